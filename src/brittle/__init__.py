@@ -1,0 +1,1 @@
+"""Find the inputs that break a text model."""

@@ -1,0 +1,93 @@
+"""Everything that can go wrong, as one tree.
+
+    BrittleError
+    ├── UsageError            the call is wrong: a name, a flag, a file, a label (exit code 2)
+    │   └── MissingPackage    an optional package is needed and not installed
+    ├── TargetError           the target cannot answer one item; only that item's case fails
+    ├── RunStopped            the run ended early and can be resumed (exit code 3)
+    │   ├── TargetDown        the target answers nothing at all, or hangs
+    │   └── StoreError        the run's file cannot be read or written
+    └── GateFailed            a check asked for by the user did not hold (exit code 1)
+
+Messages say what happened, what was got, what was expected, and the remedy.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+
+class BrittleError(Exception):
+    """The root of every error raised on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(BrittleError):
+    """The call is wrong; nothing has been done yet."""
+
+    exit_code = 2
+
+
+class MissingPackage(UsageError):
+    """An optional package is needed and not installed."""
+
+
+class TargetError(BrittleError):
+    """The target cannot answer one item."""
+
+
+class RunStopped(BrittleError):
+    """The run ended early; the same command resumes it."""
+
+    exit_code = 3
+
+
+class TargetDown(RunStopped):
+    """The target answers nothing at all, or hangs."""
+
+
+class StoreError(RunStopped):
+    """The run's file cannot be read or written."""
+
+
+class GateFailed(BrittleError):
+    """A check asked for by the user did not hold."""
+
+    exit_code = 1
+
+
+def unknown(what: str, got: str, known: Iterable[str], remedy: str = "") -> UsageError:
+    """Say that a name is unknown, and which one was probably meant.
+
+    >>> str(unknown("attack", "pwsw", ["pwws", "genetic"]))
+    "Unknown attack 'pwsw'. Did you mean 'pwws'?"
+    """
+    known = list(known)
+    near = difflib.get_close_matches(got.lower(), known, n=1)
+    if near:
+        hint = f"Did you mean {near[0]!r}?"
+    else:
+        hint = "Known: " + ", ".join(known) + "." if known else ""
+    return UsageError(" ".join(part for part in (f"Unknown {what} {got!r}.", hint, remedy) if part))
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional module, or say which extra brings it.
+
+    `extra` is the name of one of brittle's extras, or a package to install as it is.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        what = f"'brittle[{extra}]'" if extra in EXTRAS else extra
+        raise MissingPackage(
+            f"{purpose} needs the package {module.split('.')[0]!r}, which cannot be imported "
+            f"({error}). Install it with: pip install {what}"
+        ) from error
+
+
+EXTRAS = ("torch", "transformers", "sklearn", "data", "vectors", "hub", "http", "frames", "all")
