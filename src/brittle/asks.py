@@ -1,0 +1,171 @@
+"""What a search knows (Case), what it can ask (Probe, Try, Tag …) and what it hears (Answer).
+
+A search is a generator for one case. It asks with `answer = yield from Probe(texts)` and nothing
+else; whoever drives it decides how the question is answered, so that a test can answer by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+A = TypeVar("A")
+I = TypeVar("I")  # noqa: E741
+T = TypeVar("T")
+
+Search = Generator["Ask[Any]", Any, T]
+
+
+class Item(Protocol):
+    """Anything that can be asked about; engine and broker need no more of it."""
+
+    @property
+    def key(self) -> bytes: ...
+
+    @property
+    def size(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the target said of some items, one row an item.
+
+    `loss` rises as the goal nears; `won` says where the goal is reached.
+    """
+
+    scores: Any
+    loss: NDArray[np.float64]
+    won: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Case(Generic[I]):
+    """One example under attack.
+
+    `label` and `toward` are indices of the target's classes; `start` is the answer on the
+    original (query 1, asked by the engine).
+    """
+
+    id: str
+    text: I
+    label: int | None = None
+    toward: int | None = None
+    start: Answer | None = None
+
+    @property
+    def start_loss(self) -> float:
+        """Give the loss of the original."""
+        if self.start is None:
+            raise ValueError(f"case {self.id} has not been started: its original was not asked")
+        return float(self.start.loss[0])
+
+
+class Attack(Protocol):
+    """A frozen dataclass with one method: the search for one case."""
+
+    asks: ClassVar[tuple[type[Ask[Any]], ...]]
+
+    def __call__(self, case: Case[Any], rng: Random) -> Search[None]: ...
+
+
+class Ask(Generic[A]):
+    """A question about some items; `yield from` gives the answer its type."""
+
+    __slots__ = ("items",)
+    question: ClassVar[str]
+    is_query: ClassVar[bool] = False
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.items = items
+
+    def __iter__(self) -> Generator[Ask[Any], Any, A]:
+        answer: A = yield self
+        return answer
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.items)} items)"
+
+
+class Probe(Ask[Answer]):
+    """Measure items; never ends a search, whatever it shows."""
+
+    __slots__ = ()
+    question = "scores"
+    is_query = True
+
+
+class Try(Ask[Answer]):
+    """Offer candidates: the goal judges them, and a winner ends the search.
+
+    Of several winners the one with the highest loss counts; with `in_order` the first one does,
+    and only the queries up to it are counted.
+    """
+
+    __slots__ = ("in_order",)
+    question = "scores"
+    is_query = True
+
+    def __init__(self, items: Sequence[Any], in_order: bool = False) -> None:
+        self.items = items
+        self.in_order = in_order
+
+
+class Tag(Ask[list[tuple[str, ...]]]):
+    """Ask for the part of speech of every word of some texts (Penn tags); not a query."""
+
+    __slots__ = ()
+    question = "tags"
+
+
+class Together(Ask[list[Any]]):
+    """Several questions asked at once; the answer lists theirs."""
+
+    __slots__ = ()
+    question = "together"
+    items: Sequence[Ask[Any]]
+
+
+def together(searches: Iterable[Search[T]]) -> Search[list[T]]:
+    """Run searches in lockstep, so that what they ask in one round forms one batch."""
+    results: dict[int, T] = {}
+    live: list[tuple[int, Search[T]]] = []
+    asks: list[Ask[Any]] = []
+    count = 0
+    for count, search in enumerate(searches, 1):
+        try:
+            asks.append(next(search))
+            live.append((count - 1, search))
+        except StopIteration as stop:
+            results[count - 1] = stop.value
+    while live:
+        answers = yield from Together(asks)
+        still, asks = [], []
+        for (number, search), answer in zip(live, answers):
+            try:
+                asks.append(search.send(answer))
+                still.append((number, search))
+            except StopIteration as stop:
+                results[number] = stop.value
+        live = still
+    return [results[number] for number in range(count)]
+
+
+def leaves(ask: Ask[Any]) -> Iterator[Ask[Any]]:
+    """List the plain questions inside a question, in order."""
+    if isinstance(ask, Together):
+        for part in ask.items:
+            yield from leaves(part)
+    else:
+        yield ask
+
+
+def assembled(ask: Ask[Any], answers: Iterator[Any]) -> Any:
+    """Put the leaves' answers together in the shape of the question."""
+    if isinstance(ask, Together):
+        return [assembled(part, answers) for part in ask.items]
+    return next(answers)

@@ -1,0 +1,108 @@
+"""What counts as adversarial, apart from how it is searched for; goals compose.
+
+A goal looks at answers of many cases at once: `payload` has a row for each item, `label` and
+`toward` say for each row what the true class and the class aimed at are (−1: none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Losses = NDArray[np.float64]
+Wins = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+
+
+class Goal(Protocol):
+    """What counts as adversarial."""
+
+    def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
+        """Give every row's loss (it rises as the goal nears) and whether the goal is reached."""
+        ...
+
+    def unfit(self, payload: Any, label: int, toward: int) -> str | None:
+        """Say why a case need not be attacked, judged by the answer on its original."""
+        ...
+
+
+@dataclass(frozen=True)
+class Untargeted:
+    """Any other class is predicted; the loss is the other classes' summed probability."""
+
+    def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
+        others = np.array(payload, dtype=np.float64)
+        rows = np.arange(len(others))
+        won = others.argmax(axis=1) != label
+        # The gold column is zeroed, not subtracted: 1 − p would lose the digits of a small loss.
+        others[rows, label] = 0.0
+        return others.sum(axis=1), won
+
+    def unfit(self, payload: Any, label: int, toward: int) -> str | None:
+        return "already wrong" if int(np.argmax(payload)) != label else None
+
+
+@dataclass(frozen=True)
+class Targeted:
+    """The class aimed at is predicted; the loss is its probability."""
+
+    def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
+        scores = np.asarray(payload, dtype=np.float64)
+        return scores[np.arange(len(scores)), toward], scores.argmax(axis=1) == toward
+
+    def unfit(self, payload: Any, label: int, toward: int) -> str | None:
+        predicted = int(np.argmax(payload))
+        if label == toward:
+            return "already of the class aimed at"
+        if predicted == toward:
+            return "already there"
+        return "already wrong" if predicted != label else None
+
+
+@dataclass(frozen=True)
+class Confident:
+    """Another goal is reached, and the predicted class has at least this probability."""
+
+    goal: Goal
+    at_least: float
+
+    def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
+        loss, won = self.goal.judge(payload, label, toward)
+        return loss, won & (np.asarray(payload).max(axis=1) >= self.at_least)
+
+    def unfit(self, payload: Any, label: int, toward: int) -> str | None:
+        return self.goal.unfit(payload, label, toward)
+
+
+@dataclass(frozen=True)
+class All:
+    """Every one of several goals is reached; the loss is that of the farthest one."""
+
+    goals: tuple[Goal, ...]
+
+    def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
+        judged = [goal.judge(payload, label, toward) for goal in self.goals]
+        return np.min([loss for loss, _ in judged], axis=0), np.all([w for _, w in judged], axis=0)
+
+    def unfit(self, payload: Any, label: int, toward: int) -> str | None:
+        reasons = (goal.unfit(payload, label, toward) for goal in self.goals)
+        return next((reason for reason in reasons if reason), None)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A function of one answer reaches a threshold: the goal for anything not foreseen here."""
+
+    measure: Callable[[Any], float]
+    at_least: float
+
+    def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
+        loss = np.array([self.measure(row) for row in payload], dtype=np.float64)
+        return loss, loss >= self.at_least
+
+    def unfit(self, payload: Any, label: int, toward: int) -> str | None:
+        return "already there" if self.measure(payload) >= self.at_least else None

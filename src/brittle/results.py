@@ -1,0 +1,56 @@
+"""What comes out: one flat row per case, and one row per improvement on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from brittle.text import Edit
+
+Status = Literal["won", "lost", "skipped", "spent", "unconfirmed", "error"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One case's outcome.
+
+    `label` is the reference: the example's own, or, where it has none, the target's prediction on
+    the original. `predicted` and `confidence` are the target's answer on the original,
+    `adversarial_*` that on the adversarial text (the best one found, if the case was not won).
+    Several fields are joined by line breaks in `original` and `adversarial`; `fields` and `edits`
+    keep them apart. `words` counts the editable words of the original.
+    """
+
+    case: str
+    attack: str
+    target: str
+    goal: str
+    status: Status
+    reason: str
+    fields: tuple[tuple[str, str], ...]
+    original: str
+    adversarial: str | None
+    edits: tuple[Edit, ...]
+    label: str | None
+    predicted: str | None
+    confidence: float | None
+    adversarial_label: str | None
+    adversarial_confidence: float | None
+    queries: int
+    words: int
+    words_changed: int
+    characters_changed: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One improvement of a case: the best candidate so far, at its query number."""
+
+    case: str
+    query: int
+    loss: float
+    label: str
+    confidence: float
+    edits: tuple[Edit, ...]
