@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ I = TypeVar("I")  # noqa: E741
 T = TypeVar("T")
 
 Search = Generator["Ask[Any]", Any, T]
+
+Status = Literal["won", "lost", "skipped", "spent", "unconfirmed", "error"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 class Item(Protocol):

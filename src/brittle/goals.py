@@ -25,6 +25,10 @@ class Goal(Protocol):
         """Give every row's loss (it rises as the goal nears) and whether the goal is reached."""
         ...
 
+    def reference(self, payload: Any) -> int:
+        """Give the class that stands in where an example has no label: the one predicted."""
+        ...
+
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
         """Say why a case need not be attacked, judged by the answer on its original."""
         ...
@@ -42,6 +46,9 @@ class Untargeted:
         others[rows, label] = 0.0
         return others.sum(axis=1), won
 
+    def reference(self, payload: Any) -> int:
+        return int(np.argmax(payload))
+
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
         return "already wrong" if int(np.argmax(payload)) != label else None
 
@@ -53,6 +60,9 @@ class Targeted:
     def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
         scores = np.asarray(payload, dtype=np.float64)
         return scores[np.arange(len(scores)), toward], scores.argmax(axis=1) == toward
+
+    def reference(self, payload: Any) -> int:
+        return int(np.argmax(payload))
 
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
         predicted = int(np.argmax(payload))
@@ -74,6 +84,9 @@ class Confident:
         loss, won = self.goal.judge(payload, label, toward)
         return loss, won & (np.asarray(payload).max(axis=1) >= self.at_least)
 
+    def reference(self, payload: Any) -> int:
+        return self.goal.reference(payload)
+
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
         return self.goal.unfit(payload, label, toward)
 
@@ -87,6 +100,9 @@ class All:
     def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
         judged = [goal.judge(payload, label, toward) for goal in self.goals]
         return np.min([loss for loss, _ in judged], axis=0), np.all([w for _, w in judged], axis=0)
+
+    def reference(self, payload: Any) -> int:
+        return self.goals[0].reference(payload)
 
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
         reasons = (goal.unfit(payload, label, toward) for goal in self.goals)
@@ -103,6 +119,9 @@ class Measured:
     def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
         loss = np.array([self.measure(row) for row in payload], dtype=np.float64)
         return loss, loss >= self.at_least
+
+    def reference(self, payload: Any) -> int:
+        return -1
 
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
         return "already there" if self.measure(payload) >= self.at_least else None

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
+from brittle.asks import Status
 from brittle.text import Edit
-
-Status = Literal["won", "lost", "skipped", "spent", "unconfirmed", "error"]
-STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,82 @@
+"""Desks: who answers which question, and how they want to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from brittle.errors import RunStopped, TargetError
+
+Failures = dict[int, Exception]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Who answers one question, and how they want to be asked.
+
+    `compute` takes items, or, with `from_keys`, their canonical keys, and gives a payload for each.
+    What a `counted` desk computes is a query that was really sent.
+    """
+
+    compute: Callable[[Sequence[Any]], Sequence[Any]]
+    canonical: Callable[[Sequence[Any]], list[bytes]] | None = None
+    from_keys: bool = False
+    parallel: int = 1
+    batch: int | None = None
+    costly: bool = False
+    watched: bool = False
+    counted: bool = False
+
+
+def scores_desk(target: Any) -> Desk:
+    """Make the desk of a target that classifies, from what the target offers."""
+    width = len(target.labels)
+    canonical = getattr(target, "canonical", None)
+    from_keys = canonical is not None and hasattr(target, "canonical_scores")
+    score = target.canonical_scores if from_keys else target.scores
+
+    def compute(batch: Sequence[Any]) -> list[Any]:
+        rows = np.asarray(score(batch), dtype=np.float64)
+        if rows.shape != (len(batch), width):
+            raise TargetError(
+                f"Target {target.name!r} answered an array of shape {rows.shape} for "
+                f"{len(batch)} texts; expected ({len(batch)}, {width}): a row for every text and "
+                f"a column for every label ({', '.join(target.labels)})."
+            )
+        if not np.isfinite(rows).all():
+            raise TargetError(f"Target {target.name!r} answered scores that are not finite (NaN).")
+        return rows.tolist()  # type: ignore[no-any-return]
+
+    return Desk(
+        compute,
+        canonical,
+        from_keys,
+        parallel=getattr(target, "parallel", 1),
+        batch=getattr(target, "batch", None),
+        costly=getattr(target, "costly", False),
+        watched=getattr(target, "in_process", True),
+        counted=True,
+    )
+
+
+def halved(
+    compute: Callable[[Sequence[Any]], Sequence[Any]], items: Sequence[Any]
+) -> tuple[list[Any], Failures]:
+    """Compute a batch; if it fails, halve it until the failing items are alone."""
+    try:
+        payloads = list(compute(items))
+        if len(payloads) != len(items):
+            raise TargetError(f"Got {len(payloads)} answers for {len(items)} items.")
+        return payloads, {}
+    except RunStopped:
+        raise
+    except Exception as error:
+        if len(items) == 1:
+            return [None], {0: error}
+    half = len(items) // 2
+    left, failed_left = halved(compute, items[:half])
+    right, failed_right = halved(compute, items[half:])
+    return left + right, failed_left | {half + n: error for n, error in failed_right.items()}

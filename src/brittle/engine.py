@@ -1,0 +1,318 @@
+"""The engine: advances many searches side by side and judges what they offer.
+
+Every round takes the pending questions of all running cases, has the broker answer them as one
+batch, judges the answers by the goal, and sends each search its part. Budgets, wins, steps and
+statuses are decided here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from brittle.asks import Answer, Ask, Attack, Case, Search, Status, Try, assembled, leaves
+from brittle.broker import Broker
+from brittle.desks import Failures
+from brittle.errors import BrittleError, TargetDown
+from brittle.goals import Goal
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The best candidate of a case so far, at its query number."""
+
+    query: int
+    loss: float
+    item: Any
+    payload: Any
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one case ended. `best` is the winner, or the candidate that came nearest."""
+
+    case: Case[Any]
+    status: Status
+    reason: str
+    queries: int
+    steps: tuple[Improvement, ...] = ()
+    best: Improvement | None = None
+
+
+@dataclass
+class _Running:
+    case: Case[Any]
+    search: Search[None]
+    queries: int
+    label: int
+    toward: int
+    best_loss: float
+    ask: Ask[Any]
+    steps: list[Improvement] = field(default_factory=list)
+    plan: list[tuple[Ask[Any], Sequence[Any]]] = field(default_factory=list)
+    spent: bool = False
+
+
+@dataclass
+class Engine:
+    """Attack cases, a sliding window of them at a time.
+
+    New cases are admitted while a round holds fewer than `fill` items and the window has room.
+    `name` is the attack's, part of every case's random seed.
+    """
+
+    attack: Attack
+    goal: Goal
+    broker: Broker
+    name: str = "attack"
+    budget: int | None = None
+    seed: int = 0
+    window: int = 256
+    fill: int = 8192
+    admit: int = 32
+    patience: int = 25
+
+    def run(self, cases: Iterable[Case[Any]]) -> Iterator[list[Outcome]]:
+        """Yield, round by round, the outcomes of the cases that ended in it."""
+        source = iter(cases)
+        running: list[_Running] = []
+        failing = 0
+        while True:
+            ended: list[Outcome] = []
+            while self._has_room(running):
+                fresh = list(islice(source, min(self.admit, self.window - len(running))))
+                if not fresh:
+                    break
+                self._start(fresh, running, ended)
+            if running:
+                self._round(running, ended)
+            elif not ended:
+                return
+            for outcome in ended:
+                failing = failing + 1 if outcome.status == "error" else 0
+            if ended:
+                yield ended
+            if failing >= self.patience:
+                raise TargetDown(
+                    f"The last {failing} cases all ended in an error; the last one: "
+                    f"{ended[-1].reason}. Mend the target, then resume with --retry-errors."
+                )
+
+    def _has_room(self, running: list[_Running]) -> bool:
+        if len(running) >= self.window:
+            return False
+        return sum(len(leaf.items) for r in running for leaf in leaves(r.ask)) < self.fill
+
+    def _start(self, cases: list[Case[Any]], running: list[_Running], ended: list[Outcome]) -> None:
+        """Ask about the originals (query 1), skip what need not be attacked, begin the rest."""
+        payloads, failures = self.broker.answer("scores", [case.text for case in cases])
+        for number, (case, payload) in enumerate(zip(cases, payloads)):
+            if number in failures:
+                ended.append(Outcome(case, "error", _told(failures[number]), 1))
+                continue
+            label = self.goal.reference(payload) if case.label is None else case.label
+            toward = -1 if case.toward is None else case.toward
+            loss, won = self.goal.judge(np.array([payload]), np.array([label]), np.array([toward]))
+            started = replace(case, label=label, start=Answer(np.array([payload]), loss, won))
+            first = Improvement(1, float(loss[0]), case.text, payload)
+            reason = self.goal.unfit(payload, label, toward)
+            if reason is None and case.text.size == 0:
+                reason = "nothing to edit"
+            if reason is not None:
+                ended.append(Outcome(started, "skipped", reason, 1, (first,)))
+                continue
+            rng = Random(f"{self.seed}:{case.id}:{self.name}")
+            search = self.attack(started, rng)
+            r = _Running(started, search, 1, label, toward, first.loss, Ask(()), [first])
+            if self._advance(r, None, ended):
+                running.append(r)
+
+    def _round(self, running: list[_Running], ended: list[Outcome]) -> None:
+        items: list[Any] = []
+        other: dict[str, list[Any]] = {}
+        for r in running:
+            self._plan(r)
+            for leaf, asked in r.plan:
+                (items if leaf.is_query else other.setdefault(leaf.question, [])).extend(asked)
+        helped = {question: self.broker.answer(question, told) for question, told in other.items()}
+        scores, failures = self._scores(items)
+        counts = [sum(len(a) for leaf, a in r.plan if leaf.is_query) for r in running]
+        label = np.repeat([r.label for r in running], counts)
+        toward = np.repeat([r.toward for r in running], counts)
+        loss, won = self.goal.judge(scores, label, toward) if items else (np.empty(0),) * 2
+        view = _View(items, scores, loss, won, failures, helped)
+        winners: list[tuple[_Running, Improvement]] = []
+        still = [r for r in running if self._settle(r, view, winners, ended)]
+        self._confirm(winners, ended)
+        running[:] = still
+
+    def _scores(self, items: list[Any]) -> tuple[Any, Failures]:
+        if not items:
+            return np.empty((0, 0)), {}
+        payloads, failures = self.broker.answer("scores", items)
+        if failures:
+            some = next((p for p in payloads if p is not None), [np.nan, np.nan])
+            payloads = [some if p is None else p for p in payloads]
+        return np.array(payloads, dtype=np.float64), failures
+
+    def _plan(self, r: _Running) -> None:
+        """Cut what the case asks to its budget: a Try in order, a Probe whole or not at all."""
+        r.plan = []
+        left = None if self.budget is None else self.budget - r.queries
+        for leaf in leaves(r.ask):
+            if type(leaf) not in self.attack.asks:
+                raise BrittleError(
+                    f"Attack {self.name!r} asks {type(leaf).__name__}, which it does not declare. "
+                    f"Add it to its `asks`."
+                )
+            asked = leaf.items
+            if leaf.is_query and left is not None:
+                if len(asked) > left:
+                    r.spent = True
+                    asked = asked[:left] if isinstance(leaf, Try) else ()
+                    r.plan.append((leaf, asked))
+                    return
+                left -= len(asked)
+            r.plan.append((leaf, asked))
+
+    def _settle(
+        self,
+        r: _Running,
+        view: _View,
+        winners: list[tuple[_Running, Improvement]],
+        ended: list[Outcome],
+    ) -> bool:
+        """Count and judge the answers of one case; say whether its search goes on."""
+        answers: list[Any] = []
+        decided = False
+        for leaf, asked in r.plan:
+            payload: Any
+            if leaf.is_query:
+                payload, failure = view.answer(len(asked))
+            else:
+                payload, failure = view.help(leaf.question, len(asked))
+            if decided:
+                continue
+            if failure is not None:
+                ended.append(self._outcome(r, "error", _told(failure)))
+                decided = True
+            elif isinstance(leaf, Try):
+                winner = self._judge(r, leaf, asked, payload)
+                if winner is not None:
+                    winners.append((r, winner))
+                    decided = True
+            elif leaf.is_query:
+                r.queries += len(asked)
+            answers.append(payload)
+        if decided:
+            r.search.close()
+            return False
+        if r.spent:
+            r.search.close()
+            ended.append(self._outcome(r, "spent", f"budget of {self.budget} queries"))
+            return False
+        return self._advance(r, assembled(r.ask, iter(answers)), ended)
+
+    def _judge(
+        self, r: _Running, leaf: Try, asked: Sequence[Any], answer: Answer
+    ) -> Improvement | None:
+        """Count a Try, note every improvement on its way, and give the winner if there is one."""
+        wins = np.flatnonzero(answer.won)
+        count = len(asked)
+        chosen = -1
+        if len(wins):
+            chosen = int(wins[0]) if leaf.in_order else int(wins[answer.loss[wins].argmax()])
+            count = chosen + 1 if leaf.in_order else count
+        for n in range(count):
+            if answer.loss[n] > r.best_loss:
+                r.best_loss = float(answer.loss[n])
+                r.steps.append(self._improvement(r, n, asked, answer))
+        winner = self._improvement(r, chosen, asked, answer) if chosen >= 0 else None
+        r.queries += count
+        return winner
+
+    @staticmethod
+    def _improvement(r: _Running, n: int, asked: Sequence[Any], answer: Answer) -> Improvement:
+        return Improvement(r.queries + n + 1, float(answer.loss[n]), asked[n], answer.scores[n])
+
+    def _confirm(self, winners: list[tuple[_Running, Improvement]], ended: list[Outcome]) -> None:
+        """Score every winner again, alone: only what still wins is reported as won."""
+        if not winners:
+            return
+        payloads, failures = self.broker.alone("scores", [best.item for _, best in winners])
+        for number, ((r, best), payload) in enumerate(zip(winners, payloads)):
+            if number in failures:
+                ended.append(self._outcome(r, "unconfirmed", _told(failures[number]), best))
+                continue
+            loss, won = self.goal.judge(
+                np.array([payload]), np.array([r.label]), np.array([r.toward])
+            )
+            final = replace(best, loss=float(loss[0]), payload=payload)
+            if won[0]:
+                ended.append(self._outcome(r, "won", "", final))
+            else:
+                reason = "scored again alone, it no longer wins"
+                ended.append(self._outcome(r, "unconfirmed", reason, final))
+
+    def _advance(self, r: _Running, answer: Any, ended: list[Outcome]) -> bool:
+        try:
+            r.ask = r.search.send(answer)
+            return True
+        except StopIteration:
+            ended.append(self._outcome(r, "lost", ""))
+        except BrittleError:
+            raise
+        except Exception as error:
+            ended.append(self._outcome(r, "error", f"the attack raised {_told(error)}"))
+        return False
+
+    @staticmethod
+    def _outcome(
+        r: _Running, status: Status, reason: str, best: Improvement | None = None
+    ) -> Outcome:
+        steps = tuple(r.steps)
+        if best is not None and (not steps or steps[-1].item is not best.item):
+            steps += (best,)
+        if best is None and len(steps) > 1:
+            best = steps[-1]
+        return Outcome(r.case, status, reason, r.queries, steps, best)
+
+
+@dataclass
+class _View:
+    """The answers of a round, read off leaf by leaf in the order they were asked."""
+
+    items: list[Any]
+    scores: Any
+    loss: Any
+    won: Any
+    failures: Failures
+    helped: dict[str, tuple[list[Any], Failures]]
+    at: int = 0
+    helped_at: dict[str, int] = field(default_factory=dict)
+
+    def answer(self, count: int) -> tuple[Answer, Exception | None]:
+        start, self.at = self.at, self.at + count
+        span = slice(start, self.at)
+        failure = _first(self.failures, start, self.at) if self.failures else None
+        return Answer(self.scores[span], self.loss[span], self.won[span]), failure
+
+    def help(self, question: str, count: int) -> tuple[list[Any], Exception | None]:
+        payloads, failures = self.helped[question]
+        start = self.helped_at.get(question, 0)
+        stop = self.helped_at[question] = start + count
+        return payloads[start:stop], _first(failures, start, stop)
+
+
+def _first(failures: Failures, start: int, stop: int) -> Exception | None:
+    return next((failures[n] for n in range(start, stop) if n in failures), None)
+
+
+def _told(error: Exception) -> str:
+    text = str(error) or "no message"
+    return text if isinstance(error, BrittleError) else f"{type(error).__name__}: {text}"

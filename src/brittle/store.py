@@ -1,0 +1,320 @@
+"""A run on disk: one SQLite file, one writer at a time, readable by anything that reads SQLite.
+
+| table | a row is | columns |
+|---|---|---|
+| meta | a fact about the run, as JSON | key, value |
+| examples | a planned case, in order | number, case_id, fields (JSON pairs), label |
+| results | a finished case | the fields of `Result`, without texts: `edits` (JSON) on `fields` |
+| steps | an improvement of a case | case_id, number, query, loss, label, confidence, edits |
+| answers | an answer of a costly target | question, key, payload (JSON) |
+
+`application_id` is 0x62726974 ("brit"), `user_version` the version of this layout. The manifest is
+the meta row "manifest", the counters are "totals". A case with a row in results is finished; all
+its rows were written in one transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from brittle.data.example import Example
+from brittle.errors import StoreError, UsageError
+from brittle.results import Result, Step
+from brittle.text import Edit, patch
+
+APPLICATION_ID = 0x62726974
+VERSION = 1
+
+_LAYOUT = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE examples (
+  number INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, fields TEXT NOT NULL, label TEXT);
+CREATE TABLE results (
+  case_id TEXT PRIMARY KEY, attack TEXT, target TEXT, goal TEXT, status TEXT NOT NULL, reason TEXT,
+  edits TEXT, label TEXT, predicted TEXT, confidence REAL, adversarial_label TEXT,
+  adversarial_confidence REAL, queries INTEGER NOT NULL, words INTEGER, words_changed INTEGER,
+  characters_changed INTEGER, seed INTEGER) WITHOUT ROWID;
+CREATE TABLE steps (
+  case_id TEXT NOT NULL, number INTEGER NOT NULL, query INTEGER NOT NULL, loss REAL NOT NULL,
+  label TEXT, confidence REAL, edits TEXT NOT NULL, PRIMARY KEY (case_id, number)) WITHOUT ROWID;
+CREATE TABLE answers (
+  question TEXT NOT NULL, key BLOB NOT NULL, payload TEXT NOT NULL,
+  PRIMARY KEY (question, key)) WITHOUT ROWID;
+"""
+
+
+class Store:
+    """An open run file; `Store.create` and `Store.resume` write, `Store.read` only reads."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection, lock: IO[bytes] | None) -> None:
+        self.path = path
+        self._db = db
+        self._lock = lock
+
+    @staticmethod
+    def create(path: Path, manifest: Mapping[str, Any], new: bool = False) -> Store:
+        """Begin a run; an existing file of that name is only replaced if `new`."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = _locked(path)
+        if new:
+            for ending in ("", "-wal", "-shm"):
+                path.with_name(path.name + ending).unlink(missing_ok=True)
+        with _told(path):
+            db = sqlite3.connect(path)
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            # The whole layout and the manifest appear at once, or, after a kill, not at all.
+            db.executescript(
+                f"BEGIN; {_LAYOUT} PRAGMA application_id={APPLICATION_ID}; "
+                f"PRAGMA user_version={VERSION};"
+            )
+            store = Store(path, db, lock)
+            store._write("manifest", dict(manifest))
+            db.commit()
+        return store
+
+    @staticmethod
+    def resume(path: Path) -> Store:
+        """Open a run to go on with it."""
+        lock = _locked(path)
+        store = Store(path, _opened(path, "rw"), lock)
+        with _told(path):
+            store._db.execute("PRAGMA synchronous=NORMAL")
+        return store
+
+    @staticmethod
+    def read(path: Path) -> Store:
+        """Open a run to look at it, even while it is being written."""
+        return Store(path, _opened(path, "ro"), None)
+
+    @staticmethod
+    def exists(path: Path) -> bool:
+        """Say whether there is a run at this path; one killed before its first write is none."""
+        if not path.exists():
+            return False
+        with contextlib.closing(
+            sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        ) as db:
+            try:
+                row = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except sqlite3.DatabaseError:
+                return True
+        return bool(row[0])
+
+    def close(self) -> None:
+        """Close the file and let others write."""
+        self._db.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # The run as a whole.
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return self._meta("manifest")
+
+    @property
+    def totals(self) -> dict[str, float]:
+        return self._meta("totals")
+
+    def amend(self, **changes: Any) -> None:
+        """Change entries of the manifest."""
+        with _told(self.path), self._db:
+            self._write("manifest", self.manifest | changes)
+
+    def plan(self, examples: Sequence[Example], ids: Sequence[str]) -> None:
+        """Add the examples that are not planned yet, in order."""
+        rows = (
+            (number, case, json.dumps(example.fields, ensure_ascii=False), example.label)
+            for number, (case, example) in enumerate(zip(ids, examples))
+        )
+        with _told(self.path), self._db:
+            self._db.executemany("INSERT OR IGNORE INTO examples VALUES (?, ?, ?, ?)", rows)
+
+    def planned(self) -> int:
+        """Count the planned cases."""
+        return int(self._one("SELECT count(*) FROM examples"))
+
+    # Rows.
+
+    def add(
+        self, results: Sequence[Result], steps: Sequence[Step], totals: Mapping[str, float]
+    ) -> None:
+        """Write finished cases, their steps and the counters in one transaction."""
+        with _told(self.path), self._db:
+            self._db.executemany(
+                f"INSERT INTO results VALUES ({','.join('?' * 17)})", map(_result_row, results)
+            )
+            numbered = _numbered(steps)
+            self._db.executemany("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?)", numbered)
+            self._write("totals", dict(totals))
+
+    def forget(self, status: str) -> int:
+        """Remove the results of one status, so that their cases are attacked again."""
+        with _told(self.path), self._db:
+            self._db.execute(
+                "DELETE FROM steps WHERE case_id IN (SELECT case_id FROM results WHERE status = ?)",
+                (status,),
+            )
+            return self._db.execute("DELETE FROM results WHERE status = ?", (status,)).rowcount
+
+    def finished(self) -> set[str]:
+        """Give the ids of the cases that are done."""
+        with _told(self.path):
+            return {row[0] for row in self._db.execute("SELECT case_id FROM results")}
+
+    def results(self) -> list[Result]:
+        """Give all results in the order of the examples."""
+        with _told(self.path):
+            rows = self._db.execute(
+                "SELECT r.*, e.fields FROM results r JOIN examples e USING (case_id) "
+                "ORDER BY e.number"
+            ).fetchall()
+        return [_result(row) for row in rows]
+
+    def steps(self) -> list[Step]:
+        """Give all steps, by case in the order of the examples."""
+        with _told(self.path):
+            rows = self._db.execute(
+                "SELECT s.case_id, s.query, s.loss, s.label, s.confidence, s.edits FROM steps s "
+                "JOIN examples e USING (case_id) ORDER BY e.number, s.number"
+            ).fetchall()
+        return [Step(c, q, lo, la, co, _edits(ed)) for c, q, lo, la, co, ed in rows]
+
+    # The journal of costly answers.
+
+    def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]:
+        """Look up answers that were journalled."""
+        found = {}
+        query = "SELECT payload FROM answers WHERE question = ? AND key = ?"
+        with _told(self.path):
+            for key in keys:
+                row = self._db.execute(query, (question, key)).fetchone()
+                if row is not None:
+                    found[key] = json.loads(row[0])
+        return found
+
+    def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
+        """Journal answers; they are on disk when this returns."""
+        rows = [(question, key, json.dumps(payload)) for key, payload in answers]
+        with _told(self.path), self._db:
+            self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+
+    def journalled(self) -> int:
+        """Count the journalled answers: what a costly target was really sent."""
+        return int(self._one("SELECT count(*) FROM answers"))
+
+    def _meta(self, key: str) -> dict[str, Any]:
+        with _told(self.path):
+            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return dict(json.loads(row[0])) if row else {}
+
+    def _write(self, key: str, value: Any) -> None:
+        text = json.dumps(value, ensure_ascii=False)
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
+
+    def _one(self, query: str) -> Any:
+        with _told(self.path):
+            return self._db.execute(query).fetchone()[0]
+
+
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    if not path.is_file():
+        raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
+    with _told(path):
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
+        found = db.execute("PRAGMA application_id").fetchone()[0]
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+    if found != APPLICATION_ID:
+        raise UsageError(f"{path} is an SQLite file, but not a run of brittle.")
+    if version != VERSION:
+        raise UsageError(
+            f"{path} has layout {version}, this brittle reads layout {VERSION}. "
+            "Use the version of brittle that wrote it."
+        )
+    return db
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """Take the OS lock that makes this process the only writer; the OS frees it at any death."""
+    lock = path.with_suffix(".lock").open("ab")
+    try:
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # Windows
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        lock.close()
+        raise UsageError(
+            f"Another process is writing the run {path.stem!r}. Wait for it, or choose another "
+            "run with --name."
+        ) from None
+    return lock
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.OperationalError, OSError) as error:
+        raise StoreError(
+            f"The run file {path} cannot be written or read: {error}. What was stored before is "
+            "kept; make room or mend the cause, then the same command resumes."
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise UsageError(f"{path} is not a readable run file: {error}.") from error
+
+
+def _result_row(r: Result) -> tuple[Any, ...]:
+    edits = None if r.adversarial is None else _dumped(r.edits)
+    return (
+        *(r.case, r.attack, r.target, r.goal, r.status, r.reason, edits, r.label, r.predicted),
+        *(r.confidence, r.adversarial_label, r.adversarial_confidence, r.queries, r.words),
+        *(r.words_changed, r.characters_changed, r.seed),
+    )
+
+
+def _result(row: Sequence[Any]) -> Result:
+    case, attack, target, goal, status, reason, edits, *rest, fields = row
+    pairs = tuple((name, raw) for name, raw in json.loads(fields))
+    made = () if edits is None else _edits(edits)
+    original = "\n".join(raw for _, raw in pairs)
+    adversarial = None if edits is None else "\n".join(patch(dict(pairs), made).values())
+    head = (case, attack, target, goal, status, reason, pairs, original, adversarial, made)
+    return Result(*head, *rest)
+
+
+def _numbered(steps: Iterable[Step]) -> Iterator[tuple[Any, ...]]:
+    number: dict[str, int] = {}
+    for s in steps:
+        number[s.case] = number.get(s.case, -1) + 1
+        yield s.case, number[s.case], s.query, s.loss, s.label, s.confidence, _dumped(s.edits)
+
+
+def _dumped(edits: Sequence[Edit]) -> str:
+    rows = [(e.field, e.start, e.stop, e.old, e.new) for e in edits]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _edits(text: str) -> tuple[Edit, ...]:
+    return tuple(Edit(*row) for row in json.loads(text))
