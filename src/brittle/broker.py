@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from brittle.desks import Desk, Failures, halved
-from brittle.errors import RunStopped
+from brittle.errors import Interrupted, RunStopped
 from brittle.workers import Cache, Pace, Workers
 
 
@@ -156,7 +156,7 @@ class Broker:
     def _allowed(self, batch: list[bytes]) -> tuple[list[bytes], Exception | None]:
         """Cut a batch to what may still be sent, and say why if that is not all of it."""
         if self.stopping.is_set():
-            return [], RunStopped("Stopped as asked, after the batch that was under way.")
+            return [], Interrupted("Stopped as asked, after the batch that was under way.")
         if self.most_sent is None or len(batch) <= self.most_sent - self.totals.sent:
             return batch, None
         return batch[: self.most_sent - self.totals.sent], RunStopped(

@@ -18,7 +18,7 @@ import numpy as np
 from brittle.asks import Answer, Ask, Attack, Case, Search, Status, Try, assembled, leaves
 from brittle.broker import Broker
 from brittle.desks import Failures
-from brittle.errors import BrittleError, TargetDown
+from brittle.errors import BrittleError, Interrupted, TargetDown
 from brittle.goals import Goal
 
 
@@ -62,8 +62,8 @@ class _Running:
 class Engine:
     """Attack cases, a sliding window of them at a time.
 
-    New cases are admitted while a round holds fewer than `fill` items and the window has room.
-    `name` is the attack's, part of every case's random seed.
+    Up to `admit` new cases join a round that holds fewer than `fill` items and `window` cases.
+    After `patience` cases in a row that ended in an error the target counts as down. `name` is the attack's, part of every case's random seed.
     """
 
     attack: Attack
@@ -83,16 +83,16 @@ class Engine:
         running: list[_Running] = []
         failing = 0
         while True:
+            if self.broker.stopping.is_set():
+                raise Interrupted("Stopped as asked, after the round that was under way.")
             ended: list[Outcome] = []
-            while self._has_room(running):
-                fresh = list(islice(source, min(self.admit, self.window - len(running))))
-                if not fresh:
-                    break
+            fresh = list(islice(source, self.admit if self._has_room(running) else 0))
+            if fresh:
                 self._start(fresh, running, ended)
+            elif not running:
+                return
             if running:
                 self._round(running, ended)
-            elif not ended:
-                return
             for outcome in ended:
                 failing = failing + 1 if outcome.status == "error" else 0
             if ended:

@@ -5,6 +5,7 @@
     │   └── MissingPackage    an optional package is needed and not installed
     ├── TargetError           the target cannot answer one item; only that item's case fails
     ├── RunStopped            the run ended early and can be resumed (exit code 3)
+    │   ├── Interrupted       the user asked for it (exit code 130)
     │   ├── TargetDown        the target answers nothing at all, or hangs
     │   └── StoreError        the run's file cannot be read or written
     └── GateFailed            a check asked for by the user did not hold (exit code 1)
@@ -44,6 +45,12 @@ class RunStopped(BrittleError):
     """The run ended early; the same command resumes it."""
 
     exit_code = 3
+
+
+class Interrupted(RunStopped):
+    """The user asked the run to stop."""
+
+    exit_code = 130
 
 
 class TargetDown(RunStopped):

@@ -141,7 +141,7 @@ class Store:
     def plan(self, examples: Sequence[Example], ids: Sequence[str]) -> None:
         """Add the examples that are not planned yet, in order."""
         rows = (
-            (number, case, json.dumps(example.fields, ensure_ascii=False), example.label)
+            (number, case, json.dumps(example.fields), example.label)
             for number, (case, example) in enumerate(zip(ids, examples))
         )
         with _told(self.path), self._db:
@@ -226,7 +226,7 @@ class Store:
         return dict(json.loads(row[0])) if row else {}
 
     def _write(self, key: str, value: Any) -> None:
-        text = json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value)
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
 
     def _one(self, query: str) -> Any:
@@ -288,7 +288,8 @@ def _told(path: Path) -> Iterator[None]:
 def _result_row(r: Result) -> tuple[Any, ...]:
     edits = None if r.adversarial is None else _dumped(r.edits)
     return (
-        *(r.case, r.attack, r.target, r.goal, r.status, r.reason, edits, r.label, r.predicted),
+        *(r.case, r.attack, r.target, r.goal, r.status, _plain(r.reason), edits),
+        *(r.label, r.predicted),
         *(r.confidence, r.adversarial_label, r.adversarial_confidence, r.queries, r.words),
         *(r.words_changed, r.characters_changed, r.seed),
     )
@@ -313,8 +314,13 @@ def _numbered(steps: Iterable[Step]) -> Iterator[tuple[Any, ...]]:
 
 def _dumped(edits: Sequence[Edit]) -> str:
     rows = [(e.field, e.start, e.stop, e.old, e.new) for e in edits]
-    return json.dumps(rows, ensure_ascii=False)
+    return json.dumps(rows)
 
 
 def _edits(text: str) -> tuple[Edit, ...]:
     return tuple(Edit(*row) for row in json.loads(text))
+
+
+def _plain(text: str) -> str:
+    """Replace what UTF-8 cannot hold (lone surrogates from a model's message)."""
+    return text.encode("utf-8", "replace").decode("utf-8")

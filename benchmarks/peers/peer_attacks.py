@@ -1,0 +1,67 @@
+"""TextAttack's own PWWS and genetic attack, put together from its own parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from unittest import mock
+
+import textattack
+from textattack.constraints.overlap import MaxWordsPerturbed
+from textattack.constraints.pre_transformation import RepeatModification
+from textattack.goal_functions import UntargetedClassification
+from textattack.models.wrappers import ModelWrapper
+from textattack.search_methods import AlzantotGeneticAlgorithm, GreedyWordSwapWIR
+from textattack.shared.utils import is_one_word
+from textattack.transformations import WordSwap, WordSwapWordNet
+
+Words = Mapping[str, Sequence[str]]
+
+
+class TableSwap(WordSwap):
+    """Replace a word by those a table lists for it; the table's keys are lower case."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__()
+        self.table = words
+
+    def _get_replacement_words(self, word: str) -> Sequence[str]:
+        return self.table.get(word.lower(), ())
+
+
+def build_attack(
+    name: str,
+    target: ModelWrapper,
+    words: Words,
+    query_budget: int | None = None,
+    batch: int | None = None,
+) -> textattack.Attack:
+    """Build the attack `name` ("pwws" or "genetic") with TextAttack's defaults where None."""
+    goal = UntargetedClassification(
+        target,
+        query_budget=float("inf") if query_budget is None else query_budget,
+        model_batch_size=32 if batch is None else batch,
+    )
+    constraints = [RepeatModification()]
+    if name == "pwws":
+        search = GreedyWordSwapWIR(wir_method="weighted-saliency")
+    elif name == "genetic":
+        constraints.append(MaxWordsPerturbed(max_percent=0.2))
+        search = AlzantotGeneticAlgorithm(pop_size=60, max_iters=20, post_crossover_check=False)
+    else:
+        raise SystemExit(f"Unknown attack {name!r}. Known: pwws, genetic.")
+    return textattack.Attack(goal, constraints, TableSwap(words), search)
+
+
+def word_table(candidates: Words) -> tuple[dict[str, list[str]], int]:
+    """Drop what TextAttack does not read as one word, and say how many were dropped.
+
+    Its own WordNet swap drops them too: they would shift the positions of the words behind.
+    """
+    table = {word: [sub for sub in subs if is_one_word(sub)] for word, subs in candidates.items()}
+    return table, sum(map(len, candidates.values())) - sum(map(len, table.values()))
+
+
+def own_wordnet() -> WordSwapWordNet:
+    """Build the transformation of TextAttack's recipe, without the download it asks for."""
+    with mock.patch("nltk.download"):
+        return WordSwapWordNet()

@@ -1,0 +1,44 @@
+"""Build the compact synonym table that brittle ships, from a folder of WordNet's own files.
+
+The folder is that of Debian's package wordnet-base (/usr/share/wordnet):
+
+    python scripts/build_wordnet.py FOLDER [--out src/brittle/proposals/wordnet.txt.xz]
+
+The same files give the same bytes. WordNet's licence notice is kept beside the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import sys
+from pathlib import Path
+
+from brittle.errors import UsageError
+from brittle.proposals.wordnet import SHIPPED, WordNet
+
+
+def build(folder: Path, out: Path) -> int:
+    """Write the table and give its size in bytes."""
+    table = WordNet.from_folder(folder).table().encode()
+    # Stated in full, so that a change of the library's defaults does not change the file.
+    packed = lzma.compress(table, check=lzma.CHECK_CRC32, preset=9)
+    out.write_bytes(packed)
+    return len(packed)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Build brittle's synonym table.")
+    parser.add_argument("folder", type=Path, help="folder of data.noun, index.noun, …")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="where to write the table")
+    given = parser.parse_args()
+    try:
+        size = build(given.folder, given.out)
+    except UsageError as error:
+        parser.exit(error.exit_code, f"{error}\n")
+    sys.stdout.write(f"{given.out}: {size:,} bytes\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

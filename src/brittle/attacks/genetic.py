@@ -1,0 +1,115 @@
+"""A genetic algorithm over word swaps (Alzantot et al., 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from brittle.asks import Case, Probe, Search, Tag, Try, together
+from brittle.attacks.substitutes import Options, most_words, substitutes
+from brittle.proposals import Proposal
+from brittle.proposals.choice import choose
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class Genetic:
+    """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018).
+
+    As used in the study of transferability: synonyms of the same part of speech from WordNet, no
+    language model, population 60, 20 generations, at most 20 % of the words. With `neighbours`
+    and `within` it is Alzantot's own choice of words.
+
+    Random draws, in order. First members, one after another: a position, by `choices` weighted by
+    its number of substitutes. Then, for every further generation: all first parents, then all
+    second parents, by `choices` weighted by softmax(loss / temperature); for each child, one after
+    another, a coin (`random() < 0.5` takes the second parent's word) for every position where its
+    parents differ, from the left, and, if it has now changed too many words, a `sample` of those
+    that go back; last, for each child, one after another, a position as above, among those not
+    changed yet.
+
+    A perturbation asks about the member and about every substitute at its position, and takes the
+    best one if it gains. The best member survives unchanged. Deviations: the limit on words holds
+    while searching, where the authors filter afterwards, so a member at its limit is not perturbed;
+    coins are thrown only where the parents differ, which changes no probability.
+    """
+
+    proposal: Proposal
+    population: int = 60
+    generations: int = 20
+    share: float = 0.2
+    temperature: float = 0.3
+    asks: ClassVar = (Tag, Probe, Try)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        text = case.text
+        options = yield from substitutes(text, self.proposal)
+        if not any(options):
+            return
+        most = most_words(text, self.share)
+        members = [text] * self.population
+        elite: list[Text] = []
+        for _ in range(self.generations):
+            grown = yield from together(_perturbed(m, text, options, most, rng) for m in members)
+            members = elite + grown
+            seen = yield from Try(members)
+            weights = np.exp((seen.loss - seen.loss.max()) / self.temperature).tolist()
+            elite = [members[int(seen.loss.argmax())]]
+            first = rng.choices(members, weights, k=self.population - 1)
+            second = rng.choices(members, weights, k=self.population - 1)
+            members = [_crossed(a, b, text, most, rng) for a, b in zip(first, second)]
+
+
+def _perturbed(
+    member: Text, original: Text, options: Options, most: int, rng: Random
+) -> Search[Text]:
+    """Put the best substitute at one position not changed yet, if it gains."""
+    changed = [a != b for a, b in zip(member.words, original.words)]
+    places = [i for i, words in enumerate(options) if words and not changed[i]]
+    if not places or sum(changed) >= most:
+        return member
+    i = rng.choices(places, [len(options[i]) for i in places])[0]
+    texts = member.swaps(i, options[i])
+    seen = yield from Probe([member, *texts])
+    best = int(seen.loss[1:].argmax())
+    return texts[best] if seen.loss[1 + best] > seen.loss[0] else member
+
+
+def _crossed(a: Text, b: Text, original: Text, most: int, rng: Random) -> Text:
+    """Take every word from either parent, and no more than `most` changed ones."""
+    if a.words == b.words:
+        return a
+    words = list(a.words)
+    for i, (x, y) in enumerate(zip(a.words, b.words)):
+        if x != y and rng.random() < 0.5:
+            words[i] = y
+    changed = [i for i, (x, y) in enumerate(zip(words, original.words)) if x != y]
+    for i in rng.sample(changed, max(0, len(changed) - most)):
+        words[i] = original.words[i]
+    return original.with_words(tuple(words))
+
+
+def genetic(
+    *,
+    population: Annotated[int, "members of a generation"] = 60,
+    generations: Annotated[int, "generations, the first one included"] = 20,
+    share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
+    temperature: Annotated[float, "how little fitness decides who becomes a parent"] = 0.3,
+    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
+    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
+    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
+    within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
+) -> Genetic:
+    """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""
+    proposal = choose(
+        inflect=inflect,
+        wordnet=wordnet,
+        candidates=candidates,
+        neighbours=neighbours,
+        within=within,
+    )
+    return Genetic(proposal, population, generations, share, temperature)

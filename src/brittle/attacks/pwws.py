@@ -1,0 +1,76 @@
+"""PWWS: swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from brittle.asks import Case, Probe, Search, Tag, Try, together
+from brittle.attacks.substitutes import most_words, substitutes
+from brittle.proposals import Proposal
+from brittle.proposals.choice import choose
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class PWWS:
+    """Swap words for synonyms, by saliency times gain (Ren et al., 2019).
+
+    Every word is masked once, every candidate tried once on the original text. The words are then
+    replaced one after another, each by its best candidate, in the order of
+    softmax(saliency)[i] · gain[i] (equation 7), until the goal is reached or the list ends;
+    replacements that gain nothing are not skipped. Ties go to the first word and candidate.
+
+    Deviations: saliency and gain are measured on the loss, the summed probability of the other
+    classes, which is the drop of the true class's probability without its rounding. No table of
+    named entities. Candidates are inflected like the word they replace (`inflect`), where the
+    authors keep only those that already have its tag. `share` below 1 ends the list earlier.
+    """
+
+    proposal: Proposal
+    share: float = 1.0
+    asks: ClassVar = (Tag, Probe, Try)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        text = case.text
+        options = yield from substitutes(text, self.proposal)
+        places = [i for i, words in enumerate(options) if words]
+        if not places:
+            return
+        without = yield from Probe([text.mask(i) for i in range(len(text))])
+        saliency = _softmax(without.loss - case.start_loss)
+        best = yield from together(_best(case, i, options[i]) for i in places)
+        score = {i: saliency[i] * gain for i, (_, gain) in zip(places, best)}
+        words = {i: word for i, (word, _) in zip(places, best)}
+        order = sorted(places, key=lambda i: -score[i])
+        path = []
+        for i in order[: most_words(text, self.share)]:
+            text = text.swap(i, words[i])
+            path.append(text)
+        yield from Try(path, in_order=True)
+
+
+def _best(case: Case[Text], i: int, words: tuple[str, ...]) -> Search[tuple[str, float]]:
+    """Find the candidate that gains most at one position of the original (equation 4)."""
+    seen = yield from Probe(case.text.swaps(i, words))
+    best = int(seen.loss.argmax())
+    return words[best], float(seen.loss[best]) - case.start_loss
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max())
+    return e / e.sum()  # type: ignore[no-any-return]
+
+
+def pwws(
+    *,
+    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
+    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
+    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
+) -> PWWS:
+    """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
+    return PWWS(choose(inflect=inflect, wordnet=wordnet, candidates=candidates), share)

@@ -1,0 +1,49 @@
+"""Random swaps: the floor that every word attack has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, ClassVar
+
+from brittle.asks import Case, Search, Tag, Try
+from brittle.attacks.substitutes import most_words, substitutes
+from brittle.proposals import Proposal
+from brittle.proposals.choice import choose
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class RandomSwap:
+    """Swap random words for random synonyms, one after another, up to a share of the words.
+
+    Random draws, in order: a shuffle of the positions that have substitutes, then one substitute
+    for each position used.
+    """
+
+    proposal: Proposal
+    share: float = 0.2
+    asks: ClassVar = (Tag, Try)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        text = case.text
+        options = yield from substitutes(text, self.proposal)
+        places = [i for i, words in enumerate(options) if words]
+        rng.shuffle(places)
+        path = []
+        for i in places[: most_words(text, self.share)]:
+            text = text.swap(i, rng.choice(options[i]))
+            path.append(text)
+        if path:
+            yield from Try(path, in_order=True)
+
+
+def random_swap(
+    *,
+    share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
+    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
+    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
+    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+) -> RandomSwap:
+    """Swap random words for random synonyms: the floor for every word attack."""
+    return RandomSwap(choose(inflect=inflect, wordnet=wordnet, candidates=candidates), share)

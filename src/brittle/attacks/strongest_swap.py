@@ -1,0 +1,48 @@
+"""N strongest words swap: the words that speak most for the class become its opposite's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, ClassVar
+
+from brittle.asks import Case, Search, Try
+from brittle.attacks.tack_on import opposite
+from brittle.proposals.strong_words import StrongWords, learned
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class StrongestSwap:
+    """Replace the n words that speak most for the true class by strong words of the opposite one.
+
+    All n at once: one query beyond the first. The replacements are drawn, each by one `choice`
+    from the strongest word to the weakest, among the `words` strongest of the opposite class; with
+    more than two classes that is the runner-up on the original, or the class aimed at.
+    """
+
+    strong: StrongWords
+    n: int = 5
+    words: int = 5
+    asks: ClassVar = (Try,)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        text, label, other = case.text, case.label, opposite(case)
+        assert label is not None
+        choices = self.strong.strongest(other, label, self.words)
+        strength = [self.strong.strength(str(word), label, other) for word in text.words]
+        for i in sorted(range(len(text)), key=lambda i: -strength[i])[: self.n]:
+            text = text.swap(i, rng.choice(choices))
+        yield from Try([text])
+
+
+def strongest_swap(
+    *,
+    labels: Sequence[str],
+    n: Annotated[int, "how many words to replace (the paper: 1, 3 and 5)"] = 5,
+    learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
+    words: Annotated[int, "how many of the strongest words to choose from"] = 5,
+) -> StrongestSwap:
+    """Replace the n strongest words by strong words of the opposite class."""
+    return StrongestSwap(learned(learn_from, labels), n, words)

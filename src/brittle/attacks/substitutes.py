@@ -1,0 +1,31 @@
+"""Which words may stand where: the first question of every word-swapping attack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brittle.asks import Search, Tag
+from brittle.proposals import Proposal
+from brittle.text import Text, Word
+
+Options = Sequence[tuple[str, ...]]
+
+
+def substitutes(text: Text, proposal: Proposal) -> Search[Options]:
+    """List for every position the words that may replace the one there.
+
+    Parts of speech are asked for only where the proposal looks at them.
+    """
+    tags: Sequence[str] = ("",) * len(text)
+    if proposal.needs_tags:
+        tags = (yield from Tag([text]))[0]
+    return [_of(proposal, word, tag) for word, tag in zip(text.words, tags)]
+
+
+def most_words(text: Text, share: float) -> int:
+    """Say how many words a share of the text is: rounded down, but at least one."""
+    return max(1, int(share * len(text) + 1e-9))
+
+
+def _of(proposal: Proposal, word: Word, tag: str) -> tuple[str, ...]:
+    return proposal.of(word, tag) if isinstance(word, str) else ()

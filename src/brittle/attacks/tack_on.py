@@ -1,0 +1,54 @@
+"""Tack-on word: the first word becomes a strong word of the opposite class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from brittle.asks import Case, Search, Try
+from brittle.proposals.strong_words import StrongWords, learned
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class TackOn:
+    """Replace the first word by one of the strongest of the opposite class, drawn at random.
+
+    One query beyond the first. With more than two classes the opposite is the runner-up on the
+    original, or the class aimed at.
+    Random draws: one `choice` among the strongest words.
+    """
+
+    strong: StrongWords
+    words: int = 5
+    asks: ClassVar = (Try,)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        assert case.label is not None
+        word = rng.choice(self.strong.strongest(opposite(case), case.label, self.words))
+        yield from Try([case.text.swap(0, word)])
+
+
+def opposite(case: Case[Text]) -> int:
+    """Give the class to pull toward: the one aimed at, or the runner-up on the original."""
+    if case.toward is not None:
+        return case.toward
+    if case.start is None:
+        raise ValueError(f"case {case.id} has not been started")
+    scores = np.array(case.start.scores[0], dtype=np.float64)
+    scores[case.label] = -1.0
+    return int(scores.argmax())
+
+
+def tack_on(
+    *,
+    labels: Sequence[str],
+    learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
+    words: Annotated[int, "how many of the strongest words to choose from"] = 5,
+) -> TackOn:
+    """Replace the first word by a strong word of the opposite class."""
+    return TackOn(learned(learn_from, labels), words)

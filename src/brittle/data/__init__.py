@@ -1,0 +1,87 @@
+"""Data sets: by name, from files, from a hub, or made of Python objects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from brittle.data import catalogue, files, hub
+from brittle.data.catalogue import Entry
+from brittle.data.dataset import Dataset
+from brittle.data.example import Example, as_examples, case_ids
+from brittle.errors import UsageError, unknown
+
+__all__ = ["Dataset", "Entry", "Example", "as_examples", "case_ids", "load", "names"]
+
+
+def load(
+    source: str | os.PathLike[str],
+    *,
+    split: str | None = None,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    locked: Sequence[str] = (),
+    limit: int | None = None,
+    seed: int = 0,
+) -> Dataset:
+    """Load a data set: a name of the catalogue, a file, or `hf:NAME`.
+
+    `text` names the text columns (several make a pair), `label` the label's column ("" takes
+    the data as unlabelled), `locked` the text columns no attack may edit. The split is "test"
+    unless named; a file has none. `limit` takes the first examples of a seeded permutation.
+    """
+    source = os.fspath(source)
+    text, locked = _listed(text), _listed(locked) or ()
+    if source.startswith(hub.PREFIX):
+        dataset = hub.load(source, split, text, label, locked)
+    elif source in catalogue.CATALOGUE:
+        dataset = _known(source, split, text, label, locked)
+    elif files.ending(source) or os.sep in source or Path(source).exists():
+        if split is not None:
+            raise UsageError(
+                f"Got the split {split!r} for the file {source}, which has no splits. "
+                "Leave out --split, or name the file of that split."
+            )
+        dataset = files.load(source, text, label, locked, also_known=catalogue.CATALOGUE)
+    else:
+        remedy = f"A file ({files.ENDINGS_TOLD}) or a name of the hub (hf:NAME) works too."
+        raise unknown("data set", source, catalogue.CATALOGUE, remedy)
+    return dataset.take(limit, seed)
+
+
+def names() -> list[Entry]:
+    """The data sets known by name; str() of each is a line about it. Nothing is loaded."""
+    return list(catalogue.ENTRIES)
+
+
+def _known(
+    name: str,
+    split: str | None,
+    text: Sequence[str] | None,
+    label: str | None,
+    locked: Sequence[str],
+) -> Dataset:
+    if text not in (None, ["text"]) or label not in (None, "", "label"):
+        raise UsageError(
+            f"--text and --label name columns of files; the data set {name!r} has only 'text' "
+            "and 'label'. Leave them out."
+        )
+    if locked:
+        raise UsageError(
+            f"Locking {', '.join(locked)} leaves nothing to edit: {name!r} has one field, 'text'."
+        )
+    dataset = catalogue.load(name, split or "test")
+    if label == "":
+        bare = tuple(replace(example, label=None) for example in dataset.examples)
+        return replace(dataset, examples=bare, labels=())
+    return dataset
+
+
+def _listed(names: Sequence[str] | None) -> list[str] | None:
+    """Column names as a list; a string, such as a flag's value, is parted at its commas."""
+    if names is None:
+        return None
+    parts = names.split(",") if isinstance(names, str) else names
+    return [part.strip() for part in parts if part.strip()]

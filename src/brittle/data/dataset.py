@@ -1,0 +1,57 @@
+"""A data set: examples in a fixed order, under a name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+
+from brittle.data.example import Example
+from brittle.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Examples in a fixed order; `labels` are the names of the classes, () when unlabelled."""
+
+    name: str
+    split: str
+    examples: tuple[Example, ...]
+    labels: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+    def take(self, limit: int | None, seed: int = 0) -> Dataset:
+        """Take the first `limit` examples of a seeded permutation, so larger limits extend smaller.
+
+        None takes everything, in the data's own order.
+        """
+        if limit is None:
+            return self
+        if limit < 1:
+            raise UsageError(f"The limit is {limit}. Expected at least 1, or none at all.")
+        order = list(range(len(self.examples)))
+        Random(f"take:{seed}").shuffle(order)
+        return replace(self, examples=tuple(self.examples[i] for i in order[:limit]))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The SHA-256 of the examples, in order."""
+        digest = hashlib.sha256()
+        for example in self.examples:
+            row = [example.fields, example.label, example.locked]
+            line = json.dumps(row, ensure_ascii=False) + "\n"
+            digest.update(line.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+def labels_of(examples: Iterable[Example]) -> tuple[str, ...]:
+    """The classes that occur, in alphabetical order."""
+    return tuple(sorted({example.label for example in examples if example.label is not None}))

@@ -1,0 +1,226 @@
+"""One labelled (or unlabelled) input, and everything Python callers may hand in as examples."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brittle.data.columns import Columns, choose
+from brittle.errors import UsageError, unknown
+
+EXPECTED = (
+    "a list of strings, of (text, label) pairs, of dicts with 'text' and 'label' (or named fields "
+    "and 'label'), of Examples; a data frame with columns 'text' and 'label'; or a loaded data set"
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """Named fields of text, the label if it is known, and the fields no attack may edit."""
+
+    fields: tuple[tuple[str, str], ...]
+    label: str | None = None
+    locked: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(
+        source: str | Mapping[str, str], label: str | None = None, locked: Sequence[str] = ()
+    ) -> Example:
+        """Make an example; a plain string is one field named "text"."""
+        return _example("The example", _pairs(source), label, locked)
+
+
+def case_ids(examples: Iterable[Example]) -> list[str]:
+    """Name every example by its content: 16 hex digits, then -2, -3 … for repeats in order."""
+    seen: Counter[str] = Counter()
+    ids = []
+    for example in examples:
+        # JSON quotes every string, so two different examples never have one encoding.
+        content = json.dumps([example.fields, example.label], ensure_ascii=False)
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        seen[digest] += 1
+        ids.append(digest if seen[digest] == 1 else f"{digest}-{seen[digest]}")
+    return ids
+
+
+def as_examples(data: object) -> list[Example]:
+    """Read what the Python API takes as examples.
+
+    Of a data frame only the text and the label column are read; of a dict every key but "label"
+    is a field. A label may be a whole number and is kept as a string; a label of None means that
+    the example has none.
+    """
+    if isinstance(data, str):
+        raise UsageError(
+            f"Got the string {reprlib.repr(data)} as examples. For one text, put it in a list; "
+            "for a data set's name or a file, use brittle.data.load."
+        )
+    if isinstance(data, Mapping | bytes | set | frozenset) or not isinstance(data, Iterable):
+        raise UsageError(f"Got {_shown(data)} as examples. Expected: {EXPECTED}.")
+    if hasattr(data, "columns") or hasattr(data, "column_names"):
+        examples = _from_frame(data)
+    else:
+        examples = [_from_item(f"Row {i} (counted from 0)", item) for i, item in enumerate(data)]
+    if not examples:
+        raise UsageError(f"There are no examples: the {type(data).__name__} is empty.")
+    return examples
+
+
+def from_rows(
+    rows: Iterable[tuple[str, Mapping[str, object]]], columns: Columns
+) -> tuple[Example, ...]:
+    """Make examples of table rows, each given with the words that say where it stands."""
+    names = [(name, columns.field(name)) for name in columns.text]
+    locked = tuple(columns.field(name) for name in columns.locked)
+    examples = []
+    for where, row in rows:
+        fields = {field: _cell(where, row, name) for name, field in names}
+        label = None
+        if columns.label is not None:
+            label = _cell(where, row, columns.label)
+            if label is None:
+                raise _no_label(where)
+        examples.append(_example(where, fields.items(), label, locked))
+    return tuple(examples)
+
+
+def _pairs(source: object) -> Iterable[tuple[object, object]]:
+    return source.items() if isinstance(source, Mapping) else [("text", source)]
+
+
+def _example(
+    where: str, pairs: Iterable[tuple[object, object]], label: object, locked: Sequence[str]
+) -> Example:
+    fields = tuple((str(name), _text(where, str(name), value)) for name, value in pairs)
+    if not fields:
+        raise UsageError(f"{where} has no text. Expected a string, or a dict of named strings.")
+    names = [name for name, _ in fields]
+    if len(set(names)) < len(names):
+        raise UsageError(f"{where}: two fields have one name (fields: {', '.join(names)}).")
+    if isinstance(locked, str):
+        raise UsageError(f"{where}: locked takes a list of field names, not the string {locked!r}.")
+    for name in locked:
+        if name not in names:
+            raise unknown("locked field", name, names)
+    if set(names) <= set(locked):
+        raise UsageError(f"{where}: every field is locked. Leave at least one open to edits.")
+    return Example(fields, _label(where, label), tuple(locked))
+
+
+def _text(where: str, name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise UsageError(
+            f"{where}: the field {name!r} is {_shown(value)}, expected a string. "
+            "Fill it in, convert it, or remove the row."
+        )
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                f"{where}: the field {name!r} holds half of a surrogate pair at character "
+                f"{error.start}, which is not text. Repair or remove the row."
+            ) from None
+    return str(value)
+
+
+def _label(where: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if not value.strip():
+            raise _no_label(where)
+        return value.strip()
+    # numpy's numbers, which data frames hold, give their plain Python value by item().
+    plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, bool | int):
+        return str(plain)
+    if isinstance(plain, float) and plain.is_integer():
+        return str(int(plain))
+    missing = isinstance(plain, float) and math.isnan(plain)
+    remedy = "Fill it in or remove the row" if missing else "Labels are names of classes"
+    raise UsageError(
+        f"{where}: the label is {_shown(value)}, expected a string or a whole number. {remedy}."
+    )
+
+
+def _no_label(where: str) -> UsageError:
+    return UsageError(
+        f"{where}: the label is missing. Fill it in, remove the row, or take all of the data as "
+        'unlabelled (leave the labels out; on the command line, --label "").'
+    )
+
+
+def _cell(where: str, row: Mapping[str, object], name: str) -> Any:
+    if name not in row:
+        raise UsageError(f"{where}: {name!r} is missing. Fill it in or remove the row.")
+    return row[name]
+
+
+def _from_item(where: str, item: object) -> Example:
+    if isinstance(item, Example):
+        return _example(where, item.fields, item.label, item.locked)
+    if isinstance(item, str):
+        return _example(where, _pairs(item), None, ())
+    if isinstance(item, Mapping):
+        fields = {name: value for name, value in item.items() if name != "label"}
+        return _example(where, fields.items(), item.get("label"), ())
+    if isinstance(item, tuple | list) and len(item) == 2:
+        return _example(where, _pairs(item[0]), item[1], ())
+    raise UsageError(f"{where} is {_shown(item)}. Expected as examples: {EXPECTED}.")
+
+
+def _from_frame(frame: Any) -> list[Example]:
+    """Read pandas' data frames and their kin (polars, datasets) without importing them."""
+    names = frame.columns if hasattr(frame, "columns") else frame.column_names
+    kind = type(frame).__name__
+    columns = choose(
+        f"The {kind}",
+        [str(name) for name in names],
+        remedy="Rename the column, or for pairs hand in dicts: "
+        'frame[["premise", "hypothesis", "label"]].to_dict("records").',
+    )
+    wanted = columns.text if columns.label is None else (*columns.text, columns.label)
+    cells = [frame[name] for name in wanted]
+    classes = class_names(frame, columns.label)
+    rows = []
+    for i, values in enumerate(zip(*cells)):
+        row = dict(zip(wanted, values))
+        where = f"Row {i} (counted from 0)"
+        if columns.label is not None:
+            row[columns.label] = named(where, row[columns.label], classes)
+        rows.append((where, row))
+    return list(from_rows(rows, columns))
+
+
+def class_names(table: Any, label: str | None) -> tuple[str, ...]:
+    """The names a table of the `datasets` library declares for its label's numbers."""
+    features = getattr(table, "features", None)
+    if label is None or not isinstance(features, Mapping):
+        return ()
+    return tuple(getattr(features.get(label), "names", None) or ())
+
+
+def named(where: str, value: object, classes: tuple[str, ...]) -> object:
+    """Turn a class's number into its name, where names are declared."""
+    if not classes or not isinstance(value, int):
+        return value
+    if 0 <= value < len(classes):
+        return classes[value]
+    raise UsageError(
+        f"{where}: the label is {value}, which stands for no class (there are {len(classes)}: "
+        f"{', '.join(classes)}). Public test sets often hide their labels: use another split "
+        '(--split validation), or take the data as unlabelled with --label "".'
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "None"
+    return f"{reprlib.repr(value)} (a {type(value).__name__})"

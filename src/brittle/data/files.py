@@ -1,0 +1,81 @@
+"""Data sets in files of the user's."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from brittle.data.columns import choose
+from brittle.data.dataset import Dataset, labels_of
+from brittle.data.example import from_rows
+from brittle.data.tables import READERS
+from brittle.errors import UsageError
+
+ENDINGS = tuple(READERS)
+ENDINGS_TOLD = ".csv, .tsv, .jsonl (each also with .gz) or .parquet"
+
+
+def ending(name: str) -> str | None:
+    """The known ending of a file's name, the longest first."""
+    matches = [known for known in ENDINGS if name.lower().endswith(known)]
+    return max(matches, key=len, default=None)
+
+
+def load(
+    source: str,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    locked: Sequence[str] = (),
+    also_known: Iterable[str] = (),
+) -> Dataset:
+    """Read a file; `also_known` are names to suggest besides the files nearby.
+
+    Labels are strings, whatever the file holds. A label of "" takes the data as unlabelled.
+    """
+    path = Path(source).expanduser()
+    if path.is_dir():
+        raise _is_folder(path)
+    if not path.exists():
+        raise _is_missing(path, also_known)
+    kind = ending(path.name)
+    if kind is None:
+        raise UsageError(f"{path}: the ending is not known. Expected a file named {ENDINGS_TOLD}.")
+    try:
+        table = READERS[kind](path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror or error}).") from error
+    if not table.columns:
+        raise UsageError(
+            f"{path} is empty. Expected a first line that names the columns, and rows."
+        )
+    columns = choose(str(path), table.columns, text, label, locked)
+    if not table.rows:
+        raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
+    examples = from_rows(table.rows, columns)
+    return Dataset(source, "all", examples, labels_of(examples))
+
+
+def _is_folder(path: Path) -> UsageError:
+    inside = sorted(file.name for file in path.iterdir() if ending(file.name))
+    hint = f"Name a file in it ({', '.join(inside[:5])})" if inside else "Name a file"
+    return UsageError(
+        f"{path} is a folder. {hint}, or load the folder with the datasets library: hf:{path}"
+    )
+
+
+def _is_missing(path: Path, also_known: Iterable[str]) -> UsageError:
+    known = list(also_known)
+    if path.parent.is_dir():
+        nearby = [file for file in sorted(path.parent.iterdir()) if ending(file.name)]
+        names = {file.name: str(file) for file in nearby}
+        hint = f" Data files in {path.parent}: {', '.join(names) or 'none'}."
+    else:
+        names = {}
+        hint = f" There is no folder {path.parent} either."
+    near = difflib.get_close_matches(path.name, names, n=1)
+    if not near:
+        near = difflib.get_close_matches(path.name.split(".")[0], known, n=1)
+    if near:
+        hint = f" Did you mean {names.get(near[0], near[0])!r}?"
+    return UsageError(f"There is no file {path}.{hint}")

@@ -1,0 +1,80 @@
+"""Data sets of a data hub, or of a folder, through the `datasets` library."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from brittle.data.columns import choose
+from brittle.data.dataset import Dataset, labels_of
+from brittle.data.example import class_names, from_rows, named
+from brittle.errors import UsageError, require, unknown
+
+PREFIX = "hf:"
+
+
+def load(
+    source: str,
+    split: str | None = None,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    locked: Sequence[str] = (),
+) -> Dataset:
+    """Load `hf:NAME`, `hf:NAME:CONFIG` or `hf:FOLDER`.
+
+    The split is "test" unless another is named or there is only one. Labels that are numbers
+    with declared names get their names.
+    """
+    name, config = parse(source)
+    split, table = _table(source, name, config, split)
+    columns = choose(source, table.column_names, text, label, locked)
+    wanted = columns.text if columns.label is None else (*columns.text, columns.label)
+    classes = class_names(table, columns.label)
+    rows = []
+    for i, values in enumerate(zip(*(table[column] for column in wanted)), start=1):
+        where = f"{source}, split {split}, row {i}"
+        row = dict(zip(wanted, values))
+        if columns.label is not None:
+            row[columns.label] = named(where, row[columns.label], classes)
+        rows.append((where, row))
+    if not rows:
+        raise UsageError(f"{source} has no examples in the split {split!r}.")
+    examples = from_rows(rows, columns)
+    return Dataset(source, split, examples, classes or labels_of(examples))
+
+
+def parse(source: str) -> tuple[str, str | None]:
+    """Part `hf:NAME:CONFIG` into name and configuration; an existing folder is a name as it is."""
+    rest = source.removeprefix(PREFIX)
+    if rest and Path(rest).expanduser().is_dir():
+        return str(Path(rest).expanduser()), None
+    name, _, config = rest.partition(":")
+    if not name:
+        raise UsageError(f"{source!r} names no data set. Expected hf:NAME, hf:NAME:CONFIG.")
+    if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
+        raise UsageError(f"There is no folder {name}. Expected hf:FOLDER or the hub's hf:NAME.")
+    return name, config or None
+
+
+def _table(source: str, name: str, config: str | None, split: str | None) -> tuple[str, Any]:
+    datasets = require("datasets", "hub", f"Loading {source}")
+    options: dict[str, Any] = {}
+    if "trust_remote_code" in inspect.signature(datasets.load_dataset).parameters:
+        # Older versions would run a data set's own script after asking on the terminal.
+        options["trust_remote_code"] = False
+    try:
+        tables = datasets.load_dataset(name, config, **options)
+    except Exception as error:  # the library raises its own, the hub's and the network's errors
+        told = " ".join(str(error).split())
+        raise UsageError(
+            f"{source} cannot be loaded ({type(error).__name__}: {told}). Check the name and the "
+            "connection; without one, give a folder (hf:FOLDER) or a file."
+        ) from error
+    splits = [str(known) for known in tables]
+    if split is None:
+        split = splits[0] if len(splits) == 1 else "test"
+    if split not in splits:
+        raise unknown(f"split of {source}:", split, splits, "Choose one with --split NAME.")
+    return split, tables[split]

@@ -1,0 +1,174 @@
+"""The rows of csv, tsv, jsonl and parquet files, each with the place it stands at."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from brittle.errors import UsageError, require
+
+GZIP_MAGIC = b"\x1f\x8b"
+# The csv module refuses longer cells; its own limit, 128 KB, is less than a long document.
+LONGEST_CELL = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names, and rows as (place, cells by column); a row may lack a column."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, dict[str, object]]]
+
+
+def read_csv(path: Path) -> Table:
+    """Read a file of comma-separated values whose first line names the columns."""
+    return _separated(path, _text(path), ",", quoted=True)
+
+
+def read_tsv(path: Path) -> Table:
+    """Read a file of tab-separated values whose first line names the columns.
+
+    Some programs quote cells in such files and some write quotation marks as they are. Quotes
+    are taken as quotes if the whole file makes sense that way, and else as characters.
+    """
+    text = _text(path)
+    if '"' in text:
+        try:
+            table = _separated(path, text, "\t", quoted=True)
+        except UsageError:
+            pass
+        else:
+            # A stray mark that finds its partner lines later swallows both tabs and line ends.
+            cells = (str(cell) for _, row in table.rows for cell in row.values())
+            if not any("\t" in cell and "\n" in cell for cell in cells):
+                return table
+    return _separated(path, text, "\t", quoted=False)
+
+
+def read_jsonl(path: Path) -> Table:
+    """Read a file of JSON objects, one a line; their keys are the columns."""
+    columns: dict[str, None] = {}
+    rows: list[tuple[str, dict[str, object]]] = []
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(
+                f"{where}: this is not JSON ({error}). Expected one object a line, such as "
+                '{"text": "a fine film", "label": "positive"}.'
+            ) from None
+        if not isinstance(row, dict):
+            raise UsageError(
+                f"{where}: this is a JSON {type(row).__name__}, expected an object such as "
+                '{"text": "a fine film", "label": "positive"}.'
+            )
+        columns.update(dict.fromkeys(row))
+        rows.append((where, row))
+    return Table(tuple(columns), rows)
+
+
+def read_parquet(path: Path) -> Table:
+    """Read a parquet file."""
+    parquet = require("pyarrow.parquet", "frames", "Reading parquet files")
+    arrow = require("pyarrow", "frames", "Reading parquet files")
+    try:
+        table = parquet.read_table(path)
+    except (arrow.ArrowException, OSError) as error:
+        raise UsageError(f"{path}: this cannot be read as parquet ({error}).") from error
+    names = tuple(str(name) for name in table.column_names)
+    cells = [column.to_pylist() for column in table.columns]
+    rows = [(f"{path}, row {i}", dict(zip(names, row))) for i, row in enumerate(zip(*cells), 1)]
+    return Table(names, rows)
+
+
+READERS: dict[str, Callable[[Path], Table]] = {
+    ".csv": read_csv,
+    ".tsv": read_tsv,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".csv.gz": read_csv,
+    ".tsv.gz": read_tsv,
+    ".jsonl.gz": read_jsonl,
+    ".ndjson.gz": read_jsonl,
+    ".parquet": read_parquet,
+}
+
+
+def _separated(path: Path, text: str, separator: str, quoted: bool) -> Table:
+    records = _records(path, text, separator, quoted)
+    _, header = next(records, (0, []))
+    if any("\0" in name for name in header):
+        raise UsageError(f"{path}: the column names hold NUL characters. {_iconv(path, 'UTF-16')}")
+    rows: list[tuple[str, dict[str, object]]] = []
+    for line, cells in records:
+        where = f"{path}, line {line}"
+        if len(cells) != len(header):
+            mark = "comma" if separator == "," else "tab"
+            raise UsageError(
+                f"{where}: this row has {len(cells)} cells, but the first line names "
+                f"{len(header)} columns. Fill in what is missing; "
+                f"a cell that holds a {mark} or a line end needs double quotes around it."
+            )
+        rows.append((where, dict(zip(header, cells))))
+    return Table(tuple(header), rows)
+
+
+def _records(
+    path: Path, text: str, separator: str, quoted: bool
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each record and the line it starts at; empty lines are skipped."""
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        strict=True,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+    )
+    line = 1
+    try:
+        for cells in reader:
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise UsageError(
+            f"{path}, line {line}: the row that starts here cannot be read ({error}). "
+            "Check its quotation marks: inside a quoted cell they are doubled."
+        ) from None
+
+
+def _text(path: Path) -> str:
+    """The file's text: unpacked, without a byte order mark."""
+    content = path.read_bytes()
+    if content.startswith(GZIP_MAGIC):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise UsageError(f"{path}: this gzip file is damaged ({error}).") from error
+    elif path.suffix.lower() == ".gz" and content:
+        raise UsageError(f"{path}: this is no gzip file. Remove .gz from its name, or pack it.")
+    try:
+        return content.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        raise UsageError(
+            f"{path}, line {line}: this is not UTF-8 (byte 0x{error.object[error.start]:02x}). "
+            f"{_iconv(path, 'UTF-16' if wide else 'LATIN1')}"
+        ) from None
+
+
+def _iconv(path: Path, encoding: str) -> str:
+    # iconv reads no gzip, so a packed file is named by what it unpacks to.
+    name = path.name[:-3] if path.suffix.lower() == ".gz" else path.name
+    return f"If it is {encoding}: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}"

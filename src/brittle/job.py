@@ -1,0 +1,164 @@
+"""What a run does: target, examples, attack and goal, checked and made ready."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from brittle import attacks
+from brittle.asks import Attack, Case
+from brittle.data.catalogue import CATALOGUE
+from brittle.data.dataset import Dataset
+from brittle.errors import UsageError, unknown
+from brittle.goals import Confident, Goal, Targeted, Untargeted
+from brittle.targets.labels import match
+from brittle.targets.protocols import Classifies
+from brittle.text import Text
+
+FIXED = ("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content")
+"""What cannot change when a run is resumed; limit and budget may be extended."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is run, checked and made ready."""
+
+    target: Classifies
+    dataset: Dataset
+    attack: Attack
+    attack_name: str
+    settings: Mapping[str, Any]
+    goal: Goal
+    toward: str | None
+    confidence: float | None
+    seed: int
+    index: Mapping[str, int]
+
+    @staticmethod
+    def of(
+        target: Classifies,
+        dataset: Dataset,
+        given: str | Attack,
+        settings: Mapping[str, Any],
+        toward: str | None,
+        confidence: float | None,
+        seed: int,
+        labels: Any,
+    ) -> Job:
+        made, name, resolved = attack_of(given, settings, target.labels, dataset.name)
+        check_asks(made, name, target)
+        index = match(dataset.labels, target.labels, labels)
+        if toward is not None and toward.lower() not in {x.lower() for x in target.labels}:
+            raise unknown("label", toward, list(target.labels))
+        goal = goal_of(toward, confidence)
+        return Job(target, dataset, made, name, resolved, goal, toward, confidence, seed, index)
+
+    @property
+    def goal_name(self) -> str:
+        """Say the goal in words."""
+        name = "untargeted" if self.toward is None else f"toward {self.toward}"
+        return name if self.confidence is None else f"{name} with confidence {self.confidence:g}"
+
+    def fixed(self) -> dict[str, Any]:
+        """Give what decides the results, apart from limit and budget."""
+        return {
+            "target": self.target.name,
+            "fingerprint": self.target.fingerprint,
+            "attack": self.attack_name,
+            "settings": dict(self.settings),
+            "goal": self.goal_name,
+            "data": self.dataset.name,
+            "split": self.dataset.split,
+            "seed": self.seed,
+            "content": self.dataset.fingerprint,
+        }
+
+    def default_name(self) -> str:
+        """Name the run after what it is; other settings give another name."""
+        fixed = self.fixed()
+        digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
+        words = f"{fixed['target']}-{fixed['attack']}-{Path(fixed['data']).name}"
+        return f"{re.sub(r'[^A-Za-z0-9.@-]+', '-', words).strip('-.')[:80]}-{digest}"
+
+    def manifest(self, taken: Dataset, limit: int | None, budget: int | None) -> dict[str, Any]:
+        """Write down everything needed to read the rows, and to run this again."""
+        known = sum(example.label is not None for example in taken.examples)
+        reference = (
+            "labels" if known == len(taken.examples) else "mixed" if known else "predictions"
+        )
+        return self.fixed() | {
+            "limit": limit,
+            "budget": budget,
+            "examples": len(taken.examples),
+            "labels": list(self.target.labels),
+            "locked": sorted({name for e in taken.examples for name in e.locked}),
+            "reference": reference,
+            "warnings": [],
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": versions(),
+        }
+
+    def cases(self, taken: Dataset, ids: Sequence[str], done: set[str]) -> Iterator[Case[Text]]:
+        """Make the cases that are still to be attacked, one at a time."""
+        lower = [label.lower() for label in self.target.labels]
+        toward = None if self.toward is None else lower.index(self.toward.lower())
+        for case, example in zip(ids, taken.examples):
+            if case not in done:
+                label = None if example.label is None else self.index[example.label]
+                text = Text.of(dict(example.fields), example.locked)
+                yield Case(case, text, label, toward)
+
+
+def attack_of(
+    given: str | Attack, settings: Mapping[str, Any], labels: Sequence[str], dataset: str
+) -> tuple[Attack, str, dict[str, Any]]:
+    """Make the attack, its name and all its settings, defaults included."""
+    if not isinstance(given, str):
+        if settings:
+            raise unknown("argument", next(iter(settings)), [])
+        name = type(given).__name__.lower()
+        shown = asdict(given) if is_dataclass(given) and not isinstance(given, type) else {}
+        return given, name, {key: repr(value) for key, value in shown.items()}
+    known = attacks.settings(attacks.recipe(given))
+    resolved = {setting.name: setting.default for setting in known} | dict(settings)
+    if resolved.get("learn_from", "") is None and dataset in CATALOGUE:
+        resolved["learn_from"] = dataset
+    return attacks.build(given, resolved, labels), given, resolved
+
+
+def check_asks(attack: Attack, name: str, target: Any) -> None:
+    """Refuse, before anything is asked, an attack that asks what the target does not offer."""
+    for ask in attack.asks:
+        if ask.question not in {"scores", "tags"}:
+            raise UsageError(
+                f"Attack {name!r} asks for {ask.question}, but target {target.name!r} offers only "
+                "scores. Use a target that offers it, or a black-box attack such as pwws."
+            )
+
+
+def goal_of(toward: str | None, confidence: float | None) -> Goal:
+    """Make the goal that the flags mean."""
+    goal: Goal = Untargeted() if toward is None else Targeted()
+    if confidence is None:
+        return goal
+    if not 0 < confidence <= 1:
+        raise UsageError(f"Got a confidence of {confidence}; expected a number above 0, at most 1.")
+    return Confident(goal, confidence)
+
+
+def versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in ("brittle", "numpy", "torch", "transformers", "scikit-learn"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

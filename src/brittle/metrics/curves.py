@@ -1,0 +1,72 @@
+"""How success grows with what an attacker spends: queries, or words changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from brittle.metrics.summary import ATTACKED
+from brittle.results import Result, Step
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How many of `of` attacked cases are won at a cost of x or less.
+
+    `points` holds a pair (x, cases won so far) wherever the count rises; `end` is the largest
+    cost of any attacked case, won or not, up to which the curve is known.
+    """
+
+    points: tuple[tuple[int, int], ...]
+    of: int
+    end: int
+
+    def won(self, x: int) -> int:
+        """Count the cases won at a cost of x or less."""
+        at = bisect_right(self.points, (x, self.of))
+        return self.points[at - 1][1] if at else 0
+
+    def share(self, x: int) -> float:
+        """Give the share of attacked cases won at a cost of x or less."""
+        return self.won(x) / self.of if self.of else 0.0
+
+
+def success_by_queries(results: Sequence[Result], steps: Iterable[Step]) -> Curve:
+    """Draw success against the queries of one case: a budget of x would have won this share.
+
+    A won case counts at the query that found its winner, which may come before the last query of
+    the batch it was asked in.
+
+    >>> from brittle.metrics.samples import sample_results, sample_steps
+    >>> curve = success_by_queries(sample_results(), sample_steps())
+    >>> curve.points, curve.of, curve.share(25)
+    (((16, 1), (22, 2), (29, 3)), 5, 0.4)
+    """
+    winners = {r.case: r for r in results if r.status == "won"}
+    found = {case: r.queries for case, r in winners.items()}
+    for step in steps:
+        winner = winners.get(step.case)
+        if winner is not None and step.edits == winner.edits:
+            found[step.case] = step.query
+    attacked = [r for r in results if r.status in ATTACKED]
+    return _curve(found.values(), len(attacked), max((r.queries for r in attacked), default=0))
+
+
+def success_by_words(results: Sequence[Result]) -> Curve:
+    """Draw success against the words changed: this share is won with x words or fewer.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> success_by_words(sample_results()).points
+    ((1, 2), (2, 3))
+    """
+    costs = [r.words_changed for r in results if r.status == "won"]
+    attacked = sum(r.status in ATTACKED for r in results)
+    return _curve(costs, attacked, max(costs, default=0))
+
+
+def _curve(costs: Iterable[int], of: int, end: int) -> Curve:
+    points: dict[int, int] = {}
+    for count, cost in enumerate(sorted(costs), 1):
+        points[cost] = count
+    return Curve(tuple(points.items()), of, end)

@@ -1,0 +1,82 @@
+"""Two runs over the same cases, compared case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact
+from brittle.metrics.summary import ATTACKED, is_judged, is_right_after
+from brittle.results import Result
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How often something holds in run a, in run b, in both, over the `of` cases they share.
+
+    `difference` is b's rate minus a's, with a paired bootstrap interval; `p` is McNemar's. Over
+    no shared case there is no difference, and p is 1.
+    """
+
+    of: int
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The comparison of run b with run a.
+
+    `shared` cases are in both. `success` is over those attacked in both, `accuracy` (under
+    attack) over those whose originals were answered in both.
+    """
+
+    shared: int
+    success: Contrast
+    accuracy: Contrast
+
+
+def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95, seed: int = 0) -> Paired:
+    """Compare the rows of two runs case by case, by case id.
+
+    >>> from dataclasses import replace
+    >>> from brittle.metrics.samples import sample_results
+    >>> rows = sample_results()
+    >>> better = [replace(row, status="won") if row.status == "lost" else row for row in rows]
+    >>> found = paired(rows, better)
+    >>> found.success.both, found.success.only_b, round(found.success.difference, 3)
+    (3, 1, 0.2)
+    >>> found.success.p
+    1.0
+    """
+    rows_b = {r.case: r for r in b}
+    pairs = [(r, rows_b[r.case]) for r in a if r.case in rows_b]
+    fought = [(x, y) for x, y in pairs if x.status in ATTACKED and y.status in ATTACKED]
+    judged = [(x, y) for x, y in pairs if is_judged(x) and is_judged(y)]
+    won = [(x.status == "won", y.status == "won") for x, y in fought]
+    right = [(is_right_after(x), is_right_after(y)) for x, y in judged]
+    return Paired(len(pairs), contrast(won, level, seed), contrast(right, level, seed))
+
+
+def contrast(outcomes: Sequence[tuple[bool, bool]], level: float = 0.95, seed: int = 0) -> Contrast:
+    """Compare two yes-or-no outcomes of the same cases.
+
+    >>> contrast([(True, True), (False, True), (False, False)]).only_b
+    1
+    """
+    both = sum(x and y for x, y in outcomes)
+    only_a = sum(x and not y for x, y in outcomes)
+    only_b = sum(y and not x for x, y in outcomes)
+    of = len(outcomes)
+    p = mcnemar_exact(only_a, only_b)
+    if not of:
+        return Contrast(0, 0, 0, 0, 0, None, None, None, p)
+    low, high = bootstrap_mean([int(y) - int(x) for x, y in outcomes], level, seed)
+    neither = of - both - only_a - only_b
+    return Contrast(of, both, only_a, only_b, neither, (only_b - only_a) / of, low, high, p)

@@ -1,0 +1,136 @@
+"""A run in a handful of figures, each with its interval and the denominator it is over."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brittle.asks import STATUSES, Status
+from brittle.metrics.intervals import bootstrap_mean, wilson
+from brittle.results import Result
+
+ATTACKED: tuple[Status, ...] = ("won", "lost", "spent", "unconfirmed")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A rate or a mean, with its interval and what it is over.
+
+    `count` is a rate's numerator, None for a mean. Over nothing (`of` = 0) there is no value.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    count: int | None
+    of: int
+    over: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run showed.
+
+    `before` and `after` are the accuracy on the originals and under attack, over the same
+    examples; `success` is over the attacked cases; `queries` is a mean over these, `words` and
+    `share` (of the text's words) are means over the won ones. `reasons` counts why cases were
+    skipped or failed.
+    """
+
+    cases: int
+    planned: int
+    statuses: Mapping[Status, int]
+    reasons: Mapping[Status, Mapping[str, int]]
+    before: Figure
+    after: Figure
+    success: Figure
+    queries: Figure
+    words: Figure
+    share: Figure
+
+    @property
+    def complete(self) -> bool:
+        return self.cases >= self.planned
+
+
+def summary(
+    results: Sequence[Result], planned: int | None = None, level: float = 0.95, seed: int = 0
+) -> Summary:
+    """Sum result rows up; `planned` is how many cases the run was to have.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> figures = summary(sample_results(), planned=10)
+    >>> figures.success.count, figures.success.of, figures.success.over
+    (3, 5, 'attacked cases')
+    >>> figures.before.count, figures.after.count, figures.after.of
+    (6, 3, 7)
+    >>> figures.words.value, figures.complete
+    (1.3333333333333333, False)
+    """
+    judged = [r for r in results if is_judged(r)]
+    attacked = [r for r in results if r.status in ATTACKED]
+    won = [r for r in results if r.status == "won"]
+    counts = Counter(r.status for r in results)
+    right_before = sum(r.predicted == r.label for r in judged)
+    right_after = sum(is_right_after(r) for r in judged)
+    shares = [r.words_changed / r.words for r in won if r.words]
+    return Summary(
+        cases=len(results),
+        planned=len(results) if planned is None else planned,
+        statuses={status: counts[status] for status in STATUSES},
+        reasons=_reasons(results),
+        before=rate(right_before, len(judged), "examples answered", level),
+        after=rate(right_after, len(judged), "examples answered", level),
+        success=rate(len(won), len(attacked), "attacked cases", level),
+        queries=mean([r.queries for r in attacked], "attacked cases", level, seed),
+        words=mean([r.words_changed for r in won], "won cases", level, seed),
+        share=mean(shares, "won cases", level, seed),
+    )
+
+
+def is_judged(result: Result) -> bool:
+    """Say whether a case counts for accuracy: the target answered and nothing failed.
+
+    A case that failed on the way has an answer before the attack and none after it; it is left
+    out of both, so that the two accuracies are over the same examples.
+    """
+    return result.status != "error" and result.label is not None and (result.predicted is not None)
+
+
+def is_right_after(result: Result) -> bool:
+    """Say whether the target was right on the original and the attack did not break it."""
+    return result.status != "won" and result.predicted == result.label
+
+
+def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:
+    """Give k of n as a figure with a Wilson interval.
+
+    >>> rate(0, 0, "attacked cases").value is None
+    True
+    """
+    if n == 0:
+        return Figure(None, None, None, 0, 0, over)
+    low, high = wilson(k, n, level)
+    return Figure(k / n, low, high, k, n, over)
+
+
+def mean(values: Sequence[float], over: str, level: float = 0.95, seed: int = 0) -> Figure:
+    """Give a mean as a figure with a bootstrap interval.
+
+    >>> mean([1, 2, 6], "won cases").value
+    3.0
+    """
+    if not values:
+        return Figure(None, None, None, None, 0, over)
+    low, high = bootstrap_mean(values, level, seed)
+    return Figure(math.fsum(values) / len(values), low, high, None, len(values), over)
+
+
+def _reasons(results: Sequence[Result]) -> dict[Status, dict[str, int]]:
+    by_status: dict[Status, Counter[str]] = {}
+    for r in results:
+        if r.reason:
+            by_status.setdefault(r.status, Counter())[r.reason] += 1
+    return {status: dict(counter.most_common()) for status, counter in by_status.items()}

@@ -1,0 +1,160 @@
+"""Which words break the target, and which parts of speech."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from brittle.metrics.summary import ATTACKED
+from brittle.results import Result
+from brittle.text import Edit, split, words_of
+
+Tagger = Callable[[Sequence[str]], Sequence[str]]
+
+PARTS = ("noun", "verb", "adjective", "adverb", "other", "unknown")
+_PART_OF_TAG = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A word that was changed in won cases.
+
+    `count` won cases changed it, of `seen` attacked cases that contain it; `replacements` lists
+    what came in its place, most frequent first. An inserted word has the empty string as `word`.
+    """
+
+    word: str
+    count: int
+    seen: int
+    replacements: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of speech: `count` of its `of` words in won cases were changed."""
+
+    name: str
+    count: int
+    of: int
+
+
+def words_that_break(results: Sequence[Result]) -> list[Broken]:
+    """List the words changed in won cases, the most frequent first; case-blind.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> for broken in words_that_break(sample_results())[:2]:
+    ...     print(broken.word, broken.count, broken.seen, broken.replacements)
+    funny 2 2 (('comical', 1), ('odd', 1))
+    plot 1 1 (('plan', 1),)
+    """
+    cases: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
+    replacements: dict[str, Counter[str]] = {}
+    for r in results:
+        if r.status not in ATTACKED:
+            continue
+        seen.update({word.lower() for _, raw in r.fields for word in words_of(raw)})
+        seen[""] += 1
+        if r.status != "won":
+            continue
+        pairs = [pair for edit in r.edits for pair in changed_words(edit)]
+        cases.update({old for old, _ in pairs})
+        for old, new in pairs:
+            replacements.setdefault(old, Counter())[new] += 1
+    order = sorted(cases, key=lambda word: (-cases[word], seen[word], word))
+    return [Broken(word, cases[word], seen[word], _ranked(replacements[word])) for word in order]
+
+
+def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
+    """Pair the old words of an edit with the new ones, in lower case.
+
+    Where their numbers differ, every old word is paired with all that came in their place.
+
+    >>> list(changed_words(Edit("text", 0, 8, "Not good", "Badly")))
+    [('not', 'badly'), ('good', 'badly')]
+    >>> list(changed_words(Edit("text", 4, 4, "", " truly")))
+    [('', 'truly')]
+    """
+    old = [word.lower() for word in words_of(edit.old)] or [""]
+    new = [word.lower() for word in words_of(edit.new)]
+    if len(old) == len(new):
+        yield from zip(old, new)
+    else:
+        # A hole, a symbol or a letter taken away is no word, but it is what now stands there.
+        came = " ".join(new) or edit.new.strip()
+        yield from ((word, came) for word in old)
+
+
+def parts_that_break(
+    results: Sequence[Result], tagger: Tagger | None = None, most: int = 200_000
+) -> list[Part]:
+    """Count for every part of speech how many of its words in won cases were changed.
+
+    Words are tagged in their texts. `most` limits the words that are tagged, in the order of the
+    rows, so that a report on long texts does not take minutes; the counts cover only these.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> tags = {"funny": "JJ", "plot": "NN", "dull": "JJ", "film": "NN"}
+    >>> for part in parts_that_break(
+    ...     sample_results(), lambda words: [tags.get(word, "IN") for word in words]
+    ... ):
+    ...     print(part.name, part.count, part.of)
+    noun 1 2
+    adjective 3 3
+    other 0 8
+    """
+    tagger = tagger or _tagger()
+    changed: Counter[str] = Counter()
+    of: Counter[str] = Counter()
+    tagged = 0
+    for r in results:
+        if r.status != "won":
+            continue
+        if tagged >= most:
+            break
+        edits: dict[str, list[Edit]] = {}
+        for edit in r.edits:
+            edits.setdefault(edit.field, []).append(edit)
+        for name, raw in r.fields:
+            words, touched = _touched(raw, edits.get(name, ()))
+            tagged += len(words)
+            for tag, is_changed in zip(tagger(words) if words else (), touched):
+                part = part_of(tag)
+                of[part] += 1
+                changed[part] += is_changed
+    return [Part(name, changed[name], of[name]) for name in PARTS if of[name]]
+
+
+def part_of(tag: str) -> str:
+    """Give the part of speech of a Penn tag in plain words.
+
+    >>> [part_of(tag) for tag in ("NNS", "VBD", "JJR", "RB", "RP", "DT", "unknown")]
+    ['noun', 'verb', 'adjective', 'adverb', 'other', 'other', 'unknown']
+    """
+    return tag if tag == "unknown" else _PART_OF_TAG.get(tag[:2], "other")
+
+
+def _touched(raw: str, edits: Sequence[Edit]) -> tuple[list[str], list[bool]]:
+    """Split a field into its words and say of each whether an edit overlaps it."""
+    words, gaps = split(raw)
+    touched, start = [], 0
+    for gap, word in zip(gaps, words):
+        start += len(gap)
+        stop = start + len(word)
+        touched.append(any(edit.start < stop and start < edit.stop for edit in edits))
+        start = stop
+    return words, touched
+
+
+def _ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _tagger() -> Tagger:
+    if find_spec("textblob") is None:
+        return lambda words: ["unknown"] * len(words)
+    from brittle.proposals.tags import tag_words
+
+    return tag_words

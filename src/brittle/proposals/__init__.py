@@ -1,0 +1,23 @@
+"""Where candidates come from: for a word of a text, the words that may take its place."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from brittle.proposals.neighbours import Neighbours
+from brittle.proposals.synonyms import Synonyms, Table
+
+__all__ = ["Neighbours", "Proposal", "Synonyms", "Table"]
+
+
+class Proposal(Protocol):
+    """A source of candidates for single words."""
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether `of` looks at the tag; if not, any string will do."""
+        ...
+
+    def of(self, word: str, tag: str) -> tuple[str, ...]:
+        """List the candidates for a word that stands in a text with this Penn tag, in order."""
+        ...

@@ -1,0 +1,102 @@
+"""Substitutes for a word: synonyms from WordNet, or lists the user gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+from brittle.errors import UsageError
+from brittle.proposals.forms import BASE_TAGS, BE, PARTS, as_tagged, cased, is_word, lemmas
+from brittle.proposals.wordnet import wordnet
+
+
+@dataclass(frozen=True)
+class Synonyms:
+    """Synonyms from WordNet with the word's own part of speech, as they would stand in its place.
+
+    Nouns (not proper nouns), verbs, adjectives and adverbs have substitutes, forms of "be" have
+    none and are none. A substitute has another lemma and the same tag: it is inflected as the word
+    is and takes its capitalisation. With `inflect=False` only words in their base form have
+    substitutes, and these are written as in WordNet.
+
+    `folder` holds the user's own WordNet files; `senses` keeps the first so many senses of a word.
+    """
+
+    inflect: bool = True
+    folder: str | None = None
+    senses: int | None = None
+    needs_tags: ClassVar[bool] = True
+
+    def of(self, word: str, tag: str) -> tuple[str, ...]:
+        """List the substitutes of a word that stands in a text with this Penn tag, best first.
+
+        The order is that of the word's senses, then of the words in a sense.
+        """
+        return _substitutes(word, tag, self.inflect, self.folder, self.senses)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Substitutes from given lists, by the word in lower case; tags are not looked at."""
+
+    entries: Mapping[str, tuple[str, ...]]
+    needs_tags: ClassVar[bool] = False
+
+    @staticmethod
+    def read(path: str | Path) -> Table:
+        """Read a JSON file of one object: {"word": ["substitute", …], …}."""
+        try:
+            lists = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"The substitutes in {str(path)!r} cannot be read ({error}). Expected a JSON file "
+                'such as {"good": ["fine", "decent"]}.'
+            ) from error
+        if not isinstance(lists, dict):
+            raise UsageError(
+                f"The substitutes in {str(path)!r} are a JSON {type(lists).__name__}. "
+                'Expected an object such as {"good": ["fine", "decent"]}.'
+            )
+        for word, forms in lists.items():
+            if not isinstance(forms, list) or not all(
+                isinstance(form, str) and is_word(form) for form in forms
+            ):
+                raise UsageError(
+                    f"The substitutes of {word!r} in {str(path)!r} are {str(forms)[:80]}. "
+                    "Expected a list of single words."
+                )
+        return Table({word.lower(): tuple(forms) for word, forms in lists.items()})
+
+    def of(self, word: str, tag: str) -> tuple[str, ...]:
+        """List the substitutes given for a word."""
+        return self.entries.get(word.lower(), ())
+
+
+# Bounded, so that a long run over ever new words does not grow without end.
+@lru_cache(maxsize=1 << 16)
+def _substitutes(
+    word: str, tag: str, inflect: bool, folder: str | None, senses: int | None
+) -> tuple[str, ...]:
+    part = PARTS.get(tag)
+    if part is None or word.lower() in BE or not (inflect or tag in BASE_TAGS):
+        return ()
+    net = wordnet(folder)
+    own = lemmas(word, tag)
+    names = dict.fromkeys(name for lemma in own for name in net.synonyms(lemma, part, senses))
+    found: dict[str, None] = {}
+    for name in names:
+        if name.lower() in own or name.lower() in BE or (part == "n" and _is_proper(name)):
+            continue
+        form = as_tagged(name, tag)
+        if form is not None and form != word.lower() and is_word(form):
+            found[cased(form, word) if inflect else name] = None
+    return tuple(found)
+
+
+def _is_proper(noun: str) -> bool:
+    # WordNet writes proper nouns with a capital; "TV" and the like are common nouns.
+    return noun[:1].isupper() and not noun.isupper()

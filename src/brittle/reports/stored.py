@@ -1,0 +1,25 @@
+"""What a report needs of a run: its stored rows, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from brittle.results import Result, Step
+
+
+class StoredRun(Protocol):
+    """A run as it was stored, finished or not."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def manifest(self) -> Mapping[str, Any]: ...
+
+    @property
+    def totals(self) -> Mapping[str, float]: ...
+
+    def results(self) -> list[Result]: ...
+
+    def steps(self) -> list[Step]: ...

@@ -1,0 +1,70 @@
+"""Texts for people: the clearest examples, and a text taken apart around its edits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import regex
+
+from brittle.results import Result
+from brittle.text import Edit
+
+Piece = str | Edit
+ELLIPSIS = " … "
+
+_ODD = regex.compile(r"[\p{Cc}--[\n\t]]|[\p{Bidi_Control}]|\p{Cs}", regex.V1)
+
+
+def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
+    """Pick the won cases with the fewest words changed, then the highest confidence."""
+    won = [r for r in results if r.status == "won"]
+    return sorted(won, key=lambda r: (r.words_changed, -(r.adversarial_confidence or 0)))[:n]
+
+
+def pieces(raw: str, edits: Sequence[Edit], around: int | None = None) -> list[Piece]:
+    """Take a field apart into unchanged stretches and edits, in order.
+
+    With `around`, an unchanged stretch is cut to that many characters beside an edit.
+
+    >>> pieces("a warm, funny film", [Edit("text", 8, 13, "funny", "odd")], around=4)
+    [' … rm, ', Edit(field='text', start=8, stop=13, old='funny', new='odd'), ' film']
+    """
+    found: list[Piece] = []
+    at = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.stop)):
+        found += [raw[at : edit.start], edit]
+        at = edit.stop
+    found.append(raw[at:])
+    if around is not None:
+        last = len(found) - 1
+        found = [
+            _cut(p, around, i > 0, i < last) if isinstance(p, str) else p
+            for i, p in enumerate(found)
+        ]
+    return [piece for piece in found if piece]
+
+
+def visible(text: str) -> str:
+    """Make characters visible that would act on a terminal or turn a line around.
+
+    >>> visible("a\\x1b[31mb\\u202ec")
+    'a␛[31mb⟨U+202E⟩c'
+    """
+    return str(_ODD.sub(_picture, text))
+
+
+def _picture(match: regex.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+
+
+def _cut(text: str, around: int, after_edit: bool, before_edit: bool) -> str:
+    keep_head, keep_tail = around * after_edit, around * before_edit
+    if not after_edit and not before_edit:
+        keep_head = 2 * around
+    # An ellipsis that saves less than it takes would only be in the way.
+    if len(text) <= keep_head + keep_tail + 2 * len(ELLIPSIS):
+        return text
+    return text[:keep_head] + ELLIPSIS + (text[-keep_tail:] if keep_tail else "")

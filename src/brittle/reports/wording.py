@@ -1,0 +1,177 @@
+"""Figures in words: the same lines for terminal, page, notebook and plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brittle.asks import Status
+from brittle.metrics.summary import Figure, Summary
+
+NOTHING = "–"
+MEANING: Mapping[Status, str] = {
+    "won": "broken: an adversarial text was found and confirmed",
+    "lost": "held: the attack ended without success",
+    "spent": "held: the budget ran out",
+    "unconfirmed": "held: the winner no longer won when scored alone",
+    "skipped": "not attacked",
+    "error": "failed, left out of every figure",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure as it is read: its name, value, interval, and what it is over."""
+
+    key: str
+    name: str
+    value: str
+    interval: str
+    over: str
+
+
+def lines(summary: Summary, manifest: Mapping[str, Any]) -> list[Line]:
+    """Put the figures of a summary into words, the most important first."""
+    what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
+    return [
+        _rate("accuracy_before", f"{what} before", summary.before),
+        _rate("accuracy_after", f"{what} under attack", summary.after),
+        _rate("success", "attack success", summary.success),
+        _mean("queries", "queries per case", summary.queries),
+        _mean("words_changed", "words changed", summary.words),
+        _mean("share_changed", "share of words", summary.share, percent),
+    ]
+
+
+def statuses(summary: Summary) -> str:
+    """List the statuses that occur, with their reasons where these say more.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> from brittle.metrics.summary import summary
+    >>> statuses(summary(sample_results()))
+    'won 3 · lost 1 · skipped 2 (already wrong 1, nothing to edit 1) · spent 1 · error 1'
+    """
+    words = []
+    for status, count in summary.statuses.items():
+        if count:
+            reasons = summary.reasons.get(status, {}) if status == "skipped" else {}
+            told = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
+            words.append(f"{status} {number(count)}" + (f" ({told})" if told else ""))
+    return " · ".join(words) or "no case has finished yet"
+
+
+def effort(totals: Mapping[str, float]) -> str:
+    """Say what the run cost: rows really computed, of all that were asked, and the time.
+
+    >>> effort({"sent": 900, "asked": 1200, "calls": 12, "seconds": 75})
+    '900 rows computed of 1,200 asked (25% answered from memory), 12 calls, 1 min 15 s'
+    """
+    sent, asked = totals.get("sent", 0), totals.get("asked", 0)
+    calls = totals.get("calls", 0)
+    saved = f" ({1 - sent / asked:.0%} answered from memory)" if 0 < sent < asked else ""
+    rows = f"{number(sent)} rows computed of {number(asked)} asked{saved}"
+    return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}"
+
+
+def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
+    """List what a reader must know before believing the figures, the gravest first."""
+    found = []
+    if not summary.complete:
+        found.append(
+            f"Incomplete: {number(summary.cases)} of {number(summary.planned)} cases. The figures "
+            "cover only these; the same command resumes the run."
+        )
+    if manifest.get("reference") == "predictions":
+        found.append(
+            "The examples have no labels: the reference is the target's own prediction on the "
+            "original, so agreement before the attack is 100% by definition."
+        )
+    elif manifest.get("reference") == "mixed":
+        found.append(
+            "Some examples have no label: for these the reference is the target's own prediction "
+            "on the original, which counts as right."
+        )
+    errors = summary.statuses["error"]
+    if errors:
+        reason, count = next(iter(summary.reasons.get("error", {"no reason given": errors}).items()))
+        found.append(
+            f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
+            f"figure. Most frequent reason ({number(count)}): {reason}"
+        )
+    return found + [str(warning) for warning in manifest.get("warnings") or ()]
+
+
+def setting(manifest: Mapping[str, Any]) -> str:
+    """Say in one line what was attacked with what."""
+    data = manifest.get("data")
+    where = f" on {data}" if data else ""
+    split = f" ({manifest['split']})" if data and manifest.get("split") else ""
+    return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}"
+
+
+def percent(value: float | None) -> str:
+    """Write a share in percent.
+
+    >>> percent(0.1234), percent(None)
+    ('12.3%', '–')
+    """
+    return NOTHING if value is None else f"{100 * value:.1f}%"
+
+
+def number(value: float | None) -> str:
+    """Write a number with about three digits, and thousands apart.
+
+    >>> number(1.8333), number(14.25), number(12345.6), number(7), number(None)
+    ('1.83', '14.2', '12,346', '7', '–')
+    """
+    if value is None:
+        return NOTHING
+    if value == int(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time as people say it.
+
+    >>> duration(0.42), duration(75), duration(7320)
+    ('0.4 s', '1 min 15 s', '2 h 2 min')
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def interval(figure: Figure, write: Any = number) -> str:
+    """Write an interval with its unit once, or nothing where there is no value."""
+    if figure.low is None or figure.high is None:
+        return ""
+    low, high = write(figure.low), write(figure.high)
+    if low.endswith("%"):
+        low = low[:-1]
+    return f"{low}–{high}"
+
+
+def plural(count: int, names: Sequence[str]) -> str:
+    """Write a count with the name in singular or plural.
+
+    >>> plural(1, ("word", "words")), plural(1200, ("word", "words"))
+    ('1 word', '1,200 words')
+    """
+    return f"{number(count)} {names[0] if count == 1 else names[1]}"
+
+
+def _rate(key: str, name: str, figure: Figure) -> Line:
+    over = f"{number(figure.count)} of {number(figure.of)} {figure.over}"
+    return Line(key, name, percent(figure.value), interval(figure, percent), over)
+
+
+def _mean(key: str, name: str, figure: Figure, write: Any = number) -> Line:
+    over = f"mean over {number(figure.of)} {figure.over}"
+    return Line(key, name, write(figure.value), interval(figure, write), over)

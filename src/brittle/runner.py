@@ -1,0 +1,219 @@
+"""From a target, examples and an attack to a run on disk: plan, diagnose, attack, resume."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from brittle import data
+from brittle.asks import Attack, Case
+from brittle.broker import Broker, Totals
+from brittle.data.dataset import Dataset
+from brittle.data.example import as_examples, case_ids
+from brittle.desks import Desk, scores_desk
+from brittle.engine import Engine, Outcome
+from brittle.errors import UsageError
+from brittle.goals import Goal
+from brittle.job import FIXED, Job
+from brittle.proposals.tags import Tagger
+from brittle.rows import result_of, steps_of
+from brittle.runs import Run
+from brittle.store import Store
+from brittle.targets import as_target
+from brittle.targets.diagnosis import diagnose
+from brittle.targets.protocols import Classifies
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is, told after every round."""
+
+    done: int
+    planned: int
+    counts: Mapping[str, int]
+    sent: int
+    seconds: float
+
+
+def attack(
+    target: Any,
+    examples: Any,
+    attack: str | Attack = "pwws",
+    *,
+    limit: int | None = None,
+    budget: int | None = None,
+    seed: int = 0,
+    toward: str | None = None,
+    confidence: float | None = None,
+    labels: str | Mapping[str, str] | Sequence[str] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    folder: str | Path = "runs",
+    new: bool = False,
+    retry_errors: bool = False,
+    max_sent: int | None = None,
+    batch: int | None = None,
+    watchdog: float | None = 600.0,
+    progress: Callable[[Progress], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+    stopping: threading.Event | None = None,
+    **settings: Any,
+) -> Run:
+    """Attack a target and store the run; the same call again resumes it or gives it back.
+
+    `target` is a live object (scikit-learn pipeline, function) or a name (`zoo:…`, a folder …);
+    `examples` a data set's name, a loaded data set, or a list. Further keyword arguments are the
+    attack's settings. `limit` takes the first examples of a permutation drawn by `seed`.
+    """
+    dataset = _dataset(examples)
+    chosen = as_target(target, labels=labels, **(target_options or {}))
+    job = Job.of(chosen, dataset, attack, settings, toward, confidence, seed, labels)
+    taken = dataset.take(limit, seed)
+    path = Path(folder) / f"{name or job.default_name()}.sqlite"
+    with _opened(path, job.manifest(taken, limit, budget), new, retry_errors) as store:
+        ids = case_ids(taken.examples)
+        store.plan(taken.examples, ids)
+        started = Totals(**{k: v for k, v in store.totals.items() if k in asdict(Totals())})
+        started.sent = max(started.sent, store.journalled())
+        broker = Broker(
+            {"scores": scores_desk(chosen), "tags": _tag_desk()},
+            journal=store,
+            watchdog=watchdog,
+            most_sent=max_sent,
+            batch=batch,
+            totals=started,
+            stopping=stopping or threading.Event(),
+        )
+        try:
+            _run(store, broker, job, taken, ids, budget, progress, warn)
+        finally:
+            broker.close()
+    return Run(path)
+
+
+def search(
+    target: Classifies, text: Text, label: int | None, attack: Attack, name: str, goal: Goal
+) -> Outcome:
+    """Attack one text and give the outcome, with nothing stored."""
+    broker = Broker({"scores": scores_desk(target), "tags": _tag_desk()})
+    engine = Engine(attack, goal, broker, name=name)
+    try:
+        return next(engine.run([Case("one", text, label)]))[0]
+    finally:
+        broker.close()
+
+
+def _dataset(examples: Any) -> Dataset:
+    if isinstance(examples, Dataset):
+        return examples
+    if isinstance(examples, str):
+        return data.load(examples)
+    rows = tuple(as_examples(examples))
+    labels = tuple(sorted({row.label for row in rows if row.label is not None}))
+    return Dataset("examples", "all", rows, labels)
+
+
+def _opened(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool) -> Store:
+    """Create the run, or resume it after checking that nothing but limit and budget changed."""
+    if new or not Store.exists(path):
+        return Store.create(path, manifest, new=True)
+    store = Store.resume(path)
+    was = store.manifest
+    changed = [key for key in FIXED if was.get(key) != manifest[key]]
+    if changed:
+        store.close()
+        told = "; ".join(f"{key} was {was.get(key)!r}, now {manifest[key]!r}" for key in changed)
+        raise UsageError(
+            f"The run {path.stem!r} exists with other settings: {told}. Only limit and budget may "
+            "change. Choose another --name, or start over with --new."
+        )
+    if _more(was["budget"], manifest["budget"]):
+        store.close()
+        raise UsageError(
+            f"The run {path.stem!r} has a budget of {was['budget'] or 'any number of'} queries, got "
+            f"{manifest['budget']}; a budget can only be extended. Choose another --name or --new."
+        )
+    if _more(manifest["budget"], was["budget"]):
+        store.forget("spent")
+    if retry_errors:
+        store.forget("error")
+    extended = {"budget": manifest["budget"]}
+    if manifest["examples"] > was["examples"]:
+        extended |= {"limit": manifest["limit"], "examples": manifest["examples"]}
+    store.amend(**extended)
+    return store
+
+
+def _more(now: int | None, before: int | None) -> bool:
+    return before is not None and (now is None or now > before)
+
+
+def _run(
+    store: Store,
+    broker: Broker,
+    job: Job,
+    taken: Dataset,
+    ids: Sequence[str],
+    budget: int | None,
+    progress: Callable[[Progress], None] | None,
+    warn: Callable[[str], None] | None,
+) -> None:
+    done = store.finished()
+    before = float(store.totals.get("seconds", 0.0))
+    start = time.perf_counter()
+    counts: dict[str, int] = {}
+    for result in store.results() if done else ():
+        counts[result.status] = counts.get(result.status, 0) + 1
+
+    def totals() -> dict[str, float]:
+        return asdict(broker.totals) | {"seconds": before + time.perf_counter() - start}
+
+    try:
+        if len(done) == len(set(ids) | done):
+            return
+        if not done:
+            _diagnosed(store, broker, job, taken, ids, warn)
+        engine = Engine(
+            job.attack, job.goal, broker, name=job.attack_name, budget=budget, seed=job.seed
+        )
+        for ended in engine.run(job.cases(taken, ids, done)):
+            results = [result_of(outcome, job) for outcome in ended]
+            steps = [step for outcome in ended for step in steps_of(outcome, job.target.labels)]
+            store.add(results, steps, totals())
+            for result in results:
+                counts[result.status] = counts.get(result.status, 0) + 1
+            if progress is not None:
+                at = sum(counts.values())
+                told = Progress(at, len(ids), counts, broker.totals.sent, totals()["seconds"])
+                progress(told)
+    finally:
+        if len(done) < len(ids):
+            store.add([], [], totals())
+
+
+def _diagnosed(
+    store: Store,
+    broker: Broker,
+    job: Job,
+    taken: Dataset,
+    ids: Sequence[str],
+    warn: Callable[[str], None] | None,
+) -> None:
+    """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
+    sample = list(zip(job.cases(taken, ids, set()), range(32)))
+    cases = [case for case, _ in sample]
+    messages = [w.message for w in diagnose(job.target, cases, broker)]
+    store.amend(warnings=messages)
+    for message in messages:
+        if warn is not None:
+            warn(message)
+
+
+def _tag_desk() -> Desk:
+    tagger = Tagger()
+    return Desk(tagger.tags)

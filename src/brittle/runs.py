@@ -1,0 +1,155 @@
+"""A run as its user sees it: print it, look at its rows, report, export, verify."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brittle.errors import UsageError, require, unknown
+from brittle.results import Result, Step
+from brittle.store import Store
+from brittle.text import Text
+
+COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
+
+
+class Run:
+    """A stored run; everything is read from its file."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with Store.read(self.path) as store:
+            self.manifest = store.manifest
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def totals(self) -> dict[str, float]:
+        with Store.read(self.path) as store:
+            return store.totals
+
+    def results(self) -> list[Result]:
+        """Give one row per finished case, in the order of the examples."""
+        with Store.read(self.path) as store:
+            return store.results()
+
+    def steps(self) -> list[Step]:
+        """Give every improvement of every case."""
+        with Store.read(self.path) as store:
+            return store.steps()
+
+    @property
+    def complete(self) -> bool:
+        """Say whether every planned case is finished."""
+        with Store.read(self.path) as store:
+            return len(store.finished()) == store.planned()
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+    def __str__(self) -> str:
+        from brittle.reports.summaries import summary_text
+
+        return summary_text(self)
+
+    def _repr_html_(self) -> str:
+        from brittle.reports.summaries import summary_html
+
+        return summary_html(self)
+
+    def frame(self) -> Any:
+        """Give the results as a pandas data frame, one row per case."""
+        pandas = require("pandas", "frames", "Run.frame()")
+        return pandas.DataFrame.from_records(self.rows(), columns=list(COLUMNS))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give the results as flat dictionaries, one per case."""
+        return [{name: getattr(result, name) for name in COLUMNS} for result in self.results()]
+
+    def report(self, path: str | Path) -> Path:
+        """Write the HTML report: one file that needs no network."""
+        from brittle.reports.html import render
+
+        out = Path(path)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(render(self), encoding="utf-8", errors="replace")
+        return out
+
+    def export(self, path: str | Path) -> Path:
+        """Write the rows as .csv, .jsonl or .parquet; jsonl keeps fields and edits apart."""
+        out = Path(path)
+        writer = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}.get(out.suffix)
+        if writer is None:
+            raise UsageError(
+                f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or "
+                ".parquet."
+            )
+        out.parent.mkdir(parents=True, exist_ok=True)
+        writer(self, out)
+        return out
+
+
+def open_run(name: str, folder: str | Path = "runs") -> Run:
+    """Open a run by its name, by the start of its name if that is unique, or by its path."""
+    if Path(name).suffix == ".sqlite" and Path(name).is_file():
+        return Run(name)
+    known = list_runs(folder)
+    stems = [path.stem for path in known]
+    hits = [p for p in known if p.stem == name] or [p for p in known if p.stem.startswith(name)]
+    if len(hits) > 1:
+        raise UsageError(f"{name!r} begins several runs: {', '.join(p.stem for p in hits)}.")
+    if not hits:
+        raise unknown("run", name, stems, "`brittle list runs` shows those there are.")
+    return Run(hits[0])
+
+
+def list_runs(folder: str | Path = "runs") -> list[Path]:
+    """List the files of the runs in a folder, newest last."""
+    found = [path for path in Path(folder).glob("*.sqlite") if Store.exists(path)]
+    return sorted(found, key=lambda path: (path.stat().st_mtime, path.name))
+
+
+def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:
+    """Score every stored winner again, alone: its row, and the label and confidence now."""
+    locked = run.manifest.get("locked", [])
+    checked = []
+    for result in run.results():
+        if result.status != "won" or result.adversarial is None:
+            continue
+        text = Text.of(_adversarial_fields(result), locked)
+        scores = np.asarray(target.scores([text])[0])
+        checked.append((result, target.labels[int(scores.argmax())], float(scores.max())))
+    return checked
+
+
+def _adversarial_fields(result: Result) -> dict[str, str]:
+    from brittle.text import patch
+
+    return patch(dict(result.fields), result.edits)
+
+
+def _csv(run: Run, out: Path) -> None:
+    import csv
+
+    with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(run.rows())
+
+
+def _jsonl(run: Run, out: Path) -> None:
+    with out.open("w", encoding="utf-8") as file:
+        for result in run.results():
+            file.write(json.dumps(asdict(result)) + "\n")
+
+
+def _parquet(run: Run, out: Path) -> None:
+    arrow = require("pyarrow", "frames", "Exporting to parquet")
+    parquet = require("pyarrow.parquet", "frames", "Exporting to parquet")
+    parquet.write_table(arrow.Table.from_pylist(run.rows()), out)

