@@ -118,7 +118,7 @@ def _text(path: Path) -> Vectors:
 def _block(path: Path, before: int, lines: list[str], size: int) -> tuple[list[str], Floats]:
     names, numbers = zip(*(line.partition(" ")[::2] for line in lines))
     with suppress(ValueError):
-        # numpy warns of input without any number: one is put in front.
+        # A right row in front: the others must be as long, and the input is never empty.
         rows = np.loadtxt([" 0" * size, *numbers], dtype=np.float32, comments=None, ndmin=2)
         if len(rows) == len(lines) + 1:
             return list(names), rows[1:]

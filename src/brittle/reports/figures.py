@@ -6,8 +6,9 @@ Only presentation attributes and classes are used: the page's content policy for
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from brittle.asks import Status
 from brittle.metrics.curves import Curve
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
@@ -67,8 +68,10 @@ def scale_figure(before: Figure, after: Figure) -> str:
     """Draw both accuracies with their intervals on one scale from 0 to 100%."""
     if before.value is None or after.value is None:
         return ""
-    parts = ['<svg class="scale" viewBox="0 0 420 74" role="img" aria-label="'
-             f'Accuracy {percent(before.value)} before, {percent(after.value)} under attack">']
+    parts = [
+        '<svg class="scale" viewBox="0 0 420 74" role="img" aria-label="'
+        f'Accuracy {percent(before.value)} before, {percent(after.value)} under attack">'
+    ]
     parts.append('<path class="axis" d="M10 50H410"/>')
     for share in (0, 0.25, 0.5, 0.75, 1):
         x = 10 + 400 * share
@@ -90,19 +93,17 @@ def bar(share: float, kind: str = "") -> str:
     )
 
 
-def status_bar(counts: Mapping[str, int]) -> str:
+def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
     """Draw how the cases ended as one stacked bar."""
-    total = sum(counts.values())
-    if not total:
-        return ""
-    parts = ['<svg class="statuses" viewBox="0 0 1000 14" preserveAspectRatio="none" '
-             'aria-hidden="true">']
+    total = sum(count for _, count in counts)
+    parts = [
+        '<svg class="statuses" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">'
+    ]
     at = 0.0
-    for status, count in counts.items():
+    for status, count in counts:
         width = 1000 * count / total
-        if count:
-            shown = max(width - 2, 1)
-            parts.append(f'<rect class="is-{status}" x="{at:.1f}" width="{shown:.1f}" height="14"/>')
+        shown = max(width - 2, 1)
+        parts.append(f'<rect class="is-{status}" x="{at:.1f}" width="{shown:.1f}" height="14"/>')
         at += width
     return "".join(parts) + "</svg>"
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from brittle.asks import Status
 from brittle.metrics.confusion import confusion
 from brittle.metrics.curves import Curve, success_by_queries, success_by_words
 from brittle.metrics.summary import Summary, summary
@@ -23,7 +24,17 @@ from brittle.reports.island import island
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import escaped
 from brittle.reports.tables import confusion_section, parts_table, words_table
-from brittle.reports.wording import MEANING, effort, lines, notes, number, percent, setting
+from brittle.reports.wording import (
+    MEANING,
+    effort,
+    ended,
+    lines,
+    notes,
+    number,
+    percent,
+    plural,
+    setting,
+)
 from brittle.results import Result
 
 
@@ -35,14 +46,14 @@ def render(run: StoredRun) -> str:
     sections = [
         _header(run),
         _notes(figures, manifest),
-        _hero(figures, manifest),
+        _hero(figures, manifest, run.totals),
         _how_it_ended(figures),
     ]
     if figures.success.of:
         sections += [_curves(results, run), _what_breaks(results)]
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
-    sections += [_cases(figures), _how_it_was_run(manifest, run.totals)]
+    sections += [_cases(figures), _how_it_was_run(manifest)]
     return _PAGE.format(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
@@ -94,7 +105,7 @@ def _notes(figures: Summary, manifest: Mapping[str, Any]) -> str:
     return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if told else ""
 
 
-def _hero(figures: Summary, manifest: Mapping[str, Any]) -> str:
+def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
     before, after, *rest = lines(figures, manifest)
     what = before.name.split()[0].capitalize()
     cards = "".join(
@@ -103,7 +114,8 @@ def _hero(figures: Summary, manifest: Mapping[str, Any]) -> str:
         "</div>"
         for line in rest
     )
-    sides = "".join(
+    arrow = '<span class="arrow" aria-hidden="true">→</span>'
+    sides = arrow.join(
         f'<div class="{kind}"><p class="value">{escaped(line.value)}</p><p>{told}</p>'
         f'<p class="within">{escaped(line.interval)}</p><p class="over">{escaped(line.over)}</p>'
         "</div>"
@@ -113,30 +125,33 @@ def _hero(figures: Summary, manifest: Mapping[str, Any]) -> str:
         f'<section class="hero"><div class="card accuracy"><h2>{what}</h2>'
         f'<div class="sides">{sides}</div>{scale_figure(figures.before, figures.after)}</div>'
         f'<div class="cards">{cards}</div>'
-        '<p class="small">Ranges are 95% intervals: Wilson for rates, bootstrap for means.</p>'
-        "</section>"
+        f'<p class="small">{effort(totals)}. Ranges are 95% intervals: Wilson for rates, bootstrap '
+        "for means.</p></section>"
     )
 
 
 def _how_it_ended(figures: Summary) -> str:
-    if not figures.cases:
-        return '<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>'
-    items = []
-    for status, count in figures.statuses.items():
-        if not count:
-            continue
-        reasons = figures.reasons.get(status, {}) if status in ("skipped", "error") else {}
-        shown = [f"{escaped(reason)} {number(n)}" for reason, n in list(reasons.items())[:5]]
-        more = len(reasons) - len(shown)
-        shown += [f"{number(more)} other reasons"] if more > 0 else []
-        told = f"{MEANING[status]}: {', '.join(shown)}" if shown else MEANING[status]
-        items.append(
-            f'<li class="is-{status}"><b>{number(count)}</b> {status} <span>{told}</span></li>'
-        )
-    return (
-        f"<section><h2>How the {number(figures.cases)} cases ended</h2>"
-        f"{status_bar(dict(figures.statuses))}<ul class=\"legend\">{''.join(items)}</ul></section>"
+    counts = ended(figures)
+    if not counts:
+        return "<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>"
+    items = "".join(
+        f'<li class="is-{status}"><b>{number(count)}</b> {status} '
+        f"<span>{MEANING[status]}{_reasons(figures, status)}</span></li>"
+        for status, count in counts
     )
+    return (
+        f"<section><h2>How the {plural(figures.cases, ('case', 'cases'))} ended</h2>"
+        f'{status_bar(counts)}<ul class="legend">{items}</ul></section>'
+    )
+
+
+def _reasons(figures: Summary, status: Status) -> str:
+    """List why cases were skipped or failed, each with its count if there are several."""
+    reasons = figures.reasons.get(status, {}) if status in ("skipped", "error") else {}
+    counts = [f" ({number(n)})" if len(reasons) > 1 else "" for n in reasons.values()]
+    told = [f"<bdi>{escaped(reason)}</bdi>{n}" for reason, n in zip(reasons, counts)]
+    more = [f"{number(len(told) - 5)} other reasons"] if len(told) > 5 else []
+    return ": " + ", ".join(told[:5] + more) if told else ""
 
 
 def _curves(results: Sequence[Result], run: StoredRun) -> str:
@@ -145,9 +160,9 @@ def _curves(results: Sequence[Result], run: StoredRun) -> str:
     return (
         '<section><h2>How easily it breaks</h2><div class="pair">'
         f'<figure class="card"><figcaption>{_told(queries, "query", "queries")}</figcaption>'
-        f'{curve_figure(queries, "queries per case")}</figure>'
+        f"{curve_figure(queries, 'queries per case')}</figure>"
         f'<figure class="card"><figcaption>{_told(words, "word changed", "words changed")}'
-        f'</figcaption>{curve_figure(words, "words changed")}</figure></div>'
+        f"</figcaption>{curve_figure(words, 'words changed')}</figure></div>"
         f'<p class="small">Share of the {number(queries.of)} attacked cases won at this cost or '
         "less; the band is the 95% interval.</p></section>"
     )
@@ -168,15 +183,16 @@ def _what_breaks(results: Sequence[Result]) -> str:
     words, parts = words_table(results), parts_table(results)
     if not words:
         return ""
-    return f'<section><h2>What breaks it</h2><div class="pair uneven">{words}{parts}</div></section>'
+    return (
+        f'<section><h2>What breaks it</h2><div class="pair uneven">{words}{parts}</div></section>'
+    )
 
 
 def _cases(figures: Summary) -> str:
     chips = "".join(
         f'<label class="chip is-{status}"><input type="checkbox" value="{status}" checked>'
         f"{status} <b>{number(count)}</b></label>"
-        for status, count in figures.statuses.items()
-        if count
+        for status, count in ended(figures)
     )
     return (
         '<section id="cases"><h2>Cases</h2><noscript><p>The list of cases needs JavaScript; '
@@ -190,7 +206,7 @@ def _cases(figures: Summary) -> str:
         '</option><option value="before">Confidence before</option><option value="after">'
         'Confidence after</option></select><button type="button" id="turn" '
         'aria-label="Turn the order around" title="Turn the order around">↑</button></span>'
-        f'<div class="chips" role="group" aria-label="Show cases that ended as">{chips}</div></form>'
+        f'<div class="chips" role="group" aria-label="Show these cases">{chips}</div></form>'
         '<p class="small" id="found" aria-live="polite"></p><div id="list"></div>'
         '<nav class="pages" id="pages" aria-label="Pages" hidden>'
         '<button type="button" id="back">← Back</button><span id="page"></span>'
@@ -198,18 +214,17 @@ def _cases(figures: Summary) -> str:
     )
 
 
-def _how_it_was_run(manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
-    names = ("target", "attack", "settings", "goal", "data", "split", "limit", "seed", "budget")
-    facts = {name: manifest.get(name) for name in names}
-    facts["labels"] = manifest.get("labels")
-    facts["reference"] = manifest.get("reference")
-    facts["started"] = manifest.get("started")
-    facts["versions"] = manifest.get("versions")
-    facts["cost"] = effort(totals)
+_FACTS = (
+    *("target", "attack", "settings", "goal", "data", "split", "limit", "seed", "budget"),
+    *("labels", "reference", "started", "versions"),
+)
+
+
+def _how_it_was_run(manifest: Mapping[str, Any]) -> str:
     rows = "".join(
-        f"<dt>{name}</dt><dd><bdi>{escaped(_plain(value))}</bdi></dd>"
-        for name, value in facts.items()
-        if value not in (None, "", {}, [])
+        f"<dt>{name}</dt><dd><bdi>{escaped(_plain(manifest[name]))}</bdi></dd>"
+        for name in _FACTS
+        if manifest.get(name) not in (None, "", {}, [])
     )
     return f'<section class="run"><h2>How it was run</h2><dl>{rows}</dl></section>'
 

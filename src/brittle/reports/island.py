@@ -30,9 +30,7 @@ def island(results: Sequence[Result]) -> str:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # Inside a script element only "<" can do harm ("</script", "<!--"); a lone surrogate cannot
     # be written as UTF-8.
-    return str(
-        _SURROGATE.sub(lambda m: f"\\u{ord(m.group()):04x}", text.replace("<", "\\u003c"))
-    )
+    return str(_SURROGATE.sub(lambda m: f"\\u{ord(m.group()):04x}", text.replace("<", "\\u003c")))
 
 
 def _row(

@@ -22,11 +22,14 @@ def words_table(results: Sequence[Result]) -> str:
         return ""
     rows = "".join(_word_row(broken, found[0].count) for broken in found[:MOST_WORDS])
     more = len(found) - MOST_WORDS
-    told = f'<p class="small">… and {number(more)} other words.</p>' if more > 0 else ""
+    others = f"; {number(more)} other words broke too" if more > 0 else ""
+    told = (
+        '<p class="small">Won cases in which the word was changed, of the attacked cases that '
+        f"contain it{others}.</p>"
+    )
     return (
         '<div class="card"><h3>words</h3><div class="scroll"><table class="words"><thead><tr>'
-        '<th scope="col">word</th><th scope="col" class="n" title="won cases in which it was '
-        'changed, of the attacked cases that contain it">broke</th><th scope="col"></th>'
+        '<th scope="col">word</th><th scope="col" class="n">broke</th><th scope="col"></th>'
         f'<th scope="col">became</th></tr></thead><tbody>{rows}</tbody></table></div>{told}</div>'
     )
 
@@ -45,7 +48,7 @@ def parts_table(results: Sequence[Result]) -> str:
         '<div class="card"><h3>parts of speech</h3><div class="scroll"><table class="parts"><thead>'
         '<tr><th scope="col">part</th><th scope="col" class="n">changed</th><th scope="col"></th>'
         '<th scope="col" class="n">of all</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div><p class=\"small\">Words of won cases: how many were "
+        f'<tbody>{rows}</tbody></table></div><p class="small">Words of won cases: how many were '
         "changed, and which share of all words of that kind.</p></div>"
     )
 
@@ -72,7 +75,7 @@ def _word_row(broken: Broken, most: int) -> str:
         for new, count in broken.replacements[:4]
     )
     more = len(broken.replacements) - 4
-    became += f" <small>+{number(more)}</small>" if more > 0 else ""
+    became += f" <small>and {number(more)} more</small>" if more > 0 else ""
     return (
         f'<tr><th scope="row">{word}</th><td class="n">{number(broken.count)}'
         f"<small> of {number(broken.seen)}</small></td><td>{bar(broken.count / most)}</td>"

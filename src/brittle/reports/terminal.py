@@ -11,8 +11,17 @@ from brittle.metrics.summary import Figure, Summary, summary
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summed
 from brittle.reports.texts import clearest, pieces, visible
-from brittle.reports.wording import effort, interval, lines, notes, number, percent, plural
-from brittle.reports.wording import setting, statuses
+from brittle.reports.wording import (
+    effort,
+    interval,
+    lines,
+    notes,
+    number,
+    percent,
+    plural,
+    setting,
+    statuses,
+)
 from brittle.results import Result
 
 if TYPE_CHECKING:

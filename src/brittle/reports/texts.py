@@ -26,8 +26,8 @@ def pieces(raw: str, edits: Sequence[Edit], around: int | None = None) -> list[P
 
     With `around`, an unchanged stretch is cut to that many characters beside an edit.
 
-    >>> pieces("a warm, funny film", [Edit("text", 8, 13, "funny", "odd")], around=4)
-    [' … rm, ', Edit(field='text', start=8, stop=13, old='funny', new='odd'), ' film']
+    >>> pieces("in short a warm, funny film", [Edit("text", 17, 22, "funny", "odd")], around=6)
+    [' … warm, ', Edit(field='text', start=17, stop=22, old='funny', new='odd'), ' film']
     """
     found: list[Piece] = []
     at = 0

@@ -44,20 +44,24 @@ def lines(summary: Summary, manifest: Mapping[str, Any]) -> list[Line]:
     ]
 
 
+def ended(summary: Summary) -> list[tuple[Status, int]]:
+    """Count the statuses that occur, the attacked ones first."""
+    return [(status, summary.statuses[status]) for status in MEANING if summary.statuses[status]]
+
+
 def statuses(summary: Summary) -> str:
     """List the statuses that occur, with their reasons where these say more.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
     >>> statuses(summary(sample_results()))
-    'won 3 · lost 1 · skipped 2 (already wrong 1, nothing to edit 1) · spent 1 · error 1'
+    'won 3 · lost 1 · spent 1 · skipped 2 (already wrong 1, nothing to edit 1) · error 1'
     """
     words = []
-    for status, count in summary.statuses.items():
-        if count:
-            reasons = summary.reasons.get(status, {}) if status == "skipped" else {}
-            told = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
-            words.append(f"{status} {number(count)}" + (f" ({told})" if told else ""))
+    for status, count in ended(summary):
+        reasons = summary.reasons.get(status, {}) if status == "skipped" else {}
+        told = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
+        words.append(f"{status} {number(count)}" + (f" ({told})" if told else ""))
     return " · ".join(words) or "no case has finished yet"
 
 
@@ -94,7 +98,9 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
         )
     errors = summary.statuses["error"]
     if errors:
-        reason, count = next(iter(summary.reasons.get("error", {"no reason given": errors}).items()))
+        reason, count = next(
+            iter(summary.reasons.get("error", {"no reason given": errors}).items())
+        )
         found.append(
             f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
             f"figure. Most frequent reason ({number(count)}): {reason}"
