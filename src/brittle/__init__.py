@@ -1,1 +1,41 @@
-"""Find the inputs that break a text model."""
+"""Find the inputs that break a text model, measure how easily it breaks, and see why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from brittle import data
+    from brittle.errors import BrittleError
+    from brittle.runner import attack
+    from brittle.runs import Run, open_run
+    from brittle.targets import as_target
+    from brittle.text import Text
+    from brittle.training import train
+
+__all__ = ["BrittleError", "Run", "Text", "as_target", "attack", "data", "open_run", "train"]
+
+_HOMES = {
+    "BrittleError": "brittle.errors",
+    "Run": "brittle.runs",
+    "Text": "brittle.text",
+    "as_target": "brittle.targets",
+    "attack": "brittle.runner",
+    "open_run": "brittle.runs",
+    "train": "brittle.training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import brittle` stays quick."""
+    import importlib
+
+    if name == "data":
+        return importlib.import_module("brittle.data")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'brittle' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -17,7 +17,6 @@ from brittle.data.example import as_examples, case_ids
 from brittle.desks import Desk, scores_desk
 from brittle.engine import Engine, Outcome
 from brittle.errors import UsageError
-from brittle.goals import Goal
 from brittle.job import FIXED, Job
 from brittle.proposals.tags import Tagger
 from brittle.rows import result_of, steps_of
@@ -25,7 +24,6 @@ from brittle.runs import Run
 from brittle.store import Store
 from brittle.targets import as_target
 from brittle.targets.diagnosis import diagnose
-from brittle.targets.protocols import Classifies
 from brittle.text import Text
 
 
@@ -51,7 +49,6 @@ def attack(
     toward: str | None = None,
     confidence: float | None = None,
     labels: str | Mapping[str, str] | Sequence[str] | None = None,
-    target_options: Mapping[str, Any] | None = None,
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
@@ -62,20 +59,24 @@ def attack(
     progress: Callable[[Progress], None] | None = None,
     warn: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
+    about_target: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Run:
     """Attack a target and store the run; the same call again resumes it or gives it back.
 
     `target` is a live object (scikit-learn pipeline, function) or a name (`zoo:…`, a folder …);
     `examples` a data set's name, a loaded data set, or a list. Further keyword arguments are the
-    attack's settings. `limit` takes the first examples of a permutation drawn by `seed`.
+    attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
+    `about_target` is kept with the run, so that the same target can be opened again.
     """
     dataset = _dataset(examples)
-    chosen = as_target(target, labels=labels, **(target_options or {}))
+    chosen = as_target(target, labels=labels)
+    about = about_target or ({"spec": target, "labels": labels} if isinstance(target, str) else {})
     job = Job.of(chosen, dataset, attack, settings, toward, confidence, seed, labels)
     taken = dataset.take(limit, seed)
     path = Path(folder) / f"{name or job.default_name()}.sqlite"
-    with _opened(path, job.manifest(taken, limit, budget), new, retry_errors) as store:
+    manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
+    with _opened(path, manifest, new, retry_errors) as store:
         ids = case_ids(taken.examples)
         store.plan(taken.examples, ids)
         started = Totals(**{k: v for k, v in store.totals.items() if k in asdict(Totals())})
@@ -96,14 +97,12 @@ def attack(
     return Run(path)
 
 
-def search(
-    target: Classifies, text: Text, label: int | None, attack: Attack, name: str, goal: Goal
-) -> Outcome:
-    """Attack one text and give the outcome, with nothing stored."""
-    broker = Broker({"scores": scores_desk(target), "tags": _tag_desk()})
-    engine = Engine(attack, goal, broker, name=name)
+def search(job: Job, case: Case[Text]) -> Outcome:
+    """Attack one case and give the outcome, with nothing stored."""
+    broker = Broker({"scores": scores_desk(job.target), "tags": _tag_desk()})
+    engine = Engine(job.attack, job.goal, broker, name=job.attack_name, seed=job.seed)
     try:
-        return next(engine.run([Case("one", text, label)]))[0]
+        return next(engine.run([case]))[0]
     finally:
         broker.close()
 
@@ -135,8 +134,8 @@ def _opened(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool)
     if _more(was["budget"], manifest["budget"]):
         store.close()
         raise UsageError(
-            f"The run {path.stem!r} has a budget of {was['budget'] or 'any number of'} queries, got "
-            f"{manifest['budget']}; a budget can only be extended. Choose another --name or --new."
+            f"The run {path.stem!r} has a budget of {was['budget'] or 'any number of'} queries, "
+            f"got {manifest['budget']}; a budget can only be extended. Choose another --name or --new."
         )
     if _more(manifest["budget"], was["budget"]):
         store.forget("spent")

@@ -14,8 +14,8 @@ from brittle.results import Result, Step
 class Curve:
     """How many of `of` attacked cases are won at a cost of x or less.
 
-    `points` holds a pair (x, cases won so far) wherever the count rises; `end` is the largest
-    cost of any attacked case, won or not, up to which the curve is known.
+    `points` holds a pair (x, cases won so far) wherever the count rises; up to `end` the curve is
+    known: the most queries of any attacked case, won or not, or one word beyond the last rise.
     """
 
     points: tuple[tuple[int, int], ...]
@@ -62,7 +62,7 @@ def success_by_words(results: Sequence[Result]) -> Curve:
     """
     costs = [r.words_changed for r in results if r.status == "won"]
     attacked = sum(r.status in ATTACKED for r in results)
-    return _curve(costs, attacked, max(costs, default=0))
+    return _curve(costs, attacked, max(costs, default=0) + 1)
 
 
 def _curve(costs: Iterable[int], of: int, end: int) -> Curve:

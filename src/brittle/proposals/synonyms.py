@@ -87,14 +87,14 @@ def _substitutes(
     net = wordnet(folder)
     own = lemmas(word, tag)
     names = dict.fromkeys(name for lemma in own for name in net.synonyms(lemma, part, senses))
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for name in names:
         if name.lower() in own or name.lower() in BE or (part == "n" and _is_proper(name)):
             continue
         form = as_tagged(name, tag)
         if form is not None and form != word.lower() and is_word(form):
-            found[cased(form, word) if inflect else name] = None
-    return tuple(found)
+            found.setdefault(form, cased(form, word) if inflect else name)
+    return tuple(found.values())
 
 
 def _is_proper(noun: str) -> bool:

@@ -23,7 +23,7 @@ MOST_POINTS = 240
 def curve_figure(curve: Curve, axis: str) -> str:
     """Draw the share of attacked cases won against what each cost, with its interval."""
     ticks = nice_ticks(curve.end)
-    end = max(ticks[-1], curve.end, 1)
+    end = max(ticks[-1], 1.04 * curve.end, 1)
     across, down = _scales(end)
     points = _thinned(curve)
     line, band = _paths(points, curve, across, down)

@@ -53,7 +53,9 @@ def render(run: StoredRun) -> str:
         sections += [_curves(results, run), _what_breaks(results)]
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
-    sections += [_cases(figures), _how_it_was_run(manifest)]
+    if results:
+        sections.append(_cases(figures))
+    sections.append(_how_it_was_run(manifest))
     return _PAGE.format(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
@@ -125,7 +127,7 @@ def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, fl
         f'<section class="hero"><div class="card accuracy"><h2>{what}</h2>'
         f'<div class="sides">{sides}</div>{scale_figure(figures.before, figures.after)}</div>'
         f'<div class="cards">{cards}</div>'
-        f'<p class="small">{effort(totals)}. Ranges are 95% intervals: Wilson for rates, bootstrap '
+        f'<p class="small">{effort(totals).capitalize()}. Ranges are 95% intervals: Wilson for rates, bootstrap '
         "for means.</p></section>"
     )
 

@@ -106,8 +106,10 @@
     edits.forEach(([start, stop, added], i) => {
       const same = text.slice(at, start);
       box.append(...(whole ? [visible(same)] : cut(same, i ? AROUND : 0, AROUND)));
-      if (stop > start) box.append(element("del", "", visible(text.slice(start, stop))));
-      if (added) box.append(element("ins", "", visible(added)));
+      const removed = text.slice(start, stop);
+      const shortened = (part) => (whole ? [visible(part)] : cut(part, AROUND, AROUND));
+      if (removed) box.append(element("del", "", ...shortened(removed)));
+      if (added) box.append(element("ins", "", ...shortened(added)));
       at = stop;
     });
     const rest = text.slice(at);
@@ -117,15 +119,18 @@
 
   const texts = (one, whole) => {
     const box = element("div", "");
+    let isCut = false;
     one.texts.forEach((text, field) => {
       const edits = [];
       for (let i = 0; i < one.edits.length; i += 4) {
         if (one.edits[i] === field) edits.push(one.edits.slice(i + 1, i + 4));
       }
       if (one.texts.length > 1) box.append(element("p", "field", isolated(one.names[field])));
-      box.append(written(text, edits, whole || text.length <= LONG));
+      const length = edits.reduce((sum, edit) => sum + edit[2].length, text.length);
+      isCut ||= !whole && length > LONG;
+      box.append(written(text, edits, whole || length <= LONG));
     });
-    if (!whole && one.texts.some((text) => text.length > LONG)) {
+    if (isCut) {
       const more = element("button", "more", "Show the whole text");
       more.type = "button";
       more.addEventListener("click", () => box.replaceWith(texts(one, true)));

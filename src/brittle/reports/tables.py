@@ -68,10 +68,10 @@ def confusion_section(tables: Confusion) -> str:
 
 
 def _word_row(broken: Broken, most: int) -> str:
-    word = f"<bdi>{escaped(broken.word)}</bdi>" if broken.word else "<i>(inserted)</i>"
+    word = f"<bdi>{escaped(_short(broken.word))}</bdi>" if broken.word else "<i>(inserted)</i>"
     became = ", ".join(
-        (f"<bdi>{escaped(new)}</bdi>" if new else "<i>(deleted)</i>")
-        + (f" <small>×{number(count)}</small>" if count > 1 else "")
+        (f"<bdi>{escaped(_short(new))}</bdi>" if new else "<i>(deleted)</i>")
+        + (f"&nbsp;<small>×{number(count)}</small>" if count > 1 else "")
         for new, count in broken.replacements[:4]
     )
     more = len(broken.replacements) - 4
@@ -83,8 +83,13 @@ def _word_row(broken: Broken, most: int) -> str:
     )
 
 
+def _short(word: str) -> str:
+    """Cut what would tear a table apart: a "word" may be a megabyte long."""
+    return word if len(word) <= 40 else word[:38] + "…"
+
+
 def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
-    head = "".join(f'<th scope="col"><bdi>{escaped(label)}</bdi></th>' for label in labels)
+    head = "".join(f'<th scope="col"><bdi>{escaped(_short(label))}</bdi></th>' for label in labels)
     rows = []
     for i, (label, row) in enumerate(zip(labels, matrix)):
         total = sum(row)
@@ -93,7 +98,7 @@ def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
             f"{number(count)}</td>"
             for j, count in enumerate(row)
         )
-        rows.append(f'<tr><th scope="row"><bdi>{escaped(label)}</bdi></th>{cells}</tr>')
+        rows.append(f'<tr><th scope="row"><bdi>{escaped(_short(label))}</bdi></th>{cells}</tr>')
     return (
         f'<div class="card"><h3>{name}</h3><div class="scroll"><table class="confusion"><thead><tr>'
         f"<td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
@@ -114,7 +119,7 @@ def _grown(tables: Confusion) -> str:
     ]
     pairs.sort(key=lambda pair: (-pair[0], -pair[2], pair[3], pair[4]))
     rows = "".join(
-        f'<tr><th scope="row"><bdi>{escaped(label)}</bdi></th><td><bdi>{escaped(taken)}</bdi></td>'
+        f'<tr><th scope="row"><bdi>{escaped(_short(label))}</bdi></th><td><bdi>{escaped(_short(taken))}</bdi></td>'
         f'<td class="n">{number(before)}</td><td class="n">{number(after)}</td></tr>'
         for _, before, after, label, taken in pairs[:20]
     )

@@ -73,6 +73,8 @@ def effort(totals: Mapping[str, float]) -> str:
     """
     sent, asked = totals.get("sent", 0), totals.get("asked", 0)
     calls = totals.get("calls", 0)
+    if not asked:
+        return "nothing has been asked yet"
     saved = f" ({1 - sent / asked:.0%} answered from memory)" if 0 < sent < asked else ""
     rows = f"{number(sent)} rows computed of {number(asked)} asked{saved}"
     return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}"
@@ -103,7 +105,7 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
         )
         found.append(
             f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
-            f"figure. Most frequent reason ({number(count)}): {reason}"
+            f"figure. {most}: {reason}"
         )
     return found + [str(warning) for warning in manifest.get("warnings") or ()]
 

@@ -1,0 +1,299 @@
+"""The command line: parse, call the library, print. Exit codes: 0 fine, 1 a gate failed, 2 usage,
+3 incomplete (the same command resumes), 130 interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from brittle.errors import BrittleError, GateFailed, Interrupted, RunStopped, UsageError
+from brittle.options import parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and give the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        given = parser(words)
+        args = given.parse_args(words)
+        if args.version:
+            from importlib.metadata import version
+
+            print(f"brittle {version('brittle')}")
+            return 0
+        if args.command is None:
+            given.print_help()
+            return 0
+        COMMANDS[args.command](args)
+        sys.stdout.flush()
+        return 0
+    except BrittleError as error:
+        print(f"brittle: {error}", file=sys.stderr)
+        if isinstance(error, RunStopped) and not isinstance(error, UsageError):
+            print(f"Resume with: {shlex.join(['brittle', *words])}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("brittle: interrupted; the same command resumes.", file=sys.stderr)
+        return Interrupted.exit_code
+    except BrokenPipeError:
+        # The reader (head, less) has gone; nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def attack(args: argparse.Namespace) -> None:
+    """`brittle attack`."""
+    import brittle
+    from brittle import console, data
+
+    dataset = data.load(
+        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+    )
+    target = _target(args)
+    with console.gentle_interrupt() as stopping, console.progress(args.quiet) as progress:
+        run = brittle.attack(
+            target,
+            dataset,
+            args.attack,
+            limit=args.limit,
+            budget=args.budget,
+            seed=args.seed,
+            toward=args.toward,
+            confidence=args.confidence,
+            labels=args.labels,
+            name=args.name,
+            folder=args.runs,
+            new=args.new,
+            retry_errors=args.retry_errors,
+            max_sent=args.max_sent,
+            batch=args.batch,
+            watchdog=args.watchdog,
+            progress=progress,
+            warn=lambda message: console.tell(f"warning: {message}"),
+            stopping=stopping,
+            about_target=_about(args),
+            **_settings(args),
+        )
+    written = run.report(args.report) if args.report else None
+    if args.json:
+        from brittle.reports.summaries import summary_json
+
+        console.dump(summary_json(run))
+    elif not args.quiet:
+        _shown(run, args.examples)
+        console.show(f"Run: {run.path}")
+        if written is None:
+            console.show(f"Report: brittle report {shlex.quote(run.name)}")
+    if written is not None and not args.json:
+        console.show(f"Report: {written.resolve()}")
+
+
+def try_(args: argparse.Namespace) -> None:
+    """`brittle try`."""
+    from brittle import console
+    from brittle.trying import QUICK, shown, try_attacks
+
+    found = try_attacks(
+        _target(args),
+        args.sentence,
+        [args.attack] if args.attack else list(QUICK),
+        label=args.label,
+        seed=args.seed,
+        settings=_settings(args),
+    )
+    if args.json:
+        from dataclasses import asdict
+
+        console.dump([asdict(row) | {"steps": [asdict(s) for s in steps]} for row, steps in found])
+    elif not args.quiet:
+        console.show(shown(found))
+
+
+def show(args: argparse.Namespace) -> None:
+    """`brittle show`."""
+    from brittle import console
+    from brittle.reports.summaries import summary_json
+    from brittle.runs import open_run
+
+    run = open_run(args.run, args.runs)
+    if args.json:
+        console.dump(summary_json(run))
+    elif not args.quiet:
+        _shown(run, args.examples)
+
+
+def report(args: argparse.Namespace) -> None:
+    """`brittle report`."""
+    from brittle import console
+    from brittle.runs import open_run
+
+    run = open_run(args.run, args.runs)
+    out = run.report(args.out or run.path.with_suffix(".html"))
+    _written(args, console, out)
+
+
+def export(args: argparse.Namespace) -> None:
+    """`brittle export`."""
+    from brittle import console
+    from brittle.runs import open_run
+
+    _written(args, console, open_run(args.run, args.runs).export(args.out))
+
+
+def verify(args: argparse.Namespace) -> None:
+    """`brittle verify`."""
+    from brittle import console
+    from brittle.runs import open_run, rescore
+
+    run = open_run(args.run, args.runs)
+    checked = rescore(run, _target_of(run, args))
+    failed = [(row, label) for row, label, _ in checked if label == row.label]
+    if args.json:
+        console.dump(
+            [
+                {"case": r.case, "label": r.label, "predicted": label, "confidence": confidence}
+                for r, label, confidence in checked
+            ]
+        )
+    elif not args.quiet:
+        console.show(f"{len(checked) - len(failed)} of {len(checked)} stored winners still win.")
+        for row, label in failed[:20]:
+            console.show(f"  {row.case} is predicted {label} again")
+    if failed:
+        raise GateFailed(f"{len(failed)} of {len(checked)} stored winners no longer win.")
+
+
+def compare(args: argparse.Namespace) -> None:
+    """`brittle compare`."""
+    from brittle import console
+    from brittle.metrics.paired import paired
+    from brittle.reports.summaries import comparison_json
+    from brittle.reports.terminal import comparison
+    from brittle.runs import open_run
+
+    runs = [open_run(name, args.runs) for name in args.names]
+    if args.json:
+        console.dump(comparison_json(runs))
+    elif not args.quiet:
+        console.show(comparison(runs))
+    if not args.fail_if_worse:
+        return
+    base = runs[0].results()
+    for run in runs[1:]:
+        accuracy = paired(base, run.results()).accuracy
+        if accuracy.of == 0:
+            raise UsageError(f"{run.name!r} shares no case with {runs[0].name!r}: nothing to test.")
+        if (accuracy.difference or 0.0) < 0 and accuracy.p < args.level:
+            raise GateFailed(
+                f"{run.name!r} is worse than {runs[0].name!r}: accuracy under attack fell by "
+                f"{-(accuracy.difference or 0.0):.1%} over {accuracy.of} shared cases "
+                f"(McNemar p = {accuracy.p:.3g})."
+            )
+
+
+def train(args: argparse.Namespace) -> None:
+    """`brittle train`."""
+    from brittle import console
+    from brittle.training import train as fit
+
+    with console.training(args.quiet) as progress:
+        folder = fit(
+            args.model,
+            args.data,
+            args.seed,
+            device=args.device,
+            size=args.size,
+            text=args.text,
+            label=args.label,
+            progress=progress,
+            force=args.force,
+        )
+    _written(args, console, folder)
+
+
+def list_(args: argparse.Namespace) -> None:
+    """`brittle list`."""
+    from brittle import console, listing
+
+    rows = listing.LISTS[args.what](args.runs)
+    if args.json:
+        console.dump(rows)
+    elif not args.quiet:
+        console.show(listing.table(rows, args.what))
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "attack": attack,
+    "try": try_,
+    "show": show,
+    "report": report,
+    "export": export,
+    "verify": verify,
+    "compare": compare,
+    "train": train,
+    "list": list_,
+}
+
+
+def _target(args: argparse.Namespace) -> Any:
+    from brittle import console
+    from brittle.targets import as_target
+
+    options = {key: value for key, value in _about(args).items() if key != "spec"}
+    with console.training(args.quiet) as progress:
+        return as_target(args.target, progress=progress, **options)
+
+
+def _about(args: argparse.Namespace) -> dict[str, Any]:
+    """Give what is needed to open the same target again later."""
+    return {
+        "spec": args.target,
+        "labels": args.labels,
+        "scores": args.scores,
+        "mask": args.mask,
+        "device": args.device,
+        "trust": list(args.trust),
+    }
+
+
+def _target_of(run: Any, args: argparse.Namespace) -> Any:
+    """Open the target that a run was made on, or another one given."""
+    known = run.manifest.get("about_target")
+    if args.target is None and not known:
+        raise UsageError(
+            f"The run {run.name!r} was made on a live object. Name a target with --target."
+        )
+    if args.target is None:
+        about = dict(known)
+        args.target = about.pop("spec")
+        for key, value in about.items():
+            setattr(args, key, value)
+    return _target(args)
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    return {key[4:]: value for key, value in vars(args).items() if key.startswith("set_")}
+
+
+def _shown(run: Any, count: int) -> None:
+    from brittle import console
+    from brittle.reports.terminal import examples, summary_block
+
+    console.show(summary_block(run))
+    if count > 0:
+        console.show(examples(run.results(), count))
+
+
+def _written(args: argparse.Namespace, console: Any, path: Any) -> None:
+    if args.json:
+        console.dump({"written": str(path)})
+    elif not args.quiet:
+        console.show(str(path))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""What there is: runs, attacks, data and models, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from brittle import attacks, data
+from brittle.runs import Run, list_runs
+
+Rows = list[dict[str, Any]]
+
+
+def runs(folder: str | Path) -> Rows:
+    """List the runs of a folder, newest last."""
+    rows = []
+    for path in list_runs(folder):
+        run = Run(path)
+        results = run.results()
+        rows.append(
+            {
+                "run": run.name,
+                "target": run.manifest["target"],
+                "attack": run.manifest["attack"],
+                "data": run.manifest["data"],
+                "cases": f"{len(results)}/{run.manifest['examples']}",
+                "won": sum(result.status == "won" for result in results),
+                "started": run.manifest["started"],
+            }
+        )
+    return rows
+
+
+def attack_rows(folder: str | Path) -> Rows:
+    """List the attacks by name."""
+    return [
+        {
+            "attack": name,
+            "what it does": attacks.summary(attacks.recipe(name)),
+            "settings": ", ".join(s.name for s in attacks.settings(attacks.recipe(name))),
+        }
+        for name in attacks.ATTACKS
+    ]
+
+
+def data_rows(folder: str | Path) -> Rows:
+    """List the catalogue."""
+    return [
+        {
+            "data": entry.name,
+            "what it is": entry.about,
+            "labels": ", ".join(entry.labels),
+            "package": entry.package,
+            "installed": "yes" if entry.installed else "no",
+        }
+        for entry in data.names()
+    ]
+
+
+def models(folder: str | Path) -> Rows:
+    """List the zoo, each model with what is trained of it."""
+    from brittle.targets.zoo import catalogue, trained
+
+    there = trained()
+    rows: Rows = []
+    for name, told in catalogue():
+        mine = [model for model in there if model.name == name]
+        for model in mine:
+            rows.append(
+                {
+                    "model": name,
+                    "what it is": told,
+                    "trained": model.spec,
+                    "dev accuracy": f"{model.dev_accuracy:.3f}",
+                    "size": f"{model.size / 1e6:.1f} MB",
+                }
+            )
+        if not mine:
+            empty = {"trained": "", "dev accuracy": "", "size": ""}
+            rows.append({"model": name, "what it is": told, **empty})
+    return rows
+
+
+LISTS: dict[str, Callable[[str | Path], Rows]] = {
+    "runs": runs,
+    "attacks": attack_rows,
+    "data": data_rows,
+    "models": models,
+}
+
+
+def table(rows: Sequence[dict[str, Any]], what: str) -> Any:
+    """Make a table of the rows, or say that there are none."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return f"There are no {what} yet."
+    made = Table(box=None, padding=(0, 2, 0, 0))
+    for name in rows[0]:
+        made.add_column(name, overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(str(value)) for value in row.values()))
+    return made

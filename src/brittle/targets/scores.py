@@ -1,0 +1,251 @@
+"""Turn what a model says into probabilities, or say why that cannot be done.
+
+`--scores` (in Python `scores=`) declares what comes back:
+
+| kind | a row is | becomes |
+|---|---|---|
+| `prob`, `auto` | one probability per label | itself, normalised in float64 |
+| `logits` | one number per label; for two labels also one for the second | softmax in float64 |
+| `single` | the probability of the second of two labels | (1 − p, p) |
+| `label` | a label | 1 for it, 0 for the others |
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+
+from brittle.errors import TargetError, UsageError, unknown
+from brittle.targets.labels import find
+from brittle.targets.protocols import Scores
+
+Kind = Literal["auto", "prob", "logits", "single", "label"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+# Rows of float16 models and of rounded JSON answers miss 1 by up to this much.
+SLACK = 1e-3
+
+
+def kind_of(name: str) -> Kind:
+    """Check the name of a kind of scores."""
+    if name not in KINDS:
+        raise unknown("kind of scores", name, KINDS, "It is set by --scores.")
+    return cast(Kind, name)
+
+
+def read(
+    answers: Any,
+    rows: int,
+    labels: Sequence[str],
+    kind: Kind = "auto",
+    who: str = "The target",
+    entry: tuple[str, str] = ("label", "score"),
+) -> Scores:
+    """Read the answers of any target: a table of numbers, or one answer per text.
+
+    An answer is a list of numbers, a map label → score, a list of entries {label, score} in any
+    order (`entry` names the two keys), one label, or one number.
+    """
+    if hasattr(answers, "detach"):  # a torch tensor, perhaps with gradients, perhaps on a GPU
+        answers = answers.detach().cpu().numpy()
+    if not isinstance(answers, np.ndarray):
+        answers = _one_per_text(answers, rows, who)
+    if len(answers) != rows:
+        raise _miscounted(len(answers), rows, who)
+    if not rows:
+        return np.zeros((0, len(labels)))
+    if kind == "label":
+        return one_hot([_best(answer, labels, who, entry) for answer in answers], len(labels))
+    if all(isinstance(answer, str) for answer in answers):
+        return one_hot([index_of(answer, labels, who) for answer in answers], len(labels))
+    if not isinstance(answers, np.ndarray):
+        answers = [_row(answer, labels, who, entry) for answer in answers]
+    return probabilities(answers, rows, labels, kind, who)
+
+
+def probabilities(
+    raw: Any,
+    rows: int,
+    labels: Sequence[str],
+    kind: Kind = "prob",
+    who: str = "The target",
+) -> Scores:
+    """Turn a table of numbers into probabilities of shape (rows, labels)."""
+    table = _numbers(raw, who)
+    if table.shape[:1] != (rows,):
+        raise _miscounted(table.shape[0] if table.ndim else 0, rows, who)
+    flat = table.ndim == 1 or table.shape[1:] == (1,)
+    if kind == "single" or (kind == "logits" and flat and len(labels) == 2):
+        table = _second_of_two(table, labels, kind, who)
+    elif flat and len(labels) > 1 and kind != "logits":
+        raise UsageError(
+            f"{who} gives one number per text (for example {_shown(table[0])}), expected a "
+            f"probability for each of {len(labels)} labels. If it is the probability of the second "
+            "of two labels, say --scores single; if it is a label, say --scores label."
+        )
+    if table.shape != (rows, len(labels)):
+        raise TargetError(
+            f"{who} gave scores of shape {table.shape} for {rows} texts. Expected "
+            f"({rows}, {len(labels)}): a column for every label ({', '.join(labels)})."
+        )
+    bad = ~np.isfinite(table).all(axis=1)
+    if bad.any():
+        raise TargetError(
+            f"{who} gave scores that are not finite for {bad.sum()} of {rows} texts, "
+            f"for example {_shown(table[bad.argmax()])}."
+        )
+    return softmax(table) if kind == "logits" else _normal(table, who, kind)
+
+
+def softmax(logits: Scores) -> Scores:
+    """Make logits probabilities; in float64, so that a small class keeps its digits."""
+    power = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probability: Scores = power / power.sum(axis=1, keepdims=True)
+    return probability
+
+
+def one_hot(indices: Sequence[int], width: int) -> Scores:
+    """Give the label at each index the probability 1."""
+    table = np.zeros((len(indices), width))
+    table[np.arange(len(indices)), list(indices)] = 1.0
+    return table
+
+
+def index_of(answer: Any, labels: Sequence[str], who: str) -> int:
+    """Find an answered label among the target's labels, by name."""
+    index = find(_name(answer), labels)
+    if index is None:
+        raise TargetError(
+            f"{who} answered the label {_name(answer)!r}. Expected one of: {', '.join(labels)}. "
+            "Name the labels it answers with --labels."
+        )
+    return index
+
+
+def _normal(table: Scores, who: str, kind: Kind) -> Scores:
+    if kind == "single":
+        # 1 − p and p are both exact in float64; a division would round them.
+        wrong = (table < 0).any(axis=1)
+        total = np.ones((len(table), 1))
+    else:
+        total = table.sum(axis=1, keepdims=True)
+        wrong = (table < 0).any(axis=1) | (np.abs(total[:, 0] - 1) > SLACK)
+    if wrong.any():
+        row = table[wrong.argmax()]
+        expected = "a number from 0 to 1" if kind == "single" else "numbers from 0 to 1, sum 1"
+        example = row[1:] if kind == "single" else row
+        raise UsageError(
+            f"{who} gave scores that are not probabilities, for example {_shown(example)} (sum "
+            f"{example.sum():.6g}). Expected {expected}. Declare what they are: --scores logits, "
+            "single or label."
+        )
+    normal: Scores = table / total
+    return normal
+
+
+def _second_of_two(table: Scores, labels: Sequence[str], kind: Kind, who: str) -> Scores:
+    flat = table.ndim == 1 or table.shape[1:] == (1,)
+    if len(labels) != 2 or not flat:
+        raise UsageError(
+            f"--scores single means one number per text, the probability of the second of two "
+            f"labels. {who} has {len(labels)} labels ({', '.join(labels)}) and gave scores of "
+            f"shape {table.shape}."
+        )
+    second = table.reshape(-1)
+    first = np.zeros_like(second) if kind == "logits" else 1.0 - second
+    return np.stack([first, second], axis=1)
+
+
+def _numbers(raw: Any, who: str) -> Scores:
+    try:
+        # Rows of unequal length and words among the numbers are errors of numpy's own.
+        return np.asarray(raw, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TargetError(
+            f"{who} gave something that is no table of numbers: {reprlib.repr(raw)}. Expected a "
+            "row for every text and a number for every label in it."
+        ) from error
+
+
+def _one_per_text(answers: Any, rows: int, who: str) -> Sequence[Any]:
+    if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
+        return answers
+    try:
+        if isinstance(answers, Mapping | str | bytes):
+            raise TypeError("one answer, not a list of them")
+        listed = getattr(answers, "tolist", None)  # a column of a data frame
+        return list(listed() if listed else answers)
+    except TypeError as error:
+        raise TargetError(
+            f"{who} gave {reprlib.repr(answers)}, a {type(answers).__name__}, for {rows} texts. "
+            "Expected a list with one answer for every text, or an array."
+        ) from error
+
+
+def _row(answer: Any, labels: Sequence[str], who: str, entry: tuple[str, str]) -> Any:
+    """Put the scores of one answer into the order of the labels."""
+    if isinstance(answer, str):
+        return one_hot([index_of(answer, labels, who)], len(labels))[0]
+    pairs = _pairs(answer, entry)
+    if pairs is None:
+        return answer
+    row = np.full(len(labels), np.nan)
+    for name, score in pairs:
+        row[index_of(name, labels, who)] = _number(score, who)
+    absent = [label for label, unset in zip(labels, np.isnan(row)) if unset]
+    if absent and len(pairs) < len(labels):
+        raise TargetError(
+            f"{who} gave no score for {', '.join(absent)} in {reprlib.repr(answer)}. Expected one "
+            "for every label: ask it for all scores, or use only its first label with "
+            "--scores label."
+        )
+    return row
+
+
+def _best(answer: Any, labels: Sequence[str], who: str, entry: tuple[str, str]) -> int:
+    """Find the label of one answer; of scores the highest, of equals the first."""
+    pairs = _pairs(answer, entry)
+    if pairs:
+        return index_of(max(pairs, key=lambda pair: _number(pair[1], who))[0], labels, who)
+    if isinstance(answer, Sequence | np.ndarray) and not isinstance(answer, str) and len(answer):
+        return int(probabilities([answer], 1, labels, "logits", who)[0].argmax())
+    return index_of(answer, labels, who)
+
+
+def _pairs(answer: Any, entry: tuple[str, str]) -> list[tuple[Any, Any]] | None:
+    """List the labels and scores of an answer that names them, else None."""
+    label, score = entry
+    if isinstance(answer, Mapping):
+        if isinstance(answer.get(label), str):
+            return [(answer[label], answer.get(score, 1.0))]
+        return list(answer.items())
+    if isinstance(answer, list | tuple) and answer and isinstance(answer[0], Mapping):
+        return [(part.get(label), part.get(score)) for part in answer]
+    return None
+
+
+def _number(score: Any, who: str) -> float:
+    try:
+        return float(score)
+    except (TypeError, ValueError) as error:
+        raise TargetError(
+            f"{who} gave the score {reprlib.repr(score)}. Expected a number."
+        ) from error
+
+
+def _name(answer: Any) -> str:
+    if isinstance(answer, float | np.floating) and float(answer).is_integer():
+        return str(int(answer))
+    return str(answer)
+
+
+def _shown(row: Any) -> str:
+    values = [f"{value:.6g}" for value in np.atleast_1d(row)[:8]]
+    return "[" + ", ".join(values) + (", …]" if np.size(row) > 8 else "]")
+
+
+def _miscounted(got: int, rows: int, who: str) -> TargetError:
+    return TargetError(f"{who} gave {got} answers for {rows} texts. Expected one for every text.")
