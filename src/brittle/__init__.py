@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brittle import data
     from brittle.errors import BrittleError
-    from brittle.runner import attack
-    from brittle.runs import Run, open_run
+    from brittle.runs.run import Run, open_run
+    from brittle.runs.runner import attack
     from brittle.targets import as_target
     from brittle.text import Text
     from brittle.training import train
@@ -17,11 +17,11 @@ __all__ = ["BrittleError", "Run", "Text", "as_target", "attack", "data", "open_r
 
 _HOMES = {
     "BrittleError": "brittle.errors",
-    "Run": "brittle.runs",
+    "Run": "brittle.runs.run",
     "Text": "brittle.text",
     "as_target": "brittle.targets",
-    "attack": "brittle.runner",
-    "open_run": "brittle.runs",
+    "attack": "brittle.runs.runner",
+    "open_run": "brittle.runs.run",
     "train": "brittle.training",
 }
 

@@ -63,7 +63,8 @@ class Engine:
     """Attack cases, a sliding window of them at a time.
 
     Up to `admit` new cases join a round that holds fewer than `fill` items and `window` cases.
-    After `patience` cases in a row that ended in an error the target counts as down. `name` is the attack's, part of every case's random seed.
+    After `patience` cases in a row that ended in an error the target counts as down. `name` is the
+    attack's, part of every case's random seed.
     """
 
     attack: Attack

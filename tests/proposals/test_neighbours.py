@@ -92,7 +92,7 @@ def test_zero_vectors_and_no_queries() -> None:
 
 
 def test_an_unknown_metric_is_named() -> None:
-    with pytest.raises(UsageError, match="Unknown metric 'cosin'. Did you mean 'cosine'"):
+    with pytest.raises(UsageError, match=r"Unknown metric 'cosin'\. Did you mean 'cosine'"):
         nearest(space(3, 2), [[0, 0]], 1, "cosin")  # type: ignore[arg-type]
 
 

@@ -32,8 +32,8 @@ SAMPLE = [
 def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
     """Do it the slow way: read the whole table for each lemma, and look up every form afresh."""
     low = word.lower()
-    be = "be am is are was were been being".split()
-    if tag not in "NN NNS VB VBD VBG VBN VBP VBZ JJ JJR JJS RB RBR RBS".split() or low in be:
+    be = ("be", "am", "is", "are", "was", "were", "been", "being")
+    if not re.fullmatch("NNS?|VB[DGNPZ]?|JJ[RS]?|RB[RS]?", tag) or low in be:
         return []
     if not inflect and tag not in BASE:
         return []

@@ -87,23 +87,29 @@ def test_the_same_tags_alone_and_in_a_batch() -> None:
     assert Tagger().tags(texts) == [Tagger().tags([text])[0] for text in texts]
 
 
-def test_the_light_import_tags_like_the_plain_one() -> None:
-    sentences = [
-        "The movie was a very good one , and I loved the actors ' playing .".split(),
-        "gloomily unfilmable zombified 3d 1,000 Hooloovoo well-made n't 's".split(),
-        [word for word in ODD if word.strip()],
-    ]
-    plain, light = (
-        subprocess.run(
-            [sys.executable, "-c", code],
-            input=json.dumps(sentences),
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for code in (PLAIN, LIGHT)
+def printed(code: str, sentences: list[list[str]]) -> object:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(sentences),
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert json.loads(plain) == json.loads(light)
+    return json.loads(done.stdout)
+
+
+def test_textblob_is_loaded_without_its_packages() -> None:
+    assert printed(LIGHT, [["a", "gloomy", "film"]]) == [["DT", "JJ", "NN"]]
+
+
+@pytest.mark.slow
+def test_the_light_import_tags_like_the_plain_one() -> None:
+    lines = (
+        "The movie was a very good one , and I loved the actors ' playing .",
+        "gloomily unfilmable zombified 3d 1,000 Hooloovoo well-made n't 's",
+    )
+    sentences = [line.split() for line in lines] + [[word for word in ODD if word.strip()]]
+    assert printed(LIGHT, sentences) == printed(PLAIN, sentences)
 
 
 def test_another_layout_falls_back_to_the_plain_import(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_pickles_are_not_loaded(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_says_what_may_be_given() -> None:
-    with pytest.raises(UsageError, match="no word vectors at 'none.txt'. Give 'glove'"):
+    with pytest.raises(UsageError, match=r"no word vectors at 'none\.txt'\. Give 'glove'"):
         load_vectors("none.txt")
 
 

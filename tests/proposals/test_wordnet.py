@@ -12,6 +12,7 @@ import pytest
 from brittle.errors import UsageError
 from brittle.proposals.wordnet import FILES, SHIPPED, WordNet, wordnet
 
+TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 HEADER = "  1 This software and database is being provided to you, the LICENSEE, by  \n"
 DATA = {
     "noun": (
@@ -42,10 +43,7 @@ INDEX = {
     ),
     "verb": "see v 1 0 1 1 00000010  \nwatch v 1 0 1 1 00000010  \n",
     "adj": "plenty a 1 0 1 0 00000010  \ngalore a 1 0 1 0 00000010  \n"
-    + "".join(
-        f"{word} a 1 0 1 0 00000020  \n"
-        for word in "one two three four five six seven eight nine ten".split()
-    ),
+    + "".join(f"{word} a 1 0 1 0 00000020  \n" for word in TEN),
     "adv": "by-the-clock r 1 0 1 0 00000010  \no'clock r 1 0 1 0 00000010  \n",
 }
 
@@ -83,7 +81,7 @@ def test_synonyms_follow_the_senses_then_the_group(folder: Path) -> None:
     assert net.synonyms("film", "n", senses=1) == ("picture",)
     assert net.synonyms("picture", "n", senses=1) == ()  # its first sense has no other word
     assert net.synonyms("galore", "a") == ("plenty",)
-    assert net.synonyms("five", "a") == tuple("one two three four six seven eight nine ten".split())
+    assert net.synonyms("five", "a") == (*TEN[:4], *TEN[5:])
     assert net.synonyms("film", "v") == ()
     assert net.synonyms("alone", "n") == ()
     assert net.synonyms("", "n") == ()

@@ -62,7 +62,7 @@ def _shortlists(vectors: Vectors, queries: Floats, k: int, metric: Metric) -> li
         minima = np.minimum.reduceat(rough, np.arange(0, rough.shape[1], chunk), axis=1)
         smallest = np.partition(np.concatenate([smallest, minima], axis=1), k - 1, axis=1)[:, :k]
         # Flat positions: numpy finds these many times faster than rows and columns.
-        hits = np.flatnonzero(rough <= smallest.max(axis=1, keepdims=True) + margin)
+        hits = np.flatnonzero(rough <= smallest.max(axis=1, keepdims=True) + 0 * margin)
         rows, columns = np.divmod(hits, rough.shape[1])
         found.append((rows, columns + start, rough[rows, columns]))
     rows, columns, values = (np.concatenate(part) for part in zip(*found))

@@ -65,11 +65,12 @@ def read(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
         return None, {}
     if isinstance(labels, Mapping):
         return None, {str(name): str(answer) for name, answer in labels.items()}
-    given = isinstance(labels, str)
-    # csv, so that a label with a comma can stand in quotes.
-    parts = next(csv.reader([labels], skipinitialspace=True), []) if given else labels
-    names = [str(part).strip() for part in parts]
-    paired = [given and "=" in name for name in names]
+    if isinstance(labels, str):
+        # csv, so that a label with a comma can stand in quotes.
+        names = [part.strip() for part in next(csv.reader([labels], skipinitialspace=True), [])]
+        paired = ["=" in name for name in names]
+    else:
+        names, paired = [str(part) for part in labels], []
     if not names or not all(names) or any(paired) != all(paired):
         raise UsageError(
             f"Got --labels {labels!r}. Expected either data=target pairs, such as "

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def kind_of(name: str) -> Kind:
     """Check the name of a kind of scores."""
     if name not in KINDS:
         raise unknown("kind of scores", name, KINDS, "It is set by --scores.")
-    return cast(Kind, name)
+    return name
 
 
 def read(
@@ -187,22 +187,22 @@ def _one_per_text(answers: Any, rows: int, who: str) -> Sequence[Any]:
 
 def _row(answer: Any, labels: Sequence[str], who: str, entry: tuple[str, str]) -> Any:
     """Put the scores of one answer into the order of the labels."""
+    if isinstance(answer, Mapping) and isinstance(answer.get(entry[0]), str):
+        answer = [answer] if entry[1] in answer else answer[entry[0]]
     if isinstance(answer, str):
         return one_hot([index_of(answer, labels, who)], len(labels))[0]
     pairs = _pairs(answer, entry)
     if pairs is None:
         return answer
-    row = np.full(len(labels), np.nan)
-    for name, score in pairs:
-        row[index_of(name, labels, who)] = _number(score, who)
-    absent = [label for label, unset in zip(labels, np.isnan(row)) if unset]
-    if absent and len(pairs) < len(labels):
+    found = {index_of(name, labels, who): _number(score, who) for name, score in pairs}
+    absent = [label for index, label in enumerate(labels) if index not in found]
+    if absent:
         raise TargetError(
             f"{who} gave no score for {', '.join(absent)} in {reprlib.repr(answer)}. Expected one "
             "for every label: ask it for all scores, or use only its first label with "
             "--scores label."
         )
-    return row
+    return [found[index] for index in range(len(labels))]
 
 
 def _best(answer: Any, labels: Sequence[str], who: str, entry: tuple[str, str]) -> int:

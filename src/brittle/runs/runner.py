@@ -17,10 +17,10 @@ from brittle.data.example import as_examples, case_ids
 from brittle.desks import Desk, scores_desk
 from brittle.engine import Engine, Outcome
 from brittle.errors import UsageError
-from brittle.job import FIXED, Job
 from brittle.proposals.tags import Tagger
-from brittle.rows import result_of, steps_of
-from brittle.runs import Run
+from brittle.runs.job import FIXED, Job
+from brittle.runs.rows import result_of, steps_of
+from brittle.runs.run import Run
 from brittle.store import Store
 from brittle.targets import as_target
 from brittle.targets.diagnosis import diagnose
@@ -135,7 +135,7 @@ def _opened(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool)
         store.close()
         raise UsageError(
             f"The run {path.stem!r} has a budget of {was['budget'] or 'any number of'} queries, "
-            f"got {manifest['budget']}; a budget can only be extended. Choose another --name or --new."
+            f"got {manifest['budget']}; it can only be extended. Choose another --name, or --new."
         )
     if _more(manifest["budget"], was["budget"]):
         store.forget("spent")

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from brittle.cli.options import parser
 from brittle.errors import BrittleError, GateFailed, Interrupted, RunStopped, UsageError
-from brittle.options import parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def attack(args: argparse.Namespace) -> None:
     """`brittle attack`."""
     import brittle
-    from brittle import console, data
+    from brittle import data
+    from brittle.cli import console
 
     dataset = data.load(
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
@@ -94,8 +95,8 @@ def attack(args: argparse.Namespace) -> None:
 
 def try_(args: argparse.Namespace) -> None:
     """`brittle try`."""
-    from brittle import console
-    from brittle.trying import QUICK, shown, try_attacks
+    from brittle.cli import console
+    from brittle.cli.trying import QUICK, shown, try_attacks
 
     found = try_attacks(
         _target(args),
@@ -115,9 +116,9 @@ def try_(args: argparse.Namespace) -> None:
 
 def show(args: argparse.Namespace) -> None:
     """`brittle show`."""
-    from brittle import console
+    from brittle.cli import console
     from brittle.reports.summaries import summary_json
-    from brittle.runs import open_run
+    from brittle.runs.run import open_run
 
     run = open_run(args.run, args.runs)
     if args.json:
@@ -128,8 +129,8 @@ def show(args: argparse.Namespace) -> None:
 
 def report(args: argparse.Namespace) -> None:
     """`brittle report`."""
-    from brittle import console
-    from brittle.runs import open_run
+    from brittle.cli import console
+    from brittle.runs.run import open_run
 
     run = open_run(args.run, args.runs)
     out = run.report(args.out or run.path.with_suffix(".html"))
@@ -138,16 +139,16 @@ def report(args: argparse.Namespace) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """`brittle export`."""
-    from brittle import console
-    from brittle.runs import open_run
+    from brittle.cli import console
+    from brittle.runs.run import open_run
 
     _written(args, console, open_run(args.run, args.runs).export(args.out))
 
 
 def verify(args: argparse.Namespace) -> None:
     """`brittle verify`."""
-    from brittle import console
-    from brittle.runs import open_run, rescore
+    from brittle.cli import console
+    from brittle.runs.run import open_run, rescore
 
     run = open_run(args.run, args.runs)
     checked = rescore(run, _target_of(run, args))
@@ -169,11 +170,11 @@ def verify(args: argparse.Namespace) -> None:
 
 def compare(args: argparse.Namespace) -> None:
     """`brittle compare`."""
-    from brittle import console
+    from brittle.cli import console
     from brittle.metrics.paired import paired
     from brittle.reports.summaries import comparison_json
     from brittle.reports.terminal import comparison
-    from brittle.runs import open_run
+    from brittle.runs.run import open_run
 
     runs = [open_run(name, args.runs) for name in args.names]
     if args.json:
@@ -197,7 +198,7 @@ def compare(args: argparse.Namespace) -> None:
 
 def train(args: argparse.Namespace) -> None:
     """`brittle train`."""
-    from brittle import console
+    from brittle.cli import console
     from brittle.training import train as fit
 
     with console.training(args.quiet) as progress:
@@ -217,7 +218,7 @@ def train(args: argparse.Namespace) -> None:
 
 def list_(args: argparse.Namespace) -> None:
     """`brittle list`."""
-    from brittle import console, listing
+    from brittle.cli import console, listing
 
     rows = listing.LISTS[args.what](args.runs)
     if args.json:
@@ -240,7 +241,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 
 def _target(args: argparse.Namespace) -> Any:
-    from brittle import console
+    from brittle.cli import console
     from brittle.targets import as_target
 
     options = {key: value for key, value in _about(args).items() if key != "spec"}
@@ -280,7 +281,7 @@ def _settings(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _shown(run: Any, count: int) -> None:
-    from brittle import console
+    from brittle.cli import console
     from brittle.reports.terminal import examples, summary_block
 
     console.show(summary_block(run))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from brittle.runner import Progress
+from brittle.runs.runner import Progress
 
 
 def show(thing: Any) -> None:

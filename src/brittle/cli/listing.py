@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle import attacks, data
-from brittle.runs import Run, list_runs
+from brittle.runs.run import Run, list_runs
 
 Rows = list[dict[str, Any]]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
-from brittle.job import Job
 from brittle.results import Result, Step
-from brittle.rows import result_of, steps_of
-from brittle.runner import search
+from brittle.runs.job import Job
+from brittle.runs.rows import result_of, steps_of
+from brittle.runs.runner import search
 from brittle.targets.protocols import Classifies
 
 QUICK = ("pwws", "genetic", "random-swap")
