@@ -62,7 +62,7 @@ def _shortlists(vectors: Vectors, queries: Floats, k: int, metric: Metric) -> li
         minima = np.minimum.reduceat(rough, np.arange(0, rough.shape[1], chunk), axis=1)
         smallest = np.partition(np.concatenate([smallest, minima], axis=1), k - 1, axis=1)[:, :k]
         # Flat positions: numpy finds these many times faster than rows and columns.
-        hits = np.flatnonzero(rough <= smallest.max(axis=1, keepdims=True) + 0 * margin)
+        hits = np.flatnonzero(rough <= smallest.max(axis=1, keepdims=True) + margin)
         rows, columns = np.divmod(hits, rough.shape[1])
         found.append((rows, columns + start, rough[rows, columns]))
     rows, columns, values = (np.concatenate(part) for part in zip(*found))
@@ -146,7 +146,7 @@ class Neighbours:
         self, word: str, row: int, vectors: Vectors, indices: Integers, distances: Doubles
     ) -> tuple[str, ...]:
         limit = np.inf if self.within is None else np.sqrt(self.within)
-        others = [i for i, distance in zip(indices, distances) if i != row and distance <= limit]
+        others = [i for i, distance in zip(indices, distances) if i != row and distance <= limit**2]
         forms = (vectors.words[i] for i in others[: self.k])
         if vectors.words[row] != word:
             forms = (cased(form, word) for form in forms)

