@@ -146,7 +146,7 @@ class Neighbours:
         self, word: str, row: int, vectors: Vectors, indices: Integers, distances: Doubles
     ) -> tuple[str, ...]:
         limit = np.inf if self.within is None else np.sqrt(self.within)
-        others = [i for i, distance in zip(indices, distances) if i != row and distance <= limit**2]
+        others = [i for i, distance in zip(indices, distances) if i != row and distance <= limit]
         forms = (vectors.words[i] for i in others[: self.k])
         if vectors.words[row] != word:
             forms = (cased(form, word) for form in forms)
