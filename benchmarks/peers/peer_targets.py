@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -85,3 +86,20 @@ class PaddedToLongest(HuggingFaceModelWrapper):
         )
         with torch.no_grad():
             return self.model(**rows).logits
+
+
+class Counted(ModelWrapper):
+    """Any wrapper, with the rows it was really asked for and the seconds it took for them."""
+
+    def __init__(self, wrapper: ModelWrapper) -> None:
+        self.wrapper = wrapper
+        self.model = wrapper.model
+        self.rows = 0
+        self.seconds = 0.0
+
+    def __call__(self, texts: Sequence[str]) -> torch.Tensor:
+        began = time.perf_counter()
+        scores = self.wrapper(texts)
+        self.seconds += time.perf_counter() - began
+        self.rows += len(texts)
+        return scores

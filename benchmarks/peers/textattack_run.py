@@ -51,11 +51,11 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
     import_seconds = time.perf_counter() - began
 
     import torch
-    from peer_targets import load_target
+    from peer_targets import Counted, load_target
 
     torch.set_num_threads(job["threads"])
     textattack.shared.utils.set_seed(job["seed"])
-    target = load_target(job["target"], job)
+    target = Counted(load_target(job["target"], job))
     words, dropped = word_table(job["candidates"])
 
     began = time.perf_counter()
@@ -73,6 +73,8 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     return {
         "seconds": seconds,
+        "model_seconds": target.seconds,
+        "rows": target.rows,
         "import_seconds": import_seconds,
         "results": results,
         "dropped_candidates": dropped,

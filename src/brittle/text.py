@@ -148,13 +148,13 @@ class Text:
         return self.swap(i, HOLE)
 
     def delete(self, i: int) -> Text:
-        """Take the word at position i away, with one of the two spaces around it."""
+        """Take the word at position i away, with one space beside it."""
         i = self._position(i)
         field, at, gaps = self._inside(i)
         left, right = gaps[at], gaps[at + 1]
-        if left[-1:].isspace() and (right[:1].isspace() or not right):
+        if left[-1:].isspace():
             left = left[:-1]
-        elif not left and right[:1].isspace():
+        elif right[:1].isspace():
             right = right[1:]
         gaps[at : at + 2] = [left + right]
         return Text(self.words[:i] + self.words[i + 1 :], self._reframed(field, gaps))

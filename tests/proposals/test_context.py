@@ -58,6 +58,10 @@ def test_a_changed_word_is_changed_again() -> None:
     assert tagged(["NN VB PREVTAG TO", "VB VBP PREVTAG TO"], "to/TO work/NN") == ["TO", "VBP"]
 
 
+def test_a_rule_sees_the_tag_of_now() -> None:
+    assert tagged(["NN VB PREVTAG TO", "NN RB PREVTAG TO"], "to/TO back/NN") == ["TO", "VB"]
+
+
 def test_a_word_never_gets_a_tag_it_cannot_have() -> None:
     assert tagged(["NN VB PREVTAG TO"], "to/TO childhood/NN") == ["TO", "NN"]
     assert tagged(["IN VB PREVTAG PRP"], "it/PRP of/IN") == ["PRP", "IN"]

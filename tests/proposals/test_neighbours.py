@@ -55,17 +55,17 @@ def test_neighbours_are_those_of_brute_force(
 @pytest.mark.parametrize("metric", METRICS)
 def test_ties_go_to_the_lower_index(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "_WORDS", 8)
-    base = space(1, 20).matrix
-    other = space(1, 20, seed=3).matrix
-    rows = np.concatenate([np.repeat(base, 30, axis=0), np.repeat(other, 30, axis=0)])
-    vectors = Vectors([f"w{i}" for i in range(60)], rows)
-    indices, distances = nearest(vectors, base, 40, metric)
-    assert indices[0].tolist() == list(range(40))
+    both = space(2, 20).matrix
+    which = np.random.default_rng(5).integers(0, 2, 400)
+    vectors = Vectors([f"w{i}" for i in range(400)], both[which])
+    indices, distances = nearest(vectors, both[0], 300, metric)
+    assert indices[0].tolist() == np.argsort(which, kind="stable")[:300].tolist()
     assert len(set(distances[0].tolist())) == 2
 
 
-def test_rounding_does_not_decide() -> None:
+def test_rounding_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     # Far from the origin, single precision cannot tell these apart; double precision can.
+    monkeypatch.setattr(neighbours, "_WORDS", 16)
     rng = np.random.default_rng(0)
     rows = (1000 + 0.01 * rng.standard_normal((500, 8))).astype(np.float32)
     vectors = Vectors([f"w{i}" for i in range(500)], rows)

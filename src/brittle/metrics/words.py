@@ -13,6 +13,7 @@ from brittle.text import Edit, split, words_of
 
 Tagger = Callable[[Sequence[str]], Sequence[str]]
 
+MOST_TAGGED = 100_000
 PARTS = ("noun", "verb", "adjective", "adverb", "other", "unknown")
 _PART_OF_TAG = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
 
@@ -88,7 +89,7 @@ def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
 
 
 def parts_that_break(
-    results: Sequence[Result], tagger: Tagger | None = None, most: int = 200_000
+    results: Sequence[Result], tagger: Tagger | None = None, most: int = MOST_TAGGED
 ) -> list[Part]:
     """Count for every part of speech how many of its words in won cases were changed.
 

@@ -63,7 +63,7 @@ def apply_rules(rules: Iterable[Rule], words: Sequence[str], tags: Sequence[str]
                 now[i] = new
                 moved.append(i)
         if moved:
-            pass
+            places[old] = [i for i in places[old] if now[i] == old]
             places[new] = sorted([*places.get(new, ()), *moved])
     return now[len(_MARGIN) : -len(_MARGIN)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.metrics.confusion import Confusion, Matrix
-from brittle.metrics.words import Broken, parts_that_break, words_that_break
+from brittle.metrics.words import MOST_TAGGED, Broken, parts_that_break, words_that_break
 from brittle.reports.figures import bar
 from brittle.reports.summaries import escaped
 from brittle.reports.wording import number, percent
@@ -38,6 +38,10 @@ def parts_table(results: Sequence[Result]) -> str:
     """Show for every part of speech how much of it was changed in won cases."""
     parts = parts_that_break(results)
     changed = sum(part.count for part in parts)
+    is_all = sum(part.of for part in parts) < MOST_TAGGED
+    which = (
+        "Words of won cases" if is_all else f"The first {number(MOST_TAGGED)} words of won cases"
+    )
     rows = "".join(
         f'<tr><th scope="row">{escaped(part.name)}</th><td class="n">{number(part.count)}</td>'
         f"<td>{bar(part.count / changed if changed else 0)}</td>"
@@ -48,7 +52,7 @@ def parts_table(results: Sequence[Result]) -> str:
         '<div class="card"><h3>parts of speech</h3><div class="scroll"><table class="parts"><thead>'
         '<tr><th scope="col">part</th><th scope="col" class="n">changed</th><th scope="col"></th>'
         '<th scope="col" class="n">of all</th></tr></thead>'
-        f'<tbody>{rows}</tbody></table></div><p class="small">Words of won cases: how many were '
+        f'<tbody>{rows}</tbody></table></div><p class="small">{which}: how many were '
         "changed, and which share of all words of that kind.</p></div>"
     )
 

@@ -10,7 +10,7 @@ from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary, summary
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summed
-from brittle.reports.texts import clearest, pieces, visible
+from brittle.reports.texts import clearest, cut, pieces, visible
 from brittle.reports.wording import (
     effort,
     interval,
@@ -49,12 +49,10 @@ def summary_block(run: StoredRun) -> RenderableType:
     for line in lines(figures, manifest):
         value = Text(line.value, style=_STYLES.get(line.key, "bold"))
         table.add_row(f"  {line.name}", value, line.interval, line.over)
-    parts: list[RenderableType] = [title, "", table, ""]
-    parts.append(Text(f"  {visible(statuses(figures))}"))
-    parts.append(Text(f"  {effort(run.totals)}", style="dim"))
-    for note in notes(figures, manifest):
-        parts.append(Text.assemble(("  ! ", "bold yellow"), (visible(note), "yellow")))
-    return Group(*parts)
+    told = [_marked(" ", Text(visible(statuses(figures))))]
+    told.append(_marked(" ", Text(effort(run.totals), style="dim")))
+    told += [_note(note) for note in notes(figures, manifest)]
+    return Group(title, "", table, "", *told)
 
 
 _STYLES = {"accuracy_before": "bold blue", "accuracy_after": "bold red", "success": "bold red"}
@@ -86,7 +84,7 @@ class Highlighted:
         from rich.padding import Padding
 
         coloured = console.color_system is not None and not console.no_color
-        yield Padding(highlighted(self.result, coloured), (0, 0, 0, 2))
+        yield Padding(highlighted(self.result, coloured), (0, 0, 0, 2), expand=False)
 
 
 def highlighted(result: Result, coloured: bool = True) -> Text:
@@ -101,12 +99,14 @@ def highlighted(result: Result, coloured: bool = True) -> Text:
         for piece in pieces(raw, [e for e in result.edits if e.field == name], around):
             if isinstance(piece, str):
                 text.append(visible(piece))
-            elif coloured:
-                text.append(visible(piece.old), style="red strike")
-                text.append(" " if piece.old and piece.new else "")
-                text.append(visible(piece.new), style="bold green")
+                continue
+            old, new = (visible(cut(side, AROUND, AROUND)) for side in (piece.old, piece.new))
+            if coloured:
+                text.append(old, style="red strike")
+                text.append(" " if old and new else "")
+                text.append(new, style="bold green")
             else:
-                text.append(f"[{visible(piece.old)}→{visible(piece.new)}]")
+                text.append(f"[{old}→{new}]")
     return text
 
 
@@ -120,7 +120,7 @@ def comparison(runs: Sequence[StoredRun]) -> RenderableType:
     if len(runs) > 1:
         parts += ["", _paired_table(runs, rows)]
     for run, figures in zip(runs, sums):
-        parts += [_note(run.name, note) for note in notes(figures, run.manifest)]
+        parts += [_note(f"{run.name}: {note}") for note in notes(figures, run.manifest)]
     return Group(*parts)
 
 
@@ -142,20 +142,22 @@ def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]]) -> Ta
     from rich.table import Table
     from rich.text import Text
 
-    title = Text(f"paired with {visible(runs[0].name)}, case by case", style="bold")
+    title = Text(
+        f"paired with {visible(runs[0].name)}, case by case (p: exact McNemar)", style="bold"
+    )
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.title, table.title_justify = title, "left"
-    table.add_column("run", overflow="fold")
-    table.add_column("figure")
+    table.add_column("", overflow="fold")
     table.add_column("difference", justify="right")
     table.add_column("only first", justify="right")
     table.add_column("only here", justify="right")
     table.add_column("p", justify="right")
     for run, rs in zip(runs[1:], rows[1:]):
         found = paired(rows[0], rs)
-        shared = Text.assemble(visible(run.name), "\n", (_shared(found.shared), "dim"))
-        table.add_row(shared, "accuracy under attack", *_contrasted(found.accuracy))
-        table.add_row("", "attack success", *_contrasted(found.success))
+        shared = f"  {number(found.shared)} shared"
+        table.add_row(Text.assemble((visible(run.name), "bold"), (shared, "dim")))
+        table.add_row("  accuracy under attack", *_contrasted(found.accuracy))
+        table.add_row("  attack success", *_contrasted(found.success))
     return table
 
 
@@ -199,14 +201,21 @@ def _named(run: StoredRun) -> Text:
     return Text.assemble((visible(run.name), "bold"), "\n", (visible(setting(run.manifest)), "dim"))
 
 
-def _note(name: str, note: str) -> Text:
+def _note(note: str) -> Table:
     from rich.text import Text
 
-    return Text.assemble(("! ", "bold yellow"), (f"{visible(name)}: {visible(note)}", "yellow"))
+    return _marked("!", Text(visible(note), style="yellow"))
 
 
-def _shared(count: int) -> str:
-    return plural(count, ("shared case", "shared cases"))
+def _marked(mark: str, text: Text) -> Table:
+    """Indent a paragraph as a whole, with a mark before it."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(style="bold yellow")
+    grid.add_column()
+    grid.add_row(mark, text)
+    return grid
 
 
 def _sure(confidence: float | None) -> str:

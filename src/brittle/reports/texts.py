@@ -35,10 +35,12 @@ def pieces(raw: str, edits: Sequence[Edit], around: int | None = None) -> list[P
         found += [raw[at : edit.start], edit]
         at = edit.stop
     found.append(raw[at:])
+    if around is not None and not edits:
+        return [cut(raw, 2 * around, 0)]
     if around is not None:
         last = len(found) - 1
         found = [
-            _cut(p, around, i > 0, i < last) if isinstance(p, str) else p
+            cut(p, around * (i > 0), around * (i < last)) if isinstance(p, str) else p
             for i, p in enumerate(found)
         ]
     return [piece for piece in found if piece]
@@ -60,11 +62,12 @@ def _picture(match: regex.Match[str]) -> str:
     return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
 
 
-def _cut(text: str, around: int, after_edit: bool, before_edit: bool) -> str:
-    keep_head, keep_tail = around * after_edit, around * before_edit
-    if not after_edit and not before_edit:
-        keep_head = 2 * around
-    # An ellipsis that saves less than it takes would only be in the way.
-    if len(text) <= keep_head + keep_tail + 2 * len(ELLIPSIS):
+def cut(text: str, head: int, tail: int) -> str:
+    """Keep that many characters at either end, where this saves more than the ellipsis takes.
+
+    >>> cut("a rather long sentence about nothing", 8, 8)
+    'a rather …  nothing'
+    """
+    if len(text) <= head + tail + 2 * len(ELLIPSIS):
         return text
-    return text[:keep_head] + ELLIPSIS + (text[-keep_tail:] if keep_tail else "")
+    return text[:head] + ELLIPSIS + (text[-tail:] if tail else "")

@@ -60,7 +60,8 @@ def statuses(summary: Summary) -> str:
     words = []
     for status, count in ended(summary):
         reasons = summary.reasons.get(status, {}) if status == "skipped" else {}
-        told = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
+        counts = [f" {number(n)}" if len(reasons) > 1 else "" for n in reasons.values()]
+        told = ", ".join(reason + n for reason, n in zip(reasons, counts))
         words.append(f"{status} {number(count)}" + (f" ({told})" if told else ""))
     return " · ".join(words) or "no case has finished yet"
 
@@ -69,13 +70,13 @@ def effort(totals: Mapping[str, float]) -> str:
     """Say what the run cost: rows really computed, of all that were asked, and the time.
 
     >>> effort({"sent": 900, "asked": 1200, "calls": 12, "seconds": 75})
-    '900 rows computed of 1,200 asked (25% answered from memory), 12 calls, 1 min 15 s'
+    '900 rows computed of 1,200 asked (25% saved), 12 calls, 1 min 15 s'
     """
     sent, asked = totals.get("sent", 0), totals.get("asked", 0)
     calls = totals.get("calls", 0)
     if not asked:
         return "Nothing has been asked yet"
-    saved = f" ({1 - sent / asked:.0%} answered from memory)" if 0 < sent < asked else ""
+    saved = f" ({1 - sent / asked:.0%} saved)" if 0 < sent < asked else ""
     rows = f"{number(sent)} rows computed of {number(asked)} asked{saved}"
     return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}"
 

@@ -1,0 +1,139 @@
+"""Any Python function as a target: texts in, scores out.
+
+The function gets a list of strings, or a list of dicts where the texts have several fields. It
+gives back a table of probabilities (texts × labels), or one answer per text: a label, a map
+label → score, or, where declared, a single number.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from brittle.errors import BrittleError, TargetError, UsageError
+from brittle.targets import fingerprints
+from brittle.targets.labels import Labels, names
+from brittle.targets.protocols import Scores
+from brittle.targets.rendering import plain
+from brittle.targets.scores import Kind, kind_of, read
+from brittle.text import Text
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function that scores texts; `own` are the labels it answers with, in its order."""
+
+    call: Callable[[list[Any]], Any]
+    name: str
+    labels: tuple[str, ...]
+    own: tuple[str, ...]
+    kind: Kind = "auto"
+    mask: str = ""
+    fields: tuple[str, ...] = ("text",)
+
+    @property
+    def label_only(self) -> bool:
+        return self.kind == "label"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash the scores on fixed sentences; of a function that takes other fields, its code."""
+        about = (self.name, *self.labels, self.kind, self.mask)
+        try:
+            return fingerprints.of_scores(self.scores(fingerprints.probes(self.fields)), *about)
+        except BrittleError:
+            return fingerprints.of_parts("code", *about, _source(self.call))
+
+    def scores(self, items: Sequence[Text]) -> Scores:
+        if not items:
+            return np.zeros((0, len(self.labels)))
+        who = f"Target {self.name!r}"
+        texts = [plain(item, self.mask) for item in items]
+        try:
+            answers = self.call(texts)
+        except BrittleError:
+            raise
+        except Exception as error:
+            raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
+        return read(answers, len(items), self.own, self.kind, who)
+
+
+def of_function(
+    call: Callable[[list[Any]], Any],
+    *,
+    labels: Labels = None,
+    scores: str = "auto",
+    mask: str = "",
+    name: str | None = None,
+    fields: Sequence[str] = ("text",),
+) -> Function:
+    """Make a target of a function; its labels are given, or stand in its attribute `labels`."""
+    title = name or getattr(call, "__qualname__", None) or type(call).__name__
+    who = f"The function {title!r}"
+    _takes_texts(call, who)
+    stated = getattr(call, "labels", None)
+    own = None if stated is None else tuple(str(label) for label in stated)
+    chosen = names(own, labels, who)
+    return Function(call, title, chosen, own or chosen, kind_of(scores), mask, tuple(fields))
+
+
+def import_named(spec: str) -> Any:
+    """Import what `python:module:name` names; the working folder counts as importable.
+
+    Nothing is called: a class or a function that makes a model is not a target, its result is.
+    """
+    module, colon, path = spec.removeprefix("python:").partition(":")
+    if not colon or not module or not path:
+        raise UsageError(
+            f"Got {spec!r}. Expected python:module:name, such as python:my_models:classify."
+        )
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except Exception as error:
+        raise UsageError(
+            f"Cannot import the module {module!r} of {spec!r}: {type(error).__name__}: {error}. "
+            "It is looked for in the working folder and among the installed packages."
+        ) from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            known = [name for name in vars(found) if not name.startswith("_")]
+            raise UsageError(
+                f"{spec!r}: there is no {part!r} in {getattr(found, '__name__', found)!r}. "
+                f"Found: {', '.join(known[:20]) or 'nothing'}."
+            )
+        found = getattr(found, part)
+    return found
+
+
+def _takes_texts(call: Any, who: str) -> None:
+    if isinstance(call, type):
+        raise UsageError(
+            f"{who} is a class. brittle calls nothing to make a target: put an instance of it in "
+            "the module, such as model = Model(), and name that."
+        )
+    try:
+        inspect.signature(call).bind([])
+    except TypeError as error:
+        raise UsageError(
+            f"{who} cannot be called with one argument, a list of texts ({error}). If it makes a "
+            "model, name the model it makes."
+        ) from error
+    except ValueError:
+        return  # a builtin without a signature: the first call will tell
+
+
+def _source(call: Any) -> str:
+    try:
+        return inspect.getsource(call)
+    except (OSError, TypeError):
+        return repr(type(call))

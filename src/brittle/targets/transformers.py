@@ -1,0 +1,226 @@
+"""Sequence classifiers of the transformers library: a folder, a hub name, or a live pipeline."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brittle.errors import BrittleError, TargetError, UsageError, require
+from brittle.targets import fingerprints
+from brittle.targets.labels import Labels, names
+from brittle.targets.protocols import Scores
+from brittle.targets.scores import probabilities
+from brittle.targets.tokens import Tokens
+from brittle.text import Text
+
+# Tokens of one forward pass: more fill no core better, and need more memory for long texts.
+TOKENS_CPU, TOKENS_GPU = 4096, 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceClassifier:
+    """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
+
+    model: Any
+    tokens: Tokens
+    name: str
+    labels: tuple[str, ...]
+    fingerprint: str
+    device: str
+    parallel: int = 1
+    threads_before: int | None = None
+
+    def canonical(self, items: Sequence[Text]) -> list[bytes]:
+        """Tokenize the texts in one call; equal ids mean that the model cannot tell them apart."""
+        return self.tokens.encode(items)
+
+    def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
+        """Give the probabilities of texts tokenized by `canonical`."""
+        scores = np.zeros((len(keys), len(self.labels)))
+        if not all(keys):
+            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
+        most = TOKENS_CPU if self.device == "cpu" else TOKENS_GPU
+        for rows, arrays in self.tokens.batches(keys, most):
+            who = f"Target {self.name!r}"
+            scores[rows] = probabilities(
+                self._logits(arrays), len(rows), self.labels, "logits", who
+            )
+        return scores
+
+    def scores(self, items: Sequence[Text]) -> Scores:
+        return self.canonical_scores(self.canonical(items))
+
+    def close(self) -> None:
+        """Give torch back the threads it had."""
+        if self.threads_before is not None:
+            require("torch", "transformers", "A transformers target").set_num_threads(
+                self.threads_before
+            )
+
+    def _logits(self, arrays: dict[str, Any]) -> Any:
+        import torch
+
+        try:
+            with torch.inference_mode():
+                inputs = {n: torch.from_numpy(a).to(self.device) for n, a in arrays.items()}
+                return self.model(**inputs).logits.to("cpu", torch.float64).numpy()
+        except Exception as error:
+            raise TargetError(
+                f"Target {self.name!r} raised {type(error).__name__}: {error}"
+            ) from error
+
+
+def load(
+    spec: str,
+    *,
+    labels: Labels = None,
+    mask: str | None = None,
+    name: str | None = None,
+    device: str = "auto",
+) -> SequenceClassifier:
+    """Load a classifier from a folder with config.json, or from the hub by name (`hf:NAME`).
+
+    Only safetensors weights are read, and no code that comes with a model is run.
+    """
+    place = spec.removeprefix("hf:")
+    transformers = require("transformers", "transformers", f"The target {spec!r}")
+    require("torch", "transformers", f"The target {spec!r}")
+    with _quiet(transformers):
+        try:
+            config = transformers.AutoConfig.from_pretrained(place)
+            _refuse(config, place)
+            model, loaded = transformers.AutoModelForSequenceClassification.from_pretrained(
+                place, config=config, use_safetensors=True, output_loading_info=True
+            )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+        except BrittleError:
+            raise
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise _unloadable(place, error) from error
+    missing = sorted(loaded["missing_keys"])
+    if missing:
+        raise UsageError(
+            f"The model {place!r} has no weights for {', '.join(missing[:4])}"
+            f"{' …' if len(missing) > 4 else ''}: a sequence classifier made of it would answer at "
+            "random. It is an encoder without a trained head; fine-tune it first (brittle trains "
+            "a head on MiniLM: brittle list models)."
+        )
+    title = name or (Path(place).resolve().name if Path(place).exists() else place)
+    return of_model(model, tokenizer, labels=labels, mask=mask, name=title, device=device)
+
+
+def of_model(
+    model: Any,
+    tokenizer: Any,
+    *,
+    labels: Labels = None,
+    mask: str | None = None,
+    name: str | None = None,
+    device: str = "auto",
+) -> SequenceClassifier:
+    """Make a target of a live model and its tokenizer; the model is put in evaluation mode."""
+    title = name or model.config.name_or_path or type(model).__name__
+    _refuse(model.config, title)
+    own = [str(model.config.id2label[i]) for i in range(model.config.num_labels)]
+    chosen = names(own, labels, f"The model {title!r}")
+    where = _device(device)
+    model = model.float().to(where).eval()
+    tokens = Tokens.of(tokenizer, model, mask)
+    fingerprint = _fingerprint(model, tokens, own)
+    parallel, before = _threads(where)
+    return SequenceClassifier(model, tokens, title, chosen, fingerprint, where, parallel, before)
+
+
+def _refuse(config: Any, name: str) -> None:
+    kind = getattr(config, "problem_type", None)
+    if kind == "multi_label_classification":
+        raise UsageError(
+            f"The model {name!r} is multi-label (problem_type {kind}): it gives several labels to "
+            "one text. brittle attacks classifiers with one label per text; wrap one of the labels "
+            "in a function (python:module:name)."
+        )
+    if kind == "regression" or config.num_labels == 1:
+        raise UsageError(
+            f"The model {name!r} has a regression head (one number per text). brittle attacks "
+            "classifiers; wrap it in a function that turns ranges into labels."
+        )
+
+
+def _device(device: str) -> str:
+    import torch
+
+    if device != "auto":
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:
+            raise UsageError(f"The device {device!r} cannot be used: {error}") from error
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _threads(device: str) -> tuple[int, int | None]:
+    """Share the cores: several calls side by side, each on few threads.
+
+    Measured on MiniLM with 25 tokens a text on two cores (docs/targets.md has the table): two calls
+    of one thread are faster than one call of two threads, which wait for each other in every layer.
+    """
+    if device != "cpu":
+        return 1, None
+    import torch
+
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    parallel = min(cores, 4)
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, cores // parallel))
+    return parallel, before
+
+
+def _fingerprint(model: Any, tokens: Tokens, own: Sequence[str]) -> str:
+    """Hash the weights, so that a copy of the folder, or the hub's, is the same target."""
+    weights = hashlib.sha256()
+    for key, tensor in sorted(model.state_dict().items()):
+        array = tensor.detach().cpu().contiguous().numpy()
+        weights.update(f"{key} {array.dtype} {array.shape}".encode())
+        weights.update(array)
+    return fingerprints.of_parts(weights.digest(), tokens.about(), *own)
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Keep the library's progress bars and advice off the terminal while it loads."""
+    logging = transformers.utils.logging
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _unloadable(place: str, error: Exception) -> UsageError:
+    folder = Path(place)
+    if folder.is_dir() and not list(folder.glob("*.safetensors")):
+        return UsageError(
+            f"The folder {place!r} has no .safetensors weights. Pickled weights "
+            "(pytorch_model.bin) are not loaded: convert them with "
+            "model.save_pretrained(folder, safe_serialization=True)."
+        )
+    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return UsageError(
+        f"Cannot load the sequence classifier {place!r}: {first} Expected a folder with "
+        "config.json, model.safetensors and the tokenizer's files, or the name of a model on the "
+        "hub and a connection."
+    )
