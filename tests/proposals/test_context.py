@@ -58,6 +58,11 @@ def test_a_changed_word_is_changed_again() -> None:
     assert tagged(["NN VB PREVTAG TO", "VB VBP PREVTAG TO"], "to/TO work/NN") == ["TO", "VBP"]
 
 
+def test_a_rule_goes_from_left_to_right() -> None:
+    rules = ["NN VB PREVTAG NN", "VB NN PREVTAG NN"]
+    assert tagged(rules, "work/NN work/NN work/VB") == ["NN", "NN", "NN"]
+
+
 def test_a_rule_sees_the_tag_of_now() -> None:
     assert tagged(["NN VB PREVTAG TO", "NN RB PREVTAG TO"], "to/TO back/NN") == ["TO", "VB"]
 

@@ -26,6 +26,7 @@ SAMPLE = [
     ("was", "VBD"), ("being", "NN"), ("Paris", "NNP"), ("the", "DT"), ("film's", "NN"),
     ("don't", "VB"), ("xqzzk", "NN"), ("", "NN"), ("😀", "NN"), ("İzmir", "NN"), ("up", "RP"),
     ("made", "VBN"), ("worst", "JJS"), ("trousers", "NNS"), ("hardly", "RB"), ("mOvIe", "NN"),
+    ("fulfils", "VBZ"), ("best", "JJ"),
 ]  # fmt: skip
 
 
@@ -126,6 +127,11 @@ def test_base_forms_only_without_inflection() -> None:
 )
 def test_some_words_have_no_substitute(word: str, tag: str) -> None:
     assert Synonyms().of(word, tag) == ()
+
+
+def test_another_spelling_of_the_word_is_no_substitute() -> None:
+    assert Synonyms().of("fulfils", "VBZ")
+    assert "fulfills" not in Synonyms().of("fulfils", "VBZ")
 
 
 def test_no_form_of_be_is_a_substitute() -> None:

@@ -54,7 +54,7 @@ def attack(args: argparse.Namespace) -> None:
     dataset = data.load(
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
     )
-    target = _target(args)
+    target = _target(args, fields=tuple(name for name, _ in dataset.examples[0].fields))
     with console.gentle_interrupt() as stopping, console.progress(args.quiet) as progress:
         run = brittle.attack(
             target,
@@ -240,13 +240,13 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 }
 
 
-def _target(args: argparse.Namespace) -> Any:
+def _target(args: argparse.Namespace, fields: Sequence[str] = ("text",)) -> Any:
     from brittle.cli import console
     from brittle.targets import as_target
 
     options = {key: value for key, value in _about(args).items() if key != "spec"}
     with console.training(args.quiet) as progress:
-        return as_target(args.target, progress=progress, **options)
+        return as_target(args.target, progress=progress, fields=fields, **options)
 
 
 def _about(args: argparse.Namespace) -> dict[str, Any]:
@@ -258,6 +258,7 @@ def _about(args: argparse.Namespace) -> dict[str, Any]:
         "mask": args.mask,
         "device": args.device,
         "trust": list(args.trust),
+        "timeout": args.timeout,
     }
 
 

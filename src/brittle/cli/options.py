@@ -139,6 +139,13 @@ def _target_flags(p: argparse.ArgumentParser) -> None:
         help="what the target answers (default: probabilities, or known from the model)",
     )
     t.add_argument("--mask", help="how a masked word reads to a black box")
+    t.add_argument(
+        "--timeout",
+        type=float,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long a program (cmd:) may take for one answer (default: 30)",
+    )
     t.add_argument("--device", default="auto", help="auto, cpu, cuda, mps (default: auto)")
     t.add_argument(
         "--trust",

@@ -11,7 +11,7 @@ from brittle.metrics.summary import ATTACKED
 from brittle.results import Result
 from brittle.text import Edit, split, words_of
 
-Tagger = Callable[[Sequence[str]], Sequence[str]]
+Tagger = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 
 MOST_TAGGED = 100_000
 PARTS = ("noun", "verb", "adjective", "adverb", "other", "unknown")
@@ -93,13 +93,14 @@ def parts_that_break(
 ) -> list[Part]:
     """Count for every part of speech how many of its words in won cases were changed.
 
-    Words are tagged in their texts. `most` limits the words that are tagged, in the order of the
-    rows, so that a report on long texts does not take minutes; the counts cover only these.
+    Words are tagged in their texts, by `tagger(words, gaps around them)`. `most` limits the words
+    that are tagged, in the order of the rows, so that a report on long texts does not take
+    minutes; the counts cover only these.
 
     >>> from brittle.metrics.samples import sample_results
     >>> tags = {"funny": "JJ", "plot": "NN", "dull": "JJ", "film": "NN"}
     >>> for part in parts_that_break(
-    ...     sample_results(), lambda words: [tags.get(word, "IN") for word in words]
+    ...     sample_results(), lambda words, gaps: [tags.get(word, "IN") for word in words]
     ... ):
     ...     print(part.name, part.count, part.of)
     noun 1 2
@@ -119,9 +120,10 @@ def parts_that_break(
         for edit in r.edits:
             edits.setdefault(edit.field, []).append(edit)
         for name, raw in r.fields:
-            words, touched = _touched(raw, edits.get(name, ()))
+            words, gaps = split(raw)
             tagged += len(words)
-            for tag, is_changed in zip(tagger(words) if words else (), touched):
+            touched = _touched(words, gaps, edits.get(name, ()))
+            for tag, is_changed in zip(tagger(words, gaps) if words else (), touched):
                 part = part_of(tag)
                 of[part] += 1
                 changed[part] += is_changed
@@ -137,16 +139,19 @@ def part_of(tag: str) -> str:
     return tag if tag == "unknown" else _PART_OF_TAG.get(tag[:2], "other")
 
 
-def _touched(raw: str, edits: Sequence[Edit]) -> tuple[list[str], list[bool]]:
-    """Split a field into its words and say of each whether an edit overlaps it."""
-    words, gaps = split(raw)
-    touched, start = [], 0
+def _touched(words: Sequence[str], gaps: Sequence[str], edits: Sequence[Edit]) -> list[bool]:
+    """Say of each word of a field whether an edit overlaps it."""
+    touched = []
+    start = at = 0
+    ordered = sorted(edits, key=lambda edit: edit.start)
     for gap, word in zip(gaps, words):
         start += len(gap)
         stop = start + len(word)
-        touched.append(any(edit.start < stop and start < edit.stop for edit in edits))
+        while at < len(ordered) and ordered[at].stop <= start:
+            at += 1
+        touched.append(at < len(ordered) and ordered[at].start < stop)
         start = stop
-    return words, touched
+    return touched
 
 
 def _ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
@@ -155,7 +160,7 @@ def _ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
 
 def _tagger() -> Tagger:
     if find_spec("textblob") is None:
-        return lambda words: ["unknown"] * len(words)
+        return lambda words, gaps: ["unknown"] * len(words)
     from brittle.proposals.tags import tag_words
 
     return tag_words

@@ -12,6 +12,7 @@ from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summed
 from brittle.reports.texts import clearest, cut, pieces, visible
 from brittle.reports.wording import (
+    Write,
     effort,
     interval,
     lines,
@@ -188,11 +189,10 @@ def _outcome(result: Result) -> Text:
     )
 
 
-def _cell(figure: Figure, write: object) -> Text:
+def _cell(figure: Figure, write: Write) -> Text:
     from rich.text import Text
 
-    shown = percent if write is percent else number
-    return Text.assemble((shown(figure.value), "bold"), "\n", (interval(figure, shown), "dim"))
+    return Text.assemble((write(figure.value), "bold"), "\n", (interval(figure, write), "dim"))
 
 
 def _named(run: StoredRun) -> Text:

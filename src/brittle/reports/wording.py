@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from brittle.asks import Status
 from brittle.metrics.summary import Figure, Summary
 
 NOTHING = "–"
+Write = Callable[[float | None], str]
 MEANING: Mapping[Status, str] = {
     "won": "broken: an adversarial text was found and confirmed",
     "lost": "held: the attack ended without success",
@@ -157,7 +158,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def interval(figure: Figure, write: Any = number) -> str:
+def interval(figure: Figure, write: Write = number) -> str:
     """Write an interval with its unit once, or nothing where there is no value."""
     if figure.low is None or figure.high is None:
         return ""
@@ -181,6 +182,6 @@ def _rate(key: str, name: str, figure: Figure) -> Line:
     return Line(key, name, percent(figure.value), interval(figure, percent), over)
 
 
-def _mean(key: str, name: str, figure: Figure, write: Any = number) -> Line:
+def _mean(key: str, name: str, figure: Figure, write: Write = number) -> Line:
     over = f"mean over {number(figure.of)} {figure.over}"
     return Line(key, name, write(figure.value), interval(figure, write), over)

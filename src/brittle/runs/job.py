@@ -125,7 +125,7 @@ def attack_of(
         if settings:
             raise unknown("argument", next(iter(settings)), [])
         name = type(given).__name__.lower()
-        shown = asdict(given) if is_dataclass(given) and not isinstance(given, type) else {}
+        shown: dict[str, Any] = asdict(given) if is_dataclass(given) and not isinstance(given, type) else {}
         return given, name, {key: repr(value) for key, value in shown.items()}
     known = attacks.settings(attacks.recipe(given))
     resolved = {setting.name: setting.default for setting in known} | dict(settings)

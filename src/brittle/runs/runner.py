@@ -70,7 +70,8 @@ def attack(
     `about_target` is kept with the run, so that the same target can be opened again.
     """
     dataset = _dataset(examples)
-    chosen = as_target(target, labels=labels)
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    chosen = as_target(target, labels=labels, fields=fields)
     about = about_target or ({"spec": target, "labels": labels} if isinstance(target, str) else {})
     job = Job.of(chosen, dataset, attack, settings, toward, confidence, seed, labels)
     taken = dataset.take(limit, seed)
@@ -79,7 +80,8 @@ def attack(
     with _opened(path, manifest, new, retry_errors) as store:
         ids = case_ids(taken.examples)
         store.plan(taken.examples, ids)
-        started = Totals(**{k: v for k, v in store.totals.items() if k in asdict(Totals())})
+        stored: dict[str, Any] = {k: v for k, v in store.totals.items() if k != "seconds"}
+        started = Totals(**stored)
         started.sent = max(started.sent, store.journalled())
         broker = Broker(
             {"scores": scores_desk(chosen), "tags": _tag_desk()},

@@ -20,6 +20,7 @@ from brittle.text import Text
 
 Encoded = list[tuple[list[int], list[int]]]
 TYPED = -1
+OFFSET = ("roberta", "camembert", "longformer", "mpnet", "data2vec-text")
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +161,8 @@ def _one_or_two(item: Text, mask: str) -> str | tuple[str, str]:
 def _longest(tokenizer: Any, config: Any) -> int | None:
     """Find how many tokens the model takes: what the tokenizer says, within its positions."""
     positions = getattr(config, "max_position_embeddings", None)
-    if positions and "roberta" in config.model_type:
-        # Its positions begin after the padding's index.
+    if positions and any(kind in config.model_type for kind in OFFSET):
+        # Their positions begin after the padding's index.
         positions -= (config.pad_token_id or 0) + 1
     stated = tokenizer.model_max_length
     limits = [n for n in (positions, stated) if n and 0 < n < 1 << 20]

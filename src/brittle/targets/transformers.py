@@ -191,7 +191,7 @@ def _fingerprint(model: Any, tokens: Tokens, own: Sequence[str]) -> str:
     for key, tensor in sorted(model.state_dict().items()):
         array = tensor.detach().cpu().contiguous().numpy()
         weights.update(f"{key} {array.dtype} {array.shape}".encode())
-        weights.update(array)
+        weights.update(array.reshape(-1).view(np.uint8))
     return fingerprints.of_parts(weights.digest(), tokens.about(), *own)
 
 

@@ -1,0 +1,80 @@
+"""brittle's side: whole runs through the public API, timed; and what the bare model would need."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import brittle
+from brittle.data.dataset import Dataset
+
+
+class Recorded:
+    """A target that keeps every key it was asked about, with the answer."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+        self.name, self.fingerprint = target.name, target.fingerprint
+        self.labels, self.parallel = target.labels, target.parallel
+        self.answers: dict[bytes, Any] = {}
+        self.canonical = target.canonical
+
+    def scores(self, items: Sequence[Any]) -> Any:
+        return self.canonical_scores(self.canonical(items))
+
+    def canonical_scores(self, keys: Sequence[bytes]) -> Any:
+        rows = self.target.canonical_scores(keys)
+        self.answers.update(zip(keys, rows))
+        return rows
+
+
+class Replayed(Recorded):
+    """The same target with all answers known: what is left is the engine's own cost."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        super().__init__(recorded.target)
+        self.answers = recorded.answers
+        self.parallel = 1
+
+    def canonical_scores(self, keys: Sequence[bytes]) -> Any:
+        return np.array([self.answers[key] for key in keys])
+
+
+def attack(target: Any, dataset: Dataset, name: str, table: Path) -> dict[str, Any]:
+    """Run an attack with stored rows, as a user would, and time it."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        run = brittle.attack(target, dataset, name, candidates=str(table), folder=folder)
+        seconds = time.perf_counter() - began
+        rows = run.results()
+        totals = run.totals
+    attacked = [row for row in rows if row.status != "skipped"]
+    return {
+        "seconds": seconds,
+        "asked": totals["asked"],
+        "rows": totals["sent"],
+        "queries": float(np.mean([row.queries for row in attacked])),
+        "won": sum(row.status == "won" for row in attacked),
+        "attacked": len(attacked),
+        "words_changed": float(np.mean([r.words_changed for r in attacked if r.status == "won"])),
+    }
+
+
+def bare(target: Any, keys: Sequence[bytes], sizes: Sequence[int]) -> dict[str, float]:
+    """Score distinct rows, sorted by length, in batches of the best size, on all threads."""
+    ordered = sorted(keys, key=len)
+    times = {}
+    for size in sizes:
+        batches = [ordered[i : i + size] for i in range(0, len(ordered), size)]
+        with ThreadPoolExecutor(target.parallel) as pool:
+            began = time.perf_counter()
+            list(pool.map(target.canonical_scores, batches))
+            times[size] = time.perf_counter() - began
+    best = min(times, key=lambda size: times[size])
+    return {"seconds": times[best], "batch": float(best), "rows": float(len(ordered))}

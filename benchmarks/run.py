@@ -1,0 +1,215 @@
+"""Measure brittle against TextAttack and against the bare models, in one run.
+
+    python benchmarks/run.py [--limit 100] [--repeats 3] [--skip-minilm]
+
+Writes benchmarks/results.json and benchmarks/RESULTS.md. Only ratios are to be compared: both
+sides and the bare model run on the same machine, one after another, with the same threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import ours
+import workload
+
+from brittle.metrics.intervals import wilson
+from brittle.targets.zoo import load
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+PEER = ROOT / ".venvs" / "textattack"
+SIZES = {"LSTM-W-Random-1": (64, 128, 256, 512), "MiniLM": (8, 16, 32, 64)}
+GOALS = {
+    "lstm pwws": ("times TextAttack", ">=", 8.0),
+    "lstm genetic": ("times TextAttack", ">=", 20.0),
+    "minilm pwws": ("times TextAttack", ">=", 15.0),
+    "minilm pwws, padding set by hand": ("times TextAttack", ">=", 2.0),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--skip-minilm", action="store_true")
+    parser.add_argument("--out", type=Path, default=HERE / "results.json")
+    given = parser.parse_args()
+    subprocess.run(["bash", str(HERE / "peers" / "setup.sh"), str(PEER)], check=True)
+    dataset = workload.sentences(given.limit)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), dataset, given.repeats)
+        rows = [bench.compare("lstm pwws", "LSTM-W-Random-1", "pwws", {"kind": "lstm"})]
+        rows.append(bench.compare("lstm genetic", "LSTM-W-Random-1", "genetic", {"kind": "lstm"}))
+        if not given.skip_minilm:
+            hand = {"kind": "minilm", "padding": "longest", "batch": 32}
+            name = "minilm pwws, padding set by hand"
+            rows.append(bench.compare(name, "MiniLM", "pwws", hand))
+            default = {"kind": "minilm", "padding": "max_length"}
+            rows.append(bench.compare("minilm pwws", "MiniLM", "pwws", default))
+        startup = bench.startup()
+    content = {"sentences": len(dataset.examples), "threads": workload.THREADS, "rows": rows}
+    content |= {"startup": startup, "versions": rows[0]["peer"]["versions"]}
+    given.out.write_text(json.dumps(content, indent=1) + "\n")
+    text = table(content)
+    given.out.with_name("RESULTS.md").write_text(text)
+    print(text)
+
+
+class Bench:
+    """One workload, measured on both sides."""
+
+    def __init__(self, folder: Path, dataset: Any, repeats: int) -> None:
+        self.folder, self.dataset, self.repeats = folder, dataset, repeats
+        self.words = workload.candidates(dataset)
+        self.table = workload.write(folder / "candidates.json", self.words)
+        self.mine: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def compare(self, name: str, model: str, attack: str, peer: dict[str, Any]) -> dict[str, Any]:
+        """Measure one attack on one model: the peer, ours, and the bare model."""
+        print(f"{name} …", file=sys.stderr, flush=True)
+        target = load(f"zoo:{model}@mr")
+        if (model, attack) not in self.mine:
+            self.mine[model, attack] = self._ours(target, model, attack)
+        mine = self.mine[model, attack]
+        theirs = self._peer(attack, peer | {"folder": str(target.folder)})
+        ratio = theirs["seconds"] / mine["seconds"]
+        return {"name": name, "model": model, "ours": mine, "peer": theirs, "ratio": ratio}
+
+    def _ours(self, target: Any, model: str, attack: str) -> dict[str, Any]:
+        few = self.dataset.take(4, 1)
+        ours.attack(target, few, attack, self.table)  # imports and first calls are not timed
+        runs, bare = [], []
+        for _ in range(self.repeats):
+            recorded = ours.Recorded(target)
+            runs.append(ours.attack(recorded, self.dataset, attack, self.table))
+            bare.append(ours.bare(target, list(recorded.answers), SIZES[model]))
+        replay = [
+            ours.attack(ours.Replayed(recorded), self.dataset, attack, self.table)
+            for _ in range(self.repeats)
+        ]
+        mine = runs[0] | {"seconds": statistics.median(run["seconds"] for run in runs)}
+        mine["all_seconds"] = [run["seconds"] for run in runs]
+        mine["bare_seconds"] = min(row["seconds"] for row in bare)
+        mine["bare_batch"] = bare[-1]["batch"]
+        mine["distinct_rows"] = bare[-1]["rows"]
+        ratios = [run["seconds"] / row["seconds"] for run, row in zip(runs, bare)]
+        mine["over_bare"] = statistics.median(ratios)
+        seconds = statistics.median(run["seconds"] for run in replay)
+        mine["engine_microseconds"] = seconds / mine["asked"] * 1e6
+        return mine
+
+    def _peer(self, attack: str, target: dict[str, Any]) -> dict[str, Any]:
+        job = workload.write(
+            self.folder / "job.json", workload.job(attack, target, self.dataset, self.words)
+        )
+        out = self.folder / "out.json"
+        script = HERE / "peers" / "textattack_run.py"
+        command = [PEER / "bin" / "python", script, "--job", job, "--out", out]
+        subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+        told = json.loads(out.read_text())
+        attacked = [row for row in told["results"] if row["status"] != "skipped"]
+        return {
+            "seconds": told["seconds"],
+            "model_seconds": told["model_seconds"],
+            "rows": told["rows"],
+            "won": sum(row["status"] == "won" for row in attacked),
+            "attacked": len(attacked),
+            "queries": statistics.mean(row["queries"] for row in attacked),
+            "versions": told["versions"],
+        }
+
+    def startup(self) -> dict[str, float]:
+        """Time a new process until an attack is ready, on both sides."""
+        script = str(HERE / "peers" / "textattack_run.py")
+        peer = [str(PEER / "bin" / "python"), script, "--startup", "pwws"]
+        build = "from brittle import attacks; attacks.build('pwws', {}, ['a', 'b']); import brittle.runs.runner"
+        mine = [sys.executable, "-c", build]
+        seconds = {}
+        for name, command in (("peer", peer), ("ours", mine)):
+            took = []
+            for _ in range(3):
+                began = time.perf_counter()
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=os.environ)
+                took.append(time.perf_counter() - began)
+            seconds[name] = statistics.median(took)
+        return seconds | {"ratio": seconds["peer"] / seconds["ours"]}
+
+
+def table(content: dict[str, Any]) -> str:
+    """Write the results as a page."""
+    count = content["sentences"]
+    lines = [
+        "# Benchmarks",
+        "",
+        f"The same {count} held-out MR sentences, weights, candidate lists and "
+        f"{content['threads']} threads, in one run of `make bench`. Versions: "
+        + ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+        + ".",
+        "",
+        "| | TextAttack, examples/s | brittle, examples/s | ratio | asked for |",
+        "|---|---|---|---|---|",
+    ]
+    for row in content["rows"]:
+        goal = GOALS[row["name"]][2]
+        lines.append(
+            f"| {row['name']} | {count / row['peer']['seconds']:.2f} "
+            f"| {count / row['ours']['seconds']:.2f} | {row['ratio']:.1f}× | ≥ {goal:g}× |"
+        )
+    start = content["startup"]
+    lines.append(
+        f"| start-up | {start['peer']:.2f} s | {start['ours']:.2f} s | {start['ratio']:.1f}× | ≥ 20× |"
+    )
+    lines += [
+        "",
+        "| | success, TextAttack | success, brittle | rows per example, TextAttack | brittle |",
+        "|---|---|---|---|---|",
+    ]
+    for row in content["rows"]:
+        cells = []
+        for side in ("peer", "ours"):
+            won, of = row[side]["won"], row[side]["attacked"]
+            low, high = wilson(won, of)
+            cells.append(f"{won / of:.1%} of {of} ({low:.1%} to {high:.1%})")
+        peer_rows = row["peer"]["rows"] / count
+        lines.append(
+            f"| {row['name']} | {cells[0]} | {cells[1]} | {peer_rows:.0f} "
+            f"| {row['ours']['rows'] / count:.0f} |"
+        )
+    lines += [
+        "",
+        "Against the bare model, scoring the same distinct rows in sorted batches of the best size:",
+        "",
+        "| | rows | bare, s | brittle, s | wall / bare | engine, µs per text asked |",
+        "|---|---|---|---|---|---|",
+    ]
+    seen = set()
+    for row in content["rows"]:
+        mine = row["ours"]
+        name = row["name"].split(",")[0]
+        if name in seen:
+            continue
+        seen.add(name)
+        lines.append(
+            f"| {name} | {mine['distinct_rows']:.0f} | {mine['bare_seconds']:.2f} "
+            f"| {mine['seconds']:.2f} | {mine['over_bare']:.2f} | {mine['engine_microseconds']:.1f} |"
+        )
+    lines += [
+        "",
+        "The engine's cost is a run with every answer known beforehand, divided by the texts asked.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""The description of an HTTP endpoint: a TOML file, a JSON template in, a path out.
+
+url = "http://127.0.0.1:8000/classify"
+labels = ["negative", "positive"]      # in the order of a plain list of scores
+path = "results.0.scores"              # where in the answer; empty: the whole answer
+
+[headers]
+Authorization = "Bearer ${API_TOKEN}"  # from the environment; never written anywhere
+
+[json]
+inputs = "{text}"                      # or "{texts}" for several at once, or field names
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import reprlib
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from brittle.errors import TargetError, UsageError, unknown
+from brittle.targets.scores import kind_of
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_ENVIRONMENT = re.compile(r"\$\{(\w+)\}")
+_KEYS = {"json": "template"}  # names in the file that differ from ours
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """What an endpoint's TOML file says; times are in seconds.
+
+    `per_second` limits requests, `concurrency` how many are under way at once, and `batch` says how
+    many texts go into one request where the template has `{texts}`.
+    """
+
+    url: str
+    template: Any
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    path: tuple[str, ...] = ()
+    labels: tuple[str, ...] | None = None
+    scores: str = "auto"
+    label_key: str = "label"
+    score_key: str = "score"
+    timeout: float = 30.0
+    retries: int = 5
+    per_second: float | None = None
+    concurrency: int = 1
+    batch: int = 16
+
+    @property
+    def batched(self) -> bool:
+        """Say whether several texts go into one request."""
+        return "texts" in set(slots(self.template))
+
+    def body(self, texts: Sequence[str | dict[str, str]]) -> Any:
+        """Fill the template with one text, or with all of them where it has `{texts}`."""
+        if self.batched:
+            return fill(self.template, {}, list(texts))
+        (text,) = texts
+        values = text if isinstance(text, dict) else {"text": text}
+        if isinstance(text, dict):
+            lost = sorted(set(values) - set(slots(self.template)))
+            if lost:
+                raise UsageError(
+                    f"The JSON template of {self.url} has no {{{lost[0]}}}, but the data has the "
+                    f"fields {', '.join(values)}. Put every field's name in braces somewhere."
+                )
+        return fill(self.template, values, None)
+
+    def answers(self, reply: Any, count: int) -> list[Any]:
+        """Take the answers, one per text, out of a parsed reply."""
+        if not self.batched:
+            return [self._walk(reply, self.path)]
+        if "*" in self.path:
+            star = self.path.index("*")
+            parts = self._walk(reply, self.path[:star])
+            rest = self.path[star + 1 :]
+        else:
+            parts, rest = self._walk(reply, self.path), ()
+        if not isinstance(parts, list) or len(parts) != count:
+            got = f"{len(parts)}" if isinstance(parts, list) else reprlib.repr(parts)
+            raise TargetError(
+                f"The endpoint {self.url} gave {got} answers for {count} texts. Expected a list "
+                f"with one for each at the path {'.'.join(self.path)!r}."
+            )
+        return [self._walk(part, rest) for part in parts]
+
+    def sent_headers(self) -> dict[str, str]:
+        """Give the headers with the values of environment variables in them."""
+        return {name: _filled_in(value, f"header {name}") for name, value in self.headers.items()}
+
+    def sent_url(self) -> str:
+        return _filled_in(self.url, "url")
+
+    def _walk(self, reply: Any, path: Sequence[str]) -> Any:
+        for step in path:
+            try:
+                reply = reply[int(step)] if isinstance(reply, list) else reply[step]
+            except (KeyError, IndexError, ValueError, TypeError):
+                raise TargetError(
+                    f"The answer of {self.url} has nothing at {step!r} of the path "
+                    f"{'.'.join(self.path)!r}: {reprlib.repr(reply)}. Correct `path` in the TOML "
+                    "file if this is what the endpoint always answers."
+                ) from None
+        return reply
+
+
+def read(path: str | Path) -> Endpoint:
+    """Read an endpoint's TOML file."""
+    path = Path(path)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"Cannot read the endpoint's file {str(path)!r}: {error}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(path)!r} is not a TOML file: {error}.") from error
+    known = {one.name for one in fields(Endpoint)} - set(_KEYS.values()) | set(_KEYS)
+    for key in raw:
+        if key not in known:
+            raise unknown(f"key in {path.name}", key, sorted(known))
+    for key, example in (("url", "https://…"), ("json", '{ inputs = "{text}" }')):
+        if key not in raw:
+            raise UsageError(f"{str(path)!r} does not say `{key}`, for example {key} = {example}.")
+    return _checked({_KEYS.get(key, key): value for key, value in raw.items()}, path)
+
+
+def slots(template: Any) -> Iterable[str]:
+    """List the names in braces in all strings of a template."""
+    return (name for value in _strings(template) for name in _SLOT.findall(value))
+
+
+def fill(template: Any, values: Mapping[str, str], texts: list[Any] | None) -> Any:
+    """Put texts into the strings of a template; what a text says is never read as template.
+
+    >>> fill({"q": "Is this spam? {text}"}, {"text": 'win "{text}"'}, None)
+    {'q': 'Is this spam? win "{text}"'}
+    """
+    if isinstance(template, str):
+        if texts is not None and template == "{texts}":
+            return texts
+        return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
+    if isinstance(template, Mapping):
+        return {key: fill(value, values, texts) for key, value in template.items()}
+    if isinstance(template, list):
+        return [fill(value, values, texts) for value in template]
+    return template
+
+
+def _strings(template: Any) -> list[str]:
+    if isinstance(template, str):
+        return [template]
+    if isinstance(template, Mapping):
+        template = list(template.values())
+    return [s for part in template for s in _strings(part)] if isinstance(template, list) else []
+
+
+def _checked(raw: dict[str, Any], path: Path) -> Endpoint:
+    template = raw["template"]
+    if isinstance(template, str):
+        try:
+            raw["template"] = template = json.loads(template)
+        except ValueError as error:
+            raise UsageError(f"`json` in {path.name} is not JSON: {error}.") from error
+    if not any(slots(template)):
+        raise UsageError(
+            f"The JSON template in {path.name} has no place for the text. Put {{text}} where it "
+            'goes, for example inputs = "{text}".'
+        )
+    if "texts" in set(slots(template)) and "{texts}" not in _strings(template):
+        raise UsageError(
+            f"The JSON template in {path.name} has {{texts}} inside a longer string. It stands for "
+            'a list, so it must be the whole value: inputs = "{texts}".'
+        )
+    if not re.match(r"https?://|\$\{", str(raw["url"])):
+        raise UsageError(f"`url` in {path.name} is {raw['url']!r}. Expected http:// or https://.")
+    steps = raw.get("path", "")
+    raw["path"] = tuple(str(s) for s in (steps.split(".") if isinstance(steps, str) else steps))
+    raw["path"] = tuple(step for step in raw["path"] if step)
+    if "labels" in raw:
+        raw["labels"] = tuple(str(label) for label in raw["labels"])
+    for key, least in {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1}.items():
+        _number(raw, key, least, path)
+    _number(raw, "batch", 1, path)
+    kind_of(raw.get("scores", "auto"))
+    return Endpoint(**raw)
+
+
+def _number(raw: dict[str, Any], key: str, least: float, path: Path) -> None:
+    value = raw.get(key, least)
+    whole = key in ("retries", "concurrency", "batch")
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected a number.")
+    if value < least:
+        raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected at least {least:g}.")
+
+
+def _filled_in(value: str, where: str) -> str:
+    def variable(found: re.Match[str]) -> str:
+        if found[1] not in os.environ:
+            raise UsageError(
+                f"The {where} needs the environment variable {found[1]}, which is not set. "
+                f"Set it first: export {found[1]}=…"
+            )
+        return os.environ[found[1]]
+
+    return _ENVIRONMENT.sub(variable, str(value))

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from brittle.metrics import contrast, mcnemar_exact, paired
+from brittle.metrics.samples import sample_results
+
+
+def test_runs_are_compared_case_by_case() -> None:
+    a = sample_results()
+    b = [replace(r, status="lost") if r.case in ("a1", "a2") else r for r in a]
+    b = [replace(r, status="won") if r.case == "a5" else r for r in b[:-1]]
+    found = paired(a, b)
+    assert found.shared == 7
+    won = found.success
+    assert (won.of, won.both, won.only_a, won.only_b, won.neither) == (5, 1, 2, 1, 1)
+    assert won.difference == (2 - 3) / 5
+    assert won.p == mcnemar_exact(2, 1)
+    right = found.accuracy
+    assert (right.of, right.both, right.only_a, right.only_b, right.neither) == (7, 2, 1, 2, 2)
+    assert right.difference == 1 / 7
+    assert right.low is not None and right.high is not None
+    assert right.low <= right.difference <= right.high
+
+
+def test_only_cases_attacked_in_both_count_for_success() -> None:
+    a = sample_results()
+    b = [replace(r, status="skipped", predicted="other") for r in a]
+    found = paired(a, b)
+    assert found.success.of == 0
+    assert found.success.difference is None
+    assert found.accuracy.of == 7
+    assert found.accuracy.only_b == 0
+
+
+def test_runs_over_other_cases_share_nothing() -> None:
+    b = [replace(r, case=f"b{r.case}") for r in sample_results()]
+    found = paired(sample_results(), b)
+    assert found.shared == 0
+    assert (found.accuracy.difference, found.accuracy.p) == (None, 1.0)
+
+
+def test_a_run_equals_itself() -> None:
+    same = paired(sample_results(), sample_results()).accuracy
+    assert (same.difference, same.low, same.high, same.p) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_a_clear_difference_is_clear() -> None:
+    found = contrast([(False, True)] * 30 + [(True, True)] * 70)
+    assert found.p < 1e-8
+    assert found.low is not None and found.low > 0.2

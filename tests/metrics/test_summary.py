@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from brittle.metrics import summary, wilson
+from brittle.metrics.samples import sample_results
+
+
+def test_every_figure_has_its_denominator() -> None:
+    s = summary(sample_results(), planned=8)
+    # a8 failed: it has no say in accuracy; a6 was wrong before; a1, a2, a3 are broken.
+    assert (s.before.count, s.before.of, s.before.over) == (6, 7, "examples answered")
+    assert (s.after.count, s.after.of, s.after.over) == (3, 7, "examples answered")
+    assert (s.success.count, s.success.of, s.success.over) == (3, 5, "attacked cases")
+    assert (s.queries.value, s.queries.of) == ((24 + 31 + 18 + 40 + 50) / 5, 5)
+    assert (s.words.value, s.words.of, s.words.over) == (4 / 3, 3, "won cases")
+    assert s.share.value == pytest.approx((1 / 5 + 2 / 4 + 1 / 4) / 3)
+    assert (s.success.low, s.success.high) == wilson(3, 5)
+    assert s.complete
+
+
+def test_statuses_and_reasons_are_counted() -> None:
+    s = summary(sample_results())
+    assert s.statuses == {
+        "won": 3,
+        "lost": 1,
+        "skipped": 2,
+        "spent": 1,
+        "unconfirmed": 0,
+        "error": 1,
+    }
+    assert s.reasons["skipped"] == {"already wrong": 1, "nothing to edit": 1}
+    assert s.reasons["error"] == {"TimeoutError: no answer in 30 s": 1}
+    assert sum(s.statuses.values()) == s.cases == s.planned
+
+
+def test_held_cases_count_as_right_and_broken_ones_as_wrong() -> None:
+    won, lost = sample_results()[0], sample_results()[3]
+    for status in ("lost", "spent", "unconfirmed"):
+        assert summary([replace(lost, status=status)]).after.value == 1
+    assert summary([won]).after.value == 0
+    already_there = replace(lost, status="skipped", reason="already of the class aimed at")
+    assert summary([already_there]).after.value == 1
+    assert summary([replace(already_there, predicted="negative")]).after.value == 0
+
+
+def test_a_case_that_failed_half_way_is_left_out_of_both_accuracies() -> None:
+    half_way = replace(sample_results()[3], status="error", reason="boom")
+    s = summary([half_way, sample_results()[0]])
+    assert (s.before.count, s.before.of) == (1, 1)
+    assert (s.after.count, s.after.of) == (0, 1)
+    assert s.success.of == 1
+
+
+def test_nothing_has_no_value_but_keeps_its_names() -> None:
+    s = summary([], planned=100)
+    assert not s.complete
+    for figure in (s.before, s.after, s.success, s.queries, s.words, s.share):
+        assert (figure.value, figure.low, figure.high, figure.of) == (None, None, None, 0)
+        assert figure.over
+    json.dumps(asdict(s), allow_nan=False)
+
+
+def test_all_skipped_has_accuracy_but_no_success() -> None:
+    s = summary([r for r in sample_results() if r.status == "skipped"])
+    assert s.before.of == 2
+    assert s.success.value is None
+
+
+def test_a_winner_without_words_has_no_share() -> None:
+    inserted = replace(sample_results()[0], words=0, words_changed=1)
+    s = summary([inserted])
+    assert s.words.value == 1
+    assert s.share.value is None
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    assert summary(sample_results()) == summary(sample_results()[::-1])
