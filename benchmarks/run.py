@@ -30,11 +30,19 @@ ROOT = HERE.parent
 PEER = ROOT / ".venvs" / "textattack"
 SIZES = {"LSTM-W-Random-1": (64, 128, 256, 512), "MiniLM": (8, 16, 32, 64)}
 GOALS = {
-    "lstm pwws": ("times TextAttack", ">=", 8.0),
-    "lstm genetic": ("times TextAttack", ">=", 20.0),
-    "minilm pwws": ("times TextAttack", ">=", 15.0),
-    "minilm pwws, padding set by hand": ("times TextAttack", ">=", 2.0),
+    "lstm pwws": 8.0,
+    "lstm genetic": 20.0,
+    "minilm pwws": 15.0,
+    "minilm pwws, padding set by hand": 2.0,
 }
+"""How many times TextAttack's examples per second are asked for."""
+
+
+BUILD = """
+import brittle.runs.runner
+from brittle import attacks
+attacks.build("pwws", {}, ["negative", "positive"])
+"""
 
 
 def main() -> None:
@@ -83,7 +91,10 @@ class Bench:
         mine = self.mine[model, attack]
         theirs = self._peer(attack, peer | {"folder": str(target.folder)})
         ratio = theirs["seconds"] / mine["seconds"]
-        return {"name": name, "model": model, "ours": mine, "peer": theirs, "ratio": ratio}
+        intervals = [wilson(side["won"], side["attacked"]) for side in (mine, theirs)]
+        overlap = max(low for low, _ in intervals) <= min(high for _, high in intervals)
+        told = {"name": name, "model": model, "ours": mine, "peer": theirs}
+        return told | {"ratio": ratio, "overlap": overlap}
 
     def _ours(self, target: Any, model: str, attack: str) -> dict[str, Any]:
         few = self.dataset.take(4, 1)
@@ -132,8 +143,7 @@ class Bench:
         """Time a new process until an attack is ready, on both sides."""
         script = str(HERE / "peers" / "textattack_run.py")
         peer = [str(PEER / "bin" / "python"), script, "--startup", "pwws"]
-        build = "from brittle import attacks; attacks.build('pwws', {}, ['a', 'b']); import brittle.runs.runner"
-        mine = [sys.executable, "-c", build]
+        mine = [sys.executable, "-c", BUILD]
         seconds = {}
         for name, command in (("peer", peer), ("ours", mine)):
             took = []
@@ -160,15 +170,14 @@ def table(content: dict[str, Any]) -> str:
         "|---|---|---|---|---|",
     ]
     for row in content["rows"]:
-        goal = GOALS[row["name"]][2]
+        goal = GOALS[row["name"]]
         lines.append(
             f"| {row['name']} | {count / row['peer']['seconds']:.2f} "
             f"| {count / row['ours']['seconds']:.2f} | {row['ratio']:.1f}× | ≥ {goal:g}× |"
         )
     start = content["startup"]
-    lines.append(
-        f"| start-up | {start['peer']:.2f} s | {start['ours']:.2f} s | {start['ratio']:.1f}× | ≥ 20× |"
-    )
+    cells = f"{start['peer']:.2f} s | {start['ours']:.2f} s | {start['ratio']:.1f}×"
+    lines.append(f"| start-up | {cells} | ≥ 20× |")
     lines += [
         "",
         "| | success, TextAttack | success, brittle | rows per example, TextAttack | brittle |",
@@ -187,7 +196,7 @@ def table(content: dict[str, Any]) -> str:
         )
     lines += [
         "",
-        "Against the bare model, scoring the same distinct rows in sorted batches of the best size:",
+        "Against the bare model on the same distinct rows, sorted, in batches of the best size:",
         "",
         "| | rows | bare, s | brittle, s | wall / bare | engine, µs per text asked |",
         "|---|---|---|---|---|---|",
@@ -199,13 +208,12 @@ def table(content: dict[str, Any]) -> str:
         if name in seen:
             continue
         seen.add(name)
-        lines.append(
-            f"| {name} | {mine['distinct_rows']:.0f} | {mine['bare_seconds']:.2f} "
-            f"| {mine['seconds']:.2f} | {mine['over_bare']:.2f} | {mine['engine_microseconds']:.1f} |"
-        )
+        cells = f"{mine['distinct_rows']:.0f} | {mine['bare_seconds']:.2f} | {mine['seconds']:.2f}"
+        cells += f" | {mine['over_bare']:.2f} | {mine['engine_microseconds']:.1f}"
+        lines.append(f"| {name} | {cells} |")
     lines += [
         "",
-        "The engine's cost is a run with every answer known beforehand, divided by the texts asked.",
+        "The engine's cost is a run with all answers known beforehand, divided by the texts asked.",
         "",
     ]
     return "\n".join(lines)
