@@ -21,7 +21,6 @@ from typing import Any
 
 import ours
 import workload
-
 from brittle.metrics.intervals import wilson
 from brittle.targets.zoo import load
 

@@ -295,7 +295,3 @@ def _written(args: argparse.Namespace, console: Any, path: Any) -> None:
         console.dump({"written": str(path)})
     elif not args.quiet:
         console.show(str(path))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -217,7 +217,18 @@ def _cases(figures: Summary) -> str:
 
 
 _FACTS = (
-    *("target", "attack", "settings", "goal", "data", "split", "limit", "seed", "budget"),
+    *(
+        "target",
+        "fingerprint",
+        "attack",
+        "settings",
+        "goal",
+        "data",
+        "split",
+        "limit",
+        "seed",
+        "budget",
+    ),
     *("labels", "reference", "started", "versions"),
 )
 
@@ -234,7 +245,7 @@ def _how_it_was_run(manifest: Mapping[str, Any]) -> str:
 def _plain(value: Any) -> str:
     """Write a manifest's value as people do: mappings as `name value`, lists with commas."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(v)}" for name, v in value.items())
+        return ", ".join(f"{name} {_plain(v)}" for name, v in value.items() if v is not None)
     if isinstance(value, list | tuple):
         return ", ".join(_plain(v) for v in value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -70,7 +70,8 @@ def read(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
         names = [part.strip() for part in next(csv.reader([labels], skipinitialspace=True), [])]
         paired = ["=" in name for name in names]
     else:
-        names, paired = [str(part) for part in labels], []
+        names = [str(part) for part in labels]
+        paired = [False] * len(names)
     if not names or not all(names) or any(paired) != all(paired):
         raise UsageError(
             f"Got --labels {labels!r}. Expected either data=target pairs, such as "

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ TOKENS_CPU, TOKENS_GPU = 4096, 1 << 16
 class SequenceClassifier:
     """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
 
-    model: Any
-    tokens: Tokens
+    model: Any = field(repr=False)
+    tokens: Tokens = field(repr=False)
     name: str
     labels: tuple[str, ...]
     fingerprint: str

@@ -20,6 +20,8 @@ from typing import Any
 from brittle.errors import UsageError
 from brittle.zoo import folder as folders
 
+PARTIAL, LOCK, KEPT = ".partial", ".lock", ".kept"
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -72,7 +74,7 @@ def trained() -> list[Trained]:
     found = []
     folder = models_folder()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.suffix in (".partial", ".lock", ".old") or not path.is_dir():
+        if path.suffix in (PARTIAL, LOCK, KEPT) or not path.is_dir():
             continue
         try:
             card = folders.read_card(path)
@@ -87,7 +89,7 @@ def trained() -> list[Trained]:
 def locked(folder: Path) -> Iterator[None]:
     """Hold a model's lock, waiting for another process that is training it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with Path(f"{folder}.lock").open("a+b") as file:
+    with Path(f"{folder}{LOCK}").open("a+b") as file:
         if sys.platform == "win32":
             import msvcrt
 

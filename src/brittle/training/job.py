@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from brittle.errors import BrittleError
 from brittle.training.progress import Progress, Report, silent
 from brittle.training.sides import Side
 from brittle.zoo.grid import Design, Settings
@@ -51,6 +52,14 @@ class Fitted:
 
     dev_accuracy: float
     epochs: int
+
+
+class Diverged(BrittleError):
+    """The loss is no number any more; `fitted` tells of the weights kept, None if there are none."""
+
+    def __init__(self, message: str, fitted: Fitted | None) -> None:
+        super().__init__(message)
+        self.fitted = fitted
 
 
 def accuracy(model: Model, side: Side) -> float:

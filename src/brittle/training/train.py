@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from brittle.errors import BrittleError
-from brittle.training import cache
-from brittle.training.job import Fitted, Job
+from brittle.errors import BrittleError, require
+from brittle.training import cache, checkpoint
+from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
 from brittle.training.sides import Sides, checked, load_sides
@@ -18,8 +18,6 @@ from brittle.zoo import folder as folders
 from brittle.zoo import grid
 from brittle.zoo.folder import Card
 from brittle.zoo.grid import Design, Settings
-
-PARTIAL = ".partial"
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,10 @@ class Plan:
             seed=self.seed,
             data=self.sides.fingerprint,
         )
+
+    @property
+    def name(self) -> str:
+        return f"{self.design.name}@{self.sides.name}#{self.seed}"
 
     @property
     def folder(self) -> Path:
@@ -112,22 +114,24 @@ def _train(plan: Plan, device: str, progress: Report, force: bool) -> Path:
     with cache.locked(folder):
         if (folder / folders.CARD).is_file() and not force:
             return folder  # another process trained it meanwhile
-        partial = Path(f"{folder}{PARTIAL}")
+        partial = Path(f"{folder}{cache.PARTIAL}")
         if force and partial.exists():
             shutil.rmtree(partial)
         partial.mkdir(exist_ok=True)
-        _fill(plan, partial, device, progress)
-        if folder.exists():
-            shutil.rmtree(folder)
-        partial.rename(folder)
+        started = time.perf_counter()
+        try:
+            fitted = fit(_job(plan, partial, device, progress))
+        except Diverged as error:
+            raise _kept(plan, partial, error, time.perf_counter() - started) from error
+        _finish(plan, partial, fitted, time.perf_counter() - started)
+        _replace(partial, folder)
     return folder
 
 
-def _fill(plan: Plan, partial: Path, device: str, progress: Report) -> None:
-    started = time.perf_counter()
+def _job(plan: Plan, partial: Path, device: str, progress: Report) -> Job:
     sides = plan.sides
-    job = Job(
-        name=f"{plan.design.name}@{sides.name}#{plan.seed}",
+    return Job(
+        name=plan.name,
         design=plan.design,
         settings=plan.settings,
         seed=plan.seed,
@@ -139,7 +143,12 @@ def _fill(plan: Plan, partial: Path, device: str, progress: Report) -> None:
         device=device,
         report=progress,
     )
-    fitted = fit(job)
+
+
+def _finish(plan: Plan, partial: Path, fitted: Fitted, seconds: float) -> None:
+    """Write the cards beside the weights; `seconds` counts the last sitting only."""
+    checkpoint.remove(partial)
+    sides = plan.sides
     card = Card(
         name=plan.design.name,
         kind=plan.design.kind,
@@ -155,10 +164,29 @@ def _fill(plan: Plan, partial: Path, device: str, progress: Report) -> None:
         examples=len(sides.train),
         data_fingerprint=sides.fingerprint,
         key=plan.key,
-        seconds=round(time.perf_counter() - started, 1),
+        seconds=round(seconds, 1),
         versions=cache.versions("brittle", "numpy", *_PACKAGES[plan.design.kind]),
     )
     folders.write(partial, card, readme(card, plan.design.about))
+
+
+def _kept(plan: Plan, partial: Path, error: Diverged, seconds: float) -> BrittleError:
+    """Keep the last good weights of a training that went wrong, and say where they are."""
+    remedy = "Train with another --seed."
+    if error.fitted is None:
+        shutil.rmtree(partial)
+        return BrittleError(f"{error} No epoch was whole, so no weights are kept. {remedy}")
+    _finish(plan, partial, error.fitted, seconds)
+    kept = Path(f"{plan.folder}{cache.KEPT}")
+    _replace(partial, kept)
+    good = f"(epoch {error.fitted.epochs}, dev accuracy {error.fitted.dev_accuracy:.3f})"
+    return BrittleError(f"{error} The last good weights {good} are kept in {kept}. {remedy}")
+
+
+def _replace(source: Path, place: Path) -> None:
+    if place.exists():
+        shutil.rmtree(place)
+    source.rename(place)
 
 
 def fit(job: Job) -> Fitted:
@@ -172,7 +200,14 @@ def fit(job: Job) -> Fitted:
         from brittle.training.linear import fit_linear_svm
 
         return fit_linear_svm(job, settings)
-    raise BrittleError(f"{job.design.name} cannot be trained yet")
+    require("torch", "torch", f"Training {job.design.name}")
+    if isinstance(settings, grid.WordNetwork):
+        from brittle.training.words import fit_words
+
+        return fit_words(job, settings)
+    from brittle.training.transformer import fit_transformer
+
+    return fit_transformer(job, settings)
 
 
 _PACKAGES = {

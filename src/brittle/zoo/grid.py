@@ -55,20 +55,26 @@ class LinearSvm:
 
 @dataclass(frozen=True)
 class WordNetwork:
-    """Settings of a network over words; `reads` is the number of words it sees of a text."""
+    """Settings of a network over words; `reads` is the number of words it sees of a text.
+
+    `forget` is the share of words that read as unknown in training, so that the vector of unknown
+    words is learnt, and no single word is relied on. The rate falls to zero over the epochs.
+    """
 
     reads: int = 400
     vocabulary: int = 30_000
-    min_count: int = 1
+    min_count: int = 2
     embedding: int = 100
     hidden: int = 128
     filters: int = 100
     widths: tuple[int, ...] = (3, 4, 5)
-    dropout: float = 0.5
-    rate: float = 2e-3
+    dropout: float = 0.6
+    forget: float = 0.3
+    rate: float = 4e-3
     decay: float = 0.0
+    warmup: float = 0.0
     batch: int = 64
-    epochs: int = 10
+    epochs: int = 6
     patience: int = 3
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from brittle.errors import UsageError
+from brittle.errors import MissingPackage, UsageError, require
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
@@ -35,6 +35,10 @@ def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
     try:
         if card.kind == "linear":
             return card, _linear(folder)
+        if card.kind == "words":
+            return card, _words(folder, card, device)
+    except MissingPackage:
+        raise
     except (UsageError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"The weights in {folder} do not fit the model {card.name!r}: {error}. "
@@ -52,3 +56,13 @@ def _linear(folder: Path) -> Model:
 
     vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
     return Linear.built(vocabulary, folders.read_tensors(folder / folders.WEIGHTS))
+
+
+def _words(folder: Path, card: Card, device: str) -> Model:
+    require("torch", "torch", f"The model {card.name!r}")
+    from brittle.zoo.vocabulary import Vocabulary
+    from brittle.zoo.words import restored
+
+    vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
+    tensors = folders.read_tensors(folder / folders.WEIGHTS)
+    return restored(card.parts, card.settings, len(card.labels), vocabulary, tensors, device)

@@ -1,0 +1,381 @@
+"""Kill runs at random moments, resume them, and compare with a run nobody disturbed.
+
+    python benchmarks/kills.py [--kills 100] [--seed 0] [--json FILE]
+
+An HTTP server on loopback, a process of its own, writes down every text it is asked. `brittle
+attack` runs against it once undisturbed, and once, against a second server and in another folder,
+killed with SIGKILL and started again until it completes. Then: the same rows and steps, nothing
+stored is ever lost, and at most the requests under way at each kill are asked twice. A second part
+does the same with a function in the process: what it had finished is not done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import math
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+from typing import Any
+
+CONCURRENCY, BATCH = 2, 8
+DELAY = 0.002  # seconds a request takes, so that a kill finds some under way
+START_UP = 0.8  # seconds; kills "at start-up" fall within them
+
+WORDS = (
+    "good bad great poor fine dull bright dark happy sad quick slow clever stupid warm cold "
+    "strong weak fresh stale film story plot actor scene music picture moment idea ending war "
+    "love money house child woman man city night day watch make see think find show give take "
+    "tell keep begin really very rather almost never always quite often"
+).split()
+
+
+def main() -> int:
+    """Run both parts, print what was measured, and say by the exit code whether it holds."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", metavar="FILE", help="also write what was measured as JSON")
+    parser.add_argument("--serve", metavar="LOG", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.serve:
+        return serve(Path(args.serve))
+    with tempfile.TemporaryDirectory(prefix="brittle-kills-") as folder:
+        found = {
+            "http": endpoint_part(Path(folder), args.kills, args.seed),
+            "function": function_part(Path(folder), max(5, args.kills // 5), args.seed),
+        }
+    if args.json:
+        Path(args.json).write_text(json.dumps(found, indent=2) + "\n")
+    print(json.dumps(found, indent=2))
+    held = all(value for part in found.values() for key, value in part.items() if key in CHECKS)
+    print("all checks hold" if held else "SOME CHECKS FAILED")
+    return 0 if held else 1
+
+
+CHECKS = (
+    "same_rows",
+    "same_steps",
+    "nothing_lost",
+    "within_bound",
+    "finished_asks_nothing",
+    "finished_not_redone",
+)
+
+
+# The server.
+
+
+def scores(text: str) -> list[float]:
+    """Score a text by a fixed weight for every word, drawn from the word's hash."""
+    logit = sum(_weight(word) for word in text.lower().split())
+    positive = 1 / (1 + math.exp(-logit))
+    return [1 - positive, positive]
+
+
+def _weight(word: str) -> float:
+    return int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") / 2**31 - 1
+
+
+def serve(log: Path) -> int:
+    """Answer until killed; every text asked is a line of the log before it is answered."""
+    lock, out = threading.Lock(), log.open("a", encoding="utf-8")
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1  # headers and body in one packet
+
+        def do_POST(self) -> None:
+            texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["texts"]
+            with lock:
+                out.writelines(json.dumps(text) + "\n" for text in texts)
+                out.flush()
+            time.sleep(DELAY)
+            body = json.dumps({"scores": [scores(text) for text in texts]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: the log file says it all."""
+
+        def handle(self) -> None:
+            try:
+                super().handle()
+            except (ConnectionError, ValueError):
+                pass  # the other side was killed, perhaps in the middle of asking
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+    return 0
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Log]:
+    """Start a server in a process of its own, with its log and endpoint.toml in the folder."""
+    folder.mkdir()
+    log = Log(folder / "asked.jsonl")
+    command = [sys.executable, __file__, "--serve", str(log.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port = int(server.stdout.readline())
+            (folder / "endpoint.toml").write_text(
+                f'url = "http://127.0.0.1:{port}/"\nlabels = ["negative", "positive"]\n'
+                f'path = "scores"\nconcurrency = {CONCURRENCY}\nbatch = {BATCH}\n'
+                '[json]\ntexts = "{texts}"\n'
+            )
+            yield log
+        finally:
+            server.kill()
+
+
+@dataclass
+class Log:
+    """What a target was asked so far, read from its log file as it grows."""
+
+    path: Path
+    asked: list[str] = field(default_factory=list)
+    distinct: set[str] = field(default_factory=set)
+    _at: int = 0
+
+    def read(self) -> Log:
+        """Take in what was written since the last look, whole lines only."""
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                file.seek(self._at)
+                whole, end, _ = file.read().rpartition(b"\n")
+            self._at += len(whole) + len(end)
+            fresh = [json.loads(line) for line in whole.splitlines()]
+            self.asked += fresh
+            self.distinct.update(fresh)
+        return self
+
+
+# The runs.
+
+
+def examples(path: Path, count: int, seed: int, longest: int = 12) -> None:
+    """Write labelled sentences; one in ten is labelled wrongly, so that it is skipped."""
+    rng = Random(f"examples:{seed}")
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("text", "label"))
+        for _ in range(count):
+            text = " ".join(rng.choices(WORDS, k=rng.randint(3, longest)))
+            right = scores(text)[1] > 0.5
+            writer.writerow((text, "positive" if right != (rng.random() < 0.1) else "negative"))
+
+
+def command(target: str, data: Path, runs: Path) -> list[str]:
+    """Write the command line of an attack."""
+    brittle = [sys.executable, "-m", "brittle.cli"]
+    rest = ["--data", str(data), "--name", "run", "--runs", str(runs), "--quiet"]
+    return [*brittle, "attack", target, "pwws", *rest]
+
+
+def stored(run: Path) -> tuple[list[Any], list[Any]]:
+    """Read all columns of all results and steps of a run; none if there is no run yet."""
+    if not run.exists():
+        return [], []
+    db = sqlite3.connect(f"{run.as_uri()}?mode=ro", uri=True)
+    try:
+        if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return [], []
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        results = "SELECT * FROM results JOIN examples USING (case_id) ORDER BY number"
+        steps = "SELECT * FROM steps ORDER BY case_id, number"
+        return db.execute(results).fetchall(), db.execute(steps).fetchall()
+    finally:
+        db.close()
+
+
+@dataclass
+class Disturbed:
+    """A run that is killed and started again, and what was seen on the way."""
+
+    argv: list[str]
+    run: Path
+    log: Log
+    cwd: Path
+    kills: int = 0
+    lives: int = 0
+    finished_at_kills: list[int] = field(default_factory=list)
+    nothing_lost: bool = True
+    finished_not_redone: bool = True
+    _rows: list[Any] = field(default_factory=list)
+
+    def life(self, moment: Moment | None) -> bool:
+        """Start the command and kill it at the moment, if one is given; say whether it ended."""
+        self.lives += 1
+        before = len(self.log.read().asked)
+        known = {row[-2] for row in self._rows}
+        with subprocess.Popen(self.argv, cwd=self.cwd, stderr=subprocess.PIPE) as process:
+            if moment is not None and moment.comes(process, self.log):
+                os.kill(process.pid, signal.SIGKILL)
+            stderr = process.communicate()[1].decode()
+        rows, _ = stored(self.run)
+        if process.returncode == -signal.SIGKILL:
+            self.kills += 1
+            self.finished_at_kills.append(len(rows))
+        elif process.returncode != 0:
+            raise RuntimeError(f"exit code {process.returncode}: {stderr}")
+        self.nothing_lost &= set(self._rows) <= set(rows)
+        asked = set(self.log.read().asked[before:])
+        done = {json.loads(fields)[0][1] for fields in known}
+        self.finished_not_redone &= not (asked & done)
+        self._rows = rows
+        return bool(process.returncode == 0)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When to kill: after some seconds, or when so many distinct texts were asked, and a bit."""
+
+    texts: int | None
+    seconds: float
+
+    def comes(self, process: subprocess.Popen[bytes], log: Log) -> bool:
+        """Wait for the moment; False if the process ended before."""
+        while self.texts is not None and len(log.read().distinct) < self.texts:
+            if process.poll() is not None:
+                return False
+            time.sleep(0.002)
+        time.sleep(self.seconds)
+        return process.poll() is None
+
+
+def moments(count: int, texts: int, seed: int) -> list[Moment]:
+    """Draw moments over the whole life of a run of so many texts.
+
+    A fifth falls into start-up; of the others one on the first batch, one when the last text has
+    been asked, the rest anywhere between.
+    """
+    rng = Random(f"moments:{seed}")
+    early = count // 5
+    places = sorted([1, texts, *(rng.randint(1, texts) for _ in range(count - early - 2))])
+    drawn = [Moment(place, rng.uniform(0, 4 * DELAY)) for place in places]
+    for _ in range(early):
+        drawn.insert(rng.randint(0, len(drawn) - 1), Moment(None, rng.uniform(0, START_UP)))
+    return drawn
+
+
+def endpoint_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
+    """Compare a killed and an undisturbed run against an endpoint that counts."""
+    data = folder / "examples.csv"
+    examples(data, 120, seed, longest=5)
+    with serving(folder / "calm") as calm:
+        run = folder / "calm" / "runs" / "run.sqlite"
+        argv = command(f"http:{folder / 'calm' / 'endpoint.toml'}", data, run.parent)
+        start = time.perf_counter()
+        subprocess.run(argv, check=True, cwd=folder)
+        took = time.perf_counter() - start
+        rows, steps = stored(run)
+        calm.read()
+    with serving(folder / "wild") as log:
+        run = folder / "wild" / "runs" / "run.sqlite"
+        argv = command(f"http:{folder / 'wild' / 'endpoint.toml'}", data, run.parent)
+        wild = Disturbed(argv, run, log, folder)
+        ended = False
+        for moment in moments(kills, len(calm.distinct), seed):
+            ended = ended or wild.life(moment)
+        while not ended:
+            ended = wild.life(None)
+        asked = len(log.asked)
+        wild.life(None)
+        again = len(log.asked) - asked
+    extra, bound = asked - len(calm.asked), wild.kills * CONCURRENCY * BATCH
+    same = [now == was for now, was in zip(stored(run), (rows, steps))]
+    return {
+        "cases": len(rows),
+        "steps": len(steps),
+        "seconds_undisturbed": round(took, 2),
+        "kills": wild.kills,
+        "finished_at_kills": wild.finished_at_kills,
+        "lives": wild.lives - 1,
+        "asked_undisturbed": len(calm.asked),
+        "asked": asked,
+        "asked_twice": extra,
+        "bound": bound,
+        "same_rows": same[0] and bool(rows),
+        "same_steps": same[1] and bool(steps),
+        "nothing_lost": wild.nothing_lost and log.distinct == calm.distinct,
+        "within_bound": 0 <= extra <= bound,
+        "finished_asks_nothing": again == 0,
+    }
+
+
+FUNCTION = '''
+import json, sys, time
+sys.path.insert(0, {here!r})
+from kills import scores
+
+def classify(texts):
+    with open({log!r}, "a", encoding="utf-8") as out:
+        out.writelines(json.dumps(text) + "\\n" for text in texts)
+    time.sleep(0.0001 * len(texts))
+    return [scores(text) for text in texts]
+
+classify.labels = ["negative", "positive"]
+'''
+
+
+def function_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
+    """Do the same with a function in the process: finished cases are not done again."""
+    data = folder / "many.csv"
+    examples(data, 200, seed)
+    runs = {}
+    for name in ("calm", "wild"):
+        place = folder / f"function-{name}"
+        place.mkdir()
+        source = FUNCTION.format(here=str(Path(__file__).parent), log=str(place / "asked.jsonl"))
+        (place / "counted.py").write_text(source)
+        argv = command("python:counted:classify", data, place / "runs")
+        log = Log(place / "asked.jsonl")
+        runs[name] = Disturbed(argv, place / "runs" / "run.sqlite", log, place)
+    calm, wild = runs["calm"], runs["wild"]
+    calm.life(None)
+    ended = False
+    for moment in moments(kills, len(calm.log.distinct), seed):
+        ended = ended or wild.life(moment)
+    while not ended:
+        ended = wild.life(None)
+    asked = len(wild.log.asked)
+    wild.life(None)
+    probes = len(wild.log.asked) - asked
+    (rows, steps), (wild_rows, wild_steps) = stored(calm.run), stored(wild.run)
+    return {
+        "cases": len(rows),
+        "kills": wild.kills,
+        "finished_at_kills": wild.finished_at_kills,
+        "lives": wild.lives - 1,
+        "asked_undisturbed": len(calm.log.asked),
+        "asked": asked,
+        # A function is known by its answers to a dozen fixed sentences, asked at every start.
+        "asked_by_a_finished_run": probes,
+        "same_rows": rows == wild_rows and bool(rows),
+        "same_steps": steps == wild_steps and bool(steps),
+        "nothing_lost": wild.nothing_lost,
+        "finished_not_redone": wild.finished_not_redone,
+        "finished_asks_nothing": probes <= 12,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

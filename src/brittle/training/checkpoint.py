@@ -1,0 +1,63 @@
+"""Where an interrupted training goes on: everything at the end of an epoch, in one file."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from brittle.errors import UsageError
+from brittle.zoo.folder import read_tensors, write_tensors
+
+log = logging.getLogger(__name__)
+FILE, STATE = "checkpoint.safetensors", "state"
+
+
+@dataclass
+class Course:
+    """How far a training is: epochs done, the best accuracy, and epochs since."""
+
+    epoch: int = 0
+    best: float = -1.0
+    since: int = 0
+    best_epoch: int = 0
+    history: list[tuple[float, float]] = field(default_factory=list)
+
+
+def save(folder: Path, course: Course, tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Write the checkpoint so that at any moment either the old or the new one is whole."""
+    fresh = folder / f"{FILE}.new"
+    write_tensors(fresh, tensors, {STATE: json.dumps(asdict(course))})
+    os.replace(fresh, folder / FILE)
+
+
+def load(folder: Path) -> tuple[Course, dict[str, NDArray[Any]]] | None:
+    """Read the checkpoint, or None where there is none that can be read."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        tensors = read_tensors(path)
+        return Course(**json.loads(_metadata(path)[STATE])), tensors
+    except (UsageError, ValueError, KeyError, TypeError) as error:
+        log.warning("The checkpoint %s cannot be read (%s); training starts anew.", path, error)
+        return None
+
+
+def remove(folder: Path) -> None:
+    """Take the checkpoint away, and one that was being written."""
+    for path in (folder / FILE, folder / f"{FILE}.new"):
+        path.unlink(missing_ok=True)
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    from safetensors import safe_open
+
+    with safe_open(str(path), framework="numpy") as file:
+        return dict(file.metadata() or {})

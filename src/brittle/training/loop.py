@@ -1,0 +1,165 @@
+"""Epochs of gradient descent: early stopping, checkpoints, and a stop where the loss is lost.
+
+Every epoch begins from a seed of its own, so that a training which goes on after an interruption
+ends with the weights an undisturbed one has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from brittle.training import checkpoint
+from brittle.training.checkpoint import Course
+from brittle.training.job import Diverged, Fitted, Job
+from brittle.zoo.device import threads
+from brittle.zoo.grid import FineTuning, WordNetwork
+
+TOLD = 20  # reports within an epoch
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is trained, and how its loss and its accuracy are found."""
+
+    network: nn.Module
+    settings: WordNetwork | FineTuning
+    lengths: list[int]
+    loss: Callable[[list[int]], Tensor]
+    accuracy: Callable[[], float]
+
+
+def descend(job: Job, lesson: Lesson) -> Fitted:
+    """Train until the epochs are over or the dev accuracy no longer rises; keep the best weights.
+
+    On a loss that is no number the best weights so far are put back and `Diverged` is raised.
+    """
+    settings = lesson.settings
+    weights = {n: p for n, p in lesson.network.named_parameters() if p.requires_grad}
+    adam = torch.optim.AdamW(
+        weights.values(), lr=settings.rate, weight_decay=settings.decay, foreach=False
+    )
+    course, best = _resumed(job.folder, weights, adam)
+    while course.epoch < settings.epochs and course.since < settings.patience:
+        try:
+            loss = _epoch(job, lesson, adam, course.epoch)
+        except ArithmeticError as error:
+            raise _diverged(job, course, weights, best, error) from error
+        right = lesson.accuracy()
+        course.epoch += 1
+        course.since += 1
+        course.history.append((loss, right))
+        if right > course.best:
+            course.best, course.best_epoch, course.since = right, course.epoch, 0
+            best = {name: p.detach().clone() for name, p in weights.items()}
+        checkpoint.save(job.folder, course, _tensors(weights, best, adam))
+        job.tell(course.epoch, settings.epochs, loss, accuracy=right, best=course.since == 0)
+    _put_back(weights, best)
+    return Fitted(course.best, course.epoch)
+
+
+@contextmanager
+def seeded(seed: int, count: int) -> Iterator[None]:
+    """Run with a seed and a number of threads of one's own; the caller's come back afterwards."""
+    with threads(count), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
+def batches(lengths: list[int], size: int, random: Random) -> list[list[int]]:
+    """Part shuffled examples into batches of similar length, themselves in random order."""
+    order = list(range(len(lengths)))
+    random.shuffle(order)
+    pool = 20 * size
+    out = []
+    for start in range(0, len(order), pool):
+        near = sorted(order[start : start + pool], key=lengths.__getitem__)
+        out += [near[i : i + size] for i in range(0, len(near), size)]
+    random.shuffle(out)
+    return out
+
+
+def _epoch(job: Job, lesson: Lesson, adam: torch.optim.Optimizer, epoch: int) -> float:
+    settings = lesson.settings
+    random = Random(f"{job.seed}:{epoch}")
+    torch.manual_seed(random.getrandbits(63))
+    lesson.network.train()
+    todo = batches(lesson.lengths, settings.batch, random)
+    total, steps = 0.0, settings.epochs * len(todo)
+    every = max(1, len(todo) // TOLD)
+    for n, rows in enumerate(todo, 1):
+        done = (epoch * len(todo) + n - 1) / steps
+        for group in adam.param_groups:
+            group["lr"] = settings.rate * _slope(done, settings.warmup)
+        loss = lesson.loss(rows)
+        adam.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        value = loss.item()
+        if not math.isfinite(value):
+            raise ArithmeticError(f"the loss is {value} in epoch {epoch + 1}, step {n}")
+        adam.step()
+        total += value
+        if n % every == 0:
+            job.tell(epoch + 1, settings.epochs, total / n, n, len(todo))
+    lesson.network.eval()
+    return total / len(todo)
+
+
+def _slope(done: float, warmup: float) -> float:
+    """Give the share of the rate at this point: up over the warm-up, then down to zero."""
+    return done / warmup if done < warmup else (1 - done) / (1 - warmup)
+
+
+def _diverged(
+    job: Job,
+    course: Course,
+    weights: dict[str, nn.Parameter],
+    best: dict[str, Tensor],
+    error: ArithmeticError,
+) -> Diverged:
+    if best:
+        _put_back(weights, best)
+    fitted = Fitted(course.best, course.best_epoch) if best else None
+    return Diverged(f"The training of {job.name} stopped: {error}.", fitted)
+
+
+def _put_back(weights: dict[str, nn.Parameter], best: dict[str, Tensor]) -> None:
+    with torch.no_grad():
+        for name, tensor in best.items():
+            weights[name].copy_(tensor)
+
+
+def _tensors(
+    weights: dict[str, nn.Parameter], best: dict[str, Tensor], adam: torch.optim.Optimizer
+) -> dict[str, NDArray[Any]]:
+    out = {f"now.{name}": p.detach() for name, p in weights.items()}
+    out |= {f"best.{name}": tensor for name, tensor in best.items()}
+    for name, p in weights.items():
+        out |= {f"adam.{name}:{part}": value for part, value in adam.state[p].items()}
+    return {name: tensor.cpu().numpy() for name, tensor in out.items()}
+
+
+def _resumed(
+    folder: Path, weights: dict[str, nn.Parameter], adam: torch.optim.Optimizer
+) -> tuple[Course, dict[str, Tensor]]:
+    """Put weights and optimizer where the checkpoint left them; gives the best weights too."""
+    found = checkpoint.load(folder)
+    if found is None:
+        return Course(), {}
+    course, tensors = found
+    kept = {name: torch.from_numpy(array.copy()) for name, array in tensors.items()}
+    _put_back(weights, {name: kept[f"now.{name}"] for name in weights})
+    for name, p in weights.items():
+        parts = [key for key in kept if key.startswith(f"adam.{name}:")]
+        state = {key.rpartition(":")[2]: kept[key] for key in parts}
+        adam.state[p] = {k: v if k == "step" else v.to(p.device) for k, v in state.items()}
+    return course, {name: kept[f"best.{name}"].to(p.device) for name, p in weights.items()}

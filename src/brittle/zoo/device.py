@@ -1,0 +1,42 @@
+"""Where a network runs: the device, and the cores of this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from brittle.errors import UsageError, require
+
+
+def torch_device(device: str = "auto") -> str:
+    """Give the device to use; `auto` is CUDA or Apple's Metal where there, else the CPU."""
+    torch = require("torch", "torch", "A network of the zoo")
+    if device != "auto":
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:
+            raise UsageError(f"The device {device!r} cannot be used: {error}") from error
+        return device
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def cores() -> int:
+    """Count the cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let torch use this many threads for one operation, and the former number afterwards."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,194 @@
+"""Python functions as targets: what goes in, what may come out, and how they are found."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.errors import TargetError, UsageError
+from brittle.targets import as_target
+from brittle.targets.function import import_named, of_function
+from brittle.text import Text
+
+GOOD, BAD = Text.of("a good film"), Text.of("a bad film")
+
+
+def table(texts: list[str]) -> Any:
+    return np.array([[0.1, 0.9] if "good" in text else [0.8, 0.2] for text in texts])
+
+
+def test_a_function_gets_a_list_of_strings() -> None:
+    seen: list[Any] = []
+
+    def spy(texts: list[str]) -> Any:
+        seen.append(texts)
+        return table(texts)
+
+    target = of_function(spy, labels=["neg", "pos"])
+    assert target.scores([GOOD, BAD.mask(1)]).tolist() == [[0.1, 0.9], [0.8, 0.2]]
+    assert seen == [["a good film", "a  film"]]
+    assert of_function(spy, labels="neg,pos", mask="?").scores([BAD.mask(1)]).shape == (1, 2)
+    assert seen[-1] == ["a ? film"]
+    assert target.scores([]).shape == (0, 2)
+
+
+def test_several_fields_come_as_dicts() -> None:
+    seen: list[Any] = []
+
+    def spy(rows: list[dict[str, str]]) -> list[list[float]]:
+        seen.append(rows)
+        return [[0.5, 0.5] for _ in rows]
+
+    pair = Text.of({"premise": "It rains.", "hypothesis": "It is wet."}, locked=["premise"])
+    of_function(spy, labels="no,yes").scores([pair])
+    assert seen == [[{"premise": "It rains.", "hypothesis": "It is wet."}]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (lambda texts: [{"neg": 0.2, "pos": 0.8} for _ in texts], "auto"),
+        (lambda texts: [[0.2, 0.8] for _ in texts], "prob"),
+        (lambda texts: [0.8 for _ in texts], "single"),
+        (lambda texts: [[0.0, np.log(4.0)] for _ in texts], "logits"),
+        (lambda texts: ([0.2, 0.8] for _ in texts), "auto"),
+    ],
+)
+def test_every_kind_of_answer(answer: Any, kind: str) -> None:
+    score = of_function(answer, labels="neg,pos", scores=kind).scores([GOOD, BAD])
+    assert score == pytest.approx(np.array([[0.2, 0.8]] * 2))
+
+
+def test_labels_alone_are_answers_too() -> None:
+    target = of_function(lambda texts: ["POS" for _ in texts], labels="neg,pos")
+    assert target.scores([GOOD]).tolist() == [[0.0, 1.0]]
+    declared = of_function(lambda texts: [1 for _ in texts], labels="n=0,p=1", scores="label")
+    assert declared.label_only
+    assert declared.scores([GOOD]).tolist() == [[0.0, 1.0]]
+
+
+def test_labels_can_stand_on_the_function() -> None:
+    class Model:
+        labels = ("LABEL_0", "LABEL_1")
+
+        def __call__(self, texts: list[str]) -> list[dict[str, float]]:
+            return [{"LABEL_1": 0.9, "LABEL_0": 0.1} for _ in texts]
+
+    assert of_function(Model()).labels == ("LABEL_0", "LABEL_1")
+    renamed = of_function(Model(), labels="neg,pos")
+    assert renamed.labels == ("neg", "pos")
+    assert renamed.scores([GOOD])[0].tolist() == [0.1, 0.9]
+
+
+def test_unknown_labels_are_asked_for() -> None:
+    with pytest.raises(UsageError, match=r"'table'.*--labels"):
+        of_function(table)
+
+
+def test_what_a_function_raises_is_a_target_error() -> None:
+    def broken(texts: list[str]) -> Any:
+        raise ZeroDivisionError("no words")
+
+    with pytest.raises(TargetError, match="ZeroDivisionError: no words") as error:
+        of_function(broken, labels="a,b").scores([GOOD])
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+
+
+def test_the_fingerprint_follows_the_scores() -> None:
+    def colder(texts: list[str]) -> Any:
+        return table(texts) * 0.5 + 0.25
+
+    same = [of_function(table, labels="neg,pos", name="f").fingerprint for _ in range(2)]
+    assert same[0] == same[1]
+    assert same[0] != of_function(colder, labels="neg,pos", name="f").fingerprint
+
+
+def test_a_function_of_pairs_has_a_fingerprint() -> None:
+    def entails(rows: list[dict[str, str]]) -> Any:
+        return [[0.5, 0.5] if row["premise"] > row["hypothesis"] else [0.1, 0.9] for row in rows]
+
+    def other(rows: list[dict[str, str]]) -> Any:
+        return [[0.4, 0.6] if row["premise"] > row["hypothesis"] else [0.1, 0.9] for row in rows]
+
+    asked = ("premise", "hypothesis")
+    prints = [
+        of_function(f, labels="no,yes", name="f", **more).fingerprint
+        for f in (entails, other)
+        for more in ({}, {"fields": asked})  # unknown fields: the code's hash
+    ]
+    assert len(set(prints)) == 4
+
+
+@pytest.mark.parametrize("thing", [lambda: table, lambda a, b: None])
+def test_what_does_not_take_one_list_is_refused(thing: Any) -> None:
+    with pytest.raises(UsageError, match="one argument"):
+        of_function(thing, labels="a,b")
+
+
+def test_a_class_is_not_called() -> None:
+    class Model:
+        def __init__(self, texts: list[str]) -> None:
+            raise AssertionError("called")
+
+    with pytest.raises(UsageError, match="hand in an instance"):
+        as_target(Model, labels="a,b")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
+    yield tmp_path
+    for name in ("my_models", "broken_module"):
+        sys.modules.pop(name, None)
+
+
+MODULE = """
+class Model:
+    labels = ["neg", "pos"]
+    def classify(self, texts):
+        return [[0.25, 0.75] for _ in texts]
+    def __call__(self, texts):
+        return self.classify(texts)
+model = Model()
+def classify(texts):
+    return model.classify(texts)
+number = 3
+"""
+
+
+def test_a_function_is_found_in_the_working_folder(folder: Path) -> None:
+    (folder / "my_models.py").write_text(MODULE)
+    target = as_target("python:my_models:classify", labels="neg,pos")
+    assert target.name == "python:my_models:classify"
+    assert target.scores([GOOD]).tolist() == [[0.25, 0.75]]
+    assert as_target("python:my_models:model").labels == ("neg", "pos")
+    nested = as_target("python:my_models:model.classify", labels="neg,pos")
+    assert nested.scores([GOOD]).tolist() == [[0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("python:my_models", "Expected python:module:name"),
+        ("python:absent_module:f", "No module named 'absent_module'"),
+        ("python:broken_module:f", "RuntimeError: at import"),
+        ("python:my_models:clasify", "Found: Model, model, classify"),
+        ("python:my_models:Model", "the class Model"),
+        ("python:my_models:number", "a int"),
+    ],
+)
+def test_names_that_lead_nowhere(folder: Path, spec: str, told: str) -> None:
+    (folder / "my_models.py").write_text(MODULE)
+    (folder / "broken_module.py").write_text("raise RuntimeError('at import')")
+    with pytest.raises(UsageError, match=told):
+        as_target(spec, labels="neg,pos")
+
+
+def test_a_name_may_lead_to_anything_importable() -> None:
+    assert import_named("python:json:decoder.JSONDecoder").__name__ == "JSONDecoder"
