@@ -20,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import brittle
 from brittle import data
 
 TARGET = "zoo:naive-bayes@mr"
@@ -73,21 +74,20 @@ def write_reviews(path: Path, count: int) -> None:
 
 def measured(table: Path, cases: int, folder: str) -> dict[str, Any]:
     """Attack so many cases in a process of its own; give its peak memory and its rows."""
-    argv = [sys.executable, "-m", "brittle.cli", "attack", TARGET, "pwws", "--json"]
-    argv += ["--data", str(table), "--limit", str(cases), "--runs", folder]
-    argv += ["--name", f"cases-{cases}", "--quiet"]
+    name = f"cases-{cases}"
+    argv = [sys.executable, "-m", "brittle.cli", "attack", TARGET, "pwws", "--data", str(table)]
+    argv += ["--limit", str(cases), "--runs", folder, "--name", name]
     start = time.perf_counter()
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        summary = json.loads(process.stdout.read())
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         # wait4 gives the peak of this one process, where getrusage knows only that of them all.
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     took = time.perf_counter() - start
-    if process.returncode != 0 or summary["cases"] != cases:
+    run = brittle.open_run(name, folder)
+    if process.returncode != 0 or len(run.results()) != cases:
         raise RuntimeError(f"the run of {cases} cases ended with {process.returncode}")
     unit = 1 if sys.platform == "darwin" else 1024
-    sent = int(summary["totals"]["sent"])
+    sent = int(run.totals["sent"])
     return {
         "cases": cases,
         "peak_mb": usage.ru_maxrss * unit / 2**20,

@@ -129,3 +129,10 @@ def test_a_megabyte_is_split_at_once() -> None:
     text = Text.of("word " * 200_000)
     assert len(text) == 200_000
     assert len(Text.of("<a" * 300_000)) == 300_000
+
+
+def test_the_distance_of_long_stretches_is_found_at_once() -> None:
+    long = Text.of("a " + "x" * 500_000)
+    assert characters_changed(diff(long, long.swap(1, "x" * 499_990))) == 10
+    assert characters_changed(diff(long, long.swap(1, "y" * 5_000))) == 500_000
+    assert characters_changed(diff(Text.of("kitten"), Text.of("sitting"))) == 3

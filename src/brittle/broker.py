@@ -29,7 +29,7 @@ class Journal(Protocol):
 
 @dataclass
 class Totals:
-    """What a broker has done so far; `sent` counts items really computed by the target."""
+    """What a broker has done so far on counted desks; `sent` are the items really computed."""
 
     asked: int = 0
     sent: int = 0
@@ -62,7 +62,7 @@ class Broker:
     def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
         """Give a payload for every item; None where the desk failed, with the failure."""
         desk, cache = self.desks[question], self._caches[question]
-        self.totals.asked += len(items)
+        self.totals.asked += len(items) if desk.counted else 0
         keys, failures = _keys(desk, items)
         known = cache.find(keys)
         missing: dict[Any, Any] = {}
@@ -80,7 +80,9 @@ class Broker:
 
     def alone(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
         """Answer every item by itself, without the cache: the check of a winner."""
-        keys, failures = _keys(self.desks[question], items)
+        desk = self.desks[question]
+        self.totals.asked += len(items) if desk.counted else 0
+        keys, failures = _keys(desk, items)
         missing = {key: item for key, item in zip(keys, items) if key is not None}
         fresh, broken = self._fresh(question, missing, alone=True)
         failures |= {i: broken[key] for i, key in enumerate(keys) if key in broken}

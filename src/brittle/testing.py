@@ -2,8 +2,8 @@
 
 >>> from brittle.text import Text
 >>> fake = FakeTarget({"good": 2.0, "bad": -2.0})
->>> [round(p, 3) for p in fake.scores([Text.of("a good film")])[0]]
-[0.119, 0.881]
+>>> fake.scores([Text.of("a good film")]).round(3).tolist()
+[[0.119, 0.881]]
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ of the frame, so that no attack can reach them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -322,9 +323,21 @@ def _weave(words: Sequence[Word], gaps: Sequence[str]) -> str:
 
 
 def _distance(a: str, b: str) -> int:
+    a, b = _apart(a, b)
+    if len(a) * len(b) > 1_000_000:
+        # Two long stretches with nothing in common at their ends: all of it counts as changed.
+        return max(len(a), len(b))
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         last, row[0] = row[0], i
         for j, y in enumerate(b, 1):
             last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
     return row[-1]
+
+
+def _apart(a: str, b: str) -> tuple[str, str]:
+    """Take off what two strings begin and end with in common."""
+    start = len(os.path.commonprefix([a, b]))
+    a, b = a[start:], b[start:]
+    end = len(os.path.commonprefix([a[::-1], b[::-1]]))
+    return a[: len(a) - end], b[: len(b) - end]
