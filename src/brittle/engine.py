@@ -7,9 +7,9 @@ statuses are decided here and nowhere else.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from random import Random
 from typing import Any
 
@@ -63,8 +63,8 @@ class Engine:
     """Attack cases, a sliding window of them at a time.
 
     Up to `admit` new cases join a round that holds fewer than `fill` items and `window` cases.
-    After `patience` cases in a row that ended in an error the target counts as down. `name` is the
-    attack's, part of every case's random seed.
+    After `patience` cases in a row that ended in an error the target counts as down. Cases of a
+    size above `longest` are skipped. `name` is the attack's, part of every case's random seed.
     """
 
     attack: Attack
@@ -77,17 +77,26 @@ class Engine:
     fill: int = 8192
     admit: int = 32
     patience: int = 25
+    longest: int = 5000
 
     def run(self, cases: Iterable[Case[Any]]) -> Iterator[list[Outcome]]:
         """Yield, round by round, the outcomes of the cases that ended in it."""
-        source = iter(cases)
+        # What was there before is not garbage: looking through it again and again (a model, word
+        # tables) would take a third of the engine's time.
+        gc.freeze()
+        try:
+            yield from self._rounds(iter(cases))
+        finally:
+            gc.unfreeze()
+
+    def _rounds(self, source: Iterator[Case[Any]]) -> Iterator[list[Outcome]]:
         running: list[_Running] = []
         failing = 0
         while True:
             if self.broker.stopping.is_set():
                 raise Interrupted("Stopped as asked, after the round that was under way.")
             ended: list[Outcome] = []
-            fresh = list(islice(source, self.admit if self._has_room(running) else 0))
+            fresh = list(self._admitted(source, running))
             if fresh:
                 self._start(fresh, running, ended)
             elif not running:
@@ -104,10 +113,14 @@ class Engine:
                     f"{ended[-1].reason}. Mend the target, then resume with --retry-errors."
                 )
 
-    def _has_room(self, running: list[_Running]) -> bool:
-        if len(running) >= self.window:
-            return False
-        return sum(len(leaf.items) for r in running for leaf in leaves(r.ask)) < self.fill
+    def _admitted(self, source: Iterator[Any], running: list[_Running]) -> Iterator[Any]:
+        """Take new cases while there is room; long ones take more of it, for they fill memory."""
+        asked = ((len(leaf.items), r.case.text.size) for r in running for leaf in leaves(r.ask))
+        full = sum(count * max(1, size // 256) for count, size in asked) >= self.fill
+        room = 0 if full or len(running) >= self.window else 64 * self.admit
+        while room > 0 and (case := next(source, None)) is not None:
+            yield case
+            room -= max(64, case.text.size)
 
     def _start(self, cases: list[Case[Any]], running: list[_Running], ended: list[Outcome]) -> None:
         """Ask about the originals (query 1), skip what need not be attacked, begin the rest."""
@@ -122,8 +135,8 @@ class Engine:
             started = replace(case, label=label, start=Answer(np.array([payload]), loss, won))
             first = Improvement(1, float(loss[0]), case.text, payload)
             reason = self.goal.unfit(payload, label, toward)
-            if reason is None and case.text.size == 0:
-                reason = "nothing to edit"
+            if reason is None and not 0 < case.text.size <= self.longest:
+                reason = f"too long (above {self.longest})" if case.text.size else "nothing to edit"
             if reason is not None:
                 ended.append(Outcome(started, "skipped", reason, 1, (first,)))
                 continue

@@ -77,10 +77,14 @@ class Pace:
 
 
 class Cache:
-    """Two generations of answers: when the young one is full it becomes the old one."""
+    """Two generations of answers: when the young one is full it becomes the old one.
+
+    `size` is a number of answers with short keys; long keys count by the kilobyte.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size
+        self.filled = 0
         self.young: dict[bytes, Any] = {}
         self.old: dict[bytes, Any] = {}
 
@@ -95,6 +99,8 @@ class Cache:
         return known
 
     def keep(self, answers: Mapping[bytes, Any]) -> None:
-        if len(self.young) + len(answers) > self.size and self.young:
-            self.young, self.old = {}, self.young
+        weight = len(answers) + sum(map(len, answers)) // 1024
+        if self.filled + weight > self.size and self.young:
+            self.young, self.old, self.filled = {}, self.young, 0
         self.young.update(answers)
+        self.filled += weight

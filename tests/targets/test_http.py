@@ -45,7 +45,7 @@ def server() -> Iterator[Server]:
     state = Server()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             state.bodies.append(body)
             state.headers.append(dict(self.headers))
@@ -82,7 +82,7 @@ def made(server: Server) -> Iterator[Callable[..., HttpTarget]]:
 
     def make(**options: Any) -> HttpTarget:
         about = {"labels": ("neg", "pos"), "retries": 2, "timeout": 5.0}
-        names = {"labels", "scores", "mask"} & set(options)
+        names = {"scores", "mask"} & set(options)
         given = {name: options.pop(name) for name in names}
         endpoint = Endpoint(server.url, {"text": "{text}"}, **about)  # type: ignore[arg-type]
         slept: list[float] = []

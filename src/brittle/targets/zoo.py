@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import UsageError
+from brittle.targets import transformers
 from brittle.targets.protocols import Scores
 from brittle.text import Text
 from brittle.training import Progress, find, train, trained
 from brittle.training.progress import silent
-from brittle.zoo.folder import Card
+from brittle.zoo.folder import Card, read, read_card
 from brittle.zoo.grid import design, designs
 from brittle.zoo.model import Model, open_model
 
@@ -63,6 +64,25 @@ class ZooTarget:
 
     def close(self) -> None:
         self.model.close()
+
+
+class Encoder:
+    """A fine-tuned transformers model, read as any transformers target is."""
+
+    def __init__(self, classifier: transformers.SequenceClassifier) -> None:
+        self.classifier = classifier
+        self.parallel = classifier.parallel
+
+    def encode(self, items: Sequence[Text]) -> list[bytes]:
+        return self.classifier.canonical(items)
+
+    def logits(self, keys: Sequence[bytes]) -> Scores:
+        """Give log-probabilities: the logits, but for one number added to a whole row."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.classifier.canonical_scores(keys))
+
+    def close(self) -> None:
+        self.classifier.close()
 
 
 def softmax(logits: Scores) -> Scores:
@@ -119,7 +139,11 @@ _train = train
 
 def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:
     """Load a model from a folder that training has written."""
-    return ZooTarget(*open_model(Path(path), device))
+    folder = Path(path)
+    if read_card(folder).kind == "transformer":
+        card = read(folder)
+        return ZooTarget(card, Encoder(transformers.load(str(folder), device=device)))
+    return ZooTarget(*open_model(folder, device))
 
 
 def catalogue() -> list[tuple[str, str]]:

