@@ -36,12 +36,7 @@ CONCURRENCY, BATCH = 2, 8
 DELAY = 0.002  # seconds a request takes, so that a kill finds some under way
 START_UP = 0.8  # seconds; kills "at start-up" fall within them
 
-WORDS = (
-    "good bad great poor fine dull bright dark happy sad quick slow clever stupid warm cold "
-    "strong weak fresh stale film story plot actor scene music picture moment idea ending war "
-    "love money house child woman man city night day watch make see think find show give take "
-    "tell keep begin really very rather almost never always quite often"
-).split()
+WORDS = ["good", "bad", "great", "poor", "fine", "dull", "bright", "dark", "happy", "sad", "quick", "slow", "clever", "stupid", "warm", "cold", "strong", "weak", "fresh", "stale", "film", "story", "plot", "actor", "scene", "music", "picture", "moment", "idea", "ending", "war", "love", "money", "house", "child", "woman", "man", "city", "night", "day", "watch", "make", "see", "think", "find", "show", "give", "take", "tell", "keep", "begin", "really", "very", "rather", "almost", "never", "always", "quite", "often"]
 
 
 def main() -> int:
@@ -321,7 +316,7 @@ def endpoint_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     }
 
 
-FUNCTION = '''
+FUNCTION = """
 import json, sys, time
 sys.path.insert(0, {here!r})
 from kills import scores
@@ -333,7 +328,7 @@ def classify(texts):
     return [scores(text) for text in texts]
 
 classify.labels = ["negative", "positive"]
-'''
+"""
 
 
 def function_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:

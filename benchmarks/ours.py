@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 import time
 from collections.abc import Sequence
@@ -66,15 +67,22 @@ def attack(target: Any, dataset: Dataset, name: str, table: Path) -> dict[str, A
     }
 
 
-def bare(target: Any, keys: Sequence[bytes], sizes: Sequence[int]) -> dict[str, float]:
+def bare(score: Any, keys: Sequence[bytes], sizes: Sequence[int], threads: int) -> dict[str, float]:
     """Score distinct rows, sorted by length, in batches of the best size, on all threads."""
     ordered = sorted(keys, key=len)
     times = {}
     for size in sizes:
         batches = [ordered[i : i + size] for i in range(0, len(ordered), size)]
-        with ThreadPoolExecutor(target.parallel) as pool:
+        with ThreadPoolExecutor(threads) as pool:
             began = time.perf_counter()
-            list(pool.map(target.canonical_scores, batches))
+            list(pool.map(score, batches))
             times[size] = time.perf_counter() - began
     best = min(times, key=lambda size: times[size])
     return {"seconds": times[best], "batch": float(best), "rows": float(len(ordered))}
+
+
+def plain(target: Any) -> Any:
+    """Give the scoring of the model as torch runs it, without the zoo's own fast pass."""
+    model = copy.copy(target.model)
+    model._fast = None
+    return model.logits

@@ -58,13 +58,14 @@ class Store:
 
     @staticmethod
     def create(path: Path, manifest: Mapping[str, Any], new: bool = False) -> Store:
-        """Begin a run; an existing file of that name is only replaced if `new`."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Begin a run; an existing one of that name is only replaced if `new`."""
         lock = _locked(path)
-        if new:
+        if Store.exists(path) and not new:
+            lock.close()
+            raise UsageError(f"The run {path.stem!r} exists already. Resume it, or use --new.")
+        with _told(path):
             for ending in ("", "-wal", "-shm"):
                 path.with_name(path.name + ending).unlink(missing_ok=True)
-        with _told(path):
             db = sqlite3.connect(path)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
@@ -97,14 +98,11 @@ class Store:
         """Say whether there is a run at this path; one killed before its first write is none."""
         if not path.exists():
             return False
-        with contextlib.closing(
-            sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        ) as db:
-            try:
-                row = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            except sqlite3.DatabaseError:
-                return True
-        return bool(row[0])
+        try:
+            with contextlib.closing(_connected(path, "ro")) as db:
+                return bool(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        except sqlite3.DatabaseError:
+            return True
 
     def close(self) -> None:
         """Close the file and let others write."""
@@ -139,13 +137,21 @@ class Store:
             self._write("manifest", self.manifest | changes)
 
     def plan(self, examples: Sequence[Example], ids: Sequence[str]) -> None:
-        """Add the examples that are not planned yet, in order."""
-        rows = (
+        """Write down the cases in order; a plan that leaves out cases planned before is refused."""
+        rows = [
             (number, case, json.dumps(example.fields), example.label)
             for number, (case, example) in enumerate(zip(ids, examples))
-        )
+        ]
         with _told(self.path), self._db:
-            self._db.executemany("INSERT OR IGNORE INTO examples VALUES (?, ?, ?, ?)", rows)
+            # All anew: without a limit the order is another one than that of the first cases.
+            before = {row[0] for row in self._db.execute("SELECT case_id FROM examples")}
+            if not before <= set(ids):
+                raise UsageError(
+                    f"The run {self.name!r} has {len(before)} cases, got {len(ids)}; it can only "
+                    "be extended. Choose another --name, or --new."
+                )
+            self._db.execute("DELETE FROM examples")
+            self._db.executemany("INSERT INTO examples VALUES (?, ?, ?, ?)", rows)
 
     def planned(self) -> int:
         """Count the planned cases."""
@@ -238,7 +244,7 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
     with _told(path):
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
+        db = _connected(path, mode)
         found = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
     if found != APPLICATION_ID:
@@ -251,9 +257,33 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     return db
 
 
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"{path.resolve().as_uri()}?mode={mode}"
+    db = sqlite3.connect(address, uri=True)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        db.close()
+        # Readers need a file beside the run. Where none can be made (a folder that is read-only)
+        # and none is there, nobody writes, and SQLite may take the file as it is.
+        if mode != "ro" or path.with_name(path.name + "-wal").exists():
+            raise
+        db = sqlite3.connect(f"{address}&immutable=1", uri=True)
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
+    return db
+
+
 def _locked(path: Path) -> IO[bytes]:
     """Take the OS lock that makes this process the only writer; the OS frees it at any death."""
-    lock = path.with_suffix(".lock").open("ab")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_suffix(".lock").open("ab")
+    except OSError as error:
+        raise UsageError(
+            f"Runs cannot be written to {path.parent}: {error}. Choose another folder with --runs."
+        ) from error
     try:
         try:
             import fcntl

@@ -55,7 +55,7 @@ class Pace:
     MOST = 1024
 
     def __init__(self, fixed: int | None) -> None:
-        self.size = fixed or 32
+        self.size = fixed or 64
         self._settled = fixed is not None
         self._rates: list[float] = []
         self._last = 0.0
@@ -64,7 +64,7 @@ class Pace:
         if self._settled or rows < self.size:
             return
         self._rates.append(rate)
-        if len(self._rates) < 3:
+        if len(self._rates) < 2:
             return
         best, self._rates = max(self._rates), []
         if best < self._last * 1.05:

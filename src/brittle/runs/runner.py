@@ -122,7 +122,7 @@ def _dataset(examples: Any) -> Dataset:
 def _opened(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool) -> Store:
     """Create the run, or resume it after checking that nothing but limit and budget changed."""
     if new or not Store.exists(path):
-        return Store.create(path, manifest, new=True)
+        return Store.create(path, manifest, new)
     store = Store.resume(path)
     was = store.manifest
     changed = [key for key in FIXED if was.get(key) != manifest[key]]
