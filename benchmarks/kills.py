@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,7 +36,67 @@ CONCURRENCY, BATCH = 2, 8
 DELAY = 0.002  # seconds a request takes, so that a kill finds some under way
 START_UP = 0.8  # seconds; kills "at start-up" fall within them
 
-WORDS = ["good", "bad", "great", "poor", "fine", "dull", "bright", "dark", "happy", "sad", "quick", "slow", "clever", "stupid", "warm", "cold", "strong", "weak", "fresh", "stale", "film", "story", "plot", "actor", "scene", "music", "picture", "moment", "idea", "ending", "war", "love", "money", "house", "child", "woman", "man", "city", "night", "day", "watch", "make", "see", "think", "find", "show", "give", "take", "tell", "keep", "begin", "really", "very", "rather", "almost", "never", "always", "quite", "often"]
+WORDS = [
+    "good",
+    "bad",
+    "great",
+    "poor",
+    "fine",
+    "dull",
+    "bright",
+    "dark",
+    "happy",
+    "sad",
+    "quick",
+    "slow",
+    "clever",
+    "stupid",
+    "warm",
+    "cold",
+    "strong",
+    "weak",
+    "fresh",
+    "stale",
+    "film",
+    "story",
+    "plot",
+    "actor",
+    "scene",
+    "music",
+    "picture",
+    "moment",
+    "idea",
+    "ending",
+    "war",
+    "love",
+    "money",
+    "house",
+    "child",
+    "woman",
+    "man",
+    "city",
+    "night",
+    "day",
+    "watch",
+    "make",
+    "see",
+    "think",
+    "find",
+    "show",
+    "give",
+    "take",
+    "tell",
+    "keep",
+    "begin",
+    "really",
+    "very",
+    "rather",
+    "almost",
+    "never",
+    "always",
+    "quite",
+    "often",
+]
 
 
 def main() -> int:
@@ -110,10 +170,9 @@ def serve(log: Path) -> int:
             """Say nothing: the log file says it all."""
 
         def handle(self) -> None:
-            try:
+            # The other side may be killed, perhaps in the middle of asking.
+            with suppress(ConnectionError, ValueError):
                 super().handle()
-            except (ConnectionError, ValueError):
-                pass  # the other side was killed, perhaps in the middle of asking
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(server.server_port, flush=True)

@@ -202,8 +202,8 @@ def table(content: dict[str, Any]) -> str:
         "Against the bare model on the same distinct rows, sorted, in batches of the best size; "
         "*bare* is the model as torch runs it, *scorer* the zoo's own pass over the same weights:",
         "",
-        "| | rows | bare, s | scorer, s | brittle, s | wall / bare | wall / scorer | engine, µs per "
-        "text asked |",
+        "| | rows | bare, s | scorer, s | brittle, s | wall / bare | wall / scorer | engine, µs "
+        "per text |",
         "|---|---|---|---|---|---|---|---|",
     ]
     seen = set()

@@ -59,33 +59,37 @@ class Store:
     @staticmethod
     def create(path: Path, manifest: Mapping[str, Any], new: bool = False) -> Store:
         """Begin a run; an existing one of that name is only replaced if `new`."""
-        lock = _locked(path)
-        if Store.exists(path) and not new:
-            lock.close()
-            raise UsageError(f"The run {path.stem!r} exists already. Resume it, or use --new.")
-        with _told(path):
-            for ending in ("", "-wal", "-shm"):
-                path.with_name(path.name + ending).unlink(missing_ok=True)
-            db = sqlite3.connect(path)
-            db.execute("PRAGMA journal_mode=WAL")
-            db.execute("PRAGMA synchronous=NORMAL")
-            # The whole layout and the manifest appear at once, or, after a kill, not at all.
-            db.executescript(
-                f"BEGIN; {_LAYOUT} PRAGMA application_id={APPLICATION_ID}; "
-                f"PRAGMA user_version={VERSION};"
-            )
-            store = Store(path, db, lock)
-            store._write("manifest", dict(manifest))
-            db.commit()
+        with contextlib.ExitStack() as failure:
+            lock = failure.enter_context(_locked(path))
+            if Store.exists(path) and not new:
+                raise UsageError(f"The run {path.stem!r} exists already. Resume it, or use --new.")
+            with _told(path):
+                for ending in ("", "-wal", "-shm"):
+                    path.with_name(path.name + ending).unlink(missing_ok=True)
+                db = sqlite3.connect(path)
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=NORMAL")
+                # The whole layout and the manifest appear at once, or, after a kill, not at all.
+                db.executescript(
+                    f"BEGIN; {_LAYOUT} PRAGMA application_id={APPLICATION_ID}; "
+                    f"PRAGMA user_version={VERSION};"
+                )
+                store = Store(path, db, lock)
+                store._write("manifest", dict(manifest))
+                db.commit()
+            failure.pop_all()
         return store
 
     @staticmethod
     def resume(path: Path) -> Store:
         """Open a run to go on with it."""
-        lock = _locked(path)
-        store = Store(path, _opened(path, "rw"), lock)
-        with _told(path):
-            store._db.execute("PRAGMA synchronous=NORMAL")
+        with contextlib.ExitStack() as failure:
+            lock = failure.enter_context(_locked(path))
+            store = Store(path, _opened(path, "rw"), lock)
+            with _told(path):
+                store._db.execute("PRAGMA journal_mode=WAL")
+                store._db.execute("PRAGMA synchronous=NORMAL")
+            failure.pop_all()
         return store
 
     @staticmethod
@@ -99,13 +103,18 @@ class Store:
         if not path.exists():
             return False
         try:
-            with contextlib.closing(_connected(path, "ro")) as db:
+            address = f"{path.resolve().as_uri()}?mode=ro"
+            with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
                 return bool(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
         except sqlite3.DatabaseError:
             return True
 
     def close(self) -> None:
-        """Close the file and let others write."""
+        """Close the file and let others write; a run at rest is this one file and its lock."""
+        if self._lock is not None:
+            # Readers of a write-ahead log write beside it, which a read-only folder forbids.
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("PRAGMA journal_mode=DELETE")
         self._db.close()
         if self._lock is not None:
             self._lock.close()
@@ -137,19 +146,13 @@ class Store:
             self._write("manifest", self.manifest | changes)
 
     def plan(self, examples: Sequence[Example], ids: Sequence[str]) -> None:
-        """Write down the cases in order; a plan that leaves out cases planned before is refused."""
-        rows = [
+        """Write down the cases in order, in place of those planned before."""
+        rows = (
             (number, case, json.dumps(example.fields), example.label)
             for number, (case, example) in enumerate(zip(ids, examples))
-        ]
+        )
         with _told(self.path), self._db:
-            # All anew: without a limit the order is another one than that of the first cases.
-            before = {row[0] for row in self._db.execute("SELECT case_id FROM examples")}
-            if not before <= set(ids):
-                raise UsageError(
-                    f"The run {self.name!r} has {len(before)} cases, got {len(ids)}; it can only "
-                    "be extended. Choose another --name, or --new."
-                )
+            # All anew, for a plan without a limit has another order than the first cases of one.
             self._db.execute("DELETE FROM examples")
             self._db.executemany("INSERT INTO examples VALUES (?, ?, ?, ?)", rows)
 
@@ -184,6 +187,11 @@ class Store:
         """Give the ids of the cases that are done."""
         with _told(self.path):
             return {row[0] for row in self._db.execute("SELECT case_id FROM results")}
+
+    def counts(self) -> dict[str, int]:
+        """Count the results by status."""
+        with _told(self.path):
+            return dict(self._db.execute("SELECT status, count(*) FROM results GROUP BY status"))
 
     def results(self) -> list[Result]:
         """Give all results in the order of the examples."""
@@ -244,9 +252,11 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
     with _told(path):
-        db = _connected(path, mode)
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
         found = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
+    if (found, version) != (APPLICATION_ID, VERSION):
+        db.close()
     if found != APPLICATION_ID:
         raise UsageError(f"{path} is an SQLite file, but not a run of brittle.")
     if version != VERSION:
@@ -254,24 +264,6 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
             f"{path} has layout {version}, this brittle reads layout {VERSION}. "
             "Use the version of brittle that wrote it."
         )
-    return db
-
-
-def _connected(path: Path, mode: str) -> sqlite3.Connection:
-    address = f"{path.resolve().as_uri()}?mode={mode}"
-    db = sqlite3.connect(address, uri=True)
-    try:
-        db.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.OperationalError:
-        db.close()
-        # Readers need a file beside the run. Where none can be made (a folder that is read-only)
-        # and none is there, nobody writes, and SQLite may take the file as it is.
-        if mode != "ro" or path.with_name(path.name + "-wal").exists():
-            raise
-        db = sqlite3.connect(f"{address}&immutable=1", uri=True)
-    except sqlite3.DatabaseError:
-        db.close()
-        raise
     return db
 
 

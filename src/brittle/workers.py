@@ -5,9 +5,11 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from brittle.errors import TargetDown
+
+T = TypeVar("T")
 
 
 class Workers:
@@ -45,8 +47,22 @@ class Workers:
             tag, job = task
             try:
                 self._done.put((tag, job(), None))
+            except SystemExit as error:
+                told = f"The target tried to end the whole program: SystemExit({error.code!r})."
+                self._done.put((tag, None, TargetDown(told)))
             except BaseException as error:
                 self._done.put((tag, None, error))
+
+
+def within(seconds: float | None, call: Callable[[], T]) -> T:
+    """Give what a call gives, or give up on it when it hangs."""
+    workers = Workers(1)
+    workers.send(None, call)
+    workers.close()
+    _, value, error = workers.next(seconds)
+    if error is not None:
+        raise error
+    return value  # type: ignore[no-any-return]
 
 
 class Pace:

@@ -166,7 +166,7 @@ def test_logs_on_stderr_do_no_harm(made: Any) -> None:
 def test_more_than_one_line_is_noticed_at_the_start(made: Any) -> None:
     with pytest.raises(UsageError, match=r"more than one line.*stderr"):
         made("print('pos\\nneg')").scores([GOOD])
-    with pytest.raises(UsageError, match="'Model loaded.'"):
+    with pytest.raises(UsageError, match=r"'Model loaded\.'"):
         made("print('pos')", "print('Model loaded.')").scores([GOOD])
 
 

@@ -82,8 +82,8 @@ def test_constant_scores() -> None:
 
 def test_unstable_scores() -> None:
     once = np.array([[0.3, 0.7], [0.6, 0.4]])
-    assert unstable(once, once + [[9e-5, -9e-5], [0, 0]]) is None
-    small = unstable(once, once + [[2e-4, -2e-4], [0, 0]])
+    assert unstable(once, once + np.array([[9e-5, -9e-5], [0, 0]])) is None
+    small = unstable(once, once + np.array([[2e-4, -2e-4], [0, 0]]))
     assert small is not None and small.code == "unstable" and "1 of 2 texts" in small.message
     large = unstable(once, once[::-1])
     assert large is not None and large.code == "random" and "2 got another label" in large.message
@@ -128,7 +128,7 @@ def test_labels_alone() -> None:
     hard = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     found = label_only(hard, "api")
     assert found is not None and "'api' gives only labels" in found.message
-    assert label_only(hard + [[1e-9, -1e-9]]) is None
+    assert label_only(hard + np.array([[1e-9, -1e-9]])) is None
     assert label_only(np.array([[0.4, 0.6]]), declared=True) is not None
     # Full confidence of a target that gives only labels is no saturation.
     assert saturated(hard) is None

@@ -148,22 +148,23 @@ def export(args: argparse.Namespace) -> None:
 def verify(args: argparse.Namespace) -> None:
     """`brittle verify`."""
     from brittle.cli import console
-    from brittle.runs.run import open_run, rescore
+    from brittle.runs.run import open_run, rescore, still_wins
 
     run = open_run(args.run, args.runs)
     checked = rescore(run, _target_of(run, args))
-    failed = [(row, label) for row, label, _ in checked if label == row.label]
+    failed = [(row, label) for row, label, sure in checked if not still_wins(run, row, label, sure)]
     if args.json:
         console.dump(
             [
-                {"case": r.case, "label": r.label, "predicted": label, "confidence": confidence}
-                for r, label, confidence in checked
+                {"case": r.case, "label": r.label, "predicted": label, "confidence": sure}
+                | {"wins": still_wins(run, r, label, sure)}
+                for r, label, sure in checked
             ]
         )
     elif not args.quiet:
         console.show(f"{len(checked) - len(failed)} of {len(checked)} stored winners still win.")
         for row, label in failed[:20]:
-            console.show(f"  {row.case} is predicted {label} again")
+            console.show(f"  {row.case} is now predicted {label}")
     if failed:
         raise GateFailed(f"{len(failed)} of {len(checked)} stored winners no longer win.")
 

@@ -18,7 +18,11 @@ def show(thing: Any) -> None:
     """Print a renderable or a string on stdout."""
     from rich.console import Console
 
-    Console(highlight=False, soft_wrap=False).print(thing)
+    console = Console(highlight=False, soft_wrap=False)
+    # Printed by us: rich would end the program with an error when a reader such as head goes away.
+    with console.capture() as shown:
+        console.print(thing)
+    print(shown.get(), end="")
 
 
 def tell(message: str) -> None:

@@ -7,7 +7,7 @@ import json
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +23,10 @@ from brittle.targets.labels import match
 from brittle.targets.protocols import Classifies
 from brittle.text import Text
 
-FIXED = ("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content")
+FIXED = (
+    *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
+    "label_map",
+)
 """What cannot change when a run is resumed; limit and budget may be extended."""
 
 
@@ -79,6 +82,7 @@ class Job:
             "split": self.dataset.split,
             "seed": self.seed,
             "content": self.dataset.fingerprint,
+            "label_map": {name: self.target.labels[i] for name, i in self.index.items()},
         }
 
     def default_name(self) -> str:
@@ -95,6 +99,8 @@ class Job:
             "labels" if known == len(taken.examples) else "mixed" if known else "predictions"
         )
         return self.fixed() | {
+            "toward": self.toward,
+            "confidence": self.confidence,
             "limit": limit,
             "budget": budget,
             "examples": len(taken.examples),
@@ -125,13 +131,20 @@ def attack_of(
         if settings:
             raise unknown("argument", next(iter(settings)), [])
         name = type(given).__name__.lower()
-        shown: dict[str, Any] = asdict(given) if is_dataclass(given) and not isinstance(given, type) else {}
-        return given, name, {key: repr(value) for key, value in shown.items()}
+        return given, name, shown(given)
     known = attacks.settings(attacks.recipe(given))
     resolved = {setting.name: setting.default for setting in known} | dict(settings)
     if resolved.get("learn_from", "") is None and dataset in CATALOGUE:
         resolved["learn_from"] = dataset
     return attacks.build(given, resolved, labels), given, resolved
+
+
+def shown(attack: Attack) -> dict[str, str]:
+    """Write down the settings of a live attack, without addresses, which no two starts share."""
+    if not is_dataclass(attack):
+        return {}
+    told = {field.name: repr(getattr(attack, field.name)) for field in fields(attack)}
+    return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", value) for name, value in told.items()}
 
 
 def check_asks(attack: Attack, name: str, target: Any) -> None:

@@ -25,6 +25,7 @@ from brittle.store import Store
 from brittle.targets import as_target
 from brittle.targets.diagnosis import diagnose
 from brittle.text import Text
+from brittle.workers import within
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def attack(
     chosen = as_target(target, labels=labels, fields=fields)
     about = about_target or ({"spec": target, "labels": labels} if isinstance(target, str) else {})
     job = Job.of(chosen, dataset, attack, settings, toward, confidence, seed, labels)
+    # Some targets are known only by what they answer, and may hang as soon as they are asked.
+    within(watchdog, job.fixed)
     taken = dataset.take(limit, seed)
     path = Path(folder) / f"{name or job.default_name()}.sqlite"
     manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
@@ -96,6 +99,8 @@ def attack(
             _run(store, broker, job, taken, ids, budget, progress, warn)
         finally:
             broker.close()
+            if isinstance(target, str) and hasattr(chosen, "close"):
+                chosen.close()
     return Run(path)
 
 
@@ -133,20 +138,18 @@ def _opened(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool)
             f"The run {path.stem!r} exists with other settings: {told}. Only limit and budget may "
             "change. Choose another --name, or start over with --new."
         )
-    if _more(was["budget"], manifest["budget"]):
-        store.close()
-        raise UsageError(
-            f"The run {path.stem!r} has a budget of {was['budget'] or 'any number of'} queries, "
-            f"got {manifest['budget']}; it can only be extended. Choose another --name, or --new."
-        )
+    for what, told in (("budget", "a budget of {} queries"), ("examples", "a plan of {} cases")):
+        if _more(was[what], manifest[what]):
+            store.close()
+            raise UsageError(
+                f"The run {path.stem!r} has {told.format(was[what] or 'any number of')}, got "
+                f"{manifest[what]}; it can only be extended. Choose another --name, or --new."
+            )
     if _more(manifest["budget"], was["budget"]):
         store.forget("spent")
     if retry_errors:
         store.forget("error")
-    extended = {"budget": manifest["budget"]}
-    if manifest["examples"] > was["examples"]:
-        extended |= {"limit": manifest["limit"], "examples": manifest["examples"]}
-    store.amend(**extended)
+    store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
     return store
 
 
@@ -167,9 +170,7 @@ def _run(
     done = store.finished()
     before = float(store.totals.get("seconds", 0.0))
     start = time.perf_counter()
-    counts: dict[str, int] = {}
-    for result in store.results() if done else ():
-        counts[result.status] = counts.get(result.status, 0) + 1
+    counts = store.counts()
 
     def totals() -> dict[str, float]:
         return asdict(broker.totals) | {"seconds": before + time.perf_counter() - start}
@@ -208,7 +209,8 @@ def _diagnosed(
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     sample = list(zip(job.cases(taken, ids, set()), range(32)))
     cases = [case for case, _ in sample]
-    messages = [w.message for w in diagnose(job.target, cases, broker)]
+    doubts = diagnose(job.target, cases, broker, data_labels=job.index)
+    messages = [doubt.message for doubt in doubts]
     store.amend(warnings=messages)
     for message in messages:
         if warn is not None:

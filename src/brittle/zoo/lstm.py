@@ -25,10 +25,10 @@ class FastLstm:
     def __init__(self, network: WordClassifier) -> None:
         lstm: nn.LSTM = network.encoder.lstm
         with torch.inference_mode():
-            bias = lstm.bias_ih_l0 + lstm.bias_hh_l0
-            words = torch.addmm(bias, network.embedding.weight, lstm.weight_ih_l0.t())
+            weight_in, weight_back, bias_in, bias_back = lstm.all_weights[0]
+            words = torch.addmm(bias_in + bias_back, network.embedding.weight, weight_in.t())
             self.words = _gates(words)
-            self.back = _gates(lstm.weight_hh_l0.t())
+            self.back = _gates(weight_back.t())
             self.head, self.bias = network.head.weight.t().contiguous(), network.head.bias
         self.width: int = lstm.hidden_size
 

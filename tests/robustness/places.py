@@ -1,0 +1,205 @@
+"""Disks that are full, folders that cannot be written, files that are not ours, two at once."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brittle
+from brittle.cli import main
+from brittle.errors import UsageError
+from brittle.testing import FakeTarget
+from robustness.table import (
+    ATTACK,
+    WEIGHTS,
+    argv,
+    attacked,
+    command,
+    contents,
+    equal_to_fresh,
+    row,
+    started,
+    workplace,
+)
+
+FILMS = [(f"a good film of {i} great scenes", "positive") for i in range(12)]
+SLOW = {"SECONDS_A_CALL": "0.05"}
+
+
+def waited(condition: Any, process: subprocess.Popen[str]) -> None:
+    """Wait until something holds, as long as the process lives."""
+    for _ in range(1000):
+        if condition():
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    raise AssertionError("waited in vain")
+
+
+def rows_stored(folder: Path) -> int:
+    try:
+        return len(brittle.open_run("run", folder / "runs").results())
+    except brittle.BrittleError:
+        return 0
+
+
+@row("a full disk", "exit 3; with room again the same command resumes, nothing is lost", slow=True)
+def full_disk(folder: Path) -> None:
+    place = workplace(folder / "full", 150)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
+
+    done = command(place, *ATTACK, preexec_fn=limited)
+    assert done.returncode == 3, done.stderr
+    assert "cannot be written" in done.stderr and "Resume with: brittle attack" in done.stderr
+    kept = rows_stored(place)
+    assert 0 < kept < 150
+    before, _ = contents(place / "runs", "run")
+    equal_to_fresh(place, folder / "fresh", 150)
+    after, _ = contents(place / "runs", "run")
+    assert [r for r in after if r in before] == before
+
+
+@row("two processes on one run", "the second: exit 2, “Another process is writing”", slow=True)
+def two_at_once(folder: Path) -> None:
+    place = workplace(folder / "two", 40)
+    with started(place, *ATTACK, "--quiet", env=SLOW) as first:
+        waited(lambda: (place / "runs" / "run.sqlite").exists(), first)
+        second = command(place, *ATTACK, "--quiet")
+        assert second.returncode == 2 and "Another process is writing" in second.stderr
+        afresh = command(place, *ATTACK, "--quiet", "--new")
+        assert afresh.returncode == 2 and "Another process is writing" in afresh.stderr
+        assert first.wait(60) == 0
+    assert rows_stored(place) == 40
+
+
+@row("Ctrl-C", "the batch is finished, exit 130 with the command that resumes", slow=True)
+def interrupted(folder: Path) -> None:
+    place = workplace(folder / "stopped", 80)
+    with started(place, *ATTACK, env=SLOW) as process:
+        waited(lambda: rows_stored(place) > 0, process)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 130 and "Stopping after the batch" in told
+    assert "Resume with: brittle attack python:model:classify pwws --data texts.csv" in told
+    assert 0 < rows_stored(place) < 80
+    equal_to_fresh(place, folder / "fresh", 80)
+
+
+@row("Ctrl-C twice", "exit 130 at once; what was finished is kept", slow=True)
+def interrupted_twice(folder: Path) -> None:
+    place = workplace(folder, 160)
+    with started(place, *ATTACK, env={"HANG_ON": "150"}) as process:
+        waited((place / "hanging").exists, process)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None, "the batch under way hangs: one Ctrl-C cannot end it"
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+    assert process.returncode == 130 and 0 < rows_stored(place) < 160
+
+
+@row("a reader that goes away (`brittle show … | head -1`)", "exit 0, silently")
+def broken_pipe(folder: Path) -> None:
+    attacked(folder / "runs", *FILMS, name="run")
+    with subprocess.Popen(
+        argv("show", "run"), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+@row("a runs folder that cannot be written", "exit 2, naming `--runs`")
+def no_folder(folder: Path) -> None:
+    (folder / "file").write_text("not a folder")
+    with pytest.raises(UsageError, match=r"cannot be written to .*file.*--runs"):
+        attacked(folder / "file" / "runs", *FILMS)
+
+
+@row("a run in a folder that is read-only", "can be shown, reported, exported and compared")
+def read_only(folder: Path) -> None:
+    attacked(folder, *FILMS, name="run")
+    # SQLite needs no second file beside a run at rest. (chmod would not stop a user who may do
+    # everything, as in many containers.)
+    assert {path.name for path in folder.iterdir()} == {"run.sqlite", "run.lock"}
+    assert len(brittle.open_run("run", folder).results()) == len(FILMS)
+    assert {path.name for path in folder.iterdir()} == {"run.sqlite", "run.lock"}
+
+
+@row("a file in the run's place that is no run", "exit 2; the file is left alone")
+def not_a_run(folder: Path) -> None:
+    with sqlite3.connect(folder / "other.sqlite") as db:
+        db.execute("CREATE TABLE mine (x)")
+    db.close()
+    (folder / "text.sqlite").write_text("some notes of mine, long enough to be looked at " * 9)
+    for name, told in (("other", "not a run of brittle"), ("text", "not a readable run file")):
+        before = (folder / f"{name}.sqlite").read_bytes()
+        with pytest.raises(UsageError, match=told):
+            attacked(folder, *FILMS, name=name)
+        assert (folder / f"{name}.sqlite").read_bytes() == before
+
+
+@row("`--name` of a run with other settings", "exit 2, with what differs; the run is left alone")
+def other_settings(folder: Path) -> None:
+    attacked(folder, *FILMS, name="run")
+    before = contents(folder, "run")
+    for told, changed in {
+        "settings was .* now .*0.1": {"share": 0.1},
+        "seed was 0, now 1": {"seed": 1},
+        "goal was 'untargeted'": {"toward": "negative"},
+        "fingerprint was": {"target": FakeTarget({"good": 1.0})},
+    }.items():
+        with pytest.raises(UsageError, match=told):
+            attacked(folder, *FILMS, name="run", **changed)
+    with pytest.raises(UsageError, match="content was"):
+        attacked(folder, *FILMS[1:], name="run")
+    assert contents(folder, "run") == before
+
+
+@row("a smaller budget or limit than the run has", "exit 2: a run can only be extended")
+def smaller(folder: Path) -> None:
+    attacked(folder, *FILMS, name="run", budget=50, limit=8)
+    before = contents(folder, "run")
+    for changed in ({"budget": 40, "limit": 8}, {"budget": 50, "limit": 7}):
+        with pytest.raises(UsageError, match="can only be extended"):
+            attacked(folder, *FILMS, name="run", **changed)
+    assert contents(folder, "run") == before
+
+
+@row("a larger budget or limit, or none", "the rows of a run that had it from the start")
+def larger(folder: Path) -> None:
+    for number, (budget, limit) in enumerate([(70, 8), (70, None), (None, None)]):
+        attacked(folder, *FILMS, name="run", budget=budget, limit=limit)
+        attacked(folder, *FILMS, name=f"fresh-{number}", budget=budget, limit=limit)
+        assert contents(folder, "run") == contents(folder, f"fresh-{number}")
+    first = brittle.open_run("fresh-0", folder).results()
+    assert {result.status for result in first} > {"spent"} or first[0].status == "spent"
+
+
+@row("a run, attack, data set or file that is not there", "exit 2, with what was probably meant")
+def not_there(folder: Path) -> None:
+    attacked(folder, *FILMS, name="films")
+    with pytest.raises(UsageError, match="Did you mean 'films'"):
+        brittle.open_run("flims", folder)
+    assert main(["show", "none", "--runs", str(folder), "--quiet"]) == 2
+    with pytest.raises(UsageError, match="Did you mean 'pwws'"):
+        brittle.attack(FakeTarget(WEIGHTS), FILMS, "pwsw", folder=folder)
+    with pytest.raises(UsageError, match="Did you mean 'mr'"):
+        brittle.attack(FakeTarget(WEIGHTS), "mrr", folder=folder)
+
+
+@row("a run that was killed as it began", "started over: there was nothing in it")
+def killed_at_birth(folder: Path) -> None:
+    (folder / "run.sqlite").touch()
+    (folder / "run.sqlite-wal").touch()
+    assert len(attacked(folder, *FILMS, name="run")) == len(FILMS)

@@ -1,0 +1,138 @@
+"""The table of bad input: what goes in, what comes out, and the check that it does.
+
+The rows of docs/robustness.md are these rows, word for word.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import brittle
+from brittle.results import Result
+from brittle.runs.run import Run
+from brittle.testing import FakeTarget
+
+Check = Callable[[Path], None]
+WEIGHTS = {"good": 2.0, "great": 2.0, "wonderful": 1.0, "bad": -2.0, "dull": -1.0}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of bad input, the documented outcome, and what checks it."""
+
+    what: str
+    outcome: str
+    check: Check
+    slow: bool = False
+
+
+TABLE: list[Row] = []
+
+
+def row(what: str, outcome: str, *, slow: bool = False) -> Callable[[Check], Check]:
+    """Enter a check into the table."""
+
+    def entered(check: Check) -> Check:
+        TABLE.append(Row(what, outcome, check, slow))
+        return check
+
+    return entered
+
+
+def attacked(folder: Path, *examples: Any, target: Any = None, **settings: Any) -> list[Result]:
+    """Attack examples with pwws in this process, and give the rows."""
+    chosen = FakeTarget(WEIGHTS) if target is None else target
+    return brittle.attack(chosen, list(examples), "pwws", folder=folder, **settings).results()
+
+
+def contents(folder: Path, name: str) -> tuple[list[Any], list[Any]]:
+    """Give all results and all steps of a run, as comparable rows."""
+    run = Run(folder / f"{name}.sqlite")
+    return [astuple(result) for result in run.results()], [astuple(s) for s in run.steps()]
+
+
+# The command line as a process, where signals, limits and exit codes are real.
+
+MODEL = """
+import hashlib, math, os, time
+
+def weight(word):
+    return int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") / 2**31 - 1
+
+def classify(texts):
+    time.sleep(float(os.environ.get("SECONDS_A_CALL", "0")))
+    if any(os.environ.get("HANG_ON", "-") in text.split() for text in texts):
+        open("hanging", "w").close()
+        time.sleep(3600)
+    positive = [1 / (1 + math.exp(-sum(map(weight, text.lower().split())))) for text in texts]
+    return [[1 - p, p] for p in positive]
+
+classify.labels = ["negative", "positive"]
+"""
+
+WORDS = (
+    *("good", "bad", "film", "story", "plot", "actor", "great", "dull"),
+    *("love", "war", "bright", "dark", "happy", "sad", "idea", "quick"),
+)
+
+
+def workplace(folder: Path, count: int) -> Path:
+    """Write a model and so many unlabelled texts into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.py").write_text(MODEL)
+    texts = [" ".join(WORDS[(i * k) % 16] for k in range(1, 4)) + f" {i}" for i in range(count)]
+    (folder / "texts.csv").write_text("\n".join(["text", *texts]) + "\n")
+    return folder
+
+
+ATTACK = ("attack", "python:model:classify", "pwws", "--data", "texts.csv", "--name", "run")
+
+
+def argv(*words: str) -> list[str]:
+    """Write a command line that works without the script on the path."""
+    return [sys.executable, "-m", "brittle.cli", *words]
+
+
+def command(
+    folder: Path, *words: str, env: dict[str, str] | None = None, **settings: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder and wait for it, a minute at most."""
+    return subprocess.run(
+        argv(*words),
+        cwd=folder,
+        env=os.environ | (env or {}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        **settings,
+    )
+
+
+def equal_to_fresh(place: Path, fresh: Path, count: int) -> None:
+    """Check that a run that was stopped goes on to what an undisturbed one gives."""
+    assert command(place, *ATTACK, "--quiet").returncode == 0
+    assert command(workplace(fresh, count), *ATTACK, "--quiet").returncode == 0
+    assert contents(place / "runs", "run") == contents(fresh / "runs", "run")
+
+
+@contextmanager
+def started(
+    folder: Path, *words: str, env: dict[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """Start a command in a folder; what is left of it at the end is killed."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(
+        argv(*words), cwd=folder, env=os.environ | (env or {}), text=True, **pipes
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -1,0 +1,190 @@
+"""Targets that raise, hang, or answer what they should not."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brittle
+from brittle.errors import TargetDown
+from brittle.targets import as_target
+from brittle.testing import FakeTarget
+from brittle.text import Text
+from robustness.table import ATTACK, WEIGHTS, attacked, command, equal_to_fresh, row, workplace
+
+LABELS = ["negative", "positive"]
+EXAMPLES = [("a good film", "positive"), ("a good story", "positive"), ("a great plot", "positive")]
+
+
+def good(texts: list[str]) -> list[list[float]]:
+    return [list(row) for row in FakeTarget(WEIGHTS).scores([Text.of(text) for text in texts])]
+
+
+def down(folder: Path, function: Any, match: str) -> None:
+    """Check that a function which never answers well ends the run, and says why."""
+    with pytest.raises(TargetDown, match=match) as stopped:
+        attacked(folder, *EXAMPLES, target=function, labels=LABELS)
+    assert stopped.value.exit_code == 3
+
+
+def on_some(folder: Path, function: Any, match: str) -> None:
+    """Check that a function which fails on “great” costs only that case."""
+    *others, failed = attacked(folder, *EXAMPLES, target=function, labels=LABELS, name="some")
+    assert failed.status == "error" and match in failed.reason and failed.original == "a great plot"
+    *expected, _ = attacked(folder, *EXAMPLES, target=good, labels=LABELS, name="good")
+    assert [(r.status, r.adversarial, r.queries) for r in others] == [
+        (r.status, r.adversarial, r.queries) for r in expected
+    ]
+    assert {r.status for r in others} == {"won"}
+
+
+@row("a target that raises on every text", "exit 3, with what it raised")
+def raises(folder: Path) -> None:
+    def broken(texts: list[str]) -> Any:
+        raise RuntimeError("no weights")
+
+    down(folder, broken, "RuntimeError: no weights")
+
+
+@row("a target that raises on some texts", "`error` with the reason for their cases alone")
+def raises_on_some(folder: Path) -> None:
+    def picky(texts: list[str]) -> Any:
+        if any("great" in text for text in texts):
+            raise RuntimeError("too great")
+        return good(texts)
+
+    on_some(folder, picky, "RuntimeError: too great")
+
+
+@row("errors without end", "exit 3 after 25 in a row; `--retry-errors` attacks them again")
+def errors_without_end(folder: Path) -> None:
+    broken = False
+
+    def breaks(texts: list[str]) -> Any:
+        if broken and any("film" in text for text in texts):
+            raise RuntimeError("gone")
+        return good(texts)
+
+    examples = [(f"a good great film {i}", "positive") for i in range(80)]
+    target = as_target(breaks, labels=LABELS)
+    stopped = {"target": target, "name": "run"}
+    assert target.fingerprint
+
+    def breaking(progress: Any) -> None:
+        nonlocal broken
+        broken = True
+
+    with pytest.raises(TargetDown, match="--retry-errors"):
+        attacked(folder, *examples, progress=breaking, **stopped)
+    broken = False
+    rows = attacked(folder, *examples, retry_errors=True, **stopped)
+    assert len(rows) == 80 and {r.status for r in rows} == {"won"}
+
+
+@row("a target that hangs, in the process", "exit 3 after `--watchdog` seconds; resumes", slow=True)
+def hangs(folder: Path) -> None:
+    place = workplace(folder / "hung", 160)
+    start = time.monotonic()
+    done = command(place, *ATTACK, "--watchdog", "2", env={"HANG_ON": "150"})
+    assert done.returncode == 3 and "seems to hang" in done.stderr, done.stderr
+    assert "Resume with: brittle attack python:model:classify" in done.stderr
+    assert time.monotonic() - start < 30
+    assert 0 < len(brittle.open_run("run", place / "runs").results()) < 160
+    equal_to_fresh(place, folder / "fresh", 160)
+
+
+@row("a function that hangs at once", "exit 3 after `--watchdog` seconds")
+def hangs_at_once(folder: Path) -> None:
+    place = workplace(folder, 2)
+    done = command(place, *ATTACK, "--watchdog", "0.5", env={"HANG_ON": "film"})
+    assert done.returncode == 3 and "seems to hang" in done.stderr, done.stderr
+
+
+@row("an endpoint that hangs", "exit 3 after `timeout` and `retries` of its TOML file; resumes")
+def endpoint_hangs(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        toml = folder / "endpoint.toml"
+        toml.write_text(
+            f'url = "http://127.0.0.1:{silent.getsockname()[1]}/"\nlabels = ["negative", '
+            '"positive"]\ntimeout = 0.2\nretries = 1\n[json]\ntext = "{text}"\n'
+        )
+        with pytest.raises(TargetDown, match=r"no answer within 0.2 s \(2 tries\)"):
+            attacked(folder, *EXAMPLES, target=f"http:{toml}")
+
+
+@row("a program that hangs", "exit 3 after `--timeout` seconds (four times that at its start)")
+def program_hangs(folder: Path) -> None:
+    target = as_target("cmd:sleep 60", labels=LABELS, timeout=0.1)
+    start = time.monotonic()
+    with pytest.raises(TargetDown, match=r"did not answer within 0\.4 s"):
+        attacked(folder, *EXAMPLES, target=target)
+    assert time.monotonic() - start < 20
+
+
+@row("scores that are NaN", "`error` for their cases; exit 3 if there is nothing else")
+def nan(folder: Path) -> None:
+    down(folder, lambda texts: [[float("nan")] * 2 for _ in texts], "not finite")
+
+    def sometimes(texts: list[str]) -> Any:
+        hit = ["great" in text for text in texts]
+        return [[float("nan")] * 2 if h else row for h, row in zip(hit, good(texts))]
+
+    on_some(folder, sometimes, "not finite")
+
+
+@row("too few or too many rows", "the same, with the number of rows got and expected")
+def too_few(folder: Path) -> None:
+    down(folder, lambda texts: good(texts)[1:], "gave 0 answers for 1 texts")
+    down(folder, lambda texts: good([*texts, "more"]), "gave 2 answers for 1 texts")
+
+    def merges(texts: list[str]) -> Any:
+        return good([text for text in texts if "great" not in text])
+
+    on_some(folder, merges, "gave 0 answers for 1 texts")
+
+
+@row("rows of another width, or other labels", "the same, with the labels expected")
+def other_classes(folder: Path) -> None:
+    down(folder, lambda texts: [[0.2, 0.3, 0.5] for _ in texts], r"\(1, 3\).*negative, positive")
+    down(folder, lambda texts: ["spam" for _ in texts], "'spam'. Expected one of: negative")
+    down(folder, lambda texts: None, "gave None")
+
+    def sometimes(texts: list[str]) -> Any:
+        names = [LABELS[int(row[1] > row[0])] for row in good(texts)]
+        return ["spam" if "great" in text else name for text, name in zip(texts, names)]
+
+    rows = attacked(folder, *EXAMPLES, target=sometimes, labels=LABELS)
+    assert [r.status for r in rows] == ["won", "won", "error"] and "'spam'" in rows[-1].reason
+
+
+@row("a target object with a bug in its own `scores`", "the same: checked again before it counts")
+def broken_object(folder: Path) -> None:
+    class Narrow(FakeTarget):
+        def scores(self, items: Any) -> Any:
+            return super().scores(items)[:, :1]
+
+    down(folder, Narrow(WEIGHTS), r"shape \(1, 1\) for 1 texts")
+
+    class Nan(FakeTarget):
+        def scores(self, items: Any) -> Any:
+            return super().scores(items) * float("nan")
+
+    down(folder, Nan(WEIGHTS), "not finite")
+
+
+@row("scores that are no probabilities", "exit 3, naming `--scores`")
+def no_probabilities(folder: Path) -> None:
+    down(folder, lambda texts: [[-3.0, 2.0 + len(text)] for text in texts], "--scores logits")
+    down(folder, lambda texts: [0.5 for _ in texts], "--scores single")
+
+
+@row("a function that ends the program", "exit 3 instead")
+def ends_the_program(folder: Path) -> None:
+    def leaves(texts: list[str]) -> Any:
+        raise SystemExit(0)
+
+    down(folder, leaves, r"SystemExit\(0\)")

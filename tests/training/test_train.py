@@ -1,0 +1,194 @@
+"""Training as a whole: what is written, what is found again, what is resumed, what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.errors import BrittleError, UsageError
+from brittle.training import Progress, find, train, train_on
+from brittle.training.job import accuracy
+from brittle.zoo import folder as folders
+from brittle.zoo.grid import WordNetwork, design, settings
+from brittle.zoo.model import open_model
+
+LSTM, CNN = "LSTM-W-Random-1", "CNN-W-Random-1"
+
+
+def tiny(name: str, **changes: Any) -> WordNetwork:
+    chosen = settings(design(name), "tiny")
+    assert isinstance(chosen, WordNetwork)
+    return replace(chosen, **changes)
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / folders.WEIGHTS).read_bytes()
+
+
+def interrupt_at(epoch: int, step: bool = False) -> Any:
+    def report(progress: Progress) -> None:
+        if progress.epoch == epoch and (progress.dev_accuracy is None) == step:
+            raise KeyboardInterrupt
+
+    return report
+
+
+def test_what_a_folder_holds(sides: Any) -> None:
+    folder = train_on("naive-bayes", sides())
+    names = {"model.safetensors", "model.json", "vocabulary.txt", "README.md"}
+    assert {path.name for path in folder.iterdir()} == names
+    card = json.loads((folder / "model.json").read_text())
+    assert card["labels"] == ["negative", "positive"] and card["fields"] == ["text"]
+    assert card["examples"] == 48 and card["seed"] == 0 and card["format"] == 1
+    assert set(card["files"]) == names - {"model.json", "README.md"}
+    assert "brittle" in card["versions"] and card["key"].startswith(folder.name[-12:])
+    readme = (folder / "README.md").read_text()
+    assert "# naive-bayes@toy#0" in readme and f"{card['dev_accuracy']:.4f}" in readme
+    assert not list(folder.parent.glob("*.partial"))
+
+
+@pytest.mark.parametrize("name", [LSTM, CNN])
+def test_networks_learn_report_and_come_out_the_same(name: str, sides: Any) -> None:
+    pytest.importorskip("torch")
+    told: list[Progress] = []
+    chosen = tiny(name, dropout=0.1, forget=0.0)
+    folder = train_on(name, sides(160, 40), settings=chosen, progress=told.append)
+    epochs = [p for p in told if p.dev_accuracy is not None]
+    assert [p.epoch for p in epochs] == list(range(1, len(epochs) + 1))
+    assert epochs[-1].loss < epochs[0].loss
+    assert "epoch 1/4, loss" in str(epochs[0]) and "step" in str(told[0])
+    card, _ = open_model(folder)
+    assert card.dev_accuracy == max(p.dev_accuracy or 0 for p in epochs) > 0.8
+    before = weights(folder)
+    assert weights(train_on(name, sides(160, 40), settings=chosen, force=True)) == before
+    assert weights(train_on(name, sides(160, 40), 1, settings=chosen)) != before
+
+
+@pytest.mark.parametrize("step", [False, True])
+def test_an_interrupted_training_ends_as_if_undisturbed(
+    step: bool, sides: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(KeyboardInterrupt):
+        train_on(LSTM, sides(), size="tiny", progress=interrupt_at(2, step))
+    told: list[Progress] = []
+    resumed = train_on(LSTM, sides(), size="tiny", progress=told.append)
+    assert told[0].epoch == (2 if step else 3)
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
+    whole = train_on(LSTM, sides(), size="tiny")
+    assert whole != resumed and weights(whole) == weights(resumed)
+    assert open_model(whole)[0].fingerprint == open_model(resumed)[0].fingerprint
+
+
+def test_a_damaged_checkpoint_is_no_obstacle(
+    sides: Any, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(KeyboardInterrupt):
+        train_on(LSTM, sides(), size="tiny", progress=interrupt_at(1))
+    [partial] = (cache / "models").glob("*.partial")
+    (partial / "checkpoint.safetensors").write_bytes(b"rubbish")
+    folder = train_on(LSTM, sides(), size="tiny")
+    assert "training starts anew" in caplog.text
+    assert "checkpoint.safetensors" not in {path.name for path in folder.iterdir()}
+
+
+def test_the_best_weights_are_kept_and_patience_ends_it(sides: Any) -> None:
+    pytest.importorskip("torch")
+    told: list[Progress] = []
+    chosen = tiny(LSTM, epochs=30, patience=2, rate=0.05)
+    folder = train_on(LSTM, sides(160, 40), settings=chosen, progress=told.append)
+    reached = [p.dev_accuracy for p in told if p.dev_accuracy is not None]
+    assert len(reached) < 30
+    best = reached.index(max(reached))
+    assert len(reached) - 1 - best == 2
+    card, model = open_model(folder)
+    data = sides(160, 40)
+    assert accuracy(model, data.side(data.dev)) == card.dev_accuracy == max(reached)
+
+
+def test_a_lost_loss_stops_and_says_where(
+    sides: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    from brittle.training import loop
+
+    monkeypatch.setattr(loop, "_slope", lambda done, warmup: float("nan"))
+    with pytest.raises(BrittleError, match=r"the loss is nan in epoch 1, step 2\. No epoch"):
+        train_on(LSTM, sides(), size="tiny")
+    assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]
+
+
+def test_a_lost_loss_keeps_the_last_good_weights(
+    sides: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    from brittle.training import loop
+
+    monkeypatch.setattr(loop, "_slope", lambda done, warmup: 1.0 if done < 0.5 else float("nan"))
+    with pytest.raises(BrittleError, match=r"epoch 3, step 2.*good weights \(epoch [12], dev") as e:
+        train_on(LSTM, sides(), size="tiny")
+    [kept] = (cache / "models").glob("*.kept")
+    assert str(kept) in str(e.value)
+    card, model = open_model(kept)
+    assert accuracy(model, sides().side(sides().dev)) == card.dev_accuracy
+
+
+def test_nothing_is_trained_twice(sides: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    module = sys.modules["brittle.training.train"]  # the package's name `train` is the function
+    fit = module.fit
+
+    def counted(job: Any) -> Any:
+        calls.append(job.name)
+        time.sleep(0.1)
+        return fit(job)
+
+    monkeypatch.setattr(module, "fit", counted)
+    found: list[Path] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(train_on("naive-bayes", sides())))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 1 and len(found) == 3
+    assert calls == ["naive-bayes@toy#0"]
+    train_on("naive-bayes", sides(), 1)
+    train_on("naive-bayes", sides(seed=5))
+    train_on("Naive-Bayes", sides())
+    assert len(calls) == 3
+
+
+def test_a_file_is_trained_on_and_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "toy.csv"
+    rows = "".join(f"{word} number {n},{word}\n" for n in range(20) for word in ("good", "bad"))
+    path.write_text("review,stars\n" + rows)
+    columns: Any = {"text": ["review"], "label": "stars"}
+    assert find("naive-bayes", str(path), **columns) is None
+    folder = train("naive-bayes", str(path), **columns)
+    assert find("naive-bayes", str(path), **columns) == folder
+    path.write_text("review,stars\n" + rows + "another good one,good\n")
+    assert find("naive-bayes", str(path), **columns) is None
+
+
+def test_an_unknown_name_or_data_set() -> None:
+    with pytest.raises(UsageError, match="Unknown model 'lstm'"):
+        train("lstm", "mr")
+    with pytest.raises(UsageError, match="Unknown data set 'mrr'"):
+        train("naive-bayes", "mrr")
+
+
+def test_a_device_that_is_not_there(sides: Any) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(UsageError, match="device 'nonsense' cannot be used"):
+        train_on(LSTM, sides(), size="tiny", device="nonsense")

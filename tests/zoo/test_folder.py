@@ -1,0 +1,124 @@
+"""A model's folder, whole and damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brittle.errors import UsageError
+from brittle.text import Text
+from brittle.zoo import folder as folders
+from brittle.zoo.folder import Card
+from brittle.zoo.model import open_model
+
+WORDS = ["<pad>", "<unknown>", "good", "naïve", "x\u2028y"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    weight = np.arange(10, dtype=np.float64).reshape(5, 2) / 3
+    folders.write_tensors(tmp_path / folders.WEIGHTS, {"weight": weight, "bias": np.ones(2)})
+    folders.write_words(tmp_path / folders.VOCABULARY, WORDS)
+    folders.write(tmp_path, card(), "# A model\n")
+    return tmp_path
+
+
+def card(**changes: object) -> Card:
+    values: dict[str, object] = {
+        "name": "naive-bayes",
+        "kind": "linear",
+        "data": "toy",
+        "seed": 0,
+        "size": "default",
+        "labels": ("no", "yes"),
+        "fields": ("text",),
+        "parts": {},
+        "settings": {"smoothing": 1.0},
+        "dev_accuracy": 0.5,
+        "epochs": 1,
+        "examples": 4,
+        "data_fingerprint": "f",
+        "key": "k",
+        "seconds": 0.1,
+        "versions": {},
+    }
+    return Card(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_what_is_written_is_read(folder: Path) -> None:
+    read, model = open_model(folder)
+    assert read.full_name == "naive-bayes@toy#0" and read.labels == ("no", "yes")
+    assert folders.read_words(folder / folders.VOCABULARY) == WORDS
+    [logits] = model.logits(model.encode([Text.of("good good")]))
+    assert logits.tolist() == pytest.approx([1 + 4 / 3 + 4 / 3, 1 + 5 / 3 + 5 / 3], abs=1e-14)
+
+
+def test_the_fingerprint_is_of_the_answers_not_of_the_training(folder: Path) -> None:
+    before = folders.read(folder).fingerprint
+    assert folders.write(folder, card(seconds=9.9, dev_accuracy=0.7), "").fingerprint == before
+    assert folders.write(folder, card(labels=("yes", "no")), "").fingerprint != before
+    folders.write_tensors(folder / folders.WEIGHTS, {"weight": np.ones((5, 2)), "bias": np.ones(2)})
+    assert folders.write(folder, card(), "").fingerprint != before
+
+
+def damage_weights(folder: Path) -> None:
+    content = bytearray((folder / folders.WEIGHTS).read_bytes())
+    content[-1] ^= 1
+    (folder / folders.WEIGHTS).write_bytes(content)
+
+
+def remove_words(folder: Path) -> None:
+    (folder / folders.VOCABULARY).unlink()
+
+
+def foreign_weights(folder: Path) -> None:
+    folders.write_tensors(folder / folders.WEIGHTS, {"other": np.ones(3)})
+    vouch(folder)
+
+
+def no_safetensors(folder: Path) -> None:
+    (folder / folders.WEIGHTS).write_bytes(b"\x80\x04pickle")
+    vouch(folder)
+
+
+def vouch(folder: Path) -> None:
+    content = json.loads((folder / folders.CARD).read_text())
+    digest = hashlib.sha256((folder / folders.WEIGHTS).read_bytes()).hexdigest()
+    content["files"][folders.WEIGHTS] = digest
+    (folder / folders.CARD).write_text(json.dumps(content))
+
+
+def change(**changes: object) -> Callable[[Path], None]:
+    def changed(folder: Path) -> None:
+        content = json.loads((folder / folders.CARD).read_text())
+        (folder / folders.CARD).write_text(json.dumps(content | changes))
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (damage_weights, "damaged or not this model's"),
+        (remove_words, "vocabulary.txt is missing"),
+        (foreign_weights, "do not fit the model 'naive-bayes'"),
+        (no_safetensors, "not a weights file in safetensors format"),
+        (change(format=99), "has format 99"),
+        (change(labels=None), "not a model card"),
+        (change(kind="seq2seq"), "kind 'seq2seq'"),
+        (lambda folder: (folder / folders.CARD).write_text("{"), "not a model card"),
+        (lambda folder: (folder / folders.CARD).write_text("[]"), "not a model card"),
+        (lambda folder: (folder / folders.CARD).unlink(), "holds no model.json"),
+    ],
+)
+def test_damaged_and_foreign_folders(
+    folder: Path, damage: Callable[[Path], None], message: str
+) -> None:
+    damage(folder)
+    with pytest.raises(UsageError, match=message):
+        open_model(folder)
