@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import socket
+import contextlib
+import json
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -106,14 +109,45 @@ def hangs_at_once(folder: Path) -> None:
 
 @row("an endpoint that hangs", "exit 3 after `timeout` and `retries` of its TOML file; resumes")
 def endpoint_hangs(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
+    asked: list[str] = []
+    mended = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"]
+            asked.append(text)
+            if len(asked) > 30:
+                mended.wait(20)
+            self.send_response(200)
+            self.end_headers()
+            # Nobody may listen any more: who asked has given up.
+            with contextlib.suppress(OSError):
+                self.wfile.write(json.dumps(good([text])[0]).encode())
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         toml = folder / "endpoint.toml"
         toml.write_text(
-            f'url = "http://127.0.0.1:{silent.getsockname()[1]}/"\nlabels = ["negative", '
-            '"positive"]\ntimeout = 0.2\nretries = 1\n[json]\ntext = "{text}"\n'
+            f'url = "http://127.0.0.1:{server.server_port}/"\nlabels = ["negative", "positive"]\n'
+            'timeout = 0.3\nretries = 1\n[json]\ntext = "{text}"\n'
         )
-        with pytest.raises(TargetDown, match=r"no answer within 0.2 s \(2 tries\)"):
+        with pytest.raises(TargetDown, match=r"no answer within 0\.3 s \(2 tries\)"):
             attacked(folder, *EXAMPLES, target=f"http:{toml}")
+        mended.set()
+        paid, unanswered = set(asked[:30]), asked[30]
+        del asked[:]
+        rows = attacked(folder, *EXAMPLES, target=f"http:{toml}")
+        # The original of a winner and the winner itself are asked once more, alone.
+        alone = {text for r in rows for text in (r.original, r.adversarial)}
+        assert asked[0] == unanswered and not paid & (set(asked) - alone)
+        server.shutdown()
+    again = attacked(folder, *EXAMPLES, target=good, labels=LABELS)
+    assert [(r.status, r.adversarial, r.queries) for r in rows] == [
+        (r.status, r.adversarial, r.queries) for r in again
+    ]
 
 
 @row("a program that hangs", "exit 3 after `--timeout` seconds (four times that at its start)")

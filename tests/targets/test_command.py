@@ -37,7 +37,7 @@ def made(tmp_path: Path) -> Iterator[Callable[..., Command]]:
         script = tmp_path / "model.py"
         script.write_text(FRAME.format(body=body, before=before))
         options = {"labels": "neg,pos", "timeout": 10.0, **options}
-        target = Command(f"cmd:'{sys.executable}' -S -E '{script}'", **options)
+        target = Command(f"cmd:'{sys.executable}' -S '{script}'", **options)
         targets.append(target)
         return target
 
@@ -178,7 +178,7 @@ def test_more_than_one_line_is_noticed_later(made: Any) -> None:
         target.scores([GOOD])
 
 
-@pytest.mark.parametrize("answer", ["maybe", "[0.1]", "0.9x"])
+@pytest.mark.parametrize("answer", ["maybe", "[0.1, 0.2, 0.7]", "0.9x"])
 def test_answers_that_cannot_be_read_are_seen_at_the_start(made: Any, answer: str) -> None:
     with pytest.raises(UsageError, match="plain sentence"):
         made(f"print({answer!r})").scores([GOOD])

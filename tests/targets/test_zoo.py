@@ -105,6 +105,18 @@ def test_what_is_loaded_again_answers_the_same(target: ZooTarget, cache: Path) -
     assert repr(again) == f"ZooTarget({target.name!r})"
 
 
+def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) -> None:
+    zoo.load(f"zoo:naive-bayes@{cache}/toy.csv#8")
+    [listed] = [t.spec for t in zoo.trained() if t.seed == 8]
+    assert listed == "zoo:naive-bayes@toy#8"
+    assert zoo.load(listed, train=False).name == "naive-bayes@toy#8"
+    zoo.load(f"zoo:naive-bayes@{cache}/toy.csv#8", size="tiny")
+    with pytest.raises(UsageError, match="Several models are named naive-bayes@toy#8"):
+        zoo.load(listed)
+    with pytest.raises(UsageError, match="Unknown data set 'toys'"):
+        zoo.load("zoo:naive-bayes@toys")
+
+
 def test_another_seed_is_another_model(cache: Path) -> None:
     one, two = (zoo.load(f"zoo:linear-svm@{cache}/toy.csv#{seed}") for seed in (0, 1))
     assert one.fingerprint != two.fingerprint

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from brittle.errors import BrittleError, UsageError
+from brittle.text import Text
 from brittle.training import Progress, find, train, train_on
 from brittle.training.job import accuracy
+from brittle.training.sides import Sides
 from brittle.zoo import folder as folders
 from brittle.zoo.grid import WordNetwork, design, settings
 from brittle.zoo.model import open_model
@@ -192,3 +194,38 @@ def test_a_device_that_is_not_there(sides: Any) -> None:
     pytest.importorskip("torch")
     with pytest.raises(UsageError, match="device 'nonsense' cannot be used"):
         train_on(LSTM, sides(), size="tiny", device="nonsense")
+
+
+@pytest.mark.parametrize("name", ["naive-bayes", LSTM])
+def test_pairs_are_learnt_from(name: str, sides: Any) -> None:
+    if name == LSTM:
+        pytest.importorskip("torch")
+    plain = sides()
+    pairs = [
+        replace(
+            side,
+            examples=tuple(
+                replace(e, fields=(("one", f"so {n % 3}"), ("two", e.fields[0][1])))
+                for n, e in enumerate(side.examples)
+            ),
+        )
+        for side in (plain.train, plain.dev)
+    ]
+    folder = train_on(name, Sides("pairs", *pairs), size="tiny")
+    card, model = open_model(folder)
+    assert card.fields == ("one", "two")
+    assert ("<next>" in folders.read_words(folder / folders.VOCABULARY)) == (name == LSTM)
+    one, two = Text.of({"one": "so", "two": "warm"}), Text.of({"one": "so warm", "two": ""})
+    keys = model.encode([one, two])
+    assert (keys[0] == keys[1]) == (name == "naive-bayes")
+    assert model.logits(keys).shape == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["naive-bayes", "linear-svm", LSTM])
+def test_data_without_words(name: str, sides: Any) -> None:
+    if name == LSTM:
+        pytest.importorskip("torch")
+    plain = sides(8, 8)
+    examples = tuple(replace(e, fields=(("text", "?!"),)) for e in plain.train.examples)
+    with pytest.raises(UsageError, match="nothing to learn from"):
+        train_on(name, Sides("toy", replace(plain.train, examples=examples), plain.dev))

@@ -288,6 +288,7 @@ def _shown(run: Any, count: int) -> None:
 
     console.show(summary_block(run))
     if count > 0:
+        console.show("")
         console.show(examples(run.results(), count))
 
 

@@ -30,6 +30,12 @@ examples:
   brittle try zoo:naive-bayes@mr "A warm and funny film with a great story."
   brittle try zoo:naive-bayes@mr "A warm and funny film." --attack pwws
 """
+RUN_EXAMPLES = {
+    "show": "brittle show demo",
+    "report": "brittle report demo --out demo.html",
+    "export": "brittle export demo demo.csv",
+    "verify": "brittle verify demo",
+}
 COMPARE_EXAMPLES = """\
 examples:
   brittle compare before after
@@ -54,7 +60,11 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         ("export", "write a run's rows as .csv, .jsonl or .parquet"),
         ("verify", "score every stored winner of a run again"),
     ):
-        _on_run(commands.add_parser(name, help=told, description=told.capitalize() + "."), name)
+        example = f"example: {RUN_EXAMPLES[name]}"
+        made = commands.add_parser(
+            name, help=told, description=told.capitalize() + ".", epilog=example
+        )
+        _on_run(made, name)
     _compare(commands)
     _train(commands)
     _list(commands)
@@ -235,7 +245,9 @@ def _train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     told = "list runs, attacks, data or models"
-    p = commands.add_parser("list", help=told, description=told.capitalize() + ".")
+    p = commands.add_parser(
+        "list", help=told, description=told.capitalize() + ".", epilog="example: brittle list runs"
+    )
     p.add_argument("what", choices=("runs", "attacks", "data", "models"))
     _common(p)
 

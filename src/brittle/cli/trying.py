@@ -46,7 +46,7 @@ def shown(found: Found) -> Any:
     from rich.text import Text
 
     from brittle.reports.terminal import Highlighted
-    from brittle.reports.wording import percent
+    from brittle.reports.wording import percent, plural
 
     first = found[0][0]
     parts: list[Any] = [
@@ -58,7 +58,7 @@ def shown(found: Found) -> Any:
         told += f" ({result.reason})" if result.reason else ""
         told += f", {result.queries} queries"
         if result.adversarial_label is not None:
-            told += f", {result.words_changed} words changed"
+            told += f", {plural(result.words_changed, ('word', 'words'))} changed"
         parts.append(Text(told, style="bold green" if result.status == "won" else "bold"))
         if result.edits:
             parts.append(Highlighted(result))

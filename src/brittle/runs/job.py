@@ -19,7 +19,7 @@ from brittle.data.catalogue import CATALOGUE
 from brittle.data.dataset import Dataset
 from brittle.errors import UsageError, unknown
 from brittle.goals import Confident, Goal, Targeted, Untargeted
-from brittle.targets.labels import match
+from brittle.targets.labels import find, match
 from brittle.targets.protocols import Classifies
 from brittle.text import Text
 
@@ -59,8 +59,11 @@ class Job:
         made, name, resolved = attack_of(given, settings, target.labels, dataset.name)
         check_asks(made, name, target)
         index = match(dataset.labels, target.labels, labels)
-        if toward is not None and toward.lower() not in {x.lower() for x in target.labels}:
-            raise unknown("label", toward, list(target.labels))
+        if toward is not None:
+            place = find(toward, target.labels)
+            if place is None:
+                raise unknown("label", toward, list(target.labels))
+            toward = target.labels[place]
         goal = goal_of(toward, confidence)
         return Job(target, dataset, made, name, resolved, goal, toward, confidence, seed, index)
 
@@ -90,7 +93,7 @@ class Job:
         fixed = self.fixed()
         digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
         words = f"{fixed['target']}-{fixed['attack']}-{Path(fixed['data']).name}"
-        return f"{re.sub(r'[^A-Za-z0-9.@-]+', '-', words).strip('-.')[:80]}-{digest}"
+        return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 
     def manifest(self, taken: Dataset, limit: int | None, budget: int | None) -> dict[str, Any]:
         """Write down everything needed to read the rows, and to run this again."""
@@ -114,8 +117,7 @@ class Job:
 
     def cases(self, taken: Dataset, ids: Sequence[str], done: set[str]) -> Iterator[Case[Text]]:
         """Make the cases that are still to be attacked, one at a time."""
-        lower = [label.lower() for label in self.target.labels]
-        toward = None if self.toward is None else lower.index(self.toward.lower())
+        toward = None if self.toward is None else list(self.target.labels).index(self.toward)
         for case, example in zip(ids, taken.examples):
             if case not in done:
                 label = None if example.label is None else self.index[example.label]
@@ -132,6 +134,7 @@ def attack_of(
             raise unknown("argument", next(iter(settings)), [])
         name = type(given).__name__.lower()
         return given, name, shown(given)
+    given = given if given.startswith("python:") else given.lower()
     known = attacks.settings(attacks.recipe(given))
     resolved = {setting.name: setting.default for setting in known} | dict(settings)
     if resolved.get("learn_from", "") is None and dataset in CATALOGUE:

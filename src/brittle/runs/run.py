@@ -131,7 +131,7 @@ def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:
 def still_wins(run: Run, result: Result, label: str, confidence: float) -> bool:
     """Say whether a new answer to a stored winner reaches the goal of its run."""
     toward, least = run.manifest.get("toward"), run.manifest.get("confidence")
-    reached = label != result.label if toward is None else label.lower() == toward.lower()
+    reached = label != result.label if toward is None else label == toward
     return reached and (least is None or confidence >= least)
 
 

@@ -125,6 +125,9 @@ class Command:
             ) from silent
         try:
             self._read(answer)
+        except UsageError:
+            program.end()
+            raise
         except TargetError as error:
             program.end()
             raise UsageError(

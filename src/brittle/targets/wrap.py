@@ -100,7 +100,7 @@ def _named(spec: str, options: Options) -> Classifies:
         return _zoo_folder(path, options)
     if (path / "config.json").is_file():
         return _transformers(spec, options)
-    if path.is_dir():
+    if spec and path.is_dir():
         raise UsageError(
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
             "model.json (zoo) is in it."

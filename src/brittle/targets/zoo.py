@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from brittle.data.catalogue import CATALOGUE
 from brittle.errors import UsageError
 from brittle.targets import transformers
 from brittle.targets.protocols import Scores
@@ -123,7 +124,7 @@ def load(
     `train=False` a model that is not trained yet is an error.
     """
     name, data, seed = parse(spec)
-    folder = find(name, data, seed, **options)
+    folder = _by_short_name(name, data, seed) or find(name, data, seed, **options)
     if folder is None and not train:
         raise UsageError(
             f"The model {name!r} is not trained yet on {data!r} with the seed {seed}. Train it "
@@ -135,6 +136,19 @@ def load(
 
 
 _train = train
+
+
+def _by_short_name(name: str, data: str, seed: int) -> Path | None:
+    """Find a model trained on a file that is now named by its stem alone, as it is listed."""
+    if data in CATALOGUE or data.startswith("hf:") or Path(data).exists():
+        return None
+    found = [t.path for t in trained() if (t.name, t.data, t.seed) == (name, data, seed)]
+    if len(found) > 1:
+        raise UsageError(
+            f"Several models are named {name}@{data}#{seed}: they were trained on different data "
+            f"or sizes. Name the folder of one: {', '.join(map(str, found))}."
+        )
+    return found[0] if found else None
 
 
 def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from brittle.errors import BrittleError
+from brittle.errors import BrittleError, UsageError
 from brittle.training.progress import Progress, Report, silent
 from brittle.training.sides import Side
 from brittle.zoo.grid import Design, Settings
 from brittle.zoo.model import Model
+from brittle.zoo.vocabulary import Vocabulary
 
 ROWS = 256
 
@@ -60,6 +61,18 @@ class Diverged(BrittleError):
     def __init__(self, message: str, fitted: Fitted | None) -> None:
         super().__init__(message)
         self.fitted = fitted
+
+
+def known_words(job: Job, *, cap: int | None = None, min_count: int = 1) -> Vocabulary:
+    """Collect the words of the train side; to know none at all is an error."""
+    pairs = len(job.fields) > 1 and job.design.kind != "linear"
+    found = Vocabulary.of(job.train.texts, cap=cap, min_count=min_count, pairs=pairs)
+    if len(found) == len(Vocabulary.of((), pairs=pairs)):
+        raise UsageError(
+            f"No word occurs {min_count} times or more on the train side of {job.name}: there is "
+            "nothing to learn from. Check the text column (--text), or train on more data."
+        )
+    return found
 
 
 def accuracy(model: Model, side: Side) -> float:

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.training.job import Fitted, Job, accuracy
+from brittle.training.job import Fitted, Job, accuracy, known_words
 from brittle.training.sides import Side
 from brittle.zoo import folder as folders
 from brittle.zoo.grid import LinearSvm, NaiveBayes
@@ -23,7 +23,7 @@ def fit_naive_bayes(job: Job, settings: NaiveBayes) -> Fitted:
 
     The words it knows are those of the train side; others, and holes, say nothing.
     """
-    vocabulary = Vocabulary.of(job.train.texts)
+    vocabulary = known_words(job)
     counts = np.zeros((len(vocabulary), len(job.labels)))
     for key, label in zip(vocabulary.bags(job.train.texts), job.train.label):
         rows, count = _bag(key)
@@ -45,7 +45,7 @@ def fit_linear_svm(job: Job, settings: LinearSvm) -> Fitted:
     logits are a * margin + c, with the scale a and the offsets c of the least log loss (Platt's
     scaling, with his smoothed targets; for two classes exactly his).
     """
-    vocabulary = Vocabulary.of(job.train.texts)
+    vocabulary = known_words(job)
     bags = [_bag(key) for key in vocabulary.bags(job.train.texts)]
     sign = np.where(np.eye(len(job.labels), dtype=bool)[list(job.train.label)], 1.0, -1.0)
     learner = _Averaged(len(vocabulary), len(job.labels), settings)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from brittle.data.catalogue import CATALOGUE
 from brittle.zoo.folder import Card
 
 
 def readme(card: Card, about: str) -> str:
     """Write a model's card as Markdown."""
     settings = "\n".join(f"| {name} | {value} |" for name, value in card.settings.items())
+    data = card.data if card.data in CATALOGUE else "FILE"
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     return f"""# {card.full_name}
 
@@ -27,7 +29,7 @@ A text classifier of brittle's zoo: {about}.
 
 ## Use
 
-    brittle attack zoo:{card.full_name} pwws --data {card.data}
+    brittle attack zoo:{card.full_name} pwws --data {data}
 
 Meant for measuring attacks and defences, not for decisions about people. `model.json` holds the
 same facts for programs, and the SHA-256 of the files beside it.

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from brittle.training.job import Diverged, Fitted, Job, accuracy
+from brittle.training.job import Diverged, Fitted, Job, accuracy, known_words
 from brittle.training.loop import Lesson, descend, seeded
 from brittle.zoo import folder as folders
 from brittle.zoo.device import torch_device
@@ -19,12 +19,7 @@ from brittle.zoo.words import WordModel
 def fit_words(job: Job, settings: WordNetwork) -> Fitted:
     """Fit a network over words; the vocabulary is the train side's."""
     device = torch_device(job.device)
-    vocabulary = Vocabulary.of(
-        job.train.texts,
-        cap=settings.vocabulary,
-        min_count=settings.min_count,
-        pairs=len(job.fields) > 1,
-    )
+    vocabulary = known_words(job, cap=settings.vocabulary, min_count=settings.min_count)
     keys = vocabulary.sequences(job.train.texts, settings.reads)
     rows = [np.frombuffer(key, dtype=np.int32).astype(np.int64) for key in keys]
     label = torch.tensor(job.train.label, device=device)

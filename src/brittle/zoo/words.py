@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.text import Text
+from brittle.zoo.cnn import FastCnn
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.grid import WordNetwork
 from brittle.zoo.lstm import FastLstm
-from brittle.zoo.networks import WordClassifier, build, padded
+from brittle.zoo.networks import Convolutions, LastState, WordClassifier, build, padded
 from brittle.zoo.vocabulary import Vocabulary
 
 WORDS = 1 << 15  # of one forward pass, with padding: more needs memory and is no faster
@@ -39,9 +40,7 @@ class WordModel:
         self._threads = torch.get_num_threads()
         if on_cpu:
             torch.set_num_threads(1)
-        lstm = getattr(network.encoder, "lstm", None)
-        plain = on_cpu and lstm is not None and lstm.num_layers == 1
-        self._fast = FastLstm(network) if plain else None
+        self._fast = _fast(network) if on_cpu else None
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         return self.vocabulary.sequences(items, self.reads)
@@ -69,6 +68,15 @@ class WordModel:
             rows = [np.frombuffer(key, dtype=np.int32).astype(np.int64) for key in keys]
             logits: NDArray[np.float32] = self.network(*padded(rows, self.device)).cpu().numpy()
         return logits
+
+
+def _fast(network: WordClassifier) -> FastLstm | FastCnn | None:
+    """Give the quick way to score this network, if there is one."""
+    if isinstance(network.encoder, Convolutions):
+        return FastCnn(network)
+    if isinstance(network.encoder, LastState) and network.encoder.lstm.num_layers == 1:
+        return FastLstm(network)
+    return None
 
 
 def _passes(keys: Sequence[bytes]) -> Iterator[list[int]]:
