@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -260,6 +260,16 @@ def stored(run: Path) -> tuple[list[Any], list[Any]]:
         db.close()
 
 
+def finished(run: Path) -> int:
+    """Count the finished cases of a run that may be under way, or not yet begun."""
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{run.as_uri()}?mode=ro", uri=True)) as db,
+    ):
+        return int(db.execute("SELECT count(*) FROM results").fetchone()[0])
+    return 0
+
+
 @dataclass
 class Disturbed:
     """A run that is killed and started again, and what was seen on the way."""
@@ -281,7 +291,7 @@ class Disturbed:
         before = len(self.log.read().asked)
         known = {row[-2] for row in self._rows}
         with subprocess.Popen(self.argv, cwd=self.cwd, stderr=subprocess.PIPE) as process:
-            if moment is not None and moment.comes(process, self.log):
+            if moment is not None and moment.comes(process, self.log, self.run):
                 os.kill(process.pid, signal.SIGKILL)
             stderr = process.communicate()[1].decode()
         rows, _ = stored(self.run)
@@ -300,14 +310,22 @@ class Disturbed:
 
 @dataclass(frozen=True)
 class Moment:
-    """When to kill: after some seconds, or when so many distinct texts were asked, and a bit."""
+    """When to kill: some seconds after the start, after a number of texts, or after a case ends.
 
-    texts: int | None
+    `texts` counts distinct ones over all lives; if there were as many before, the next one counts.
+    """
+
     seconds: float
+    texts: int | None = None
+    of: int = 0
+    case_ends: bool = False
 
-    def comes(self, process: subprocess.Popen[bytes], log: Log) -> bool:
+    def comes(self, process: subprocess.Popen[bytes], log: Log, run: Path) -> bool:
         """Wait for the moment; False if the process ended before."""
-        while self.texts is not None and len(log.read().distinct) < self.texts:
+        rows, texts = finished(run), 0
+        if self.texts is not None:
+            texts = min(self.of, max(self.texts, len(log.read().distinct) + 1))
+        while len(log.read().distinct) < texts or (self.case_ends and finished(run) == rows):
             if process.poll() is not None:
                 return False
             time.sleep(0.002)
@@ -318,22 +336,24 @@ class Moment:
 def moments(count: int, texts: int, seed: int) -> list[Moment]:
     """Draw moments over the whole life of a run of so many texts.
 
-    A fifth falls into start-up; of the others one on the first batch, one when the last text has
-    been asked, the rest anywhere between.
+    A fifth falls into start-up, a tenth just after cases were written; of the others one on the
+    first batch, one when the last text has been asked, the rest anywhere between.
     """
     rng = Random(f"moments:{seed}")
-    early = count // 5
-    places = sorted([1, texts, *(rng.randint(1, texts) for _ in range(count - early - 2))])
-    drawn = [Moment(place, rng.uniform(0, 4 * DELAY)) for place in places]
+    early, after_cases = count // 5, min(4, max(1, count // 10))
+    places = [1, texts, *(rng.randint(1, texts) for _ in range(count - early - after_cases - 2))]
+    drawn = [Moment(rng.uniform(0, 4 * DELAY), place, texts) for place in sorted(places)]
     for _ in range(early):
-        drawn.insert(rng.randint(0, len(drawn) - 1), Moment(None, rng.uniform(0, START_UP)))
+        drawn.insert(rng.randint(0, len(drawn) - 1), Moment(rng.uniform(0, START_UP)))
+    for _ in range(after_cases):
+        drawn.insert(rng.randint(0, len(drawn) // 2), Moment(0.0, case_ends=True))
     return drawn
 
 
 def endpoint_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     """Compare a killed and an undisturbed run against an endpoint that counts."""
     data = folder / "examples.csv"
-    examples(data, 120, seed, longest=5)
+    examples(data, 100, seed, longest=5)
     with serving(folder / "calm") as calm:
         run = folder / "calm" / "runs" / "run.sqlite"
         argv = command(f"http:{folder / 'calm' / 'endpoint.toml'}", data, run.parent)

@@ -132,6 +132,23 @@ def test_a_classifier_that_only_predicts_is_label_only() -> None:
     assert target.scores(ITEMS).tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
+def test_an_object_with_classes_that_predicts_is_a_classifier() -> None:
+    class Bare:
+        classes_ = np.array(["neg", "pos"])
+
+        def predict(self, texts: list[str]) -> Any:
+            return ["pos" for _ in texts]
+
+    assert as_target(Bare()).scores(ITEMS)[:, 1].tolist() == [1.0, 1.0, 1.0]
+
+    class Short(Bare):
+        def predict(self, texts: list[str]) -> Any:
+            return ["pos"]
+
+    with pytest.raises(TargetError, match="1 labels for 12 texts"):
+        as_target(Short())
+
+
 def test_labels_can_be_asked_of_any_classifier() -> None:
     target = as_target(fitted(RidgeClassifier()), scores="label")
     assert getattr(target, "label_only", False)

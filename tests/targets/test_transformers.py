@@ -250,13 +250,13 @@ def test_pickled_weights_are_refused(folder: Path, tmp_path: Path) -> None:
         load(str(place))
 
 
-def test_what_cannot_be_loaded_says_what_is_expected(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_loaded_says_what_is_expected(folder: Path, tmp_path: Path) -> None:
     place = Path(edited(folder, tmp_path / "broken"))
     (place / "config.json").write_text("{}")
     with pytest.raises(UsageError, match=r"Expected a folder with config\.json"):
         load(str(place))
+    with pytest.raises(UsageError, match="no folder"):
+        load(f"hf:{tmp_path}/absent")
     with pytest.raises(UsageError, match="cannot be used"):
         load(str(folder), device="nonsense")
 

@@ -222,10 +222,11 @@ def test_pairs_are_learnt_from(name: str, sides: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["naive-bayes", "linear-svm", LSTM])
-def test_data_without_words(name: str, sides: Any) -> None:
+def test_data_without_words(name: str, sides: Any, cache: Path) -> None:
     if name == LSTM:
         pytest.importorskip("torch")
     plain = sides(8, 8)
     examples = tuple(replace(e, fields=(("text", "?!"),)) for e in plain.train.examples)
     with pytest.raises(UsageError, match="nothing to learn from"):
         train_on(name, Sides("toy", replace(plain.train, examples=examples), plain.dev))
+    assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]

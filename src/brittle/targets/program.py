@@ -43,11 +43,12 @@ class Program:
         self._end = weakref.finalize(self, _ended, process, todo)
 
     def ask(self, line: bytes, timeout: float) -> str:
-        """Send one line and wait for the line that answers it."""
+        """Send one line and wait for the line that answers it; one that hangs is ended."""
         self._todo.put(line)
         try:
             answer = self._lines.get(timeout=timeout)
         except queue.Empty:
+            _killed(self._process)
             raise Silent(f"it did not answer within {timeout:g} s") from None
         if answer is None:
             raise Silent(f"it ended with exit code {self._process.wait()}")
@@ -103,9 +104,12 @@ def _ended(process: subprocess.Popen[bytes], todo: Lines) -> None:
     todo.put(None)
     try:
         process.wait(GRACE)
-        return
     except subprocess.TimeoutExpired:
-        pass
+        _killed(process)
+
+
+def _killed(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it has started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError, AttributeError):

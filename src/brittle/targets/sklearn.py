@@ -49,12 +49,11 @@ class Estimator:
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
         if self.kind == "label":
-            return one_hot([_index(self.model.classes_, answer, who) for answer in raw], self._k)
+            found = [_index(self.model.classes_, answer, who) for answer in raw]
+            if len(found) != len(items):
+                raise TargetError(f"{who} gave {len(found)} labels for {len(items)} texts.")
+            return one_hot(found, len(self.labels))
         return probabilities(raw, len(items), self.labels, self.kind, who)
-
-    @property
-    def _k(self) -> int:
-        return len(self.labels)
 
 
 def of_estimator(
@@ -93,8 +92,10 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
         raise UsageError(f"There is no file {str(path)!r}.")
     require("sklearn", "sklearn", f"Loading {path.name}")
     skops = require("skops.io", "sklearn", f"Loading {path.name}")
+    # Read once: what is loaded is what was looked at.
+    content = path.read_bytes()
     try:
-        strange = skops.get_untrusted_types(file=path)
+        strange = skops.get_untrusted_types(data=content)
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise UsageError(f"{str(path)!r} is not a skops file: {error}.") from error
     refused = [name for name in strange if name not in trust and not _harmless(name)]
@@ -104,7 +105,7 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
             f"{str(path)!r} holds types that are not trusted unasked: {', '.join(refused)}. If you "
             f"made the file, or trust who did, say so: {flags}"
         )
-    return skops.load(path, trusted=strange), fingerprints.of_parts(path.read_bytes())
+    return skops.loads(content, trusted=strange), fingerprints.of_parts(content)
 
 
 def _harmless(name: str) -> bool:

@@ -130,7 +130,7 @@ def _live(thing: Any, options: Options) -> Classifies:
             name=options.name,
             device=options.device,
         )
-    if hasattr(thing, "predict") and hasattr(thing, "fit"):
+    if hasattr(thing, "predict") and (hasattr(thing, "fit") or hasattr(thing, "classes_")):
         from brittle.targets.sklearn import of_estimator
 
         return of_estimator(thing, name=options.name, **options.black_box)

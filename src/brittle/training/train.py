@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,6 +124,9 @@ def _train(plan: Plan, device: str, progress: Report, force: bool) -> Path:
             fitted = fit(_job(plan, partial, device, progress))
         except Diverged as error:
             raise _kept(plan, partial, error, time.perf_counter() - started) from error
+        finally:
+            with suppress(OSError):
+                partial.rmdir()  # goes only when nothing was trained yet
         _finish(plan, partial, fitted, time.perf_counter() - started)
         _replace(partial, folder)
     return folder

@@ -1,0 +1,221 @@
+"""Every command: what it prints, as tables, as JSON, or not at all, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.conftest import Brittle
+
+ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
+SENTENCE = ("try", "python:cli_models:weak", "a good film")
+
+EVERY: dict[str, tuple[str, ...]] = {
+    "attack": (*ATTACK, "--name", "weak"),
+    "try": (*SENTENCE, "--attack", "pwws"),
+    "show": ("show", "weak"),
+    "report": ("report", "weak"),
+    "export": ("export", "weak", "rows.csv"),
+    "verify": ("verify", "weak"),
+    "compare": ("compare", "weak", "strong"),
+    "list runs": ("list", "runs"),
+    "list attacks": ("list", "attacks"),
+    "list data": ("list", "data"),
+    "list models": ("list", "models"),
+}
+COMMANDS = ("attack", "try", "show", "report", "export", "verify", "compare", "train", "list")
+
+
+@pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
+def test_every_command_prints_json(brittle: Brittle, words: tuple[str, ...]) -> None:
+    said = brittle(*words, "--json")
+    assert said.code == 0 and json.loads(said.out)
+
+
+@pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
+def test_every_command_can_be_quiet(brittle: Brittle, words: tuple[str, ...]) -> None:
+    said = brittle(*words, "--quiet")
+    assert (said.code, said.out, said.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
+def test_every_command_prints_for_people(brittle: Brittle, words: tuple[str, ...]) -> None:
+    said = brittle(*words)
+    assert said.code == 0 and said.out.strip() and "{" not in said.out
+    assert all(len(line) <= 100 for line in said.out.splitlines())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_s_help_has_an_example(brittle: Brittle, command: str) -> None:
+    said = brittle(command, "--help")
+    assert said.code == 0 and f"brittle {command}" in said.out.split("example", 1)[1]
+    assert "--json" in said.out and "--quiet" in said.out
+
+
+def test_help_and_version(brittle: Brittle) -> None:
+    said = brittle("--help")
+    assert said.code == 0 and all(command in said.out for command in COMMANDS)
+    assert brittle().out == said.out
+    assert brittle("--version").out.startswith("brittle 0.")
+
+
+def test_an_attack_brings_its_settings_along(brittle: Brittle) -> None:
+    said = brittle("attack", "x", "pwws", "--help")
+    assert "settings of pwws" in said.out and "--share FLOAT" in said.out
+    assert "--no-inflect" in said.out and "--population" not in said.out
+    said = brittle("attack", "x", "genetic", "--help")
+    assert "--population INT" in said.out and "(default: 60)" in said.out
+    assert "--population" in brittle("try", "x", "y", "--attack", "genetic", "--help").out
+    assert "--share" not in brittle("attack", "--help").out.split("examples:")[0]
+
+
+def test_settings_are_passed_through(brittle: Brittle) -> None:
+    said = brittle(*ATTACK, "--name", "half", "--share", "0.5", "--no-inflect", "--json")
+    settings = json.loads(said.out)["manifest"]["settings"]
+    assert settings["share"] == 0.5 and settings["inflect"] is False
+
+
+def test_the_users_own_attack_has_settings_too(brittle: Brittle, place: Path) -> None:
+    (place / "cli_attacks.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from typing import Annotated\n"
+        "from brittle.asks import Try\n"
+        "@dataclass(frozen=True)\n"
+        "class Put:\n"
+        "    word: str\n"
+        "    asks = (Try,)\n"
+        "    def __call__(self, case, rng):\n"
+        "        yield from Try([case.text.swap(1, self.word)])\n"
+        "def put(*, word: Annotated[str, 'the word to put second'] = 'odd'):\n"
+        "    return Put(word)\n"
+    )
+    words = ("attack", "python:cli_models:weak", "python:cli_attacks:put")
+    assert "the word to put second (default: odd)" in brittle(*words, "--help").out
+    said = brittle(*words, "--data", "films.csv", "--word", "even", "--limit", "3", "--json")
+    told = json.loads(said.out)
+    assert told["manifest"]["settings"] == {"word": "even"} and told["statuses"]["won"] == 3
+
+
+def test_progress_is_on_stderr_and_rows_on_stdout(brittle: Brittle) -> None:
+    said = brittle(*ATTACK, "--name", "told", "--limit", "5")
+    assert "5/5 cases" in said.err and "5/5 cases" not in said.out
+    assert "attack success" in said.out and "Run: runs/told.sqlite" in said.out
+
+
+def test_warnings_are_on_stderr(brittle: Brittle, place: Path) -> None:
+    rows = [f"a good film {i} good,negative" for i in range(12)]
+    (place / "swapped.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    said = brittle(*ATTACK[:-1], "swapped.csv", "--json")
+    assert "warning:" in said.err and "probably swapped" in said.err
+    assert "negative=positive" in said.err
+    assert any("swapped" in told for told in json.loads(said.out)["manifest"]["warnings"])
+
+
+def test_examples_are_shown_as_many_as_asked_for(brittle: Brittle) -> None:
+    assert brittle("show", "weak", "--examples", "2").out.count("[good→full]") == 2
+    assert "→" not in brittle("show", "weak", "--examples", "0").out
+
+
+def test_the_report_is_written_where_asked(brittle: Brittle, place: Path) -> None:
+    assert brittle("report", "weak").out.strip() == "runs/weak.html"
+    assert brittle("report", "weak", "--out", "new/r.html").code == 0
+    assert (place / "new" / "r.html").read_text().lower().startswith("<!doctype html>")
+    said = brittle(*ATTACK, "--name", "weak", "--report", "also.html")
+    assert str(place / "also.html") in said.out.replace("\n", "") and (place / "also.html").exists()
+
+
+def test_rows_are_exported(brittle: Brittle, place: Path) -> None:
+    for ending in ("csv", "jsonl", "parquet"):
+        assert brittle("export", "weak", f"out.{ending}", "--json").code == 0
+        assert (place / f"out.{ending}").stat().st_size > 100
+    with (place / "out.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 11
+    said = brittle("export", "weak", "out.xls")
+    assert said.code == 2 and "expected a name that ends in .csv" in said.err
+
+
+def test_winners_are_verified(brittle: Brittle) -> None:
+    said = brittle("verify", "weak")
+    assert (said.code, said.out) == (0, "10 of 10 stored winners still win.\n")
+    said = brittle("verify", "weak", "--target", "python:cli_models:strong")
+    assert said.code == 1 and "0 of 10 stored winners still win." in said.out
+    assert "10 of 10 stored winners no longer win" in said.err
+    said = brittle("verify", "weak", "--target", "python:cli_models:strong", "--json")
+    assert said.code == 1 and {row["wins"] for row in json.loads(said.out)} == {False}
+
+
+def test_a_worse_run_fails_the_gate(brittle: Brittle) -> None:
+    assert brittle("compare", "weak", "strong", "--fail-if-worse", "--quiet").code == 0
+    said = brittle("compare", "strong", "weak", "--fail-if-worse", "--quiet")
+    assert said.code == 1 and "'weak' is worse than 'strong'" in said.err and "p = " in said.err
+    assert brittle("compare", "strong", "weak", "--quiet").code == 0
+    strict = ("compare", "strong", "weak", "--fail-if-worse", "--quiet", "--level", "1e-6")
+    assert brittle(*strict).code == 0
+
+
+def test_runs_that_share_no_case_cannot_fail_or_pass(brittle: Brittle, place: Path) -> None:
+    (place / "others.csv").write_text("text,label\nso good,positive\n")
+    assert brittle(*ATTACK[:-1], "others.csv", "--name", "others", "--quiet").code == 0
+    said = brittle("compare", "weak", "others", "--fail-if-worse")
+    assert said.code == 2 and "shares no case" in said.err
+
+
+def test_comparing_is_paired(brittle: Brittle) -> None:
+    told = json.loads(brittle("compare", "strong", "weak", "--json").out)
+    assert [run["run"] for run in told["runs"]] == ["strong", "weak"]
+    (pair,) = told["paired"]
+    assert pair["shared"] == 11 and pair["accuracy"]["difference"] < -0.5
+
+
+def test_one_sentence_is_tried(brittle: Brittle) -> None:
+    said = brittle(*SENTENCE)
+    assert said.code == 0 and "a [good→full] film" in said.out
+    assert all(f"{name}: won" in said.out for name in ("pwws", "genetic", "random-swap"))
+    (row,) = json.loads(brittle(*SENTENCE, "--attack", "pwws", "--json").out)
+    assert row["adversarial"] == "a full film" and row["steps"][0]["query"] == 1
+    said = brittle(*SENTENCE, "--label", "negative", "--attack", "pwws")
+    assert "pwws: skipped (already wrong)" in said.out
+    assert brittle(*SENTENCE, "--label", "neg").code == 2
+
+
+def test_what_there_is_is_listed(brittle: Brittle) -> None:
+    def names(what: str, column: str) -> list[Any]:
+        return [row[column] for row in json.loads(brittle("list", what, "--json").out)]
+
+    assert {"weak", "strong"} <= set(names("runs", "run"))
+    assert {"pwws", "genetic", "random-swap", "strongest-swap", "tack-on"} <= set(
+        names("attacks", "attack")
+    )
+    assert names("data", "data")[:3] == ["mr", "imdb", "bbc"]
+    assert {"naive-bayes", "linear-svm"} <= set(names("models", "model"))
+    said = brittle("list", "runs", "--runs", "nowhere")
+    assert (said.code, said.out) == (0, "There are no runs yet.\n")
+
+
+def test_a_model_is_trained_once(
+    brittle: Brittle, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRITTLE_CACHE", str(place / "cache"))
+    words = ("good great fine", "bad dull poor")
+    rows = [f"a {words[i % 2]} film {i},{('positive', 'negative')[i % 2]}" for i in range(60)]
+    (place / "train.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    first = brittle("train", "naive-bayes", "--data", "train.csv", "--json")
+    assert first.code == 0, first.err
+    folder = Path(json.loads(first.out)["written"])
+    assert folder.is_dir() and folder.is_relative_to(place / "cache")
+    again = brittle("train", "naive-bayes", "--data", "train.csv", "--json", "--quiet")
+    assert json.loads(again.out)["written"] == str(folder) and again.err == ""
+    said = brittle("attack", str(folder), "pwws", "--data", "films.csv", "--json", "--quiet")
+    assert said.code == 0 and json.loads(said.out)["cases"] == 11
+
+
+def test_the_script_and_the_module_are_the_same() -> None:
+    argv = [sys.executable, "-m", "brittle.cli", "--version"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("brittle 0.")
