@@ -13,90 +13,37 @@ from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
 import json
-import math
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import counting
+from counting import DELAY, Log, scores
+
 CONCURRENCY, BATCH = 2, 8
-DELAY = 0.002  # seconds a request takes, so that a kill finds some under way
 START_UP = 0.8  # seconds; kills "at start-up" fall within them
 
-WORDS = [
-    "good",
-    "bad",
-    "great",
-    "poor",
-    "fine",
-    "dull",
-    "bright",
-    "dark",
-    "happy",
-    "sad",
-    "quick",
-    "slow",
-    "clever",
-    "stupid",
-    "warm",
-    "cold",
-    "strong",
-    "weak",
-    "fresh",
-    "stale",
-    "film",
-    "story",
-    "plot",
-    "actor",
-    "scene",
-    "music",
-    "picture",
-    "moment",
-    "idea",
-    "ending",
-    "war",
-    "love",
-    "money",
-    "house",
-    "child",
-    "woman",
-    "man",
-    "city",
-    "night",
-    "day",
-    "watch",
-    "make",
-    "see",
-    "think",
-    "find",
-    "show",
-    "give",
-    "take",
-    "tell",
-    "keep",
-    "begin",
-    "really",
-    "very",
-    "rather",
-    "almost",
-    "never",
-    "always",
-    "quite",
-    "often",
-]
+WORDS = re.findall(
+    r"\w+",
+    """
+    good bad great poor fine dull bright dark happy sad quick slow clever stupid warm cold strong
+    weak fresh stale film story plot actor scene music picture moment idea ending war love money
+    house child woman man city night day watch make see think find show give take tell keep begin
+    really very rather almost never always quite often
+    """,
+)
 
 
 def main() -> int:
@@ -105,10 +52,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", metavar="FILE", help="also write what was measured as JSON")
-    parser.add_argument("--serve", metavar="LOG", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.serve:
-        return serve(Path(args.serve))
     with tempfile.TemporaryDirectory(prefix="brittle-kills-") as folder:
         found = {
             "http": endpoint_part(Path(folder), args.kills, args.seed),
@@ -132,60 +76,12 @@ CHECKS = (
 )
 
 
-# The server.
-
-
-def scores(text: str) -> list[float]:
-    """Score a text by a fixed weight for every word, drawn from the word's hash."""
-    logit = sum(_weight(word) for word in text.lower().split())
-    positive = 1 / (1 + math.exp(-logit))
-    return [1 - positive, positive]
-
-
-def _weight(word: str) -> float:
-    return int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") / 2**31 - 1
-
-
-def serve(log: Path) -> int:
-    """Answer until killed; every text asked is a line of the log before it is answered."""
-    lock, out = threading.Lock(), log.open("a", encoding="utf-8")
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1  # headers and body in one packet
-
-        def do_POST(self) -> None:
-            texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["texts"]
-            with lock:
-                out.writelines(json.dumps(text) + "\n" for text in texts)
-                out.flush()
-            time.sleep(DELAY)
-            body = json.dumps({"scores": [scores(text) for text in texts]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: the log file says it all."""
-
-        def handle(self) -> None:
-            # The other side may be killed, perhaps in the middle of asking.
-            with suppress(ConnectionError, ValueError):
-                super().handle()
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    print(server.server_port, flush=True)
-    server.serve_forever()
-    return 0
-
-
 @contextmanager
 def serving(folder: Path) -> Iterator[Log]:
     """Start a server in a process of its own, with its log and endpoint.toml in the folder."""
     folder.mkdir()
     log = Log(folder / "asked.jsonl")
-    command = [sys.executable, __file__, "--serve", str(log.path)]
+    command = [sys.executable, counting.__file__, str(log.path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
@@ -198,31 +94,6 @@ def serving(folder: Path) -> Iterator[Log]:
             yield log
         finally:
             server.kill()
-
-
-@dataclass
-class Log:
-    """What a target was asked so far, read from its log file as it grows."""
-
-    path: Path
-    asked: list[str] = field(default_factory=list)
-    distinct: set[str] = field(default_factory=set)
-    _at: int = 0
-
-    def read(self) -> Log:
-        """Take in what was written since the last look, whole lines only."""
-        if self.path.exists():
-            with self.path.open("rb") as file:
-                file.seek(self._at)
-                whole, end, _ = file.read().rpartition(b"\n")
-            self._at += len(whole) + len(end)
-            fresh = [json.loads(line) for line in whole.splitlines()]
-            self.asked += fresh
-            self.distinct.update(fresh)
-        return self
-
-
-# The runs.
 
 
 def examples(path: Path, count: int, seed: int, longest: int = 12) -> None:
@@ -307,6 +178,17 @@ class Disturbed:
         self._rows = rows
         return bool(process.returncode == 0)
 
+    def lives_through(self, moments: Sequence[Moment]) -> tuple[int, int]:
+        """Kill it at each moment, let it end, start it again; count what was asked till and then."""
+        ended = False
+        for moment in moments:
+            ended = ended or self.life(moment)
+        while not ended:
+            ended = self.life(None)
+        asked = len(self.log.asked)
+        self.life(None)
+        return asked, len(self.log.asked) - asked
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -366,14 +248,7 @@ def endpoint_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
         run = folder / "wild" / "runs" / "run.sqlite"
         argv = command(f"http:{folder / 'wild' / 'endpoint.toml'}", data, run.parent)
         wild = Disturbed(argv, run, log, folder)
-        ended = False
-        for moment in moments(kills, len(calm.distinct), seed):
-            ended = ended or wild.life(moment)
-        while not ended:
-            ended = wild.life(None)
-        asked = len(log.asked)
-        wild.life(None)
-        again = len(log.asked) - asked
+        asked, again = wild.lives_through(moments(kills, len(calm.distinct), seed))
     extra, bound = asked - len(calm.asked), wild.kills * CONCURRENCY * BATCH
     same = [now == was for now, was in zip(stored(run), (rows, steps))]
     return {
@@ -398,7 +273,7 @@ def endpoint_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
 FUNCTION = """
 import json, sys, time
 sys.path.insert(0, {here!r})
-from kills import scores
+from counting import scores
 
 def classify(texts):
     with open({log!r}, "a", encoding="utf-8") as out:
@@ -425,14 +300,7 @@ def function_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
         runs[name] = Disturbed(argv, place / "runs" / "run.sqlite", log, place)
     calm, wild = runs["calm"], runs["wild"]
     calm.life(None)
-    ended = False
-    for moment in moments(kills, len(calm.log.distinct), seed):
-        ended = ended or wild.life(moment)
-    while not ended:
-        ended = wild.life(None)
-    asked = len(wild.log.asked)
-    wild.life(None)
-    probes = len(wild.log.asked) - asked
+    asked, probes = wild.lives_through(moments(kills, len(calm.log.distinct), seed))
     (rows, steps), (wild_rows, wild_steps) = stored(calm.run), stored(wild.run)
     return {
         "cases": len(rows),

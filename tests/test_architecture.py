@@ -12,7 +12,10 @@ import pytest
 import brittle
 
 ROOT = Path(brittle.__file__).parent
-CORE = {"asks", "broker", "desks", "engine", "errors", "goals", "workers"}
+CORE = {
+    *("answers", "asks", "broker", "desks", "engine", "errors"),
+    *("goals", "outcomes", "workers"),
+}
 ALLOWED: dict[str, set[str]] = {
     **dict.fromkeys(CORE, CORE),
     "text": {"errors"},
@@ -58,7 +61,7 @@ def test_nothing_imports_the_command_line() -> None:
 
 def test_engine_and_broker_stay_small() -> None:
     lines = [len((ROOT / name).read_text().splitlines()) for name in ("engine.py", "broker.py")]
-    assert sum(lines) < 520
+    assert sum(lines) < 500
 
 
 @pytest.mark.parametrize(

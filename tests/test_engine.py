@@ -12,9 +12,10 @@ import pytest
 from brittle.asks import Case, Probe, Search, Try, together
 from brittle.broker import Broker
 from brittle.desks import Desk, scores_desk
-from brittle.engine import Engine, Outcome
+from brittle.engine import Engine
 from brittle.errors import BrittleError, Interrupted, RunStopped, TargetDown, TargetError
 from brittle.goals import Untargeted
+from brittle.outcomes import Outcome
 
 
 class Number(int):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.errors import RunStopped, TargetError
+from brittle.errors import RunStopped, TargetError, UsageError
 
 Failures = dict[int, Exception]
 
@@ -71,7 +71,7 @@ def halved(
         if len(payloads) != len(items):
             raise TargetError(f"Got {len(payloads)} answers for {len(items)} items.")
         return payloads, {}
-    except RunStopped:
+    except (RunStopped, UsageError):
         raise
     except Exception as error:
         if len(items) == 1:

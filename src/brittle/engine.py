@@ -15,33 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from brittle.answers import Answers, told
 from brittle.asks import Answer, Ask, Attack, Case, Search, Status, Try, assembled, leaves
 from brittle.broker import Broker
 from brittle.desks import Failures
 from brittle.errors import BrittleError, Interrupted, TargetDown
 from brittle.goals import Goal
-
-
-@dataclass(frozen=True)
-class Improvement:
-    """The best candidate of a case so far, at its query number."""
-
-    query: int
-    loss: float
-    item: Any
-    payload: Any
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How one case ended. `best` is the winner, or the candidate that came nearest."""
-
-    case: Case[Any]
-    status: Status
-    reason: str
-    queries: int
-    steps: tuple[Improvement, ...] = ()
-    best: Improvement | None = None
+from brittle.outcomes import Improvement, Outcome
 
 
 @dataclass
@@ -127,7 +107,7 @@ class Engine:
         payloads, failures = self.broker.answer("scores", [case.text for case in cases])
         for number, (case, payload) in enumerate(zip(cases, payloads)):
             if number in failures:
-                ended.append(Outcome(case, "error", _told(failures[number]), 1))
+                ended.append(Outcome(case, "error", told(failures[number]), 1))
                 continue
             label = self.goal.reference(payload) if case.label is None else case.label
             toward = -1 if case.toward is None else case.toward
@@ -159,7 +139,7 @@ class Engine:
         label = np.repeat([r.label for r in running], counts)
         toward = np.repeat([r.toward for r in running], counts)
         loss, won = self.goal.judge(scores, label, toward) if items else (np.empty(0),) * 2
-        view = _View(items, scores, loss, won, failures, helped)
+        view = Answers(items, scores, loss, won, failures, helped)
         winners: list[tuple[_Running, Improvement]] = []
         still = [r for r in running if self._settle(r, view, winners, ended)]
         self._confirm(winners, ended)
@@ -197,7 +177,7 @@ class Engine:
     def _settle(
         self,
         r: _Running,
-        view: _View,
+        view: Answers,
         winners: list[tuple[_Running, Improvement]],
         ended: list[Outcome],
     ) -> bool:
@@ -213,7 +193,7 @@ class Engine:
             if decided:
                 continue
             if failure is not None:
-                ended.append(self._outcome(r, "error", _told(failure)))
+                ended.append(self._outcome(r, "error", told(failure)))
                 decided = True
             elif isinstance(leaf, Try):
                 winner = self._judge(r, leaf, asked, payload)
@@ -261,7 +241,7 @@ class Engine:
         payloads, failures = self.broker.alone("scores", [best.item for _, best in winners])
         for number, ((r, best), payload) in enumerate(zip(winners, payloads)):
             if number in failures:
-                ended.append(self._outcome(r, "unconfirmed", _told(failures[number]), best))
+                ended.append(self._outcome(r, "unconfirmed", told(failures[number]), best))
                 continue
             loss, won = self.goal.judge(
                 np.array([payload]), np.array([r.label]), np.array([r.toward])
@@ -282,7 +262,7 @@ class Engine:
         except BrittleError:
             raise
         except Exception as error:
-            ended.append(self._outcome(r, "error", f"the attack raised {_told(error)}"))
+            ended.append(self._outcome(r, "error", f"the attack raised {told(error)}"))
         return False
 
     @staticmethod
@@ -295,38 +275,3 @@ class Engine:
         if best is None and len(steps) > 1:
             best = steps[-1]
         return Outcome(r.case, status, reason, r.queries, steps, best)
-
-
-@dataclass
-class _View:
-    """The answers of a round, read off leaf by leaf in the order they were asked."""
-
-    items: list[Any]
-    scores: Any
-    loss: Any
-    won: Any
-    failures: Failures
-    helped: dict[str, tuple[list[Any], Failures]]
-    at: int = 0
-    helped_at: dict[str, int] = field(default_factory=dict)
-
-    def answer(self, count: int) -> tuple[Answer, Exception | None]:
-        start, self.at = self.at, self.at + count
-        span = slice(start, self.at)
-        failure = _first(self.failures, start, self.at) if self.failures else None
-        return Answer(self.scores[span], self.loss[span], self.won[span]), failure
-
-    def help(self, question: str, count: int) -> tuple[list[Any], Exception | None]:
-        payloads, failures = self.helped[question]
-        start = self.helped_at.get(question, 0)
-        stop = self.helped_at[question] = start + count
-        return payloads[start:stop], _first(failures, start, stop)
-
-
-def _first(failures: Failures, start: int, stop: int) -> Exception | None:
-    return next((failures[n] for n in range(start, stop) if n in failures), None)
-
-
-def _told(error: Exception) -> str:
-    text = str(error) or "no message"
-    return text if isinstance(error, BrittleError) else f"{type(error).__name__}: {text}"

@@ -74,9 +74,10 @@ def unknown(what: str, got: str, known: Iterable[str], remedy: str = "") -> Usag
     "Unknown attack 'pwsw'. Did you mean 'pwws'?"
     """
     known = list(known)
-    near = difflib.get_close_matches(got.lower(), known, n=1)
+    plain = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(got.lower(), plain, n=1)
     if near:
-        hint = f"Did you mean {near[0]!r}?"
+        hint = f"Did you mean {plain[near[0]]!r}?"
     else:
         hint = "Known: " + ", ".join(known) + "." if known else ""
     return UsageError(" ".join(part for part in (f"Unknown {what} {got!r}.", hint, remedy) if part))

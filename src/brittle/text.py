@@ -8,7 +8,6 @@ of the frame, so that no attack can reach them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -337,7 +336,11 @@ def _distance(a: str, b: str) -> int:
 
 def _apart(a: str, b: str) -> tuple[str, str]:
     """Take off what two strings begin and end with in common."""
-    start = len(os.path.commonprefix([a, b]))
+    start = _shared(a, b)
     a, b = a[start:], b[start:]
-    end = len(os.path.commonprefix([a[::-1], b[::-1]]))
+    end = _shared(a[::-1], b[::-1])
     return a[: len(a) - end], b[: len(b) - end]
+
+
+def _shared(a: str, b: str) -> int:
+    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))

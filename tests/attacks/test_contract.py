@@ -21,8 +21,9 @@ from brittle.attacks.tack_on import TackOn
 from brittle.broker import Broker
 from brittle.data.example import Example
 from brittle.desks import Desk, scores_desk
-from brittle.engine import Engine, Outcome
+from brittle.engine import Engine
 from brittle.goals import Confident, Untargeted
+from brittle.outcomes import Outcome
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import Table
 from brittle.testing import FakeTarget

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from brittle.asks import Answer
-from brittle.engine import Outcome
+from brittle.outcomes import Outcome
 from brittle.results import Result, Step
 from brittle.runs.job import Job
 from brittle.text import Text, characters_changed, diff, words_changed

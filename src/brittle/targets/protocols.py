@@ -4,8 +4,8 @@ Beside `scores`, the broker looks for these attributes; each has a default where
 
 | attribute | default | meaning |
 |---|---|---|
-| `canonical(items) -> list[bytes]` | the items' keys | equal keys: the model cannot tell them apart |
-| `canonical_scores(keys) -> array` | none | scores straight from canonical keys: nothing is encoded twice |
+| `canonical(items) -> list[bytes]` | the items' keys | equal keys: alike to the model |
+| `canonical_scores(keys) -> array` | none | scores from keys: nothing is encoded twice |
 | `parallel: int` | 1 | how many threads may call the target at once |
 | `costly: bool` | False | answers are journalled before they are used |
 | `batch: int or None` | None | the rows of one call; None: found automatically |

@@ -20,6 +20,8 @@ from brittle.zoo.vocabulary import Vocabulary
 
 WORDS = 1 << 15  # of one forward pass, with padding: more needs memory and is no faster
 
+FEW = 8  # rows: below, torch's own pass is quicker than ours, which pays for every step in Python
+
 
 class WordModel:
     """A network in evaluation mode with its vocabulary.
@@ -62,7 +64,7 @@ class WordModel:
         torch.set_num_threads(self._threads)
 
     def _pass(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        if self._fast is not None:
+        if self._fast is not None and len(keys) >= FEW:
             return self._fast.logits(keys)
         with torch.inference_mode():
             rows = [np.frombuffer(key, dtype=np.int32).astype(np.int64) for key in keys]

@@ -1,0 +1,30 @@
+"""How a case ended, and what was found on the way; nothing here knows what an item is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from brittle.asks import Case, Status
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The best candidate of a case so far, at its query number."""
+
+    query: int
+    loss: float
+    item: Any
+    payload: Any
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one case ended. `best` is the winner, or the candidate that came nearest."""
+
+    case: Case[Any]
+    status: Status
+    reason: str
+    queries: int
+    steps: tuple[Improvement, ...] = ()
+    best: Improvement | None = None
