@@ -33,7 +33,6 @@ import counting
 from counting import DELAY, Log, scores
 
 CONCURRENCY, BATCH = 2, 8
-START_UP = 0.8  # seconds; kills "at start-up" fall within them
 
 WORDS = re.findall(
     r"\w+",
@@ -179,7 +178,7 @@ class Disturbed:
         return bool(process.returncode == 0)
 
     def lives_through(self, moments: Sequence[Moment]) -> tuple[int, int]:
-        """Kill it at each moment, let it end, start it again; count what was asked till and then."""
+        """Kill it at each moment, let it end, start it once more; count what was asked."""
         ended = False
         for moment in moments:
             ended = ended or self.life(moment)
@@ -215,8 +214,8 @@ class Moment:
         return process.poll() is None
 
 
-def moments(count: int, texts: int, seed: int) -> list[Moment]:
-    """Draw moments over the whole life of a run of so many texts.
+def moments(count: int, texts: int, took: float, seed: int) -> list[Moment]:
+    """Draw moments over the whole life of a run of so many texts and seconds.
 
     A fifth falls into start-up, a tenth just after cases were written; of the others one on the
     first batch, one when the last text has been asked, the rest anywhere between.
@@ -226,7 +225,7 @@ def moments(count: int, texts: int, seed: int) -> list[Moment]:
     places = [1, texts, *(rng.randint(1, texts) for _ in range(count - early - after_cases - 2))]
     drawn = [Moment(rng.uniform(0, 4 * DELAY), place, texts) for place in sorted(places)]
     for _ in range(early):
-        drawn.insert(rng.randint(0, len(drawn) - 1), Moment(rng.uniform(0, START_UP)))
+        drawn.insert(rng.randint(0, len(drawn) // 2), Moment(rng.uniform(0, took / 4)))
     for _ in range(after_cases):
         drawn.insert(rng.randint(0, len(drawn) // 2), Moment(0.0, case_ends=True))
     return drawn
@@ -248,7 +247,7 @@ def endpoint_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
         run = folder / "wild" / "runs" / "run.sqlite"
         argv = command(f"http:{folder / 'wild' / 'endpoint.toml'}", data, run.parent)
         wild = Disturbed(argv, run, log, folder)
-        asked, again = wild.lives_through(moments(kills, len(calm.distinct), seed))
+        asked, again = wild.lives_through(moments(kills, len(calm.distinct), took, seed))
     extra, bound = asked - len(calm.asked), wild.kills * CONCURRENCY * BATCH
     same = [now == was for now, was in zip(stored(run), (rows, steps))]
     return {
@@ -299,8 +298,10 @@ def function_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
         log = Log(place / "asked.jsonl")
         runs[name] = Disturbed(argv, place / "runs" / "run.sqlite", log, place)
     calm, wild = runs["calm"], runs["wild"]
+    start = time.perf_counter()
     calm.life(None)
-    asked, probes = wild.lives_through(moments(kills, len(calm.log.distinct), seed))
+    took = time.perf_counter() - start
+    asked, probes = wild.lives_through(moments(kills, len(calm.log.distinct), took, seed))
     (rows, steps), (wild_rows, wild_steps) = stored(calm.run), stored(wild.run)
     return {
         "cases": len(rows),

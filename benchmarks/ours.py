@@ -23,6 +23,7 @@ class Recorded:
         self.target = target
         self.name, self.fingerprint = target.name, target.fingerprint
         self.labels, self.parallel = target.labels, target.parallel
+        self.batch = target.batch
         self.answers: dict[bytes, Any] = {}
         self.canonical = target.canonical
 
@@ -60,6 +61,8 @@ def attack(target: Any, dataset: Dataset, name: str, table: Path) -> dict[str, A
         "seconds": seconds,
         "asked": totals["asked"],
         "rows": totals["sent"],
+        "calls": totals["calls"],
+        "busy": totals["busy"],
         "queries": float(np.mean([row.queries for row in attacked])),
         "won": sum(row.status == "won" for row in attacked),
         "attacked": len(attacked),

@@ -129,6 +129,7 @@ class Bench:
             ratios = [run["seconds"] / row["seconds"] for run, row in zip(runs, rows)]
             mine[f"over_{name}"] = statistics.median(ratios)
         seconds = statistics.median(run["seconds"] for run in replay)
+        mine["engine_seconds"] = seconds
         mine["engine_microseconds"] = seconds / mine["asked"] * 1e6
         return mine
 
@@ -216,13 +217,10 @@ def table(content: dict[str, Any]) -> str:
         "per text |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    seen = set()
+    first = {}
     for row in content["rows"]:
-        mine = row["ours"]
-        name = row["name"].split(",")[0]
-        if name in seen:
-            continue
-        seen.add(name)
+        first.setdefault(row["name"].split(",")[0], row["ours"])
+    for name, mine in first.items():
         cells = f"{mine['distinct_rows']:.0f} | {mine['bare_seconds']:.2f} | "
         cells += (
             f"{mine['scorer_seconds']:.2f} | {mine['seconds']:.2f} | {mine['over_bare']:.2f} | "
@@ -232,6 +230,20 @@ def table(content: dict[str, Any]) -> str:
     lines += [
         "",
         "The engine's cost is a run with all answers known beforehand, divided by the texts asked.",
+        "",
+        "Where the time goes, in seconds:",
+        "",
+        "| | wall | scorer, ideal batches | engine, store and report rows | the rest |",
+        "|---|---|---|---|---|",
+    ]
+    for name, mine in first.items():
+        rest = mine["seconds"] - mine["scorer_seconds"] - mine["engine_seconds"]
+        cells = [mine["seconds"], mine["scorer_seconds"], mine["engine_seconds"], rest]
+        lines.append(f"| {name} | " + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
+    lines += [
+        "",
+        "The rest is what real rounds cost beyond ideal batches: smaller and less uniform ones, "
+        "winners and a few originals scored alone, threads that wait for each other.",
         "",
     ]
     return "\n".join(lines)

@@ -38,8 +38,17 @@ def scores_desk(target: Any) -> Desk:
     from_keys = canonical is not None and hasattr(target, "canonical_scores")
     score = target.canonical_scores if from_keys else target.scores
 
+    answered = False
+
     def compute(batch: Sequence[Any]) -> list[Any]:
-        rows = np.asarray(score(batch), dtype=np.float64)
+        nonlocal answered
+        try:
+            rows = np.asarray(score(batch), dtype=np.float64)
+        except UsageError as error:
+            # A target that has answered before is called rightly: it is this text that it fails on.
+            if answered:
+                raise TargetError(str(error)) from error
+            raise
         if rows.shape != (len(batch), width):
             raise TargetError(
                 f"Target {target.name!r} answered an array of shape {rows.shape} for "
@@ -48,6 +57,7 @@ def scores_desk(target: Any) -> Desk:
             )
         if not np.isfinite(rows).all():
             raise TargetError(f"Target {target.name!r} answered scores that are not finite (NaN).")
+        answered = True
         return rows.tolist()  # type: ignore[no-any-return]
 
     return Desk(
@@ -71,10 +81,12 @@ def halved(
         if len(payloads) != len(items):
             raise TargetError(f"Got {len(payloads)} answers for {len(items)} items.")
         return payloads, {}
-    except (RunStopped, UsageError):
+    except RunStopped:
         raise
     except Exception as error:
         if len(items) == 1:
+            if isinstance(error, UsageError):
+                raise
             return [None], {0: error}
     half = len(items) // 2
     left, failed_left = halved(compute, items[:half])

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from brittle import attack
+from brittle.testing import FakeTarget
 from cli.conftest import Brittle
 
 ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
@@ -148,6 +150,15 @@ def test_winners_are_verified(brittle: Brittle) -> None:
     assert "10 of 10 stored winners no longer win" in said.err
     said = brittle("verify", "weak", "--target", "python:cli_models:strong", "--json")
     assert said.code == 1 and {row["wins"] for row in json.loads(said.out)} == {False}
+
+
+def test_a_run_on_a_live_object_needs_a_target_to_be_verified(
+    brittle: Brittle, place: Path
+) -> None:
+    attack(FakeTarget({"good": 2.0}), ["a good film"], folder=place / "runs", name="live")
+    said = brittle("verify", "live")
+    assert said.code == 2 and "made on a live object. Name a target with --target" in said.err
+    assert brittle("verify", "live", "--target", "python:cli_models:weak").code == 0
 
 
 def test_a_worse_run_fails_the_gate(brittle: Brittle) -> None:

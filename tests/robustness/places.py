@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import signal
 import sqlite3
@@ -14,7 +15,8 @@ import pytest
 
 import brittle
 from brittle.cli import main
-from brittle.errors import UsageError
+from brittle.errors import RunStopped, UsageError
+from brittle.runs.run import list_runs
 from brittle.testing import FakeTarget
 from robustness.table import (
     ATTACK,
@@ -206,3 +208,52 @@ def killed_at_birth(folder: Path) -> None:
     (folder / "run.sqlite").touch()
     (folder / "run.sqlite-wal").touch()
     assert len(attacked(folder, *FILMS, name="run")) == len(FILMS)
+
+
+@row("a strange file among the runs", "left out of `brittle list runs`")
+def among_the_runs(folder: Path) -> None:
+    attacked(folder, *FILMS, name="films")
+    (folder / "notes.sqlite").write_text("some notes of mine, long enough to be looked at " * 9)
+    assert [path.stem for path in list_runs(folder)] == ["films"]
+    assert brittle.open_run("films", folder).complete
+
+
+@row("a report or export that cannot be written", "exit 2, with the path")
+def nowhere_to_write(folder: Path) -> None:
+    attacked(folder, *FILMS, name="films")
+    (folder / "file").write_text("not a folder")
+    out = str(folder / "file" / "out.csv")
+    assert main(["export", "films", out, "--runs", str(folder)]) == 2
+    assert main(["report", "films", "--out", out, "--runs", str(folder)]) == 2
+
+
+@row("a terminal without Unicode", "question marks for what it cannot show; JSON is escaped")
+def plain_terminal(folder: Path) -> None:
+    attacked(folder / "runs", ("a good film “😀”", "positive"), name="run")
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    shown = command(folder, "show", "run", env=ascii_only)
+    assert shown.returncode == 0 and "a [good?full] film" in shown.stdout, shown.stderr
+    told = command(folder, "try", "python:none", "x", "--json", env=ascii_only)
+    assert told.returncode == 2 and "Traceback" not in told.stderr
+    listed = command(folder, "show", "run", "--json", env=ascii_only)
+    assert json.loads(listed.stdout)["run"] == "run"
+
+
+@row("a run stopped before its first case ended", "can be shown, reported, exported and compared")
+def nothing_finished(folder: Path) -> None:
+    with pytest.raises(RunStopped):
+        attacked(folder, *FILMS, name="begun", max_sent=20)
+    run = brittle.open_run("begun", folder)
+    assert run.results() == [] and not run.complete
+    assert "Incomplete: 0 of 12 cases" in str(run)
+    out = str(folder / "out")
+    for words in (
+        ("show", "begun"),
+        ("report", "begun", "--out", f"{out}.html"),
+        ("export", "begun", f"{out}.csv"),
+        ("export", "begun", f"{out}.jsonl"),
+        ("compare", "begun", "begun"),
+        ("list", "runs"),
+    ):
+        assert main([*words, "--runs", str(folder)]) == 0
+        assert main([*words, "--runs", str(folder), "--json"]) == 0

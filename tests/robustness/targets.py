@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import brittle
-from brittle.errors import TargetDown
+from brittle.errors import TargetDown, UsageError
 from brittle.targets import as_target
 from brittle.testing import FakeTarget
 from brittle.text import Text
@@ -210,10 +210,23 @@ def broken_object(folder: Path) -> None:
     down(folder, Nan(WEIGHTS), "not finite")
 
 
-@row("scores that are no probabilities", "exit 3, naming `--scores`")
+@row("scores that are no probabilities", "exit 2, naming `--scores`; on some texts only: `error`")
 def no_probabilities(folder: Path) -> None:
-    down(folder, lambda texts: [[-3.0, 2.0 + len(text)] for text in texts], "--scores logits")
-    down(folder, lambda texts: [0.5 for _ in texts], "--scores single")
+    def logits(texts: list[str]) -> Any:
+        return [[-3.0, 2.0 + len(text)] for text in texts]
+
+    for function, told in (
+        (logits, "--scores logits"),
+        (lambda t: [0.5] * len(t), "--scores single"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            attacked(folder, *EXAMPLES, target=function, labels=LABELS)
+
+    def sometimes(texts: list[str]) -> Any:
+        hit = ["great" in text for text in texts]
+        return [[0.0, 0.0] if h else row for h, row in zip(hit, good(texts))]
+
+    on_some(folder, sometimes, "not probabilities, for example [0, 0]")
 
 
 @row("a function that ends the program", "exit 3 instead")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shlex
 import sys
@@ -17,6 +18,9 @@ from brittle.errors import BrittleError, GateFailed, Interrupted, RunStopped, Us
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    # A terminal that cannot show an arrow or an emoji shows a question mark.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         given = parser(words)
         args = given.parse_args(words)
@@ -43,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (head, less) has gone; nothing is left to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"brittle: {error}. Check the path, and whether there is room.", file=sys.stderr)
+        return UsageError.exit_code
 
 
 def attack(args: argparse.Namespace) -> None:

@@ -32,7 +32,8 @@ def tell(message: str) -> None:
 
 def dump(value: Any) -> None:
     """Print JSON on stdout."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+    print(json.dumps(value, indent=2, ensure_ascii=escaped))
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.errors import UsageError, require, unknown
+from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.results import Result, Step
 from brittle.store import Store
 from brittle.text import Text
@@ -111,8 +111,16 @@ def open_run(name: str, folder: str | Path = "runs") -> Run:
 
 def list_runs(folder: str | Path = "runs") -> list[Path]:
     """List the files of the runs in a folder, newest last."""
-    found = [path for path in Path(folder).glob("*.sqlite") if Store.exists(path)]
+    found = [path for path in Path(folder).glob("*.sqlite") if _readable(path)]
     return sorted(found, key=lambda path: (path.stat().st_mtime, path.name))
+
+
+def _readable(path: Path) -> bool:
+    try:
+        Store.read(path).close()
+    except BrittleError:
+        return False
+    return True
 
 
 def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:

@@ -16,8 +16,8 @@ from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
 from brittle.desks import Desk, scores_desk
 from brittle.engine import Engine
-from brittle.outcomes import Outcome
 from brittle.errors import UsageError
+from brittle.outcomes import Outcome
 from brittle.proposals.tags import Tagger
 from brittle.runs.job import FIXED, Job
 from brittle.runs.rows import result_of, steps_of

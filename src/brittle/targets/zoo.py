@@ -38,6 +38,7 @@ class ZooTarget:
         self.fingerprint = card.fingerprint
         self.labels = card.labels
         self.parallel = model.parallel
+        self.batch: int | None = getattr(model, "batch", None)
 
     def __repr__(self) -> str:
         return f"ZooTarget({self.name!r})"

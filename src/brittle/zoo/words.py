@@ -20,6 +20,7 @@ from brittle.zoo.vocabulary import Vocabulary
 
 WORDS = 1 << 15  # of one forward pass, with padding: more needs memory and is no faster
 
+BATCH = 512  # rows of one call: the more texts begin alike, the fewer steps there are to take
 FEW = 8  # rows: below, torch's own pass is quicker than ours, which pays for every step in Python
 
 
@@ -39,6 +40,7 @@ class WordModel:
         self.reads = reads
         on_cpu = self.device == "cpu"
         self.parallel = cores() if on_cpu else 1
+        self.batch = BATCH
         self._threads = torch.get_num_threads()
         if on_cpu:
             torch.set_num_threads(1)
