@@ -172,8 +172,8 @@ def _device(device: str) -> str:
 def _threads(device: str) -> tuple[int, int | None]:
     """Share the cores: several calls side by side, each on few threads.
 
-    On two cores, two calls of one thread each were 1 to 6 % faster than one call of two threads
-    (MiniLM; docs/targets.md has the table), and they keep the cores busy between batches.
+    Two calls of one thread each are as fast as one call of two threads, to the noise of the
+    measurement, and they keep the cores busy while Python prepares the next batch.
     """
     if device != "cpu":
         return 1, None
