@@ -23,7 +23,7 @@ class Recorded:
         self.target = target
         self.name, self.fingerprint = target.name, target.fingerprint
         self.labels, self.parallel = target.labels, target.parallel
-        self.batch = target.batch
+        self.batch = getattr(target, "batch", None)
         self.answers: dict[bytes, Any] = {}
         self.canonical = target.canonical
 
@@ -57,6 +57,7 @@ def attack(target: Any, dataset: Dataset, name: str, table: Path) -> dict[str, A
         rows = run.results()
         totals = run.totals
     attacked = [row for row in rows if row.status != "skipped"]
+    won = [row for row in attacked if row.status == "won"]
     return {
         "seconds": seconds,
         "asked": totals["asked"],
@@ -64,9 +65,9 @@ def attack(target: Any, dataset: Dataset, name: str, table: Path) -> dict[str, A
         "calls": totals["calls"],
         "busy": totals["busy"],
         "queries": float(np.mean([row.queries for row in attacked])),
-        "won": sum(row.status == "won" for row in attacked),
+        "won": len(won),
         "attacked": len(attacked),
-        "words_changed": float(np.mean([r.words_changed for r in attacked if r.status == "won"])),
+        "words_changed": float(np.mean([row.words_changed for row in won])) if won else None,
     }
 
 
