@@ -42,7 +42,7 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def modules() -> list[str]:
     found = pkgutil.walk_packages(brittle.__path__, "brittle.")
-    return [module.name for module in found]
+    return [module.name for module in found if not module.name.endswith("__main__")]
 
 
 @pytest.mark.parametrize("name", modules())

@@ -167,17 +167,31 @@ def _target_flags(p: argparse.ArgumentParser) -> None:
 
 
 def _attack_settings(p: argparse.ArgumentParser, argv: Sequence[str], command: str) -> None:
-    if not argv or argv[0] != command:
+    """Offer the settings of the attack that is named on this command line."""
+    if list(argv[:1]) != [command]:
         return
-    named = next((a for a in argv[1:] if a.lower() in ATTACKS), None)
-    own = [a for a in argv[1:] if a.startswith("python:")]
-    # TARGET may be python: too; the attack is the later one.
-    named = named or (own[-1] if len(own) > 1 or (own and argv[1] != own[0]) else None)
+    words, flags = _divided(p, argv[1:])
+    candidates = words[1:] if command == "attack" else [flags.get("--attack", "")]
+    known = (w for w in candidates if w.lower() in ATTACKS or w.startswith("python:"))
+    named = next(known, None)
     if named is None:
         return
     group = p.add_argument_group(f"settings of {named}")
     for setting in settings(recipe(named)):
         _setting(group, setting)
+
+
+def _divided(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Tell the plain words of a command line from the flags the parser knows, with their values."""
+    words, flags = [], {}
+    rest = iter(argv)
+    for word in rest:
+        action = p._option_string_actions.get(word)
+        if action is not None and action.nargs != 0:
+            flags[word] = next(rest, "")
+        elif not word.startswith("-"):
+            words.append(word)
+    return words, flags
 
 
 def _setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
