@@ -208,6 +208,20 @@ def test_a_failing_item_costs_only_its_own_case() -> None:
     assert "ValueError: cannot read this number" in outcomes[1].reason
 
 
+def test_a_round_in_which_everything_fails_ends_its_cases_whatever_the_classes() -> None:
+    class Three(Odd):
+        labels = ("low", "middle", "high")
+
+        def scores(self, items: Sequence[Number]) -> Any:
+            rows = super().scores(items)
+            return np.insert(rows[:, ::-1], 1, 0.0, axis=1)
+
+    broker = Broker({"scores": scores_desk(Three(fails=range(16, 100)))})
+    engine = Engine(searching(climb), Untargeted(), broker)
+    (ended,) = engine.run([Case("0", Number(15), 2)])
+    assert [outcome.status for outcome in ended] == ["error"]
+
+
 def test_a_target_that_only_fails_stops_the_run() -> None:
     with pytest.raises(TargetDown, match="last 5 cases all ended in an error"):
         run(climb, [15] * 40, Odd(fails=range(100)), patience=5, admit=5)
