@@ -106,6 +106,64 @@ def test_in_order_counts_up_to_the_first_winner_but_is_asked_at_once() -> None:
     assert sorted(target.asked[1]) == [20, 60, 90]
 
 
+def test_a_path_is_asked_part_by_part_until_it_wins() -> None:
+    target, heard = Odd(), []
+
+    def path(case: Case[Number], rng: Random) -> Search[None]:
+        answer = yield from Try([Number(n) for n in range(11, 31)], in_order=True)
+        heard.append([round(loss, 2) for loss in answer.loss])
+        yield from Try([Number(n) for n in range(45, 65)], in_order=True)
+
+    (outcome,) = run(path, [10], target)
+    assert (outcome.status, outcome.queries) == ("won", 1 + 20 + 7)
+    assert heard == [[n / 100 for n in range(11, 31)]]
+    sizes = [len(batch) for batch in target.asked]
+    assert sizes == [1, 4, 4, 8, 4, 4, 4, 1]  # and the winner alone
+
+
+def test_a_failure_behind_the_first_winner_of_a_path_is_none() -> None:
+    def path(case: Case[Number], rng: Random) -> Search[None]:
+        yield from Try([Number(n) for n in (60, 70, 37)], in_order=True)
+
+    def other(case: Case[Number], rng: Random) -> Search[None]:
+        yield from Try([Number(n) for n in (20, 37, 70)], in_order=True)
+
+    (outcome,) = run(path, [10], Odd(fails=[37]))
+    assert (outcome.status, outcome.queries) == ("won", 2)
+    (outcome,) = run(other, [10], Odd(fails=[37]))
+    assert (outcome.status, outcome.queries) == ("error", 4)
+
+
+def test_steps_never_go_back() -> None:
+    class Three(Odd):
+        labels = ("low", "middle", "high")
+
+        def scores(self, items: Sequence[Number]) -> Any:
+            table = {1: (0.7, 0.2, 0.1), 2: (0.44, 0.46, 0.1), 3: (0.4, 0.3, 0.3)}
+            return np.array([table[int(n)] for n in items])
+
+    def offers(case: Case[Number], rng: Random) -> Search[None]:
+        yield from Try([Number(2), Number(3)])
+
+    (outcome,) = run(offers, [1], Three())
+    assert outcome.status == "won"
+    assert [(step.query, int(step.item)) for step in outcome.steps] == [(1, 1), (2, 2)]
+
+
+def test_probes_beside_one_that_does_not_fit_are_not_paid_for() -> None:
+    target = Odd()
+
+    def one(count: int) -> Search[None]:
+        yield from Probe([Number(20 + n) for n in range(count)])
+
+    def both(case: Case[Number], rng: Random) -> Search[None]:
+        yield from together([one(2), one(3)])
+
+    (outcome,) = run(both, [10], target, budget=4)
+    assert (outcome.status, outcome.queries) == ("spent", 1)
+    assert target.asked == [[10]]
+
+
 def test_of_several_winners_the_highest_loss_counts() -> None:
     def offers(case: Case[Number], rng: Random) -> Search[None]:
         yield from Try([Number(n) for n in (60, 90, 70)])
@@ -275,6 +333,21 @@ def test_the_limit_on_what_is_sent_stops_the_run_and_keeps_what_was_paid() -> No
     with pytest.raises(RunStopped, match="limit of 6 texts"):
         list(engine.run([Case(str(i), Number(i * 10), 0) for i in range(4)]))
     assert sum(map(len, target.asked)) == 6 == broker.totals.sent
+
+
+def test_a_limit_below_what_was_sent_sends_nothing() -> None:
+    target = Odd()
+    broker = Broker({"scores": scores_desk(target)}, most_sent=5)
+    broker.totals.sent = 9
+    with pytest.raises(RunStopped, match="limit of 5 texts"):
+        broker.answer("scores", [Number(n) for n in range(20)])
+    assert target.asked == []
+
+
+def test_what_halving_sends_again_is_counted() -> None:
+    broker = Broker({"scores": scores_desk(Odd(fails=[3]))})
+    _, failures = broker.answer("scores", [Number(n) for n in range(4)])
+    assert list(failures) == [3] and broker.totals.sent == 4 + 2 + 2 + 1 + 1
 
 
 def test_stopping_ends_the_run_between_rounds() -> None:

@@ -79,6 +79,13 @@ def test_a_hole_is_not_a_string() -> None:
     assert len(keys) == 5
 
 
+def test_holes_at_other_places_are_other_keys() -> None:
+    assert Text.of("a .X b").mask(1).key != Text.of("a X. b").mask(1).key
+    assert Text.of("a b").mask(0).key != Text.of("a b").mask(1).key
+    assert Text.of("a b").mask(0).mask(1).key != Text.of("a b").mask(0).key
+    assert Text.of("a good b").mask(1).key == Text.of("a bad b").mask(1).key
+
+
 def test_fields_locked_and_open() -> None:
     pair = Text.of({"premise": "A man sleeps.", "hypothesis": "Nobody is up."}, locked=["premise"])
     assert pair.words == ("Nobody", "is", "up")

@@ -8,13 +8,12 @@ costly desk are journalled before anyone uses them.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from brittle.desks import Desk, Failures, halved
+from brittle.desks import Desk, Failures, Work, halved, timed
 from brittle.errors import Interrupted, RunStopped
 from brittle.workers import Cache, Pace, Workers
 
@@ -130,9 +129,9 @@ class Broker:
         waited for and yielded first: they are paid for.
         """
         desk = self.desks[question]
-        if not (desk.watched or desk.costly or desk.parallel > 1):
+        if not (desk.counted or desk.watched or desk.costly or desk.parallel > 1):
             for batch in batches:
-                yield batch, *self._noted(question, batch, *_timed(desk, batch, items))
+                yield batch, *self._noted(question, batch, *timed(desk, batch, items))
             return
         if question not in self._workers:
             self._workers[question] = Workers(desk.parallel)
@@ -144,7 +143,7 @@ class Broker:
                 batch, halt = self._allowed(waiting.pop())
                 if batch:
                     self.totals.sent += len(batch) if desk.counted else 0
-                    workers.send(batch, partial(_timed, desk, batch, items))
+                    workers.send(batch, partial(timed, desk, batch, items))
                     flying += 1
             if flying:
                 batch, answered, error = workers.next(self.watchdog if desk.watched else None)
@@ -161,28 +160,20 @@ class Broker:
             return [], Interrupted("Stopped as asked, after the batch that was under way.")
         if self.most_sent is None or len(batch) <= self.most_sent - self.totals.sent:
             return batch, None
-        return batch[: self.most_sent - self.totals.sent], RunStopped(
+        return batch[: max(0, self.most_sent - self.totals.sent)], RunStopped(
             f"The limit of {self.most_sent} texts sent to the target is reached. The same "
             "command with a higher --max-sent goes on from here."
         )
 
     def _noted(
-        self, question: str, batch: list[bytes], payloads: list[Any], failed: Failures, took: float
+        self, question: str, batch: list[bytes], payloads: list[Any], failed: Failures, work: Work
     ) -> tuple[list[Any], Failures]:
         if self.desks[question].counted:
-            self.totals.calls += 1
-            self.totals.busy += took
-        self._paces[question].note(len(batch), sum(map(len, batch)) / max(took, 1e-9))
+            self.totals.sent += work.items - len(batch)  # what halving has sent again
+            self.totals.calls += work.calls
+            self.totals.busy += work.seconds
+        self._paces[question].note(len(batch), sum(map(len, batch)) / max(work.seconds, 1e-9))
         return payloads, failed
-
-
-def _timed(
-    desk: Desk, batch: list[bytes], items: dict[bytes, Any]
-) -> tuple[list[Any], Failures, float]:
-    given = batch if desk.from_keys else [items[key] for key in batch]
-    start = time.perf_counter()
-    payloads, failures = halved(desk.compute, given)
-    return payloads, failures, time.perf_counter() - start
 
 
 def _keys(desk: Desk, items: Sequence[Any]) -> tuple[list[Any], Failures]:

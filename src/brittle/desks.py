@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,3 +93,30 @@ def halved(
     left, failed_left = halved(compute, items[:half])
     right, failed_right = halved(compute, items[half:])
     return left + right, failed_left | {half + n: error for n, error in failed_right.items()}
+
+
+@dataclass
+class Work:
+    """What one batch took, halves sent again included."""
+
+    items: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+
+
+def timed(
+    desk: Desk, batch: list[bytes], items: dict[bytes, Any]
+) -> tuple[list[Any], Failures, Work]:
+    """Compute a batch given by its keys, and say what that took."""
+    given = batch if desk.from_keys else [items[key] for key in batch]
+    work = Work()
+
+    def compute(part: Sequence[Any]) -> Sequence[Any]:
+        work.calls += 1
+        work.items += len(part)
+        return desk.compute(part)
+
+    start = time.perf_counter()
+    payloads, failures = halved(compute, given)
+    work.seconds = time.perf_counter() - start
+    return payloads, failures, work

@@ -15,13 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from brittle.answers import Answers, told
+from brittle.answers import Answers, joined, told
 from brittle.asks import Answer, Ask, Attack, Case, Search, Status, Try, assembled, leaves
 from brittle.broker import Broker
 from brittle.desks import Failures
 from brittle.errors import BrittleError, Interrupted, TargetDown
 from brittle.goals import Goal
 from brittle.outcomes import Improvement, Outcome
+
+PART = 4
+"""How many candidates of a path are asked at first."""
 
 
 @dataclass
@@ -36,6 +39,16 @@ class _Running:
     steps: list[Improvement] = field(default_factory=list)
     plan: list[tuple[Ask[Any], Sequence[Any]]] = field(default_factory=list)
     spent: bool = False
+    heard: list[Answer] = field(default_factory=list)
+
+    @property
+    def path(self) -> Sequence[Any] | None:
+        """Give what is offered in order and by itself, and so can be asked part by part."""
+        return self.ask.items if isinstance(self.ask, Try) and self.ask.in_order else None
+
+    @property
+    def tried(self) -> int:
+        return sum(len(answer.loss) for answer in self.heard)
 
 
 @dataclass
@@ -61,8 +74,8 @@ class Engine:
 
     def run(self, cases: Iterable[Case[Any]]) -> Iterator[list[Outcome]]:
         """Yield, round by round, the outcomes of the cases that ended in it."""
-        # What was there before is not garbage: looking through it again and again (a model, word
-        # tables) would take a third of the engine's time.
+        # What was there before is not garbage, and looking through it again and again (a model,
+        # word tables) would take much of the engine's time.
         gc.freeze()
         try:
             yield from self._rounds(iter(cases))
@@ -133,12 +146,13 @@ class Engine:
             self._plan(r)
             for leaf, asked in r.plan:
                 (items if leaf.is_query else other.setdefault(leaf.question, [])).extend(asked)
-        helped = {question: self.broker.answer(question, told) for question, told in other.items()}
+        helped = {question: self.broker.answer(question, what) for question, what in other.items()}
         scores, failures = self._scores(items, running[0].case)
         counts = [sum(len(a) for leaf, a in r.plan if leaf.is_query) for r in running]
         label = np.repeat([r.label for r in running], counts)
         toward = np.repeat([r.toward for r in running], counts)
-        loss, won = self.goal.judge(scores, label, toward) if items else (np.empty(0),) * 2
+        empty = np.empty(0), np.empty(0, dtype=bool)
+        loss, won = self.goal.judge(scores, label, toward) if items else empty
         view = Answers(items, scores, loss, won, failures, helped)
         winners: list[tuple[_Running, Improvement]] = []
         still = [r for r in running if self._settle(r, view, winners, ended)]
@@ -165,11 +179,15 @@ class Engine:
                     f"Add it to its `asks`."
                 )
             asked = leaf.items
+            if leaf is r.ask and r.path is not None:
+                # Most paths win early: ask for a few, then for as many again as were tried.
+                asked = asked[r.tried : r.tried + max(PART, r.tried)]
             if leaf.is_query and left is not None:
                 if len(asked) > left:
+                    # The search ends here, so nobody would hear what its other Probes say.
                     r.spent = True
-                    asked = asked[:left] if isinstance(leaf, Try) else ()
-                    r.plan.append((leaf, asked))
+                    r.plan = [part for part in r.plan if isinstance(part[0], Try)]
+                    r.plan += [(leaf, asked[:left])] if isinstance(leaf, Try) else []
                     return
                 left -= len(asked)
             r.plan.append((leaf, asked))
@@ -187,12 +205,13 @@ class Engine:
         for leaf, asked in r.plan:
             payload: Any
             if leaf.is_query:
-                payload, failure = view.answer(len(asked))
+                payload, failure = view.answer(len(asked), getattr(leaf, "in_order", False))
             else:
                 payload, failure = view.help(leaf.question, len(asked))
             if decided:
                 continue
             if failure is not None:
+                r.queries += len(asked) if leaf.is_query else 0
                 ended.append(self._outcome(r, "error", told(failure)))
                 decided = True
             elif isinstance(leaf, Try):
@@ -210,7 +229,13 @@ class Engine:
             r.search.close()
             ended.append(self._outcome(r, "spent", f"budget of {self.budget} queries"))
             return False
-        return self._advance(r, assembled(r.ask, iter(answers)), ended)
+        if r.path is None:
+            return self._advance(r, assembled(r.ask, iter(answers)), ended)
+        r.heard.append(answers[0])
+        if r.tried < len(r.path):
+            return True
+        whole, r.heard = joined(r.heard), []
+        return self._advance(r, whole, ended)
 
     def _judge(
         self, r: _Running, leaf: Try, asked: Sequence[Any], answer: Answer
@@ -270,8 +295,8 @@ class Engine:
         r: _Running, status: Status, reason: str, best: Improvement | None = None
     ) -> Outcome:
         steps = tuple(r.steps)
-        if best is not None and (not steps or steps[-1].item is not best.item):
-            steps += (best,)
-        if best is None and len(steps) > 1:
+        if best is not None:
+            steps = (*(step for step in steps if step.query < best.query), best)
+        elif len(steps) > 1:
             best = steps[-1]
         return Outcome(r.case, status, reason, r.queries, steps, best)

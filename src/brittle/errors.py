@@ -4,6 +4,7 @@
     ├── UsageError            the call is wrong: a name, a flag, a file, a label (exit code 2)
     │   └── MissingPackage    an optional package is needed and not installed
     ├── TargetError           the target cannot answer one item; only that item's case fails
+    ├── Incomplete            what is asked about is not finished (exit code 3)
     ├── RunStopped            the run ended early and can be resumed (exit code 3)
     │   ├── Interrupted       the user asked for it (exit code 130)
     │   ├── TargetDown        the target answers nothing at all, or hangs
@@ -24,7 +25,7 @@ from types import ModuleType
 class BrittleError(Exception):
     """The root of every error raised on purpose."""
 
-    exit_code = 1
+    exit_code = 2
 
 
 class UsageError(BrittleError):
@@ -39,6 +40,14 @@ class MissingPackage(UsageError):
 
 class TargetError(BrittleError):
     """The target cannot answer one item."""
+
+    exit_code = 3
+
+
+class Incomplete(BrittleError):
+    """What is asked about is not finished."""
+
+    exit_code = 3
 
 
 class RunStopped(BrittleError):

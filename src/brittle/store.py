@@ -61,10 +61,12 @@ class Store:
         """Begin a run; an existing one of that name is only replaced if `new`."""
         with contextlib.ExitStack() as failure:
             lock = failure.enter_context(_locked(path))
-            if Store.exists(path) and not new:
-                raise UsageError(f"The run {path.stem!r} exists already. Resume it, or use --new.")
+            if Store.exists(path):
+                if not new:
+                    raise UsageError(f"The run {path.stem!r} exists already. Resume it, or --new.")
+                _opened(path, "ro").close()  # only a run is ever replaced
             with _told(path):
-                for ending in ("", "-wal", "-shm"):
+                for ending in ("", "-wal", "-shm", "-journal"):
                     path.with_name(path.name + ending).unlink(missing_ok=True)
                 db = sqlite3.connect(path)
                 db.execute("PRAGMA journal_mode=WAL")
@@ -225,7 +227,7 @@ class Store:
         return found
 
     def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
-        """Journal answers; they are on disk when this returns."""
+        """Journal answers; when this returns they outlive the process."""
         rows = [(question, key, json.dumps(payload)) for key, payload in answers]
         with _told(self.path), self._db:
             self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)

@@ -196,12 +196,25 @@ class Text:
 
     @property
     def key(self) -> bytes:
-        """Give the bytes that identify the text: holes and field lengths, then the characters."""
-        head = ",".join(str(i) for i, word in enumerate(self.words) if word is HOLE)
+        """Give the bytes that identify the text: where holes and fields lie, then characters."""
         parts = list(self.fields().values())
+        head = ",".join(map(str, self._holes())) if HOLE in self.words else ""
         if len(parts) > 1:
             head += "|" + ",".join(str(len(part)) for part in parts)
         return f"{head}\n{''.join(parts)}".encode("utf-8", "surrogatepass")
+
+    def _holes(self) -> list[int]:
+        """List where the holes lie, as offsets into the fields' characters without them."""
+        offsets, at = [], 0
+        for field, (start, stop) in zip(self.frame.fields, self.frame.spans):
+            at += len(field.raw or "")
+            for gap, word in zip(field.gaps, (*self.words[start:stop], "")):
+                at += len(gap)
+                if isinstance(word, str):
+                    at += len(word)
+                else:
+                    offsets.append(at)
+        return offsets
 
     @property
     def size(self) -> int:

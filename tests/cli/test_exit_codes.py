@@ -82,5 +82,5 @@ def test_other_settings_for_a_named_run_end_with_2(brittle: Brittle) -> None:
 
 def test_a_finished_run_is_shown_again(brittle: Brittle) -> None:
     said = brittle(*ATTACK, "--name", "weak")
-    assert said.code == 0 and said.err == ""
+    assert said.code == 0 and "Nothing was left to do" in said.err and "--new" in said.err
     assert "attack success" in said.out and "10 of 11 attacked cases" in said.out

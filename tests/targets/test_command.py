@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brittle.broker import Broker
+from brittle.desks import scores_desk
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.targets import as_target
 from brittle.targets.command import Command
@@ -110,6 +112,20 @@ def test_a_text_that_crashes_it_twice_fails_alone(made: Any) -> None:
     ):
         target.scores([BAD])
     assert target.scores([GOOD])[0, 1] == 1.0
+
+
+def test_the_others_are_not_asked_again(made: Any, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    target = made(f"open({str(log)!r}, 'a').write(text + '\\n'); {CRASH}")
+    broker = Broker({"scores": scores_desk(target)})
+    items = [Text.of(f"film {n}") for n in range(15)] + [BAD]
+    answers, failures = broker.answer("scores", items)
+    broker.close()
+    assert answers == [[0.0, 1.0]] * 15 + [None]
+    assert list(failures) == [15]
+    asked = log.read_text().splitlines()
+    assert [asked.count(f"film {n}") for n in range(15)] == [1] * 15
+    assert asked.count("a bad film") == 2
 
 
 def test_a_crash_that_does_not_repeat_is_forgiven(made: Any, tmp_path: Path) -> None:

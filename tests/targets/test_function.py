@@ -108,6 +108,55 @@ def test_the_fingerprint_follows_the_scores() -> None:
     assert same[0] != of_function(colder, labels="neg,pos", name="f").fingerprint
 
 
+def test_the_fingerprint_follows_the_code() -> None:
+    """Both pairs answer the fixed sentences alike, up to the digits that count."""
+
+    def longer(texts: list[str]) -> Any:
+        return ["pos" if len(text) > 500 else "neg" for text in texts]
+
+    def longest(texts: list[str]) -> Any:
+        return ["pos" if len(text) > 501 else "neg" for text in texts]
+
+    lambdas = (
+        lambda texts: [[0.5, 0.5]] * len(texts),
+        lambda texts: [[0.50001, 0.49999]] * len(texts),
+    )
+    for pair in ((longer, longest), lambdas):
+        for kind in ("auto", "label"):
+            made = [
+                of_function(f, labels="neg,pos", name="f", scores=kind) for f in (*pair, pair[0])
+            ]
+            first, second, again = (target.fingerprint for target in made)
+            assert first == again != second
+
+
+def test_a_random_function_is_known_by_its_code() -> None:
+    random = np.random.default_rng()
+
+    def guess(texts: list[str]) -> Any:
+        return random.dirichlet([1, 1], len(texts))
+
+    def worse(texts: list[str]) -> Any:
+        return random.dirichlet([1, 2], len(texts))
+
+    first, again, other = (
+        of_function(f, labels="neg,pos", name="f").fingerprint for f in (guess, guess, worse)
+    )
+    assert first == again != other
+
+
+def test_weights_that_are_not_in_the_code_show_in_the_scores() -> None:
+    class Model:
+        def __init__(self, bias: float) -> None:
+            self.bias = bias
+
+        def __call__(self, texts: list[str]) -> Any:
+            return [[self.bias, 1 - self.bias] for _ in texts]
+
+    prints = [of_function(Model(b), labels="a,b").fingerprint for b in (0.25, 0.25, 0.75)]
+    assert prints[0] == prints[1] != prints[2]
+
+
 def test_a_function_of_pairs_has_a_fingerprint() -> None:
     def entails(rows: list[dict[str, str]]) -> Any:
         return [[0.5, 0.5] if row["premise"] > row["hypothesis"] else [0.1, 0.9] for row in rows]

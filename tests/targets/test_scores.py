@@ -32,6 +32,11 @@ def test_one_logit_is_that_of_the_second_label() -> None:
     assert score[1, 1] == pytest.approx(np.exp(-40.0), rel=1e-12)
 
 
+def test_the_small_class_keeps_its_digits() -> None:
+    score = softmax(np.array([[0.0, 60.0], [0.0, 60.5]]))
+    assert 0 < score[1, 0] < score[0, 0] < 1e-25
+
+
 def test_a_single_probability_keeps_its_exact_value() -> None:
     tiny = 1.2345678901234567e-20
     score = read([tiny, 0.1], 2, TWO, "single")

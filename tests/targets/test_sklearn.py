@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,26 @@ def test_the_fingerprint_is_that_of_the_model() -> None:
     once, same = (as_target(fitted(LogisticRegression())).fingerprint for _ in range(2))
     other = as_target(fitted(LogisticRegression(C=5))).fingerprint
     assert once == same != other
+
+
+def test_the_fingerprint_follows_the_last_digits_of_what_was_fitted() -> None:
+    first, second = fitted(LogisticRegression()), fitted(LogisticRegression())
+    second[-1].coef_[0, 0] += 1e-9
+    assert as_target(first).fingerprint != as_target(second).fingerprint
+    asked = as_target(second)
+    before = asked.fingerprint
+    asked.scores(ITEMS)
+    assert as_target(second).fingerprint == before
+
+
+def test_a_model_that_cannot_be_looked_into_is_known_by_its_scores() -> None:
+    prints = []
+    for shift in (0.0, 0.0, 1e-6):
+        pipeline = fitted(LogisticRegression())
+        pipeline[-1].intercept_ += np.array([shift, 0.0, 0.0])
+        pipeline[-1].lock = threading.Lock()
+        prints.append(as_target(pipeline).fingerprint)
+    assert prints[0] == prints[1] != prints[2]
 
 
 def test_a_function_among_the_settings_does_not_change_the_fingerprint() -> None:
@@ -214,6 +235,8 @@ def test_a_skops_file_is_the_same_target(tmp_path: Path) -> None:
     assert target.name == "model"
     assert (target.scores(ITEMS) == as_target(pipeline).scores(ITEMS)).all()
     first = target.fingerprint
+    assert as_target(str(path)).fingerprint == first
+    assert as_target(str(path), scores="label").fingerprint != first
     skops.dump(fitted(LogisticRegression(C=3)), path)
     assert as_target(path).fingerprint != first
 

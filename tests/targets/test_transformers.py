@@ -285,6 +285,29 @@ def test_a_live_pipeline_is_a_target() -> None:
     assert as_target(live).scores(ITEMS) == pytest.approx(expected(tiny(), SENTENCES), abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+def test_a_live_model_is_left_as_it_is(kind: str) -> None:
+    model = tiny().to(getattr(torch, kind))
+    live = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer())
+    config, threads = model.config.to_dict(), torch.get_num_threads()
+    target = as_target(live)
+    assert target.scores(ITEMS) == pytest.approx(expected(tiny(), SENTENCES), abs=0.05)
+    target.close()  # type: ignore[attr-defined]
+    assert torch.get_num_threads() == threads
+    assert (str(model.dtype), str(model.device)) == (f"torch.{kind}", "cpu")
+    assert live.model is model and model.config.to_dict() == config
+    assert (target.fingerprint == of_model(tiny(), tokenizer()).fingerprint) == (kind == "float32")
+
+
+def test_a_padding_token_of_the_model_is_kept() -> None:
+    options = {"vocab_size": 32, "n_positions": 32, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    for before, after in ((None, -1), (7, 7)):
+        config = transformers.GPT2Config(**options, num_labels=2, pad_token_id=before)
+        model = transformers.GPT2ForSequenceClassification(config)
+        of_model(model, tokenizer(framed=False, pad_token=None, mask_token=None)).close()
+        assert model.config.pad_token_id == after
+
+
 def test_loading_says_nothing(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     load(str(folder))
     captured = capfd.readouterr()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.asks import Attack
-from brittle.errors import UsageError, unknown
+from brittle.attacks.own import checked, imported
+from brittle.errors import BrittleError, UsageError, unknown
 
 ATTACKS: Mapping[str, str] = {
     "pwws": "brittle.attacks.pwws:pwws",
@@ -25,20 +25,31 @@ ATTACKS: Mapping[str, str] = {
 Recipe = Callable[..., Attack]
 
 
+FROM_THE_RUN = ("labels", "label_map")
+"""Keywords of a recipe that the run fills in: the target's labels, {data label: target label}."""
+
+KINDS = (bool, int, float, str)
+"""What a setting can be, for a command line and a manifest to hold it."""
+
+
 @dataclass(frozen=True)
 class Setting:
-    """One keyword argument of a recipe, as the command line offers it."""
+    """One keyword argument of a recipe, as the command line offers it.
+
+    A `required` one has no default; None stands in its place.
+    """
 
     name: str
     kind: type
     default: Any
     help: str
+    required: bool = False
 
 
 def recipe(name: str) -> Recipe:
     """Find the recipe of a named attack, or the user's own as `python:module:name`."""
     if name.startswith("python:"):
-        return _own(name)
+        return imported(name)
     if name.lower() not in ATTACKS:
         raise unknown("attack", name, ATTACKS, "Your own stands here as python:module:name.")
     module, function = ATTACKS[name.lower()].split(":")
@@ -46,30 +57,51 @@ def recipe(name: str) -> Recipe:
 
 
 def settings(recipe: Recipe) -> list[Setting]:
-    """List what can be set on an attack; `labels` is filled in by the run."""
-    hints = typing.get_type_hints(recipe, include_extras=True)
-    found = []
-    for name, parameter in inspect.signature(recipe).parameters.items():
-        if name == "labels" or parameter.kind is not parameter.KEYWORD_ONLY:
-            continue
-        hint, told = hints.get(name, str), ""
-        if typing.get_origin(hint) is typing.Annotated:
-            hint, told = typing.get_args(hint)[:2]
-        if isinstance(hint, types.UnionType):
-            hint = next(part for part in typing.get_args(hint) if part is not types.NoneType)
-        found.append(Setting(name, hint, parameter.default, told))
-    return found
+    """List what can be set on an attack; `FROM_THE_RUN` is filled in by the run."""
+    return [
+        _setting(recipe, parameter)
+        for name, parameter in _parameters(recipe).items()
+        if name not in FROM_THE_RUN and parameter.kind is parameter.KEYWORD_ONLY
+    ]
 
 
-def build(name: str, given: Mapping[str, Any], labels: Sequence[str]) -> Attack:
-    """Make an attack from its name and its settings."""
+def build(
+    name: str,
+    given: Mapping[str, Any],
+    labels: Sequence[str],
+    label_map: Mapping[str, str] | None = None,
+) -> Attack:
+    """Make an attack from its name and its settings.
+
+    `labels` are the target's, `label_map` says which of them a label of the data means.
+    """
     made = recipe(name)
     known = {setting.name: setting for setting in settings(made)}
     for setting in given:
         if setting not in known:
             raise unknown(f"setting of {name}", setting, known)
-    extra = {"labels": labels} if "labels" in inspect.signature(made).parameters else {}
-    return made(**given, **extra)
+    missing = [s for s in known.values() if s.required and given.get(s.name) is None]
+    if missing:
+        flags = ", ".join(
+            f"--{s.name.replace('_', '-')} {s.kind.__name__.upper()}" for s in missing
+        )
+        raise UsageError(
+            f"The attack {name!r} has no default for {', '.join(repr(s.name) for s in missing)}, "
+            f"and got no value. Give it one: {flags}."
+        )
+    extra = {"labels": labels, "label_map": label_map}
+    wanted = {key: value for key, value in extra.items() if key in _parameters(made)}
+    if not name.startswith("python:"):
+        return made(**given, **wanted)
+    try:
+        attack = made(**given, **wanted)
+    except BrittleError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"{name!r} raised {type(error).__name__}: {error}, when called to make the attack."
+        ) from error
+    return checked(name, attack)
 
 
 def summary(recipe: Recipe) -> str:
@@ -77,21 +109,35 @@ def summary(recipe: Recipe) -> str:
     return (inspect.getdoc(recipe) or "").split("\n")[0]
 
 
-def _own(name: str) -> Recipe:
-    parts = name.split(":")
-    if len(parts) != 3 or not all(parts):
-        raise UsageError(f"Got attack {name!r}; expected python:MODULE:NAME, as python:mine:shout.")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+def _parameters(recipe: Recipe) -> Mapping[str, inspect.Parameter]:
     try:
-        thing = getattr(importlib.import_module(parts[1]), parts[2])
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"The attack {name!r} cannot be imported: {error}.") from error
-    if hasattr(thing, "asks") and not isinstance(thing, type):
-        return lambda: thing
-    if not callable(thing):
+        return inspect.signature(recipe, eval_str=True).parameters
+    except Exception as error:  # a name in an annotation may be anything, and fail as anything
         raise UsageError(
-            f"{name!r} is a {type(thing).__name__}; expected an attack, its class, or a function "
-            "of keyword arguments that makes one."
+            f"The arguments of {_called(recipe)} cannot be read ({type(error).__name__}: {error}). "
+            "Expected keyword arguments, annotated by names that its module knows."
+        ) from error
+
+
+def _setting(recipe: Recipe, parameter: inspect.Parameter) -> Setting:
+    required = parameter.default is parameter.empty
+    default = None if required else parameter.default
+    hint, told = parameter.annotation, ""
+    if hint is parameter.empty:
+        hint = str if default is None else type(default)
+    if typing.get_origin(hint) is typing.Annotated:
+        hint, told = typing.get_args(hint)[:2]
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
+        hint = parts[0] if len(parts) == 1 else hint
+    if hint not in KINDS:
+        raise UsageError(
+            f"The argument {parameter.name!r} of {_called(recipe)} is a "
+            f"{getattr(hint, '__name__', hint)}; expected bool, int, float or str, for it to be a "
+            "setting of the attack."
         )
-    return thing  # type: ignore[no-any-return]
+    return Setting(parameter.name, hint, default, str(told), required)
+
+
+def _called(thing: Any) -> str:
+    return str(getattr(thing, "__qualname__", type(thing).__qualname__))

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
+from brittle.attacks import checks
 from brittle.attacks.substitutes import Options, most_words, substitutes
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose
@@ -20,8 +21,8 @@ class Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018).
 
     As used in the study of transferability: synonyms of the same part of speech from WordNet, no
-    language model, population 60, 20 generations, at most 20 % of the words. With `neighbours`
-    and `within` it is Alzantot's own choice of words.
+    language model, population 60, 20 generations, at most 20 % of the words, but always one word,
+    however short the text. With `neighbours`, `k` and `within` the words are Alzantot's choice.
 
     Random draws, in order. First members, one after another: a position, by `choices` weighted by
     its number of substitutes. Then, for every further generation: all first parents, then all
@@ -34,7 +35,8 @@ class Genetic:
     A perturbation asks about the member and about every substitute at its position, and takes the
     best one if it gains. The best member survives unchanged. Deviations: the limit on words holds
     while searching, where the authors filter afterwards, so a member at its limit is not perturbed;
-    coins are thrown only where the parents differ, which changes no probability.
+    coins are thrown only where the parents differ, which changes no probability; WordNet's proper
+    nouns, forms of "be" and synonyms of several words are left out.
     """
 
     proposal: Proposal
@@ -102,14 +104,19 @@ def genetic(
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
     candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
     neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
+    k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
 ) -> Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""
+    checks.count(population=population, generations=generations)
+    checks.part(share=share)
+    checks.above_zero(temperature=temperature)
     proposal = choose(
         inflect=inflect,
         wordnet=wordnet,
         candidates=candidates,
         neighbours=neighbours,
+        k=k,
         within=within,
     )
     return Genetic(proposal, population, generations, share, temperature)

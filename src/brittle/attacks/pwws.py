@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
+from brittle.attacks import checks
 from brittle.attacks.substitutes import most_words, substitutes
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose
@@ -27,7 +28,9 @@ class PWWS:
     Deviations: saliency and gain are measured on the loss, the summed probability of the other
     classes, which is the drop of the true class's probability without its rounding. No table of
     named entities. Candidates are inflected like the word they replace (`inflect`), where the
-    authors keep only those that already have its tag. `share` below 1 ends the list earlier.
+    authors keep only those that already have its tag. Proper nouns and forms of "be" stay as they
+    are and are no candidates, nor are synonyms of several words. `share` below 1 ends the list
+    earlier, but always allows one word, however short the text.
     """
 
     proposal: Proposal
@@ -73,4 +76,5 @@ def pwws(
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> PWWS:
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
+    checks.part(share=share)
     return PWWS(choose(inflect=inflect, wordnet=wordnet, candidates=candidates), share)

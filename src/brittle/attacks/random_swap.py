@@ -7,6 +7,7 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Tag, Try
+from brittle.attacks import checks
 from brittle.attacks.substitutes import most_words, substitutes
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose
@@ -17,6 +18,7 @@ from brittle.text import Text
 class RandomSwap:
     """Swap random words for random synonyms, one after another, up to a share of the words.
 
+    One word is always allowed, however short the text.
     Random draws, in order: a shuffle of the positions that have substitutes, then one substitute
     for each position used.
     """
@@ -46,4 +48,5 @@ def random_swap(
     candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
 ) -> RandomSwap:
     """Swap random words for random synonyms: the floor for every word attack."""
+    checks.part(share=share)
     return RandomSwap(choose(inflect=inflect, wordnet=wordnet, candidates=candidates), share)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Try
+from brittle.attacks import checks
 from brittle.attacks.tack_on import opposite
 from brittle.proposals.strong_words import StrongWords, learned
 from brittle.text import Text
@@ -20,6 +21,14 @@ class StrongestSwap:
     All n at once: one query beyond the first. The replacements are drawn, each by one `choice`
     from the strongest word to the weakest, among the `words` strongest of the opposite class; with
     more than two classes that is the runner-up on the original, or the class aimed at.
+
+    The paper replaces N tokens, those "with the strongest sway" toward the right class: a ranking
+    of the text's words, each place for itself, and no threshold. So where fewer than n words speak
+    for the class, words that speak for neither, then those that speak least against it, go too.
+
+    Deviation: the dictionary is that of the training data, where the paper's is that of the
+    embeddings (400,000 words). A word that was not seen there speaks for no class and is never
+    drawn.
     """
 
     strong: StrongWords
@@ -40,9 +49,11 @@ class StrongestSwap:
 def strongest_swap(
     *,
     labels: Sequence[str],
+    label_map: Mapping[str, str] | None = None,
     n: Annotated[int, "how many words to replace (the paper: 1, 3 and 5)"] = 5,
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> StrongestSwap:
     """Replace the n strongest words by strong words of the opposite class."""
-    return StrongestSwap(learned(learn_from, labels), n, words)
+    checks.count(n=n, words=words)
+    return StrongestSwap(learned(learn_from, labels, label_map), n, words)

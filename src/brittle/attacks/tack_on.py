@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Search, Try
+from brittle.attacks import checks
 from brittle.proposals.strong_words import StrongWords, learned
 from brittle.text import Text
 
@@ -21,6 +22,9 @@ class TackOn:
     One query beyond the first. With more than two classes the opposite is the runner-up on the
     original, or the class aimed at.
     Random draws: one `choice` among the strongest words.
+
+    Deviation: the dictionary is that of the training data, where the paper's is that of the
+    embeddings (400,000 words).
     """
 
     strong: StrongWords
@@ -47,8 +51,10 @@ def opposite(case: Case[Text]) -> int:
 def tack_on(
     *,
     labels: Sequence[str],
+    label_map: Mapping[str, str] | None = None,
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> TackOn:
     """Replace the first word by a strong word of the opposite class."""
-    return TackOn(learned(learn_from, labels), words)
+    checks.count(words=words)
+    return TackOn(learned(learn_from, labels, label_map), words)

@@ -8,11 +8,19 @@ import io
 import os
 import shlex
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from brittle.cli.options import parser
-from brittle.errors import BrittleError, GateFailed, Interrupted, RunStopped, UsageError
+from brittle.errors import (
+    BrittleError,
+    GateFailed,
+    Incomplete,
+    Interrupted,
+    RunStopped,
+    UsageError,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,6 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"brittle: {error}. Check the path, and whether there is room.", file=sys.stderr)
         return UsageError.exit_code
+    except Exception:
+        traceback.print_exc()
+        print(
+            "brittle: this is a mistake in brittle itself, or in code given to it.", file=sys.stderr
+        )
+        return RunStopped.exit_code
 
 
 def attack(args: argparse.Namespace) -> None:
@@ -62,6 +76,14 @@ def attack(args: argparse.Namespace) -> None:
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
     )
     target = _target(args, fields=tuple(name for name, _ in dataset.examples[0].fields))
+    rounds = 0
+
+    def heard(told: Any) -> None:
+        nonlocal rounds
+        rounds += 1
+        if progress is not None:
+            progress(told)
+
     with console.gentle_interrupt() as stopping, console.progress(args.quiet) as progress:
         run = brittle.attack(
             target,
@@ -80,12 +102,14 @@ def attack(args: argparse.Namespace) -> None:
             max_sent=args.max_sent,
             batch=args.batch,
             watchdog=args.watchdog,
-            progress=progress,
+            progress=heard,
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
             about_target=_about(args),
             **_settings(args),
         )
+    if rounds == 0 and not args.quiet:
+        console.tell(f"Nothing was left to do since {run.manifest['started']}; --new starts over.")
     written = run.report(args.report) if args.report else None
     if args.json:
         from brittle.reports.summaries import summary_json
@@ -158,7 +182,10 @@ def verify(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run, rescore, still_wins
 
     run = open_run(args.run, args.runs)
-    checked = rescore(run, _target_of(run, args))
+    target = _target_of(run, args)
+    if target.fingerprint != run.manifest["fingerprint"]:
+        console.tell(f"warning: {target.name!r} is not the target of this run any more")
+    checked = rescore(run, target)
     failed = [(row, label) for row, label, sure in checked if not still_wins(run, row, label, sure)]
     if args.json:
         console.dump(
@@ -185,12 +212,17 @@ def compare(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run
 
     runs = [open_run(name, args.runs) for name in args.names]
+    if args.fail_if_worse and len(runs) < 2:
+        raise UsageError("--fail-if-worse compares runs: name two or more.")
     if args.json:
         console.dump(comparison_json(runs))
     elif not args.quiet:
         console.show(comparison(runs))
     if not args.fail_if_worse:
         return
+    for run in runs:
+        if not run.complete:
+            raise Incomplete(f"The run {run.name!r} is not complete: nothing can be concluded.")
     base = runs[0].results()
     for run in runs[1:]:
         accuracy = paired(base, run.results()).accuracy

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from brittle.attacks import ATTACKS, Setting, recipe, settings
+from brittle.errors import UsageError
 
 TARGETS = """\
 targets:
@@ -23,7 +24,8 @@ examples:
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
   brittle attack http:api.toml pwws --data test.csv --budget 200 --max-sent 5000
 
-The same command again resumes a stopped run, or shows the finished one.
+brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
+resumes a stopped run, or shows the finished one.
 """
 TRY_EXAMPLES = """\
 examples:
@@ -178,7 +180,16 @@ def _attack_settings(p: argparse.ArgumentParser, argv: Sequence[str], command: s
         return
     group = p.add_argument_group(f"settings of {named}")
     for setting in settings(recipe(named)):
+        if _flag(setting) in p._option_string_actions:
+            raise UsageError(
+                f"The setting {setting.name!r} of {named} is also a flag of brittle {command}. "
+                "Give it another name."
+            )
         _setting(group, setting)
+
+
+def _flag(setting: Setting) -> str:
+    return "--" + setting.name.replace("_", "-")
 
 
 def _divided(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -195,7 +206,7 @@ def _divided(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[list[str]
 
 
 def _setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
-    flag = "--" + setting.name.replace("_", "-")
+    flag = _flag(setting)
     told = setting.help + ("" if setting.default is None else f" (default: {setting.default})")
     common = {"dest": f"set_{setting.name}", "default": argparse.SUPPRESS, "help": told}
     if setting.kind is bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
 from brittle.proposals.synonyms import Synonyms, Table
+
+NEAREST = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
 
 
 def choose(
@@ -13,6 +17,7 @@ def choose(
     wordnet: str | None = None,
     candidates: str | None = None,
     neighbours: str | None = None,
+    k: int = NEAREST,
     within: float | None = None,
 ) -> Proposal:
     """Choose WordNet's synonyms, unless a table or word vectors are named."""
@@ -24,10 +29,21 @@ def choose(
         )
     if within is not None and neighbours is None:
         raise UsageError("--within limits the distance of --neighbours; name word vectors there.")
+    if within is not None and not (isinstance(within, int | float) and 0 < within < math.inf):
+        raise UsageError(
+            f"Got --within {within!r}; expected a squared distance above 0, such as 0.5. Without "
+            "the flag all of the nearest words are taken."
+        )
+    if k != NEAREST and neighbours is None:
+        raise UsageError("--k counts the words of --neighbours; name word vectors there.")
+    if not isinstance(k, int) or k < 1:
+        raise UsageError(
+            f"Got --k {k!r}; expected how many neighbours to take, a whole number, 1 or more."
+        )
     if candidates is not None:
         return Table.read(candidates)
     if neighbours is not None:
         from brittle.proposals.neighbours import Neighbours
 
-        return Neighbours(neighbours, within=within)
+        return Neighbours(neighbours, k=k, within=within)
     return Synonyms(inflect=inflect, folder=wordnet)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from brittle.data.catalogue import CATALOGUE
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.text import words_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,19 +31,37 @@ class StrongWords:
     log_share: NDArray[np.float64] = field(repr=False)
 
     @staticmethod
-    def learn(examples: Sequence[Example], labels: Sequence[str]) -> StrongWords:
-        """Count the words of the examples whose label is one of the target's."""
-        index = {label.lower(): n for n, label in enumerate(labels)}
+    def learn(
+        examples: Sequence[Example],
+        labels: Sequence[str],
+        label_map: Mapping[str, str] | None = None,
+    ) -> StrongWords:
+        """Count the words of the examples whose label is one of the target's.
+
+        `label_map` says which of the target's `labels` a label of the data means, where their
+        names differ; a label that it does not know goes by its own name. Names meet as they are
+        spelt, else without regard to case.
+        """
         counts: list[Counter[str]] = [Counter() for _ in labels]
+        place = {name: n for n, name in enumerate(labels)}
+        classes: dict[str, int | None] = {}
         for example in examples:
-            if example.label is not None and example.label.lower() in index:
+            if example.label is None:
+                continue
+            if example.label not in classes:
+                name = _met(example.label, label_map or {}) or example.label
+                classes[example.label] = _met(name, place)
+            column = classes[example.label]
+            if column is not None:
                 for _, raw in example.fields:
-                    counts[index[example.label.lower()]].update(words_of(raw.lower()))
+                    counts[column].update(words_of(raw.lower()))
         empty = [label for label, count in zip(labels, counts) if not count]
         if empty:
             raise UsageError(
                 f"The examples to learn strong words from hold none of class {empty[0]!r}. "
-                f"Expected labelled examples of {', '.join(labels)}; name some with --learn-from."
+                f"Expected labelled examples of {', '.join(labels)}; got the labels "
+                f"{', '.join(sorted(classes)) or 'none'}. Name other data with --learn-from, or "
+                "say which label is which with --labels DATA=TARGET,…"
             )
         # Sorted, so that words of equal strength stand in lexicographic order.
         words = {word: n for n, word in enumerate(sorted(set().union(*counts)))}
@@ -73,17 +93,31 @@ class StrongWords:
         return {}
 
 
-def learned(learn_from: str | None, labels: Sequence[str]) -> StrongWords:
+def learned(
+    learn_from: str | None, labels: Sequence[str], label_map: Mapping[str, str] | None = None
+) -> StrongWords:
     """Learn from a data set (the train side of one in the catalogue, or a file), once."""
     if learn_from is None:
         raise UsageError(
             "This attack learns its words from labelled data, and the data attacked is not of the "
             "catalogue. Name some with --learn-from, for example --learn-from train.csv."
         )
-    return _learned(learn_from, json.dumps(list(labels)))
+    return _learned(learn_from, tuple(labels), tuple((label_map or {}).items()))
 
 
 @lru_cache(maxsize=4)
-def _learned(learn_from: str, labels: str) -> StrongWords:
+def _learned(
+    learn_from: str, labels: tuple[str, ...], label_map: tuple[tuple[str, str], ...]
+) -> StrongWords:
     split = "train" if learn_from in CATALOGUE else None
-    return StrongWords.learn(data.load(learn_from, split=split).examples, json.loads(labels))
+    examples = data.load(learn_from, split=split).examples
+    return StrongWords.learn(examples, labels, dict(label_map))
+
+
+def _met(name: str, known: Mapping[str, T]) -> T | None:
+    """Look a label up: spelt alike, else the only one that differs in case and outer blanks."""
+    if name in known:
+        return known[name]
+    plain = name.strip().casefold()
+    near = [value for other, value in known.items() if other.strip().casefold() == plain]
+    return near[0] if len(near) == 1 else None

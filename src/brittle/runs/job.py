@@ -25,7 +25,7 @@ from brittle.text import Text
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
-    "label_map",
+    *("label_map", "files"),
 )
 """What cannot change when a run is resumed; limit and budget may be extended."""
 
@@ -68,6 +68,11 @@ class Job:
         return Job(target, dataset, made, name, resolved, goal, toward, confidence, seed, index)
 
     @property
+    def label_map(self) -> dict[str, str]:
+        """Say which label of the target each label of the data is."""
+        return {name: self.target.labels[i] for name, i in self.index.items()}
+
+    @property
     def goal_name(self) -> str:
         """Say the goal in words."""
         name = "untargeted" if self.toward is None else f"toward {self.toward}"
@@ -85,7 +90,8 @@ class Job:
             "split": self.dataset.split,
             "seed": self.seed,
             "content": self.dataset.fingerprint,
-            "label_map": {name: self.target.labels[i] for name, i in self.index.items()},
+            "label_map": self.label_map,
+            "files": file_digests(self.settings),
         }
 
     def default_name(self) -> str:
@@ -148,6 +154,13 @@ def shown(attack: Attack) -> dict[str, str]:
         return {}
     told = {field.name: repr(getattr(attack, field.name)) for field in fields(attack)}
     return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", value) for name, value in told.items()}
+
+
+def file_digests(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Hash the files that settings name: with other candidates it is another run."""
+    named = {value for value in settings.values() if isinstance(value, str)}
+    files = sorted(value for value in named if Path(value).is_file())
+    return {value: hashlib.sha256(Path(value).read_bytes()).hexdigest()[:16] for value in files}
 
 
 def check_asks(attack: Attack, name: str, target: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.results import Result, Step
 from brittle.store import Store
+from brittle.targets import as_target
 from brittle.text import Text
 
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
@@ -71,6 +72,11 @@ class Run:
     def rows(self) -> list[dict[str, Any]]:
         """Give the results as flat dictionaries, one per case."""
         return [{name: getattr(result, name) for name in COLUMNS} for result in self.results()]
+
+    def verify(self, target: Any) -> list[Result]:
+        """Score every stored winner again, alone, and list those that no longer win."""
+        checked = rescore(self, as_target(target))
+        return [row for row, label, sure in checked if not still_wins(self, row, label, sure)]
 
     def report(self, path: str | Path) -> Path:
         """Write the HTML report: one file that needs no network."""

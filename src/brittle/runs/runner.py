@@ -51,6 +51,11 @@ def attack(
     toward: str | None = None,
     confidence: float | None = None,
     labels: str | Mapping[str, str] | Sequence[str] | None = None,
+    scores: str = "auto",
+    mask: str | None = None,
+    device: str = "auto",
+    trust: Sequence[str] = (),
+    timeout: float = 30.0,
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
@@ -69,16 +74,21 @@ def attack(
     `target` is a live object (scikit-learn pipeline, function) or a name (`zoo:…`, a folder …);
     `examples` a data set's name, a loaded data set, or a list. Further keyword arguments are the
     attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
+    `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`, and
     `about_target` is kept with the run, so that the same target can be opened again.
     """
     dataset = _dataset(examples)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    chosen = as_target(target, labels=labels, fields=fields)
-    about = about_target or ({"spec": target, "labels": labels} if isinstance(target, str) else {})
+    options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
+    options |= {"trust": list(trust), "timeout": timeout}
+    chosen = as_target(target, fields=fields, **options)
+    about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     job = Job.of(chosen, dataset, attack, settings, toward, confidence, seed, labels)
     # Some targets are known only by what they answer, and may hang as soon as they are asked.
     within(watchdog, job.fixed)
     taken = dataset.take(limit, seed)
+    if name is not None and Path(name).name != name:
+        raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
     path = Path(folder) / f"{name or job.default_name()}.sqlite"
     manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
     with _opened(path, manifest, new, retry_errors) as store:
@@ -100,7 +110,7 @@ def attack(
             _run(store, broker, job, taken, ids, budget, progress, warn)
         finally:
             broker.close()
-            if isinstance(target, str) and hasattr(chosen, "close"):
+            if chosen is not target and hasattr(chosen, "close"):
                 chosen.close()
     return Run(path)
 

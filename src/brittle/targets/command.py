@@ -44,7 +44,7 @@ class Command:
     costly = True
     in_process = False
     parallel = 1
-    batch = 16
+    batch = 1  # a line that fails has no others asked again with it
 
     def __init__(
         self,

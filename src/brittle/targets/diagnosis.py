@@ -146,7 +146,8 @@ def saturated(score: Scores, name: str = "target") -> Doubt | None:
         "saturated",
         f"Target {name!r} is more than {SATURATED:.2%} sure of {np.mean(certain > SATURATED):.0%} "
         f"of {len(score)} texts: scores hardly move, and attacks that follow them search blindly. "
-        "Calibrate it, or give its logits (--scores logits) if these were rounded.",
+        "Calibrate it, or give its logits (--scores logits, scores='logits' in Python) if these "
+        "were rounded.",
     )
 
 

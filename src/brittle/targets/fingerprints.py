@@ -1,7 +1,7 @@
-"""What makes a target this very target: a hash of its files, else of its scores.
+"""What makes a target this very target: a hash of its files, else of what it holds or does.
 
-Scores are those on fixed sentences, in one batch, rounded: another machine's last digits do not
-make another target.
+Where scores count, they are those on fixed sentences, in one batch, rounded: another machine's
+last digits do not make another target.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ SENTENCES = (
 )
 
 DECIMALS = 4
+DIGITS = 12  # where scores are all that is known
 
 
 def probes(fields: Sequence[str] = ("text",)) -> list[Text]:
@@ -41,11 +42,16 @@ def probes(fields: Sequence[str] = ("text",)) -> list[Text]:
     ]
 
 
-def of_scores(scores: Scores, *about: str) -> str:
-    """Hash scores on the fixed sentences, and what is known of the target besides."""
-    # Adding 0 makes −0 and 0 the same bytes.
-    rounded = np.round(np.asarray(scores, dtype=np.float64), DECIMALS) + 0.0
-    return of_parts(*about, str(rounded.shape), rounded.astype("<f8").tobytes())
+def rounded(scores: Scores) -> str:
+    """Write scores with the decimals that count beside the code of a target."""
+    # Adding 0 makes −0 and 0 the same.
+    table = np.round(np.asarray(scores, dtype=np.float64), DECIMALS) + 0.0
+    return repr(table.tolist())
+
+
+def precise(scores: Scores) -> str:
+    """Write scores with as many digits as another machine's arithmetic leaves alone."""
+    return " ".join(f"{score + 0.0:.{DIGITS}g}" for row in scores for score in row)
 
 
 def of_parts(*parts: str | bytes) -> str:

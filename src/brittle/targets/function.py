@@ -20,6 +20,7 @@ import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.targets import fingerprints
+from brittle.targets.code import code_of
 from brittle.targets.labels import Labels, names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import plain
@@ -45,12 +46,20 @@ class Function:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash the scores on fixed sentences; of a function that takes other fields, its code."""
-        about = (self.name, *self.labels, self.kind, self.mask)
+        """Hash the code, and the scores on fixed sentences where these can be had twice alike.
+
+        The scores tell of weights loaded from a file, which are not in the code. A function that
+        takes other fields, or answers at random, is known by its code alone.
+        """
+        about = (self.name, *self.labels, self.kind, self.mask, code_of(self.call))
+        asked = fingerprints.probes(self.fields)
         try:
-            return fingerprints.of_scores(self.scores(fingerprints.probes(self.fields)), *about)
+            first, second = (fingerprints.rounded(self.scores(asked)) for _ in range(2))
         except BrittleError:
-            return fingerprints.of_parts("code", *about, _source(self.call))
+            return fingerprints.of_parts("code", *about)
+        if first != second:
+            return fingerprints.of_parts("code", *about)
+        return fingerprints.of_parts("scores", *about, first)
 
     def scores(self, items: Sequence[Text]) -> Scores:
         if not items:
@@ -130,10 +139,3 @@ def _takes_texts(call: Any, who: str) -> None:
         ) from error
     except ValueError:
         return  # a builtin without a signature: the first call will tell
-
-
-def _source(call: Any) -> str:
-    try:
-        return inspect.getsource(call)
-    except (OSError, TypeError):
-        return repr(type(call))

@@ -139,8 +139,8 @@ def _normal(table: Scores, who: str, kind: Kind) -> Scores:
         example = row[1:] if kind == "single" else row
         raise UsageError(
             f"{who} gave scores that are not probabilities, for example {_shown(example)} (sum "
-            f"{example.sum():.6g}). Expected {expected}. Declare what they are: --scores logits, "
-            "single or label."
+            f"{example.sum():.6g}). Expected {expected}. Declare what they are: --scores logits "
+            "(scores='logits' in Python), single or label."
         )
     normal: Scores = table / total
     return normal

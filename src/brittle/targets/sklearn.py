@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import TargetError, UsageError, require
-from brittle.targets import fingerprints
+from brittle.targets import contents, fingerprints
 from brittle.targets.labels import Labels, names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import strings
@@ -65,7 +65,10 @@ def of_estimator(
     name: str | None = None,
     fingerprint: str | None = None,
 ) -> Estimator:
-    """Make a target of a fitted classifier or pipeline that takes a list of strings."""
+    """Make a target of a fitted classifier or pipeline that takes a list of strings.
+
+    `fingerprint` is that of the file it was loaded from, if any.
+    """
     kind_given = kind_of(scores)
     title = name or _title(model)
     who = f"The estimator {title!r}"
@@ -73,12 +76,19 @@ def of_estimator(
     method, kind = _method(model, kind_given, who)
     target = Estimator(model, title, names(own, labels, who), method, kind, mask)
     _takes_texts(model, who)
-    if fingerprint is None:
-        answered = target.scores(fingerprints.probes())
+    held = fingerprint or _contents(target)
+    return replace(target, fingerprint=fingerprints.of_parts(held, *own, method, kind, mask))
+
+
+def _contents(target: Estimator) -> str:
+    """Hash what a live model holds; if it cannot be taken apart, its scores and settings."""
+    try:
+        return contents.of_object(target.model)
+    except Exception:  # whatever an object raises that lets nobody look inside
         # The address of a function among the settings is another one in every process.
-        settings = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(model))
-        fingerprint = fingerprints.of_scores(answered, settings, *own, method, kind)
-    return replace(target, fingerprint=fingerprint)
+        settings = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(target.model))
+        scores = fingerprints.precise(target.scores(fingerprints.probes()))
+        return fingerprints.of_parts(settings, scores)
 
 
 def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, str]:
@@ -156,8 +166,8 @@ def _method(model: Any, kind: Kind, who: str) -> tuple[str, Kind]:
     if kind == "logits":
         if not margins:
             raise UsageError(
-                f"{who} has no decision_function, so that --scores logits does not fit it. "
-                "Leave the flag out."
+                f"{who} has no decision_function, so that --scores logits (scores='logits' in "
+                "Python) does not fit it. Leave it out."
             )
         return "decision_function", "logits"
     if not proba:
@@ -165,7 +175,8 @@ def _method(model: Any, kind: Kind, who: str) -> tuple[str, Kind]:
             f"{who} has no predict_proba, only "
             f"{'margins (decision_function)' if margins else 'labels'}. Margins are not "
             "probabilities: wrap it in CalibratedClassifierCV, or have them read as such with "
-            "--scores logits, or use its labels alone with --scores label."
+            "--scores logits (scores='logits' in Python), or use its labels alone with "
+            "--scores label."
         )
     return "predict_proba", "prob"
 

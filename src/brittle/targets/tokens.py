@@ -49,7 +49,7 @@ class Tokens:
         takes_types = takes_types and "token_type_ids" in tokenizer.model_input_names
         encode = _encoder(tokenizer, longest)
         pad = tokenizer.pad_token_id
-        if pad is None:
+        if pad is None and getattr(model.config, "pad_token_id", None) is None:
             # Models that pool the last token look for the padding; no token is ever −1.
             model.config.pad_token_id = -1
         if tokenizer.padding_side != "right":

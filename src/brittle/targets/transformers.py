@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from brittle.targets.protocols import Scores
 from brittle.targets.scores import probabilities
 from brittle.targets.tokens import Tokens
 from brittle.text import Text
+from brittle.zoo.device import cores, torch_device
 
 # Tokens of one forward pass: more fill no core better, and need more memory for long texts.
 TOKENS_CPU, TOKENS_GPU = 4096, 1 << 16
@@ -94,7 +93,10 @@ def load(
         raise UsageError(f"There is no folder {place!r}.")
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
-    with _quiet(transformers):
+    from brittle.training.transformer import quiet  # imports torch
+
+    where = torch_device(device)
+    with quiet(transformers):
         try:
             config = transformers.AutoConfig.from_pretrained(place)
             _refuse(config, place)
@@ -115,7 +117,9 @@ def load(
             "a head on MiniLM: brittle list models)."
         )
     title = name or (Path(place).resolve().name if Path(place).exists() else place)
-    return of_model(model, tokenizer, labels=labels, mask=mask, name=title, device=device)
+    # In full precision, what else is in a batch moves no more than the last digits.
+    model = model.float()
+    return of_model(model, tokenizer, labels=labels, mask=mask, name=title, device=where)
 
 
 def of_model(
@@ -127,13 +131,20 @@ def of_model(
     name: str | None = None,
     device: str = "auto",
 ) -> SequenceClassifier:
-    """Make a target of a live model and its tokenizer; the model is put in evaluation mode."""
+    """Make a target of a live model and its tokenizer; the model keeps its precision.
+
+    It also keeps its device, unless `device` names another. What changes: it is put in evaluation
+    mode; where neither it nor the tokenizer has a padding token, its `config.pad_token_id` becomes
+    −1; on a CPU torch's threads are shared out over several calls, until `close()`.
+    """
     title = name or model.config.name_or_path or type(model).__name__
     _refuse(model.config, title)
     own = [str(model.config.id2label[i]) for i in range(model.config.num_labels)]
     chosen = names(own, labels, f"The model {title!r}")
-    where = _device(device)
-    model = model.float().to(where).eval()
+    if device != "auto":
+        model = model.to(torch_device(device))
+    model = model.eval()
+    where = str(model.device)
     tokens = Tokens.of(tokenizer, model, mask)
     fingerprint = _fingerprint(model, tokens, own)
     parallel, before = _threads(where)
@@ -155,20 +166,6 @@ def _refuse(config: Any, name: str) -> None:
         )
 
 
-def _device(device: str) -> str:
-    import torch
-
-    if device != "auto":
-        try:
-            torch.empty(0, device=device)
-        except (RuntimeError, AssertionError) as error:
-            raise UsageError(f"The device {device!r} cannot be used: {error}") from error
-        return device
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def _threads(device: str) -> tuple[int, int | None]:
     """Share the cores: several calls side by side, each on few threads.
 
@@ -179,37 +176,23 @@ def _threads(device: str) -> tuple[int, int | None]:
         return 1, None
     import torch
 
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    parallel = min(cores, 4)
+    parallel = min(cores(), 4)
     before = torch.get_num_threads()
-    torch.set_num_threads(max(1, cores // parallel))
+    torch.set_num_threads(max(1, cores() // parallel))
     return parallel, before
 
 
 def _fingerprint(model: Any, tokens: Tokens, own: Sequence[str]) -> str:
     """Hash the weights, so that a copy of the folder, or the hub's, is the same target."""
+    import torch
+
     weights = hashlib.sha256()
     for key, tensor in sorted(model.state_dict().items()):
-        array = tensor.detach().cpu().contiguous().numpy()
-        weights.update(f"{key} {array.dtype} {array.shape}".encode())
-        weights.update(array.reshape(-1).view(np.uint8))
+        kind = str(tensor.dtype).removeprefix("torch.")
+        weights.update(f"{key} {kind} {tuple(tensor.shape)}".encode())
+        # As bytes, for numpy does not know every kind of number that torch does.
+        weights.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
     return fingerprints.of_parts(weights.digest(), tokens.about(), *own)
-
-
-@contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Keep the library's progress bars and advice off the terminal while it loads."""
-    logging = transformers.utils.logging
-    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _unloadable(place: str, error: Exception) -> UsageError:

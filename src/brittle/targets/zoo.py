@@ -14,6 +14,7 @@ from brittle.data.catalogue import CATALOGUE
 from brittle.errors import UsageError
 from brittle.targets import transformers
 from brittle.targets.protocols import Scores
+from brittle.targets.scores import softmax
 from brittle.text import Text
 from brittle.training import Progress, find, train, trained
 from brittle.training.progress import silent
@@ -85,13 +86,6 @@ class Encoder:
 
     def close(self) -> None:
         self.classifier.close()
-
-
-def softmax(logits: Scores) -> Scores:
-    """Make logits probabilities; in float64, so that the small class keeps its digits."""
-    power = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probability: Scores = power / power.sum(axis=1, keepdims=True)
-    return probability
 
 
 def parse(spec: str) -> tuple[str, str, int]:

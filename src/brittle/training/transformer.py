@@ -120,7 +120,7 @@ def columns(texts: tuple[Text, ...]) -> list[list[str]]:
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Keep the library's bars and its advice to train the new head off the terminal."""
+    """Keep the library's progress bars and advice off the terminal while it loads or trains."""
     logging = transformers.utils.logging
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

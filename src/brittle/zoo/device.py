@@ -11,7 +11,7 @@ from brittle.errors import UsageError, require
 
 def torch_device(device: str = "auto") -> str:
     """Give the device to use; `auto` is CUDA or Apple's Metal where there, else the CPU."""
-    torch = require("torch", "torch", "A network of the zoo")
+    torch = require("torch", "torch", "A network")
     if device != "auto":
         try:
             torch.empty(0, device=device)

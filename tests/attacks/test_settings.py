@@ -1,0 +1,77 @@
+"""Settings out of range are refused by the recipes, before anything is asked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from brittle.attacks import build, recipe, settings
+from brittle.errors import UsageError
+
+NAN, INF = math.nan, math.inf
+OUT_OF_RANGE: dict[str, dict[str, list[Any]]] = {
+    "pwws": {"share": [0, -0.1, 1.01, NAN, "0.2"]},
+    "random-swap": {"share": [0, -0.1, 1.01, NAN]},
+    "genetic": {
+        "population": [0, -1, 2.5],
+        "generations": [0, -1],
+        "share": [0, 1.5, NAN],
+        "temperature": [0, -0.3, NAN, INF],
+        "within": [0, -0.5, NAN],
+        "k": [0, -8],
+    },
+    "strongest-swap": {"n": [0, -1], "words": [0, -5]},
+    "tack-on": {"words": [0, -5]},
+}
+NEEDED = {"within": {"neighbours": "glove"}, "k": {"neighbours": "glove"}}
+
+
+@pytest.mark.parametrize(
+    ("attack", "name", "value"),
+    [(a, s, v) for a, table in OUT_OF_RANGE.items() for s, values in table.items() for v in values],
+)
+def test_out_of_range(attack: str, name: str, value: Any) -> None:
+    given = {name: value} | NEEDED.get(name, {})
+    with pytest.raises(UsageError, match=rf"Got --{name} {value!r}; expected ") as raised:
+        build(attack, given, ["neg", "pos"])
+    assert str(raised.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("attack", "given"),
+    [
+        ("pwws", {"share": 1}),
+        ("random-swap", {"share": 1.0}),
+        ("genetic", {"population": 1, "generations": 1, "share": 0.01, "temperature": 1e-3}),
+        ("genetic", {"neighbours": "glove", "within": 0.5, "k": 3}),
+    ],
+)
+def test_the_edges_are_fine(attack: str, given: dict[str, Any]) -> None:
+    made = build(attack, given, ["neg", "pos"])
+    for name in ("share", "population", "generations", "temperature"):
+        if name in given:
+            assert getattr(made, name) == given[name]
+    for name in ("within", "k"):
+        if name in given:
+            assert getattr(made.proposal, name) == given[name]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("given", [{"within": 0.5}, {"k": 3}])
+def test_settings_of_neighbours_need_neighbours(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="--neighbours; name word vectors there"):
+        build("genetic", given, ["neg", "pos"])
+
+
+def test_every_number_that_can_be_set_is_in_the_table() -> None:
+    for attack, table in OUT_OF_RANGE.items():
+        numbers = {s.name for s in settings(recipe(attack)) if s.kind in (int, float)}
+        assert numbers == set(table)
+
+
+@pytest.mark.parametrize("attack", ["strongest-swap", "tack-on"])
+def test_what_the_run_fills_in_is_no_setting(attack: str) -> None:
+    names = {s.name for s in settings(recipe(attack))}
+    assert "learn_from" in names
+    assert not names & {"labels", "label_map"}
