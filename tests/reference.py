@@ -2,46 +2,83 @@
 
 No engine, no batches, no cache: words in lists, one text a query, the first winner ends it. Only
 where words begin and end (Text), which words may stand where (a proposal) and their tags are
-brittle's own.
+brittle's own. Every choice that hangs on a number is noted with its numbers, so that two runs can
+be compared up to the first one in which they part.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate
 from random import Random
 from typing import Any
 
 from brittle.text import HOLE, Text
 
 Words = list[Any]
+Ask = Callable[[Text], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The largest of some values was taken, the first of equals."""
+
+    taken: int
+    values: tuple[float, ...]
 
 
 @dataclass
 class Found:
+    """How a search ended; `best` is the winner, or the text nearest to it, if one came nearer."""
+
     status: str
-    words: Words
+    best: Words | None
     queries: int
-
-
-class Won(Exception):
-    pass
+    choices: list[Choice] = field(default_factory=list, repr=False)
 
 
 class Box:
-    """Asks the target about one text at a time, counts, and remembers what won."""
+    """Asks about one text at a time, counts, and notes what was chosen and what came nearest."""
 
-    def __init__(self, target: Any, text: Text, label: int) -> None:
-        self.target, self.text, self.label = target, text, label
+    def __init__(self, ask: Ask, text: Text, label: int) -> None:
+        self.ask, self.text, self.label = ask, text, label
         self.queries = 0
+        self.choices: list[Choice] = []
+        self.best: Words | None = None
+        self.best_loss = math.inf
 
-    def loss(self, words: Words) -> tuple[float, bool]:
+    def start(self) -> tuple[float, bool]:
+        self.best_loss, wrong = self._judged(list(self.text.words))
+        return self.best_loss, wrong
+
+    def loss(self, words: Words) -> float:
+        return self._asked(words)[0]
+
+    def offer(self, words: Words) -> tuple[float, bool]:
+        loss, won = self._judged(words)
+        if loss > self.best_loss:
+            self.best_loss, self.best = loss, words
+        return loss, won
+
+    def largest(self, values: Sequence[float]) -> int:
+        taken = min(range(len(values)), key=lambda n: (-values[n], n))
+        self.choices.append(Choice(taken, tuple(values)))
+        return taken
+
+    def found(self, status: str, winner: Words | None = None) -> Found:
+        best = self.best if winner is None else winner
+        return Found(status, best, self.queries, self.choices)
+
+    def _judged(self, words: Words) -> tuple[float, bool]:
+        loss, row = self._asked(words)
+        return loss, self.largest(row) != self.label
+
+    def _asked(self, words: Words) -> tuple[float, Sequence[float]]:
         self.queries += 1
-        (row,) = self.target.scores([self.text.with_words(tuple(words))])
-        others = math.fsum(p for n, p in enumerate(row) if n != self.label)
-        first_best = min(range(len(row)), key=lambda n: (-row[n], n))
-        return others, first_best != self.label
+        row = [float(p) for p in self.ask(self.text.with_words(tuple(words)))]
+        return math.fsum(p for n, p in enumerate(row) if n != self.label), row
 
 
 def softmax(values: Sequence[float]) -> list[float]:
@@ -50,39 +87,36 @@ def softmax(values: Sequence[float]) -> list[float]:
     return [power / math.fsum(powers) for power in powers]
 
 
-def pwws(target: Any, text: Text, label: int, options: Sequence[Sequence[str]]) -> Found:
-    box = Box(target, text, label)
+def pwws(ask: Ask, text: Text, label: int, options: Sequence[Sequence[str]]) -> Found:
+    box = Box(ask, text, label)
     original = list(text.words)
-    start, wrong = box.loss(original)
+    start, wrong = box.start()
     if wrong:
-        return Found("skipped", original, box.queries)
+        return box.found("skipped")
     if not any(options):
-        return Found("lost", original, box.queries)
+        return box.found("lost")
     saliency = []
     for i in range(len(original)):
         masked = [*original[:i], HOLE, *original[i + 1 :]]
-        saliency.append(box.loss(masked)[0] - start)
+        saliency.append(box.loss(masked) - start)
     weight = softmax(saliency)
-    ranked = []
+    left = []
     for i, words in enumerate(options):
-        best_gain, best_word = -math.inf, None
-        for word in words:
-            gain = box.loss([*original[:i], word, *original[i + 1 :]])[0] - start
-            if gain > best_gain:
-                best_gain, best_word = gain, word
-        if best_word is not None:
-            ranked.append((weight[i] * best_gain, i, best_word))
-    ranked.sort(key=lambda row: (-row[0], row[1]))
+        gains = [box.loss([*original[:i], word, *original[i + 1 :]]) - start for word in words]
+        if words:
+            best = box.largest(gains)
+            left.append((weight[i] * gains[best], i, words[best]))
     current = original
-    for _, i, word in ranked:
+    while left:
+        _, i, word = left.pop(box.largest([score for score, _, _ in left]))
         current = [*current[:i], word, *current[i + 1 :]]
-        if box.loss(current)[1]:
-            return Found("won", current, box.queries)
-    return Found("lost", current, box.queries)
+        if box.offer(current)[1]:
+            return box.found("won", current)
+    return box.found("lost")
 
 
 def genetic(
-    target: Any,
+    ask: Ask,
     text: Text,
     label: int,
     options: Sequence[Sequence[str]],
@@ -92,37 +126,43 @@ def genetic(
     share: float = 0.2,
     temperature: float = 0.3,
 ) -> Found:
-    box = Box(target, text, label)
+    box = Box(ask, text, label)
     original = list(text.words)
-    if box.loss(original)[1]:
-        return Found("skipped", original, box.queries)
+    if box.start()[1]:
+        return box.found("skipped")
     if not any(options):
-        return Found("lost", original, box.queries)
+        return box.found("lost")
     most = max(1, math.floor(share * len(original) + 1e-9))
     members = [_perturb(box, original, original, options, most, rng) for _ in range(population)]
     for generation in range(generations):
-        judged = [box.loss(member) for member in members]
+        judged = [box.offer(member) for member in members]
         wins = [n for n, (_, won) in enumerate(judged) if won]
         if wins:
-            best = max(wins, key=lambda n: (judged[n][0], -n))
-            return Found("won", members[best], box.queries)
+            best = wins[box.largest([judged[n][0] for n in wins])]
+            return box.found("won", members[best])
         if generation == generations - 1:
             break
         losses = [loss for loss, _ in judged]
         weights = softmax([loss / temperature for loss in losses])
-        top = min(range(len(members)), key=lambda n: (-losses[n], n))
-        first = _roulette(rng, weights, population - 1)
-        second = _roulette(rng, weights, population - 1)
+        top = box.largest(losses)
+        first = _roulette(box, rng, weights, population - 1)
+        second = _roulette(box, rng, weights, population - 1)
         children = [
             _cross(members[a], members[b], original, most, rng) for a, b in zip(first, second)
         ]
         grown = [_perturb(box, child, original, options, most, rng) for child in children]
         members = [members[top], *grown]
-    return Found("lost", members[0], box.queries)
+    return box.found("lost")
 
 
-def _roulette(rng: Random, weights: Sequence[float], count: int) -> list[int]:
-    return rng.choices(range(len(weights)), weights, k=count)
+def _roulette(box: Box, rng: Random, weights: Sequence[float], count: int) -> list[int]:
+    """Spin: the value of a sector is how far the ball lies outside it, below zero."""
+    ends = list(accumulate(weights))
+    balls = [rng.random() * ends[-1] for _ in range(count)]
+    return [
+        box.largest([-max(end - w - ball, ball - end, 0.0) for end, w in zip(ends, weights)])
+        for ball in balls
+    ]
 
 
 def _cross(a: Words, b: Words, original: Words, most: int, rng: Random) -> Words:
@@ -150,14 +190,19 @@ def _perturb(
     if len(changed) >= most or not free:
         return member
     (i,) = rng.choices(free, [len(options[i]) for i in free])
-    base = box.loss(member)[0]
-    best_gain, best = 0.0, member
-    for word in options[i]:
-        candidate = [*member[:i], word, *member[i + 1 :]]
-        gain = box.loss(candidate)[0] - base
-        if gain > best_gain:
-            best_gain, best = gain, candidate
-    return best
+    grown = [member, *([*member[:i], word, *member[i + 1 :]] for word in options[i])]
+    base, *losses = [box.loss(words) for words in grown]
+    return grown[box.largest([0.0, *(loss - base for loss in losses)])]
 
 
-Reference = Callable[..., Found]
+def parting(one: Found, other: Found) -> tuple[int, float] | None:
+    """Find the first choice two runs took differently, and by how much it was decided.
+
+    That is the larger of what the two runs put between the options: both must call it a tie.
+    """
+    for n, (a, b) in enumerate(zip(one.choices, other.choices)):
+        if a.taken != b.taken:
+            return n, max(
+                a.values[a.taken] - a.values[b.taken], b.values[b.taken] - b.values[a.taken]
+            )
+    return None
