@@ -226,10 +226,10 @@ def test_recipes_make_the_attack_with_its_settings(attack: str) -> None:
     assert made.share == 0.1  # type: ignore[attr-defined]
 
 
-def test_attacks_win_somewhere() -> None:
+@pytest.mark.parametrize("attack", ROWS)
+def test_attacks_win_somewhere(attack: str) -> None:
     """Guard against a contract that holds because nothing ever happens."""
-    for attack in ROWS.values():
-        outcomes = attacked(attack, TARGETS["linear"]())
-        assert {o.status for o in outcomes.values()} >= {"skipped"}
-        assert any(o.queries > 1 for o in outcomes.values())
-    assert any(o.status == "won" for o in attacked(ROWS["pwws"], TARGETS["linear"]()).values())
+    outcomes = attacked(ROWS[attack], TARGETS["linear"]()).values()
+    status = Counter(outcome.status for outcome in outcomes)
+    assert set(status) == {"won", "lost", "skipped"}
+    assert all(outcome.queries > 1 for outcome in outcomes if outcome.status == "won")

@@ -120,10 +120,13 @@ def options_of(text: Text) -> list[tuple[str, ...]]:
 
 
 def plain(name: str, ask: Any, text: Text, label: int, case: int, **settings: Any) -> Any:
-    if name == "pwws":
-        return reference.pwws(ask, text, label, options_of(text))
-    rng = Random(f"7:{case}:genetic")
-    return reference.genetic(ask, text, label, options_of(text), rng, **settings)
+    try:
+        if name == "pwws":
+            return reference.pwws(ask, text, label, options_of(text))
+        rng = Random(f"7:{case}:genetic")
+        return reference.genetic(ask, text, label, options_of(text), rng, **settings)
+    except KeyError:
+        return reference.Found("asks a text that ours never asked", None, 0)
 
 
 SMALL = {"population": 10, "generations": 6}

@@ -166,8 +166,8 @@ def test_an_object_with_classes_that_predicts_is_a_classifier() -> None:
         def predict(self, texts: list[str]) -> Any:
             return ["pos"]
 
-    with pytest.raises(TargetError, match="1 labels for 12 texts"):
-        as_target(Short())
+    with pytest.raises(TargetError, match="1 labels for 3 texts"):
+        as_target(Short()).scores(ITEMS)
 
 
 def test_labels_can_be_asked_of_any_classifier() -> None:

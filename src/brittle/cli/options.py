@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 from brittle.attacks import ATTACKS, Setting, recipe, settings
 from brittle.errors import UsageError
@@ -208,12 +209,17 @@ def _divided(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[list[str]
 def _setting(group: argparse._ArgumentGroup, setting: Setting) -> None:
     flag = _flag(setting)
     told = setting.help + ("" if setting.default is None else f" (default: {setting.default})")
-    common = {"dest": f"set_{setting.name}", "default": argparse.SUPPRESS, "help": told}
+    common: dict[str, Any] = {
+        "dest": f"set_{setting.name}",
+        "default": argparse.SUPPRESS,
+        "help": told,
+    }
+    common["required"] = setting.required
     if setting.kind is bool:
-        group.add_argument(flag, action=argparse.BooleanOptionalAction, **common)  # type: ignore[arg-type]
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
     else:
         metavar = setting.kind.__name__.upper()
-        group.add_argument(flag, type=setting.kind, metavar=metavar, **common)  # type: ignore[arg-type]
+        group.add_argument(flag, type=setting.kind, metavar=metavar, **common)
 
 
 def _on_run(p: argparse.ArgumentParser, command: str) -> None:

@@ -56,9 +56,10 @@ class Job:
         seed: int,
         labels: Any,
     ) -> Job:
-        made, name, resolved = attack_of(given, settings, target.labels, dataset.name)
-        check_asks(made, name, target)
         index = match(dataset.labels, target.labels, labels)
+        names = {label: target.labels[i] for label, i in index.items()}
+        made, name, resolved = attack_of(given, settings, target.labels, dataset.name, names)
+        check_asks(made, name, target)
         if toward is not None:
             place = find(toward, target.labels)
             if place is None:
@@ -132,7 +133,11 @@ class Job:
 
 
 def attack_of(
-    given: str | Attack, settings: Mapping[str, Any], labels: Sequence[str], dataset: str
+    given: str | Attack,
+    settings: Mapping[str, Any],
+    labels: Sequence[str],
+    dataset: str,
+    label_map: Mapping[str, str] | None = None,
 ) -> tuple[Attack, str, dict[str, Any]]:
     """Make the attack, its name and all its settings, defaults included."""
     if not isinstance(given, str):
@@ -145,7 +150,7 @@ def attack_of(
     resolved = {setting.name: setting.default for setting in known} | dict(settings)
     if resolved.get("learn_from", "") is None and dataset in CATALOGUE:
         resolved["learn_from"] = dataset
-    return attacks.build(given, resolved, labels), given, resolved
+    return attacks.build(given, resolved, labels, label_map), given, resolved
 
 
 def shown(attack: Attack) -> dict[str, str]:
