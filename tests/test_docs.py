@@ -1,5 +1,5 @@
-"""Every snippet of the README and the docs is executed: Python in order, page by page, and the
-lines of bash blocks that call brittle. Blocks marked `text` are not run."""
+"""Every snippet of the README and the docs is executed: Python in order, page by page, and bash
+blocks as they are, in an empty folder. Blocks marked `text` are not run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import doctest
 import importlib
 import pkgutil
 import re
-import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import brittle
-from brittle.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,10 +34,9 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if language == "python":
             exec(compile(body, f"{page.name} snippet", "exec"), names)
         elif language == "bash":
-            for line in body.replace("\\\n", " ").splitlines():
-                words = shlex.split(line, comments=True)
-                if words[:1] == ["brittle"]:
-                    assert main(words[1:]) == 0, line
+            command = f'set -eu; brittle() {{ "{sys.executable}" -m brittle "$@"; }}\n{body}'
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+            assert done.returncode == 0, body + done.stderr
 
 
 def modules() -> list[str]:

@@ -11,12 +11,14 @@ in a word or two. The model's own modules do the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 # A model made of other parts than these (adapters, quantized layers) answers for itself.
 PARTS = {
@@ -34,8 +36,6 @@ SETTINGS = {
     "output_hidden_states": False,
     "position_embedding_type": "absolute",
 }
-# Texts whose attention is computed at once: the scores of more leave the core's cache.
-TEXTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,24 +48,21 @@ class FastBert:
         """Score a batch as `Tokens` pads it: on the right, best sorted by length."""
         inside = arrays["attention_mask"].astype(bool)
         length = inside.sum(axis=1)
-        first = torch.from_numpy(np.cumsum(length) - length)
-        runs = _runs(length.tolist())
+        runs, heads = _runs(length), self.model.config.num_attention_heads
         *layers, last = self.model.bert.encoder.layer
         with torch.inference_mode():
             x, again = self._embedded(arrays, inside)
-            for layer in layers:
+            for number, layer in enumerate(layers):
                 own = layer.attention.self
-                q, k, v = own.query(x), own.key(x), own.value(x)
-                if again is not None:
-                    x, q, k, v = (rows.index_select(0, again) for rows in (x, q, k, v))
-                    again = None
-                x = _forward(layer, x, _attention(q, k, v, runs, own))
-            if again is not None:
-                x = x.index_select(0, again)
-            own, heads = last.attention.self, x.index_select(0, first)
-            seen = _attention(own.query(heads), own.key(x), own.value(x), runs, own)
+                rows = (x, own.query(x), own.key(x), own.value(x))
+                if number == 0:
+                    rows = tuple(part.index_select(0, again) for part in rows)
+                x = _rest(layer, rows[0], _attention(*rows[1:], runs, heads))
+            own, first = last.attention.self, torch.from_numpy(np.cumsum(length) - length)
+            x_first = x.index_select(0, first)
+            seen = _attention(own.query(x_first), own.key(x), own.value(x), runs, heads)
             pooler = self.model.bert.pooler
-            pooled = pooler.activation(pooler.dense(_forward(last, heads, seen)))
+            pooled = pooler.activation(pooler.dense(_rest(last, x_first, seen)))
             logits: Tensor = self.model.classifier(pooled)
         return logits
 
@@ -100,7 +97,7 @@ def fast_bert(model: Any) -> FastBert | None:
     config = model.config
     if any(getattr(config, name, value) != value for name, value in SETTINGS.items()):
         return None
-    if config._attn_implementation not in ("sdpa", "eager") or not len(model.bert.encoder.layer):
+    if config._attn_implementation not in ("sdpa", "eager") or len(model.bert.encoder.layer) < 2:
         return None
     weights = model.parameters()
     if any(w.dtype != torch.float32 or w.device.type != "cpu" for w in weights):
@@ -108,40 +105,24 @@ def fast_bert(model: Any) -> FastBert | None:
     return FastBert(model)
 
 
-def _runs(length: list[int]) -> list[tuple[int, int, int]]:
-    """Cut a batch into stretches of texts of one length: how many texts, from which token, length.
-
-    No text then needs a mask.
-    """
-    runs: list[tuple[int, int, int]] = []
-    for n in length:
-        if runs and runs[-1][2] == n and runs[-1][0] < TEXTS:
-            runs[-1] = (runs[-1][0] + 1, runs[-1][1], n)
-        else:
-            runs.append((1, runs[-1][1] + runs[-1][0] * runs[-1][2] if runs else 0, n))
-    return runs
+def _runs(length: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Cut a batch into stretches of texts of one length, which need no mask: how many, how long."""
+    return [(len(list(texts)), n) for n, texts in groupby(length.tolist())]
 
 
-def _attention(
-    q: Tensor, k: Tensor, v: Tensor, runs: list[tuple[int, int, int]], own: Any
-) -> Tensor:
-    """Attend within each text, from all its tokens or, in the last layer, from its first alone."""
-    out = torch.empty_like(q)
-    shape = (own.num_attention_heads, own.attention_head_size)
-    each = len(q) < len(k)
-    begin = 0
-    for texts, start, n in runs:
-        end = begin + texts * (1 if each else n)
-        queries = q[begin:end].view(texts, -1, *shape).transpose(1, 2)
-        keys = k[start : start + texts * n].view(texts, n, *shape).transpose(1, 2)
-        values = v[start : start + texts * n].view(texts, n, *shape).transpose(1, 2)
-        weight = torch.matmul(queries, keys.transpose(2, 3)).mul_(own.scaling).softmax(dim=-1)
-        seen = torch.matmul(weight, values).transpose(1, 2)
-        out[begin:end].view(seen.shape).copy_(seen)
-        begin = end
-    return out
+def _attention(q: Tensor, k: Tensor, v: Tensor, runs: list[tuple[int, int]], heads: int) -> Tensor:
+    """Attend within each text: from all its tokens or, where `q` has one row a text, from one."""
+    seen = []
+    alone = len(q) == sum(texts for texts, _ in runs)
+    parts = [texts * n for texts, n in runs]
+    queries = q.split([texts for texts, _ in runs] if alone else parts)
+    for (texts, _), *rows in zip(runs, queries, k.split(parts), v.split(parts)):
+        qkv = (part.view(texts, -1, heads, q.shape[1] // heads).transpose(1, 2) for part in rows)
+        out = scaled_dot_product_attention(*qkv)
+        seen.append(out.transpose(1, 2).reshape(-1, q.shape[1]))
+    return torch.cat(seen)
 
 
-def _forward(layer: Any, x: Tensor, seen: Tensor) -> Tensor:
+def _rest(layer: Any, x: Tensor, seen: Tensor) -> Tensor:
     out: Tensor = layer.feed_forward_chunk(layer.attention.output(seen, x))
     return out

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from brittle.targets.scores import probabilities
 from brittle.targets.tokens import Tokens
 from brittle.text import Text
 from brittle.zoo.device import cores, torch_device
+
+if TYPE_CHECKING:
+    from brittle.targets.fast_bert import FastBert
 
 # Tokens of one forward pass: more fill no core better, and need more memory for long texts.
 TOKENS_CPU, TOKENS_GPU = 4096, 1 << 16
@@ -35,6 +38,7 @@ class SequenceClassifier:
     device: str
     parallel: int = 1
     threads_before: int | None = None
+    fast: FastBert | None = field(default=None, repr=False)
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
         """Tokenize the texts in one call; equal ids mean that the model cannot tell them apart."""
@@ -67,6 +71,8 @@ class SequenceClassifier:
         import torch
 
         try:
+            if self.fast:
+                return self.fast.logits(arrays).double().numpy()
             with torch.inference_mode():
                 inputs = {n: torch.from_numpy(a).to(self.device) for n, a in arrays.items()}
                 return self.model(**inputs).logits.to("cpu", torch.float64).numpy()
@@ -148,7 +154,12 @@ def of_model(
     tokens = Tokens.of(tokenizer, model, mask)
     fingerprint = _fingerprint(model, tokens, own)
     parallel, before = _threads(where)
-    return SequenceClassifier(model, tokens, title, chosen, fingerprint, where, parallel, before)
+    from brittle.targets.fast_bert import fast_bert  # imports torch
+
+    fast = fast_bert(model)
+    return SequenceClassifier(
+        model, tokens, title, chosen, fingerprint, where, parallel, before, fast
+    )
 
 
 def _refuse(config: Any, name: str) -> None:
