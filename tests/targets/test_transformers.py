@@ -21,6 +21,8 @@ transformers = pytest.importorskip("transformers")
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["a", "good", "bad", "film", "story", "the", "was", "##s", "not", "very", "it", "rain"]
+# Measured between the fast pass and the model itself, whose weights are drawn wide here: 1.2e-6.
+ROUNDING = 2e-6
 SENTENCES = [
     "a good film",
     "the story was very very bad",
@@ -99,7 +101,7 @@ def test_scores_are_those_of_the_model(target: SequenceClassifier) -> None:
     assert target.name == "tiny-bert"
     score = target.scores(ITEMS)
     assert score.dtype == np.float64
-    assert score == pytest.approx(expected(tiny(), SENTENCES), abs=1e-6)
+    assert score == pytest.approx(expected(tiny(), SENTENCES), abs=ROUNDING)
     assert np.ptp(score, axis=0).max() > 0.05
     assert target.scores([]).shape == (0, 3)
 
@@ -282,7 +284,7 @@ def test_a_model_without_padding_reads_texts_of_one_length_together() -> None:
 
 def test_a_live_pipeline_is_a_target() -> None:
     live = transformers.pipeline("text-classification", model=tiny(), tokenizer=tokenizer())
-    assert as_target(live).scores(ITEMS) == pytest.approx(expected(tiny(), SENTENCES), abs=1e-6)
+    assert as_target(live).scores(ITEMS) == pytest.approx(expected(tiny(), SENTENCES), abs=ROUNDING)
 
 
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])

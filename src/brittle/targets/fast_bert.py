@@ -54,10 +54,10 @@ class FastBert:
             x, again = self._embedded(arrays, inside)
             for number, layer in enumerate(layers):
                 own = layer.attention.self
-                rows = (x, own.query(x), own.key(x), own.value(x))
+                rows = [x, own.query(x), own.key(x), own.value(x)]
                 if number == 0:
-                    rows = tuple(part.index_select(0, again) for part in rows)
-                x = _rest(layer, rows[0], _attention(*rows[1:], runs, heads))
+                    rows = [part.index_select(0, again) for part in rows]
+                x = _rest(layer, rows[0], _attention(rows[1], rows[2], rows[3], runs, heads))
             own, first = last.attention.self, torch.from_numpy(np.cumsum(length) - length)
             x_first = x.index_select(0, first)
             seen = _attention(own.query(x_first), own.key(x), own.value(x), runs, heads)
@@ -70,10 +70,11 @@ class FastBert:
         self, arrays: dict[str, NDArray[np.int64]], inside: NDArray[np.bool_]
     ) -> tuple[Tensor, Tensor]:
         """Embed every token once per place and type; and say which of them stands where."""
-        ids, types = arrays["input_ids"], arrays.get("token_type_ids")
-        table = self.model.bert.embeddings
-        kinds, width = table.token_type_embeddings.num_embeddings, ids.shape[1]
-        numbers = (ids * kinds + (0 if types is None else types)) * width + np.arange(width)
+        ids, table = arrays["input_ids"], self.model.bert.embeddings
+        types = arrays.get("token_type_ids", np.zeros_like(ids))
+        # By the types in use: one that the model does not know must not pass for another word.
+        kinds, width = int(types.max()) + 1, ids.shape[1]
+        numbers = (ids * kinds + types) * width + np.arange(width)
         distinct, again = np.unique(numbers[inside], return_inverse=True)
         rest, place = np.divmod(distinct, width)
         word, kind = np.divmod(rest, kinds)
@@ -112,13 +113,15 @@ def _runs(length: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, runs: list[tuple[int, int]], heads: int) -> Tensor:
     """Attend within each text: from all its tokens or, where `q` has one row a text, from one."""
-    seen = []
+    seen: list[Tensor] = []
     alone = len(q) == sum(texts for texts, _ in runs)
     parts = [texts * n for texts, n in runs]
-    queries = q.split([texts for texts, _ in runs] if alone else parts)
-    for (texts, _), *rows in zip(runs, queries, k.split(parts), v.split(parts)):
-        qkv = (part.view(texts, -1, heads, q.shape[1] // heads).transpose(1, 2) for part in rows)
-        out = scaled_dot_product_attention(*qkv)
+    queries = torch.split_with_sizes(q, [texts for texts, _ in runs] if alone else parts)
+    keys, values = (torch.split_with_sizes(part, parts) for part in (k, v))
+    for (texts, _), *rows in zip(runs, queries, keys, values):
+        shape = (texts, -1, heads, q.shape[1] // heads)
+        q_run, k_run, v_run = (part.view(shape).transpose(1, 2) for part in rows)
+        out = scaled_dot_product_attention(q_run, k_run, v_run)
         seen.append(out.transpose(1, 2).reshape(-1, q.shape[1]))
     return torch.cat(seen)
 
