@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +87,9 @@ def bare(score: Any, keys: Sequence[bytes], sizes: Sequence[int], threads: int) 
 
 
 def plain(target: Any) -> Any:
-    """Give the scoring of the model as torch runs it, without a fast pass of the zoo's own."""
-    if not hasattr(target.model, "_fast"):
-        return target.canonical_scores
+    """Give the scoring of the model as torch runs it, without a fast pass of brittle's own."""
+    if hasattr(target.model, "classifier"):
+        return replace(target.model.classifier, fast=None).canonical_scores
     model = copy.copy(target.model)
     model._fast = None
     return model.logits
