@@ -106,6 +106,7 @@ def genetic(
     neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
+    stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""
     checks.count(population=population, generations=generations)
@@ -118,5 +119,6 @@ def genetic(
         neighbours=neighbours,
         k=k,
         within=within,
+        stop_words=stop_words,
     )
     return Genetic(proposal, population, generations, share, temperature)

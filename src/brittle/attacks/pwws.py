@@ -73,8 +73,12 @@ def pwws(
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
     candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> PWWS:
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
     checks.part(share=share)
-    return PWWS(choose(inflect=inflect, wordnet=wordnet, candidates=candidates), share)
+    return PWWS(
+        choose(inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words),
+        share,
+    )

@@ -46,7 +46,11 @@ def random_swap(
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
     candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> RandomSwap:
     """Swap random words for random synonyms: the floor for every word attack."""
     checks.part(share=share)
-    return RandomSwap(choose(inflect=inflect, wordnet=wordnet, candidates=candidates), share)
+    return RandomSwap(
+        choose(inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words),
+        share,
+    )

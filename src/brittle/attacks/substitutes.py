@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.asks import Search, Tag
-from brittle.proposals import Neighbours, Proposal
+from brittle.proposals import Proposal
 from brittle.text import Text, Word
 
 Options = Sequence[tuple[str, ...]]
@@ -19,9 +19,7 @@ def substitutes(text: Text, proposal: Proposal) -> Search[Options]:
     tags: Sequence[str] = ("",) * len(text)
     if proposal.needs_tags:
         tags = (yield from Tag([text]))[0]
-    if isinstance(proposal, Neighbours):
-        # All words at once: one product with the word vectors instead of one a word.
-        proposal.prepare(word for word in text.words if isinstance(word, str))
+    proposal.prepare(word for word in text.words if isinstance(word, str))
     return [_of(proposal, word, tag) for word, tag in zip(text.words, tags)]
 
 

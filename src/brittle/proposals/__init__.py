@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from brittle.proposals.neighbours import Neighbours
@@ -16,6 +17,10 @@ class Proposal(Protocol):
     @property
     def needs_tags(self) -> bool:
         """Whether `of` looks at the tag; if not, any string will do."""
+        ...
+
+    def prepare(self, words: Iterable[str]) -> None:
+        """Hear which words will be asked for next, where it is cheaper to look up many at once."""
         ...
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:

@@ -19,8 +19,17 @@ def choose(
     neighbours: str | None = None,
     k: int = NEAREST,
     within: float | None = None,
+    stop_words: bool = True,
 ) -> Proposal:
-    """Choose WordNet's synonyms, unless a table or word vectors are named."""
+    """Choose WordNet's synonyms, unless a table or word vectors are named.
+
+    Without `stop_words` these are left alone, whatever the source.
+    """
+    if not stop_words:
+        from brittle.constraints.sparing import SparingStopWords
+
+        source = {"inflect": inflect, "wordnet": wordnet, "candidates": candidates}
+        return SparingStopWords(choose(**source, neighbours=neighbours, k=k, within=within))  # type: ignore[arg-type]
     named = [name for name in (wordnet, candidates, neighbours) if name is not None]
     if len(named) > 1:
         raise UsageError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +30,9 @@ class Synonyms:
     folder: str | None = None
     senses: int | None = None
     needs_tags: ClassVar[bool] = True
+
+    def prepare(self, words: Iterable[str]) -> None:
+        """Do nothing: words are looked up one by one."""
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
         """List the substitutes of a word that stands in a text with this Penn tag, best first.
@@ -70,6 +73,9 @@ class Table:
                     "Expected a list of single words."
                 )
         return Table({word.lower(): tuple(forms) for word, forms in lists.items()})
+
+    def prepare(self, words: Iterable[str]) -> None:
+        """Do nothing: the table is there."""
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
         """List the substitutes given for a word."""
