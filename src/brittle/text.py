@@ -265,8 +265,9 @@ def diff(original: Text, changed: Text) -> tuple[Edit, ...]:
 
     Stretches are whole words where the frame is the same, else runs of words and gaps.
     """
+    if original.frame is changed.frame:
+        return _swapped(original, changed)
     edits = []
-    shown = original.fields(), changed.fields("____")
     before = dict(_pieces(original))
     for name, new in _pieces(changed):
         old = before[name]
@@ -281,9 +282,27 @@ def diff(original: Text, changed: Text) -> tuple[Edit, ...]:
         for a, b, c, d in spans:
             edit = Edit(name, offsets[a], offsets[b], "".join(old[a:b]), "".join(new[c:d]))
             edits.append(edit)
-    if not edits and shown[0] != shown[1]:
+    if not edits and original.fields() != changed.fields("____"):
         raise ValueError("texts of different fields cannot be compared")
     return tuple(edits)
+
+
+def _swapped(original: Text, changed: Text) -> tuple[Edit, ...]:
+    """List the swapped words of two texts in one frame, the way nearly all texts are compared."""
+    edits = []
+    for field, (start, stop) in zip(original.frame.fields, original.frame.spans):
+        at = 0
+        for gap, i in zip(field.gaps, range(start, stop)):
+            at += len(gap)
+            old, new = _shown(original.words[i]), changed.words[i]
+            if new is not original.words[i] and _shown(new) != old:
+                edits.append(Edit(field.name, at, at + len(old), old, _shown(new)))
+            at += len(old)
+    return tuple(edits)
+
+
+def _shown(word: Word) -> str:
+    return word if isinstance(word, str) else "____"
 
 
 def patch(fields: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:
@@ -311,7 +330,7 @@ def _pieces(text: Text) -> list[tuple[str, list[str]]]:
     pieces = []
     for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
         if field.raw is None:
-            words = ["____" if word is HOLE else str(word) for word in text.words[start:stop]]
+            words = [_shown(word) for word in text.words[start:stop]]
             row = [""] * (2 * len(words) + 1)
             row[::2], row[1::2] = list(field.gaps), words
             pieces.append((field.name, row))
