@@ -19,6 +19,7 @@ CORE = {
 ALLOWED: dict[str, set[str]] = {
     **dict.fromkeys(CORE, CORE),
     "text": {"errors"},
+    "edits": {"text"},
     "attacks": CORE | {"text", "attacks", "proposals", "constraints"},
     "proposals": {"text", "errors", "data", "proposals", "constraints"},
     "constraints": {"text", "errors", "proposals", "constraints"},
@@ -26,10 +27,10 @@ ALLOWED: dict[str, set[str]] = {
     "zoo": {"text", "errors", "zoo"},
     "training": {"text", "errors", "zoo", "training", "data"},
     "data": {"text", "errors", "data"},
-    "metrics": {"text", "errors", "asks", "results", "metrics", "proposals"},
-    "reports": {"text", "errors", "asks", "results", "metrics", "reports", "proposals"},
-    "store": {"text", "errors", "data", "results"},
-    "results": {"asks", "text"},
+    "metrics": {"edits", "text", "errors", "asks", "results", "metrics", "proposals"},
+    "reports": {"edits", "text", "errors", "asks", "results", "metrics", "reports", "proposals"},
+    "store": {"edits", "text", "errors", "data", "results"},
+    "results": {"edits", "asks", "text"},
     "testing": {"text"},
 }
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from brittle.data.example import Example, case_ids
+from brittle.edits import Edit
 from brittle.errors import UsageError
 from brittle.results import Result, Step
 from brittle.store import APPLICATION_ID, Store
-from brittle.text import Edit
 
 EXAMPLES = [Example.of("A good film \x00 ❤️", "positive"), Example.of("A bad film", "negative")]
 IDS = case_ids(EXAMPLES)

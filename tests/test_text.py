@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brittle.text import HOLE, Text, characters_changed, diff, patch, words_changed, words_of
+from brittle.edits import characters_changed, diff, patch, words_changed
+from brittle.text import HOLE, Text, words_of
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 

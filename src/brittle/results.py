@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brittle.asks import Status
-from brittle.text import Edit
+from brittle.edits import Edit
 
 
 @dataclass(frozen=True)

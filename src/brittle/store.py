@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from brittle.data.example import Example
+from brittle.edits import Edit, patch
 from brittle.errors import StoreError, UsageError
 from brittle.results import Result, Step
-from brittle.text import Edit, patch
 
 APPLICATION_ID = 0x62726974
 VERSION = 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -63,17 +62,6 @@ class Frame:
             spans.append((start, stop))
             start = stop
         return tuple(spans)
-
-
-@dataclass(frozen=True)
-class Edit:
-    """One replaced stretch of a field of the original text, in code points."""
-
-    field: str
-    start: int
-    stop: int
-    old: str
-    new: str
 
 
 class Text:
@@ -260,119 +248,8 @@ def words_of(raw: str) -> list[str]:
     return list(_WORD.findall(raw))
 
 
-def diff(original: Text, changed: Text) -> tuple[Edit, ...]:
-    """List the edits that turn the original into the changed text, field by field.
-
-    Stretches are whole words where the frame is the same, else runs of words and gaps.
-    """
-    if original.frame is changed.frame:
-        return _swapped(original, changed)
-    edits = []
-    before = dict(_pieces(original))
-    for name, new in _pieces(changed):
-        old = before[name]
-        if old == new:
-            continue
-        offsets = _offsets(old)
-        if len(old) == len(new):
-            spans = [(i, i + 1, i, i + 1) for i in range(len(old)) if old[i] != new[i]]
-        else:
-            matcher = SequenceMatcher(None, old, new, autojunk=False)
-            spans = [code[1:] for code in matcher.get_opcodes() if code[0] != "equal"]
-        for a, b, c, d in spans:
-            edit = Edit(name, offsets[a], offsets[b], "".join(old[a:b]), "".join(new[c:d]))
-            edits.append(edit)
-    if not edits and original.fields() != changed.fields("____"):
-        raise ValueError("texts of different fields cannot be compared")
-    return tuple(edits)
-
-
-def _swapped(original: Text, changed: Text) -> tuple[Edit, ...]:
-    """List the swapped words of two texts in one frame, the way nearly all texts are compared."""
-    edits = []
-    for field, (start, stop) in zip(original.frame.fields, original.frame.spans):
-        at = 0
-        for gap, i in zip(field.gaps, range(start, stop)):
-            at += len(gap)
-            old, new = _shown(original.words[i]), changed.words[i]
-            if new is not original.words[i] and _shown(new) != old:
-                edits.append(Edit(field.name, at, at + len(old), old, _shown(new)))
-            at += len(old)
-    return tuple(edits)
-
-
-def _shown(word: Word) -> str:
-    return word if isinstance(word, str) else "____"
-
-
-def patch(fields: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:
-    """Apply edits to the original's rendered fields; the inverse of `diff`."""
-    out = dict(fields)
-    for edit in sorted(edits, key=lambda e: (e.field, e.start), reverse=True):
-        raw = out[edit.field]
-        if raw[edit.start : edit.stop] != edit.old:
-            raise ValueError(f"edit expects {edit.old!r} at {edit.field}[{edit.start}]")
-        out[edit.field] = raw[: edit.start] + edit.new + raw[edit.stop :]
-    return out
-
-
-def words_changed(edits: Iterable[Edit]) -> int:
-    """Count the words touched: of each edit the longer side."""
-    return sum(max(len(words_of(e.old)), len(words_of(e.new))) for e in edits)
-
-
-def characters_changed(edits: Iterable[Edit]) -> int:
-    """Sum the Levenshtein distances of the edits, in code points."""
-    return sum(_distance(e.old, e.new) for e in edits)
-
-
-def _pieces(text: Text) -> list[tuple[str, list[str]]]:
-    pieces = []
-    for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
-        if field.raw is None:
-            words = [_shown(word) for word in text.words[start:stop]]
-            row = [""] * (2 * len(words) + 1)
-            row[::2], row[1::2] = list(field.gaps), words
-            pieces.append((field.name, row))
-        else:
-            pieces.append((field.name, [field.raw]))
-    return pieces
-
-
-def _offsets(pieces: Sequence[str]) -> list[int]:
-    offsets = [0]
-    for piece in pieces:
-        offsets.append(offsets[-1] + len(piece))
-    return offsets
-
-
 def _weave(words: Sequence[Word], gaps: Sequence[str]) -> str:
     row: list[Word] = [""] * (2 * len(words) + 1)
     row[::2] = gaps
     row[1::2] = words
     return "".join(row)  # type: ignore[arg-type]  # the caller has filled every hole
-
-
-def _distance(a: str, b: str) -> int:
-    a, b = _apart(a, b)
-    if len(a) * len(b) > 1_000_000:
-        # Two long stretches with nothing in common at their ends: all of it counts as changed.
-        return max(len(a), len(b))
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
-
-
-def _apart(a: str, b: str) -> tuple[str, str]:
-    """Take off what two strings begin and end with in common."""
-    start = _shared(a, b)
-    a, b = a[start:], b[start:]
-    end = _shared(a[::-1], b[::-1])
-    return a[: len(a) - end], b[: len(b) - end]
-
-
-def _shared(a: str, b: str) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from brittle.edits import Edit, diff
 from brittle.metrics import parts_that_break, words_that_break
 from brittle.metrics.samples import sample_results
 from brittle.results import Result
-from brittle.text import Edit, Text, diff
+from brittle.text import Text
 
 
 def row(source: str, edits: tuple[Edit, ...], status: str = "won") -> Result:

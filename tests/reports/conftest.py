@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from brittle.edits import diff, words_changed
 from brittle.metrics.samples import sample_results, sample_steps
 from brittle.results import Result, Step
-from brittle.text import Text, diff, words_changed
+from brittle.text import Text
 
 
 @dataclass

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brittle.asks import Status
+from brittle.edits import characters_changed, diff, words_changed
 from brittle.results import Result, Step
-from brittle.text import Text, characters_changed, diff, words_changed
+from brittle.text import Text
 
 
 def sample_results() -> list[Result]:

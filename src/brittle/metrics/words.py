@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from brittle.edits import Edit
 from brittle.metrics.summary import ATTACKED
 from brittle.results import Result
-from brittle.text import Edit, split, words_of
+from brittle.text import split, words_of
 
 Tagger = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import regex
 
+from brittle.edits import Edit
 from brittle.results import Result
-from brittle.text import Edit
 
 Piece = str | Edit
 ELLIPSIS = " … "

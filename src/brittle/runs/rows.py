@@ -10,7 +10,8 @@ from brittle.asks import Answer
 from brittle.outcomes import Outcome
 from brittle.results import Result, Step
 from brittle.runs.job import Job
-from brittle.text import Text, characters_changed, diff, words_changed
+from brittle.edits import characters_changed, diff, words_changed
+from brittle.text import Text
 
 
 def result_of(outcome: Outcome, job: Job) -> Result:

@@ -150,7 +150,7 @@ def still_wins(run: Run, result: Result, label: str, confidence: float) -> bool:
 
 
 def _adversarial_fields(result: Result) -> dict[str, str]:
-    from brittle.text import patch
+    from brittle.edits import patch
 
     return patch(dict(result.fields), result.edits)
 
