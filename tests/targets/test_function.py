@@ -224,7 +224,7 @@ def test_a_function_is_found_in_the_working_folder(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("python:my_models", "Expected python:module:name"),
+        ("python:my_models", "expected python:MODULE:NAME"),
         ("python:absent_module:f", "No module named 'absent_module'"),
         ("python:broken_module:f", "RuntimeError: at import"),
         ("python:my_models:clasify", "Found: Model, model, classify"),

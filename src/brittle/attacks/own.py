@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from brittle.asks import Ask, Attack
 from brittle.errors import UsageError
+from brittle.named import named
 
 EXPECTED = (
     "an attack (an object with `asks`, a tuple such as (Probe, Try), and a method "
@@ -20,7 +19,7 @@ EXPECTED = (
 
 def imported(name: str) -> Callable[..., Attack]:
     """Import the recipe that `python:module:name` means; the working folder is looked in too."""
-    thing = _named(name)
+    thing = named(name, "python:mine:shout")
     if hasattr(thing, "asks") and not isinstance(thing, type):
         attack = checked(name, thing)
         return lambda: attack
@@ -58,33 +57,6 @@ def checked(name: str, attack: Any) -> Attack:
             f"Expected {EXPECTED}."
         ) from error
     return attack  # type: ignore[no-any-return]
-
-
-def _named(name: str) -> Any:
-    parts = name.split(":")
-    if len(parts) != 3 or not all(parts):
-        raise UsageError(f"Got attack {name!r}; expected python:MODULE:NAME, as python:mine:shout.")
-    _, module, path = parts
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        found: Any = importlib.import_module(module)
-    # A script without a guard may end the program when it is imported.
-    except (Exception, SystemExit) as error:
-        raise UsageError(
-            f"Cannot import the module {module!r} of the attack {name!r}: "
-            f"{type(error).__name__}: {error}. It is looked for in the working folder and among "
-            "the installed packages."
-        ) from error
-    for part in path.split("."):
-        if not hasattr(found, part):
-            known = [known for known in vars(found) if not known.startswith("_")]
-            raise UsageError(
-                f"There is no {part!r} in {getattr(found, '__name__', path)!r} for the attack "
-                f"{name!r}. Found: {', '.join(known[:20]) or 'nothing'}."
-            )
-        found = getattr(found, part)
-    return found
 
 
 def _makes_without_arguments(name: str, thing: Any) -> None:

@@ -7,10 +7,7 @@ label → score, or, where declared, a single number.
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError
+from brittle.named import named
 from brittle.targets import fingerprints
 from brittle.targets.code import code_of
 from brittle.targets.labels import Labels, names
@@ -95,33 +93,11 @@ def of_function(
 
 
 def import_named(spec: str) -> Any:
-    """Import what `python:module:name` names; the working folder counts as importable.
+    """Import what `python:module:name` names.
 
     Nothing is called: a class or a function that makes a model is not a target, its result is.
     """
-    module, colon, path = spec.removeprefix("python:").partition(":")
-    if not colon or not module or not path:
-        raise UsageError(
-            f"Got {spec!r}. Expected python:module:name, such as python:my_models:classify."
-        )
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        found: Any = importlib.import_module(module)
-    except Exception as error:
-        raise UsageError(
-            f"Cannot import the module {module!r} of {spec!r}: {type(error).__name__}: {error}. "
-            "It is looked for in the working folder and among the installed packages."
-        ) from error
-    for part in path.split("."):
-        if not hasattr(found, part):
-            known = [name for name in vars(found) if not name.startswith("_")]
-            raise UsageError(
-                f"{spec!r}: there is no {part!r} in {getattr(found, '__name__', found)!r}. "
-                f"Found: {', '.join(known[:20]) or 'nothing'}."
-            )
-        found = getattr(found, part)
-    return found
+    return named(spec, "python:my_models:classify")
 
 
 def _takes_texts(call: Any, who: str) -> None:

@@ -1,4 +1,4 @@
-"""Convolutions over words for scoring on the CPU, several times as fast on an attack's texts.
+"""Convolutions over words for scoring on the CPU, faster than torch's own on an attack's texts.
 
 Texts of one batch share most of their words and windows: every distinct word is multiplied with
 the filters once, every distinct window is added up once, and a text takes the maxima of its own.

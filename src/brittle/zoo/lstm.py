@@ -1,9 +1,10 @@
-"""A one-layer LSTM for scoring on the CPU, about twice as fast as torch's own on an attack's texts.
+"""A one-layer LSTM for scoring on the CPU, faster than torch's own on an attack's texts.
 
 Three things make it so. The words' input projections are computed once, when the model is opened.
-Everything is a sigmoid, for torch's tanh is five times slower: tanh(x) = 2 sigmoid(2x) − 1, with
+Everything is a sigmoid, for torch's tanh is much slower: tanh(x) = 2 sigmoid(2x) − 1, with
 the inner factor 2 folded into the weights. And texts that begin alike share the states of their
-common words: candidates of one attack differ in a word or two, so this halves the work.
+common words: candidates of one attack differ in a word or two. benchmarks/RESULTS.md has both
+times.
 """
 
 from __future__ import annotations
