@@ -164,6 +164,11 @@ class Bench:
 
 def table(content: dict[str, Any]) -> str:
     """Write the results as a page."""
+    return "\n".join(speeds(content) + successes(content) + limits(content))
+
+
+def speeds(content: dict[str, Any]) -> list[str]:
+    """Write what was measured with what, and how many examples a second each side attacks."""
     count = content["sentences"]
     fewest = min(row["sentences"] for row in content["rows"])
     lines = [
@@ -191,7 +196,12 @@ def table(content: dict[str, Any]) -> str:
     cells = f"{start['peer_with_wordnet']:.2f} s | {start['ours_with_wordnet']:.2f} s"
     cells += f" | {start['ratio_with_wordnet']:.1f}×"
     lines.append(f"| start-up, WordNet opened too | {cells} | |")
-    lines += [
+    return lines
+
+
+def successes(content: dict[str, Any]) -> list[str]:
+    """Write how often each side wins, and how many rows it computes for it."""
+    lines = [
         "",
         "| | success, TextAttack | success, brittle | rows per example, TextAttack | brittle |",
         "|---|---|---|---|---|",
@@ -204,7 +214,12 @@ def table(content: dict[str, Any]) -> str:
             cells.append(f"{won / of:.1%} of {of} ({low:.1%} to {high:.1%})")
         rows = [row[side]["rows"] / row["sentences"] for side in ("peer", "ours")]
         lines.append(f"| {row['name']} | {' | '.join(cells)} | {rows[0]:.0f} | {rows[1]:.0f} |")
-    lines += [
+    return lines
+
+
+def limits(content: dict[str, Any]) -> list[str]:
+    """Write how near we come to the bare model, and where the rest of the time goes."""
+    lines = [
         "",
         "Against the bare model on the same distinct rows, sorted, in batches of the best size; "
         "*bare* is the model as torch runs it, *scorer* brittle's own pass over the same weights:",
@@ -242,7 +257,7 @@ def table(content: dict[str, Any]) -> str:
         "winners and a few originals scored alone, threads that wait for each other.",
         "",
     ]
-    return "\n".join(lines)
+    return lines
 
 
 if __name__ == "__main__":
