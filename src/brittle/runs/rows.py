@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from brittle.asks import Answer
+from brittle.edits import characters_changed, diff, words_changed
 from brittle.outcomes import Outcome
 from brittle.results import Result, Step
 from brittle.runs.job import Job
-from brittle.edits import characters_changed, diff, words_changed
 from brittle.text import Text
 
 
