@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer
+from brittle.asks import Answer, Ask, Flips, FlipsAnswer
 from brittle.desks import Failures
 from brittle.errors import BrittleError
 
 
 @dataclass
 class Answers:
-    """The answers of a round, read off leaf by leaf in the order they were asked."""
+    """What one desk answered in a round, read off leaf by leaf in the order it was asked.
 
-    items: list[Any]
-    scores: Any
-    loss: Any
-    won: Any
+    `judged` is there for queries: scores, loss and won, a row for every payload.
+    """
+
+    payloads: list[Any]
     failures: Failures
-    helped: dict[str, tuple[list[Any], Failures]]
+    judged: tuple[Any, Any, Any] | None = None
     at: int = 0
-    helped_at: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # What failed has a row in its place, which must neither win nor be the best.
-        for n in self.failures:
-            self.won[n], self.loss[n] = False, -np.inf
+        if self.judged is not None:
+            # What failed has a row in its place, which must neither win nor be the best.
+            for n in self.failures:
+                self.judged[1][n], self.judged[2][n] = -np.inf, False
 
-    def answer(self, count: int, in_order: bool = False) -> tuple[Answer, Exception | None]:
+    def next(self, leaf: Ask[Any], count: int) -> tuple[Any, Exception | None]:
         """Read off the next answer; in order, a failure behind the first winner is none."""
         start, self.at = self.at, self.at + count
-        span = slice(start, self.at)
-        answer = Answer(self.scores[span], self.loss[span], self.won[span])
-        stop = self.at
-        if self.failures and in_order and answer.won.any():
-            stop = start + int(answer.won.argmax())
+        span, stop = slice(start, self.at), self.at
+        answer: Any
+        if self.judged is None:
+            answer = self.payloads[span]
+        else:
+            scores, loss, won = (part[span] for part in self.judged)
+            answer = Answer(scores, loss, won)
+            if isinstance(leaf, Flips):
+                moves = [p and p.moves for p in self.payloads[span]]
+                answer = FlipsAnswer(scores, loss, won, moves)
+            elif self.failures and getattr(leaf, "in_order", False) and answer.won.any():
+                stop = start + int(answer.won.argmax())
         return answer, first_failure(self.failures, start, stop) if self.failures else None
-
-    def help(self, question: str, count: int) -> tuple[list[Any], Exception | None]:
-        payloads, failures = self.helped[question]
-        start = self.helped_at.get(question, 0)
-        stop = self.helped_at[question] = start + count
-        return payloads[start:stop], first_failure(failures, start, stop)
 
 
 def joined(parts: list[Answer]) -> Answer:

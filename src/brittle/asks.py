@@ -6,7 +6,7 @@ else; whoever drives it decides how the question is answered, so that a test can
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
@@ -46,12 +46,20 @@ class Answer:
     won: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class FlipsAnswer(Answer):
+    """An answer with the best edits of every item, one `Moves` an item."""
+
+    moves: Sequence[Any]
+
+
 @dataclass(frozen=True)
 class Case(Generic[I]):
     """One example under attack.
 
     `label` and `toward` are indices of the target's classes; `start` is the answer on the
-    original (query 1, asked by the engine).
+    original (query 1, asked by the engine). `read` are the positions the target reads, where it
+    says so: an edit anywhere else would be seen by nobody.
     """
 
     id: str
@@ -59,6 +67,12 @@ class Case(Generic[I]):
     label: int | None = None
     toward: int | None = None
     start: Answer | None = None
+    read: Sequence[int] | None = None
+
+    @property
+    def places(self) -> Sequence[int]:
+        """Give the positions that may be edited, in order."""
+        return range(len(self.text)) if self.read is None else self.read  # type: ignore[arg-type]
 
     @property
     def start_loss(self) -> float:
@@ -90,6 +104,10 @@ class Ask(Generic[A]):
         answer: A = yield self
         return answer
 
+    def ordered(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Give some of the items as the desk that answers wants them."""
+        return items
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.items)} items)"
 
@@ -116,6 +134,28 @@ class Try(Ask[Answer]):
     def __init__(self, items: Sequence[Any], in_order: bool = False) -> None:
         self.items = items
         self.in_order = in_order
+
+
+class Flips(Try):
+    """Offer candidates as `Try` does, and hear the best first-order edits of each as well.
+
+    One forward and one backward pass a text answer both, so that nothing is judged twice.
+    `aimed` makes of a text the order that says which edits are to be ranked, and toward what.
+    """
+
+    __slots__ = ("aimed",)
+    question = "flips"
+
+    def __init__(self, items: Sequence[Any], aimed: Callable[[Any], Any]) -> None:
+        super().__init__(items)
+        self.aimed = aimed
+
+    def __iter__(self) -> Generator[Ask[Any], Any, FlipsAnswer]:
+        answer: FlipsAnswer = yield self
+        return answer
+
+    def ordered(self, items: Sequence[Any]) -> Sequence[Any]:
+        return [self.aimed(item) for item in items]
 
 
 class Tag(Ask[list[tuple[str, ...]]]):

@@ -54,7 +54,7 @@ class Broker:
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self._caches = {question: Cache(self.cache_size) for question in self.desks}
+        self._caches = {q: Cache(desk.cache or self.cache_size) for q, desk in self.desks.items()}
         self._paces = {q: Pace(desk.batch or self.batch) for q, desk in self.desks.items()}
         self._workers: dict[str, Workers] = {}
 

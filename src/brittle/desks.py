@@ -12,6 +12,7 @@ import numpy as np
 from brittle.errors import RunStopped, TargetError, UsageError
 
 Failures = dict[int, Exception]
+FLIPS_CACHED = 4096  # a search hardly asks for the edits of one text twice, and they are large
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Desk:
     """Who answers one question, and how they want to be asked.
 
     `compute` takes items, or, with `from_keys`, their canonical keys, and gives a payload for each.
-    What a `counted` desk computes is a query that was really sent.
+    What a `counted` desk computes is a query that was really sent; `cache` is how many answers are
+    remembered, if not the broker's own number.
     """
 
     compute: Callable[[Sequence[Any]], Sequence[Any]]
@@ -30,6 +32,21 @@ class Desk:
     costly: bool = False
     watched: bool = False
     counted: bool = False
+    cache: int | None = None
+
+
+def desks(target: Any) -> dict[str, Desk]:
+    """Make the desks of a target that classifies: its scores, and its flips where it has them."""
+    made = {"scores": scores_desk(target)}
+    if hasattr(target, "flips"):
+        made["flips"] = Desk(
+            target.flips,
+            parallel=getattr(target, "parallel", 1),
+            watched=getattr(target, "in_process", True),
+            counted=True,
+            cache=FLIPS_CACHED,
+        )
+    return made
 
 
 def scores_desk(target: Any) -> Desk:

@@ -18,7 +18,6 @@ import numpy as np
 from brittle.answers import Answers, joined, told
 from brittle.asks import Answer, Ask, Attack, Case, Search, Status, Try, assembled, leaves
 from brittle.broker import Broker
-from brittle.desks import Failures
 from brittle.errors import BrittleError, Interrupted, TargetDown
 from brittle.goals import Goal
 from brittle.outcomes import Improvement, Outcome
@@ -140,33 +139,42 @@ class Engine:
                 running.append(r)
 
     def _round(self, running: list[_Running], ended: list[Outcome]) -> None:
-        items: list[Any] = []
-        other: dict[str, list[Any]] = {}
+        orders: dict[str, list[Any]] = {}
+        owners: dict[str, list[tuple[int, int, int]]] = {}
         for r in running:
             self._plan(r)
             for leaf, asked in r.plan:
-                (items if leaf.is_query else other.setdefault(leaf.question, [])).extend(asked)
-        helped = {question: self.broker.answer(question, what) for question, what in other.items()}
-        scores, failures = self._scores(items, running[0].case)
-        counts = [sum(len(a) for leaf, a in r.plan if leaf.is_query) for r in running]
-        label = np.repeat([r.label for r in running], counts)
-        toward = np.repeat([r.toward for r in running], counts)
-        empty = np.empty(0), np.empty(0, dtype=bool)
-        loss, won = self.goal.judge(scores, label, toward) if items else empty
-        view = Answers(items, scores, loss, won, failures, helped)
+                orders.setdefault(leaf.question, []).extend(leaf.ordered(asked))
+                if leaf.is_query:
+                    owners.setdefault(leaf.question, []).append((r.label, r.toward, len(asked)))
+        start = running[0].case.start
+        views = {q: self._answers(q, items, owners.get(q), start) for q, items in orders.items()}
         winners: list[tuple[_Running, Improvement]] = []
-        still = [r for r in running if self._settle(r, view, winners, ended)]
+        still = [r for r in running if self._settle(r, views, winners, ended)]
         self._confirm(winners, ended)
         running[:] = still
 
-    def _scores(self, items: list[Any], case: Case[Any]) -> tuple[Any, Failures]:
+    def _answers(
+        self,
+        question: str,
+        items: list[Any],
+        owners: list[tuple[int, int, int]] | None,
+        start: Answer | None,
+    ) -> Answers:
+        """Have one desk answer a round, and judge what it says if that was a query."""
+        payloads, failures = self.broker.answer(question, items)
+        if owners is None:
+            return Answers(payloads, failures)
+        rows = payloads
+        if (failures or question != "scores") and start is not None:
+            # A row of the right shape for what failed; the cases that asked for it end anyway.
+            rows = [start.scores[0] if p is None else getattr(p, "scores", p) for p in payloads]
+        label, toward, count = np.array(owners).T
+        scores = np.array(rows, dtype=np.float64)
         if not items:
-            return np.empty((0, 0)), {}
-        payloads, failures = self.broker.answer("scores", items)
-        if failures and case.start is not None:
-            # A row of the right shape in their place; the cases that asked for them end anyway.
-            payloads = [case.start.scores[0] if p is None else p for p in payloads]
-        return np.array(payloads, dtype=np.float64), failures
+            return Answers(payloads, failures, (scores, np.empty(0), np.empty(0, dtype=bool)))
+        judged = self.goal.judge(scores, np.repeat(label, count), np.repeat(toward, count))
+        return Answers(payloads, failures, (scores, *judged))
 
     def _plan(self, r: _Running) -> None:
         """Cut what the case asks to its budget: a Try in order, a Probe whole or not at all."""
@@ -195,7 +203,7 @@ class Engine:
     def _settle(
         self,
         r: _Running,
-        view: Answers,
+        views: dict[str, Answers],
         winners: list[tuple[_Running, Improvement]],
         ended: list[Outcome],
     ) -> bool:
@@ -203,11 +211,7 @@ class Engine:
         answers: list[Any] = []
         decided = False
         for leaf, asked in r.plan:
-            payload: Any
-            if leaf.is_query:
-                payload, failure = view.answer(len(asked), getattr(leaf, "in_order", False))
-            else:
-                payload, failure = view.help(leaf.question, len(asked))
+            payload, failure = views[leaf.question].next(leaf, len(asked))
             if decided:
                 continue
             if failure is not None:

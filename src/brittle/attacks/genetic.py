@@ -48,7 +48,7 @@ class Genetic:
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text = case.text
-        options = yield from substitutes(text, self.proposal)
+        options = yield from substitutes(case, self.proposal)
         if not any(options):
             return
         most = most_words(text, self.share)

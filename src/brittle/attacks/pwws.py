@@ -39,12 +39,12 @@ class PWWS:
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text = case.text
-        options = yield from substitutes(text, self.proposal)
+        options = yield from substitutes(case, self.proposal)
         places = [i for i, words in enumerate(options) if words]
         if not places:
             return
-        without = yield from Probe([text.mask(i) for i in range(len(text))])
-        saliency = _softmax(without.loss - case.start_loss)
+        without = yield from Probe([text.mask(i) for i in case.places])
+        saliency = dict(zip(case.places, _softmax(without.loss - case.start_loss)))
         best = yield from together(_best(case, i, options[i]) for i in places)
         score = {i: saliency[i] * gain for i, (_, gain) in zip(places, best)}
         words = {i: word for i, (word, _) in zip(places, best)}

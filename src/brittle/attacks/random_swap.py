@@ -29,7 +29,7 @@ class RandomSwap:
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text = case.text
-        options = yield from substitutes(text, self.proposal)
+        options = yield from substitutes(case, self.proposal)
         places = [i for i, words in enumerate(options) if words]
         rng.shuffle(places)
         path = []

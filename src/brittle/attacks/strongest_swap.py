@@ -41,7 +41,7 @@ class StrongestSwap:
         assert label is not None
         choices = self.strong.strongest(other, label, self.words)
         strength = [self.strong.strength(str(word), label, other) for word in text.words]
-        for i in sorted(range(len(text)), key=lambda i: -strength[i])[: self.n]:
+        for i in sorted(case.places, key=lambda i: -strength[i])[: self.n]:
             text = text.swap(i, rng.choice(choices))
         yield from Try([text])
 

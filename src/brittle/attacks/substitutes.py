@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.asks import Search, Tag
+from brittle.asks import Case, Search, Tag
 from brittle.proposals import Proposal
 from brittle.text import Text, Word
 
 Options = Sequence[tuple[str, ...]]
 
 
-def substitutes(text: Text, proposal: Proposal) -> Search[Options]:
+def substitutes(case: Case[Text], proposal: Proposal) -> Search[Options]:
     """List for every position the words that may replace the one there.
 
-    Parts of speech are asked for only where the proposal looks at them.
+    Words that the target does not read have none. Parts of speech are asked for only where the
+    proposal looks at them.
     """
+    text, read = case.text, set(case.places)
     tags: Sequence[str] = ("",) * len(text)
     if proposal.needs_tags:
         tags = (yield from Tag([text]))[0]
     proposal.prepare(word for word in text.words if isinstance(word, str))
-    return [_of(proposal, word, tag) for word, tag in zip(text.words, tags)]
+    return [
+        _of(proposal, word, tag) if i in read else ()
+        for i, (word, tag) in enumerate(zip(text.words, tags))
+    ]
 
 
 def most_words(text: Text, share: float) -> int:

@@ -129,7 +129,7 @@ class Job:
             if case not in done:
                 label = None if example.label is None else self.index[example.label]
                 text = Text.of(dict(example.fields), example.locked)
-                yield Case(case, text, label, toward)
+                yield Case(case, text, label, toward, read=read_places(self.target, text))
 
 
 def attack_of(
@@ -168,13 +168,20 @@ def file_digests(settings: Mapping[str, Any]) -> dict[str, str]:
     return {value: hashlib.sha256(Path(value).read_bytes()).hexdigest()[:16] for value in files}
 
 
+def read_places(target: Any, text: Text) -> Sequence[int] | None:
+    """Give the positions of the words the target reads, or None where it does not say."""
+    return target.read([text])[0] if hasattr(target, "read") else None
+
+
 def check_asks(attack: Attack, name: str, target: Any) -> None:
     """Refuse, before anything is asked, an attack that asks what the target does not offer."""
+    offered = {"scores", "tags"} | ({"flips"} if hasattr(target, "flips") else set())
     for ask in attack.asks:
-        if ask.question not in {"scores", "tags"}:
+        if ask.question not in offered:
             raise UsageError(
                 f"Attack {name!r} asks for {ask.question}, but target {target.name!r} offers only "
-                "scores. Use a target that offers it, or a black-box attack such as pwws."
+                "scores. Use a target with gradients (a network of the zoo, a transformers "
+                "classifier), or a black-box attack such as pwws."
             )
 
 

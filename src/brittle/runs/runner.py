@@ -14,7 +14,7 @@ from brittle.asks import Attack, Case
 from brittle.broker import Broker, Totals
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
-from brittle.desks import Desk, scores_desk
+from brittle.desks import Desk, desks
 from brittle.engine import Engine
 from brittle.errors import UsageError
 from brittle.outcomes import Outcome
@@ -98,7 +98,7 @@ def attack(
         started = Totals(**stored)
         started.sent = max(started.sent, store.journalled())
         broker = Broker(
-            {"scores": scores_desk(chosen), "tags": _tag_desk()},
+            desks(chosen) | {"tags": _tag_desk()},
             journal=store,
             watchdog=watchdog,
             most_sent=max_sent,
@@ -117,7 +117,7 @@ def attack(
 
 def search(job: Job, case: Case[Text]) -> Outcome:
     """Attack one case and give the outcome, with nothing stored."""
-    broker = Broker({"scores": scores_desk(job.target), "tags": _tag_desk()})
+    broker = Broker(desks(job.target) | {"tags": _tag_desk()})
     engine = Engine(job.attack, job.goal, broker, name=job.attack_name, seed=job.seed)
     try:
         return next(engine.run([case]))[0]
