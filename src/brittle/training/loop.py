@@ -22,7 +22,7 @@ from brittle.training import checkpoint
 from brittle.training.checkpoint import Course
 from brittle.training.job import Diverged, Fitted, Job
 from brittle.zoo.device import threads
-from brittle.zoo.grid import FineTuning, WordNetwork
+from brittle.zoo.grid import FineTuning, Network
 
 TOLD = 20  # reports within an epoch
 
@@ -32,7 +32,7 @@ class Lesson:
     """What is trained, and how its loss and its accuracy are found."""
 
     network: nn.Module
-    settings: WordNetwork | FineTuning
+    settings: Network | FineTuning
     lengths: list[int]
     loss: Callable[[list[int]], Tensor]
     accuracy: Callable[[], float]

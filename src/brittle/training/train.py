@@ -205,10 +205,10 @@ def fit(job: Job) -> Fitted:
 
         return fit_linear_svm(job, settings)
     require("torch", "torch", f"Training {job.design.name}")
-    if isinstance(settings, grid.WordNetwork):
-        from brittle.training.words import fit_words
+    if isinstance(settings, grid.Network):
+        from brittle.training.networks import fit_network
 
-        return fit_words(job, settings)
+        return fit_network(job, settings)
     from brittle.training.transformer import fit_transformer
 
     return fit_transformer(job, settings)
@@ -216,6 +216,6 @@ def fit(job: Job) -> Fitted:
 
 _PACKAGES = {
     "linear": (),
-    "words": ("torch", "safetensors"),
+    "network": ("torch", "safetensors"),
     "transformer": ("torch", "safetensors", "transformers"),
 }

@@ -14,14 +14,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.zoo.networks import Convolutions, WordClassifier
+from brittle.zoo.encoders import Convolutions
+from brittle.zoo.networks import Classifier
 from brittle.zoo.vocabulary import PAD
 
 
 class FastCnn:
-    """The logits of a `WordClassifier` over convolutions, to rounding."""
+    """The logits of a `Classifier` over convolutions, to rounding."""
 
-    def __init__(self, network: WordClassifier) -> None:
+    def __init__(self, network: Classifier) -> None:
+        assert network.embedding is not None
         encoder: Convolutions = network.encoder
         convolutions: list[Any] = list(encoder.convolutions)
         self.least = encoder.least

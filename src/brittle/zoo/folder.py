@@ -1,4 +1,4 @@
-"""A trained model on disk: `model.safetensors`, `model.json`, `vocabulary.txt`, `README.md`."""
+"""A trained model on disk: `model.safetensors`, `model.json`, `README.md`, and what it reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from brittle.errors import UsageError, require
 
 FORMAT = 1
-CARD, WEIGHTS, VOCABULARY, README = "model.json", "model.safetensors", "vocabulary.txt", "README.md"
+CARD, WEIGHTS, README = "model.json", "model.safetensors", "README.md"
+VOCABULARY, ALPHABET = "vocabulary.txt", "alphabet.txt"
 Tensors = Mapping[str, NDArray[Any]]
 
 

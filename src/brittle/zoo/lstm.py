@@ -17,14 +17,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.zoo.networks import WordClassifier
+from brittle.zoo.networks import Classifier
 
 
 class FastLstm:
-    """The logits of a `WordClassifier` over a one-layer LSTM, to rounding."""
+    """The logits of a `Classifier` over a one-layer LSTM, to rounding."""
 
-    def __init__(self, network: WordClassifier) -> None:
-        lstm: nn.LSTM = network.encoder.lstm
+    def __init__(self, network: Classifier) -> None:
+        lstm: nn.LSTM = network.encoder.layers[0]
+        assert network.embedding is not None
         with torch.inference_mode():
             weight_in, weight_back, bias_in, bias_back = lstm.all_weights[0]
             words = torch.addmm(bias_in + bias_back, network.embedding.weight, weight_in.t())

@@ -35,8 +35,8 @@ def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
     try:
         if card.kind == "linear":
             return card, _linear(folder)
-        if card.kind == "words":
-            return card, _words(folder, card, device)
+        if card.kind == "network":
+            return card, _network(folder, card, device)
     except MissingPackage:
         raise
     except (UsageError, ValueError, KeyError, TypeError) as error:
@@ -58,11 +58,13 @@ def _linear(folder: Path) -> Model:
     return Linear.built(vocabulary, folders.read_tensors(folder / folders.WEIGHTS))
 
 
-def _words(folder: Path, card: Card, device: str) -> Model:
+def _network(folder: Path, card: Card, device: str) -> Model:
     require("torch", "torch", f"The model {card.name!r}")
+    from brittle.zoo.scoring import restored
     from brittle.zoo.vocabulary import Vocabulary
-    from brittle.zoo.words import restored
 
     vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
+    alphabet = folders.read_words(folder / folders.ALPHABET) if "C" in card.parts["input"] else []
     tensors = folders.read_tensors(folder / folders.WEIGHTS)
-    return restored(card.parts, card.settings, len(card.labels), vocabulary, tensors, device)
+    labels = len(card.labels)
+    return restored(card.parts, card.settings, labels, vocabulary, alphabet, tensors, device)

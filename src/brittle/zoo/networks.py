@@ -1,103 +1,120 @@
-"""The networks over words: an embedding, an encoder that makes one vector of a text, and a head.
+"""A network put together from its parts: input, encoder, head; words or spellings in, logits out.
 
 This file needs torch; it is imported where a network is built.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.grid import WordNetwork
+from brittle.zoo.characters import Spelling
+from brittle.zoo.encoders import ENCODERS
+from brittle.zoo.grid import Network
+from brittle.zoo.heads import HEADS
 from brittle.zoo.vocabulary import PAD, UNKNOWN
 
 SPREAD = 0.1  # of the first embeddings: at torch's own 1.0, dropout drowns what a word says
 
 
-class LastState(nn.Module):
-    """An LSTM, read at the last word of each text."""
+@dataclass(frozen=True)
+class Batch:
+    """Texts as a network reads them.
 
-    def __init__(self, settings: WordNetwork, layers: int) -> None:
+    `words` are the numbers of their words (texts × words), where the network reads words. Where it
+    reads spellings, `characters` are those of the batch's words, a row each, and `which` says what
+    row stands where (texts × words); rows may be shared, or every place may have one of its own.
+    """
+
+    length: Tensor
+    words: Tensor | None = None
+    characters: Tensor | None = None
+    which: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The vectors a network begins with, and along which its gradients are taken.
+
+    `words` is texts × words × size, `characters` is rows × spelling × size.
+    """
+
+    words: Tensor | None = None
+    characters: Tensor | None = None
+
+
+class Classifier(nn.Module):
+    """Texts in, logits out; in training, words turn unknown and features drop out at random."""
+
+    def __init__(
+        self, parts: Mapping[str, Any], settings: Network, words: int, characters: int, labels: int
+    ) -> None:
         super().__init__()
-        self.width = settings.hidden
-        self.lstm = nn.LSTM(settings.embedding, settings.hidden, layers, batch_first=True)
-
-    def forward(self, vectors: Tensor, length: Tensor) -> Tensor:
-        # Padding on the right comes after the last word, so nothing of it is in that state.
-        states: Tensor = self.lstm(vectors)[0]
-        return states[torch.arange(len(states), device=states.device), length - 1]
-
-
-class Convolutions(nn.Module):
-    """Convolutions of several widths, each at its maximum over the words (Kim, 2014)."""
-
-    def __init__(self, settings: WordNetwork, layers: int) -> None:
-        super().__init__()
-        self.width = settings.filters * len(settings.widths)
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(settings.embedding, settings.filters, width) for width in settings.widths
-        )
-        self.least = max(settings.widths)
-
-    def forward(self, vectors: Tensor, length: Tensor) -> Tensor:
-        # A text shorter than the widest filter reads as if padded to it, in any batch.
-        missing = self.least - vectors.shape[1]
-        if missing > 0:
-            vectors = nn.functional.pad(vectors, (0, 0, 0, missing))
-        length = length.clamp(min=self.least)
-        tops = []
-        for convolution in self.convolutions:
-            found = torch.relu(convolution(vectors.transpose(1, 2)))
-            start = torch.arange(found.shape[2], device=found.device)
-            beyond = start[None, :] > (length - (vectors.shape[1] - found.shape[2] + 1))[:, None]
-            # After the relu nothing is below zero, so a zero cannot win over a real maximum.
-            tops.append(found.masked_fill(beyond[:, None, :], 0.0).amax(dim=2))
-        return torch.cat(tops, dim=1)
-
-
-ENCODERS: Mapping[str, Callable[[WordNetwork, int], Any]] = {
-    "LSTM": LastState,
-    "CNN": Convolutions,
-}
-
-
-class WordClassifier(nn.Module):
-    """Words in, logits out; in training, words turn unknown and features drop out at random."""
-
-    def __init__(self, words: int, labels: int, encoder: Any, settings: WordNetwork) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(words, settings.embedding, padding_idx=PAD)
-        self.encoder = encoder
-        self.head = nn.Linear(encoder.width, labels)
+        self.input: str = parts["input"]
+        self.embedding: nn.Embedding | None = None
+        self.spelling: Spelling | None = None
+        size = 0
+        if "W" in self.input:
+            self.embedding = nn.Embedding(words, settings.embedding, padding_idx=PAD)
+            with torch.no_grad():
+                self.embedding.weight.mul_(SPREAD)
+            size += settings.embedding
+        if "C" in self.input:
+            self.spelling = Spelling(settings, characters)
+            size += self.spelling.width
+        self.encoder = ENCODERS[parts["encoder"]](size, settings, int(parts["layers"]))
+        self.pool = HEADS[parts["head"]](self.encoder.width)
+        self.head = nn.Linear(self.encoder.width, labels)
         self.dropout = nn.Dropout(settings.dropout)
         self.forget = settings.forget
-        with torch.no_grad():
-            self.embedding.weight.mul_(SPREAD)
 
-    def forward(self, ids: Tensor, length: Tensor) -> Tensor:
-        if self.training and self.forget:
-            lost = torch.rand(ids.shape, device=ids.device) < self.forget
-            ids = ids.masked_fill(lost & (ids != PAD), UNKNOWN)
-        vector = self.encoder(self.dropout(self.embedding(ids)), length)
-        logits: Tensor = self.head(self.dropout(vector))
+    def forward(self, batch: Batch) -> Tensor:
+        return self.logits(self.embed(batch), batch)
+
+    def embed(self, batch: Batch) -> Embedded:
+        """Look the vectors up; in training some words are forgotten here."""
+        words, characters = batch.words, batch.characters
+        if words is not None and self.embedding is not None:
+            if self.training and self.forget:
+                lost = torch.rand(words.shape, device=words.device) < self.forget
+                words = words.masked_fill(lost & (words != PAD), UNKNOWN)
+            words = self.embedding(words)
+        if characters is not None and self.spelling is not None:
+            characters = self.spelling.embed(characters)
+        return Embedded(words, characters)
+
+    def logits(self, embedded: Embedded, batch: Batch) -> Tensor:
+        """Give the logits from the vectors on."""
+        states = self.states(self.vectors(embedded, batch), batch.length)
+        pooled = self.pool(states[-1], batch.length, self.encoder)[0]
+        logits: Tensor = self.head(self.dropout(pooled))
         return logits
+
+    def vectors(self, embedded: Embedded, batch: Batch) -> Tensor:
+        """Give one vector for every word of every text, as the encoder takes them."""
+        parts = [] if embedded.words is None else [embedded.words]
+        if embedded.characters is not None and self.spelling is not None:
+            assert batch.characters is not None and batch.which is not None
+            length = (batch.characters != 0).sum(dim=1)
+            spelt = self.spelling(embedded.characters, length)
+            parts.append(spelt[batch.which])
+        vectors = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
+        # Here and not in the table: a dropped feature is one of a place, not of a word.
+        dropped: Tensor = self.dropout(vectors)
+        return dropped
+
+    def states(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
+        """Give the states of every layer of the encoder, texts × words × width each."""
+        states: list[Tensor] = self.encoder(vectors, length)
+        return states
 
 
 def build(
-    parts: Mapping[str, Any], settings: WordNetwork, words: int, labels: int
-) -> WordClassifier:
+    parts: Mapping[str, Any], settings: Network, words: int, characters: int, labels: int
+) -> Classifier:
     """Put a network together from its parts; its weights are drawn from torch's generator."""
-    encoder = ENCODERS[parts["architecture"]](settings, int(parts["layers"]))
-    return WordClassifier(words, labels, encoder, settings)
-
-
-def padded(rows: list[Any], device: str) -> tuple[Tensor, Tensor]:
-    """Stack rows of numbers to one array, padded on the right, with their lengths."""
-    length = torch.tensor([len(row) for row in rows])
-    ids = torch.full((len(rows), int(length.max())), PAD, dtype=torch.int64)
-    for n, row in enumerate(rows):
-        ids[n, : len(row)] = torch.as_tensor(row)
-    return ids.to(device), length.to(device)
+    return Classifier(parts, settings, words, characters, labels)

@@ -54,24 +54,13 @@ class Vocabulary:
         special = [*SPECIAL, NEXT_FIELD] if pairs else SPECIAL
         return Vocabulary([*special, *known[:cap]])
 
-    def sequences(self, texts: Sequence[Text], reads: int) -> list[bytes]:
-        """Encode each text as the int32 numbers of its first `reads` words, in order.
+    def number(self, word: Word) -> int:
+        """Give the number of a word, whatever its case."""
+        return self._number(word)
 
-        A text of no words reads as one unknown word. Between the fields of a pair stands `<next>`.
-        """
-        number = self._number
-        nothing = packer(1)(UNKNOWN)
-        keys = []
-        frame = None
-        for text in texts:
-            if text.frame is not frame:
-                if not _is_open(text):
-                    keys.append(self._joined(text, reads) or nothing)
-                    continue
-                frame = text.frame
-            words = text.words[:reads]
-            keys.append(packer(len(words))(*map(number, words)) or nothing)
-        return keys
+    def sequences(self, texts: Sequence[Text], reads: int) -> list[bytes]:
+        """Encode each text as the int32 numbers of its first `reads` words, in order."""
+        return sequences(texts, reads, self._number, NEXT if self.pairs else -1)
 
     def bags(self, texts: Sequence[Text]) -> list[bytes]:
         """Encode each text as the sorted int32 numbers of its known words, after one 0.
@@ -94,14 +83,56 @@ class Vocabulary:
             keys.append(packer(len(numbers) + 1)(PAD, *numbers))
         return keys
 
-    def _joined(self, text: Text, reads: int) -> bytes:
-        numbers: list[int] = []
-        for at, (_, words) in enumerate(text.field_words()):
-            if at and self.pairs:
-                numbers.append(NEXT)
-            numbers.extend(map(self._number, words))
-        del numbers[reads:]
-        return packer(len(numbers))(*numbers)
+
+def sequences(
+    texts: Sequence[Text], reads: int, number: Callable[[Word], int], between: int
+) -> list[bytes]:
+    """Encode each text as the int32 numbers of its first `reads` words, in order.
+
+    A text of no words reads as one hole. `between` stands between the fields of a pair, unless it
+    is −1.
+    """
+    nothing = packer(1)(number(HOLE))
+    keys = []
+    frame = None
+    for text in texts:
+        if text.frame is not frame:
+            if not _is_open(text):
+                keys.append(_joined(text, reads, number, between) or nothing)
+                continue
+            frame = text.frame
+        words = text.words[:reads]
+        keys.append(packer(len(words))(*map(number, words)) or nothing)
+    return keys
+
+
+def read_columns(text: Text, reads: int, pairs: bool) -> tuple[Sequence[int], Sequence[int]]:
+    """Give the positions of the words that `sequences` encodes, and the column of each there."""
+    if _is_open(text):
+        whole = range(min(len(text), reads))
+        return whole, whole
+    places: list[int] = []
+    columns: list[int] = []
+    at = 0
+    fields = zip(text.frame.fields, text.frame.spans, text.field_words())
+    for number, (field, (start, stop), (_, words)) in enumerate(fields):
+        at += pairs and number > 0
+        if not field.locked:
+            seen = range(at, min(at + len(words), reads))
+            columns.extend(seen)
+            places.extend(range(start, stop)[: len(seen)])
+        at += len(words)
+    return places, columns
+
+
+def _joined(text: Text, reads: int, number: Callable[[Word], int], between: int) -> bytes:
+    numbers: list[int] = []
+    for at, (_, words) in enumerate(text.field_words()):
+        if at and between >= 0:
+            numbers.append(between)
+        numbers.extend(map(number, words))
+    del numbers[reads:]
+    return packer(len(numbers))(*numbers)
 
 
 @lru_cache(maxsize=4096)

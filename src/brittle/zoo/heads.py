@@ -1,0 +1,80 @@
+"""What makes one vector of the states of a text's words: the last one, maxima, mean, attention.
+
+A head takes states (texts × words × width), lengths and the encoder, and gives the vector of every
+text and, where it weighs the words, the weights (texts × words). This file needs torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+Pooled = tuple[Tensor, Tensor | None]
+
+
+class Last(nn.Module):
+    """The state of the last word; of a BiLSTM, of the last word from each side."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+
+    def forward(self, states: Tensor, length: Tensor, encoder: Any) -> Pooled:
+        end = states[torch.arange(len(states), device=states.device), length - 1]
+        if hasattr(encoder, "back"):
+            half = states.shape[2] // 2
+            end = torch.cat([end[:, :half], states[:, 0, half:]], dim=1)
+        return end, None
+
+
+class Maximum(nn.Module):
+    """The maximum of every feature; of a CNN, over the windows that lie inside the text."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+
+    def forward(self, states: Tensor, length: Tensor, encoder: Any) -> Pooled:
+        place = torch.arange(states.shape[1], device=states.device)[None, :, None]
+        if hasattr(encoder, "windows"):
+            # After the relu nothing is below zero, so a zero cannot win over a real maximum.
+            return states.masked_fill(place >= encoder.windows(length)[:, None, :], 0).amax(1), None
+        return states.masked_fill(place >= length[:, None, None], -torch.inf).amax(dim=1), None
+
+
+class Mean(nn.Module):
+    """The mean over the words."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+
+    def forward(self, states: Tensor, length: Tensor, encoder: Any) -> Pooled:
+        inside = _inside(states, length)[:, :, None]
+        return (states * inside).sum(dim=1) / length[:, None], None
+
+
+class Attention(nn.Module):
+    """A weighted mean: how much each word counts is learnt (Yang et al., 2016)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.project = nn.Linear(width, width)
+        self.ask = nn.Linear(width, 1, bias=False)
+
+    def forward(self, states: Tensor, length: Tensor, encoder: Any) -> Pooled:
+        score = self.ask(torch.tanh(self.project(states))).squeeze(2)
+        weight = score.masked_fill(~_inside(states, length), -torch.inf).softmax(dim=1)
+        return (weight[:, None, :] @ states).squeeze(1), weight
+
+
+def _inside(states: Tensor, length: Tensor) -> Tensor:
+    return torch.arange(states.shape[1], device=states.device)[None, :] < length[:, None]
+
+
+HEADS: Mapping[str, Callable[[int], Any]] = {
+    "last": Last,
+    "max": Maximum,
+    "mean": Mean,
+    "attention": Attention,
+}
