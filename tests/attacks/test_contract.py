@@ -11,22 +11,26 @@ from typing import Any
 import pytest
 
 import brittle.attacks
-from brittle.asks import Case, leaves
+from brittle.asks import Case, Flips, leaves
 from brittle.attacks import ATTACKS, recipe
 from brittle.attacks.genetic import Genetic
+from brittle.attacks.hotflip import HotFlip
+from brittle.attacks.hotflip_words import HotFlipWords
+from brittle.attacks.jsma import JSMA
+from brittle.attacks.key import Key
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.random_swap import RandomSwap
 from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
 from brittle.broker import Broker
 from brittle.data.example import Example
-from brittle.desks import Desk, scores_desk
+from brittle.desks import Desk, desks
 from brittle.engine import Engine
 from brittle.goals import Confident, Untargeted
 from brittle.outcomes import Outcome
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import Table
-from brittle.testing import FakeTarget
+from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text
 
 TABLE = Table(
@@ -55,6 +59,11 @@ ROWS = {
     "random-swap": RandomSwap(TABLE, share=0.6),
     "strongest-swap": StrongestSwap(STRONG, n=2),
     "tack-on": TackOn(STRONG),
+    "hotflip": HotFlip(beam=3, share=0.1),
+    "hotflip-words": HotFlipWords(beam=3, cosine=0.3),
+    "key": Key(share=0.1, draws=2),
+    "key-any": Key(anywhere=True, share=0.1, draws=2),
+    "jsma": JSMA(words=1),
 }
 TEXTS = [
     "A good film, with a very good story!",
@@ -67,23 +76,43 @@ TEXTS = [
     "good good good good",
 ]
 WEIGHTS = {"good": 1.0, "lovely": 1.2, "fine": 0.1, "poor": -0.3, "fair": -0.6, "awful": -3.0}
+THREE = ("negative", "positive", "other")
 TARGETS = {
     "linear": lambda: FakeTarget(WEIGHTS, spread=0.7),
     "flat": lambda: FakeTarget({}, spread=0.0),
-    "three classes": lambda: FakeTarget(WEIGHTS, ("negative", "positive", "other"), spread=0.9),
+    "three classes": lambda: FakeTarget(WEIGHTS, THREE, spread=0.9),
+}
+WORDS = ("good", "film", "lovely", "story", "plot", "nice", "Fine", "tale", "--")
+NETWORKS = {
+    "linear": lambda: FakeNetwork(WORDS, "abcde", spread=2.0, most=7),
+    "flat": lambda: FakeNetwork(WORDS, "abcde", spread=0.0),
+    "three classes": lambda: FakeNetwork(WORDS, "abcde", THREE, spread=2.0, most=7),
 }
 
 
+def target_of(attack: str, name: str) -> Any:
+    """Make a fake that offers what an attack asks."""
+    return (NETWORKS if Flips in ROWS[attack].asks else TARGETS)[name]()  # type: ignore[attr-defined]
+
+
 def engine(attack: Any, target: Any, **options: Any) -> Engine:
-    desks = {
-        "scores": scores_desk(target),
-        "tags": Desk(lambda texts: [("NN",) * len(t) for t in texts]),
-    }
-    return Engine(attack, options.pop("goal", Untargeted()), Broker(desks), **options)
+    tags = Desk(lambda texts: [("NN",) * len(t) for t in texts])
+    broker = Broker(desks(target) | {"tags": tags})
+    return Engine(attack, options.pop("goal", Untargeted()), broker, **options)
+
+
+def case_of(number: int, source: str | Text, target: Any) -> Case[Text]:
+    text = Text.of(source) if isinstance(source, str) else source
+    read = target.read([text])[0] if hasattr(target, "read") else None
+    return Case(f"{number}", text, None, read=read)
+
+
+def cases_of(target: Any, texts: Any = TEXTS) -> list[Case[Text]]:
+    return [case_of(i, text, target) for i, text in enumerate(texts)]
 
 
 def attacked(attack: Any, target: Any, texts: Any = TEXTS, **options: Any) -> dict[str, Outcome]:
-    cases = [Case(f"{i}", Text.of(text), None) for i, text in enumerate(texts)]
+    cases = cases_of(target, texts)
     ended = [o for part in engine(attack, target, **options).run(cases) for o in part]
     return {outcome.case.id: outcome for outcome in ended}
 
@@ -107,41 +136,41 @@ each = pytest.mark.parametrize(
 
 @each
 def test_same_seed_same_result(attack: str, target: str) -> None:
-    assert rows(attacked(ROWS[attack], TARGETS[target]())) == rows(
-        attacked(ROWS[attack], TARGETS[target]())
+    assert rows(attacked(ROWS[attack], target_of(attack, target))) == rows(
+        attacked(ROWS[attack], target_of(attack, target))
     )
 
 
 @each
 def test_alone_equals_interleaved(attack: str, target: str) -> None:
-    together = rows(attacked(ROWS[attack], TARGETS[target]()))
-    alone = rows(attacked(ROWS[attack], TARGETS[target](), window=1, admit=1))
-    shuffled = TEXTS[::-1]
+    fake = target_of(attack, target)
+    together = rows(attacked(ROWS[attack], fake))
+    alone = rows(attacked(ROWS[attack], target_of(attack, target), window=1, admit=1))
     assert together == alone
-    desks = engine(ROWS[attack], TARGETS[target]())
-    cases = [Case(f"{TEXTS.index(t)}", Text.of(t), None) for t in shuffled]
-    other = {o.case.id: o for part in desks.run(cases) for o in part}
+    made = engine(ROWS[attack], target_of(attack, target))
+    other = {o.case.id: o for part in made.run(cases_of(fake)[::-1]) for o in part}
     assert rows(other) == together
 
 
 @each
 def test_replay_costs_no_call(attack: str, target: str) -> None:
-    fake = TARGETS[target]()
-    desks = engine(ROWS[attack], fake)
-    cases = [Case(f"{i}", Text.of(text), None) for i, text in enumerate(TEXTS)]
-    first = {o.case.id: o for part in desks.run(cases) for o in part}
-    sent = sum(fake.calls)
-    again = {o.case.id: o for part in desks.run(cases) for o in part}
+    fake = target_of(attack, target)
+    made = engine(ROWS[attack], fake)
+    cases = cases_of(fake)
+    first = {o.case.id: o for part in made.run(cases) for o in part}
+    sent, passes = sum(fake.calls), sum(getattr(fake, "passes", ()))
+    again = {o.case.id: o for part in made.run(cases) for o in part}
     winners = {str(o.best.item) for o in first.values() if o.status == "won" and o.best}
     assert rows(again) == rows(first)
     assert sum(fake.calls) - sent == len(winners)  # only the winners, each scored again alone
+    assert sum(getattr(fake, "passes", ())) == passes
 
 
 @each
 @pytest.mark.parametrize("budget", [1, 2, 5, 17])
 def test_never_past_the_budget(attack: str, target: str, budget: int) -> None:
-    free = attacked(ROWS[attack], TARGETS[target]())
-    outcomes = attacked(ROWS[attack], TARGETS[target](), budget=budget)
+    free = attacked(ROWS[attack], target_of(attack, target))
+    outcomes = attacked(ROWS[attack], target_of(attack, target), budget=budget)
     for key, outcome in outcomes.items():
         assert outcome.queries <= budget
         if free[key].queries <= budget:
@@ -152,7 +181,7 @@ def test_never_past_the_budget(attack: str, target: str, budget: int) -> None:
 
 @each
 def test_input_is_unchanged_and_edits_keep_the_frame(attack: str, target: str) -> None:
-    outcomes = attacked(ROWS[attack], TARGETS[target]())
+    outcomes = attacked(ROWS[attack], target_of(attack, target))
     for key, outcome in outcomes.items():
         assert str(outcome.case.text) == TEXTS[int(key)]
         if outcome.best is not None:
@@ -162,32 +191,32 @@ def test_input_is_unchanged_and_edits_keep_the_frame(attack: str, target: str) -
 @each
 def test_locked_fields_are_never_edited(attack: str, target: str) -> None:
     pair = Text.of({"premise": "a good film", "hypothesis": "a lovely story"}, locked=["premise"])
-    desks = engine(ROWS[attack], TARGETS[target]())
-    for part in desks.run([Case("0", pair, None)]):
+    fake = target_of(attack, target)
+    for part in engine(ROWS[attack], fake).run([case_of(0, pair, fake)]):
         for step in part[0].steps:
             assert step.item.fields()["premise"] == "a good film"
 
 
 @each
 def test_asks_only_what_it_declares(attack: str, target: str) -> None:
-    fake, chosen = TARGETS[target](), ROWS[attack]
-    desks = engine(chosen, fake)
+    fake, chosen = target_of(attack, target), ROWS[attack]
+    made = engine(chosen, fake)
     seen: Counter[type] = Counter()
-    plan = desks._plan
+    plan = made._plan
 
     def watching(r: Any) -> None:
         seen.update(type(leaf) for leaf in leaves(r.ask))
         plan(r)
 
-    desks._plan = watching  # type: ignore[method-assign]
-    list(desks.run([Case("0", Text.of(TEXTS[0]), None)]))
+    made._plan = watching  # type: ignore[method-assign]
+    list(made.run(cases_of(fake, TEXTS[:1])))
     assert set(seen) <= set(chosen.asks)
     assert seen
 
 
 @each
 def test_a_win_is_a_win_and_a_loss_is_not(attack: str, target: str) -> None:
-    fake = TARGETS[target]()
+    fake = target_of(attack, target)
     for outcome in attacked(ROWS[attack], fake).values():
         if outcome.best is not None:
             predicted = int(fake.scores([outcome.best.item])[0].argmax())
@@ -196,8 +225,8 @@ def test_a_win_is_a_win_and_a_loss_is_not(attack: str, target: str) -> None:
 
 @each
 def test_a_confidence_goal_is_harder(attack: str, target: str) -> None:
-    easy = attacked(ROWS[attack], TARGETS[target]())
-    hard = attacked(ROWS[attack], TARGETS[target](), goal=Confident(Untargeted(), 0.9))
+    easy = attacked(ROWS[attack], target_of(attack, target))
+    hard = attacked(ROWS[attack], target_of(attack, target), goal=Confident(Untargeted(), 0.9))
     for outcome in hard.values():
         if outcome.status == "won" and outcome.best:
             assert max(outcome.best.payload) >= 0.9
@@ -219,7 +248,17 @@ def test_no_bare_yield_in_the_attacks() -> None:
         assert not [node for node in ast.walk(tree) if isinstance(node, ast.Yield)], path
 
 
-@pytest.mark.parametrize("attack", ["pwws", "genetic", "random-swap"])
+@each
+def test_only_words_the_target_reads_are_edited(attack: str, target: str) -> None:
+    fake = target_of(attack, target)
+    for outcome in attacked(ROWS[attack], fake).values():
+        read = case_of(0, outcome.case.text, fake).places
+        for step in outcome.steps:
+            pairs = zip(step.item.words, outcome.case.text.words)
+            assert {i for i, (new, old) in enumerate(pairs) if new != old} <= {*read}
+
+
+@pytest.mark.parametrize("attack", ["pwws", "genetic", "random-swap", "hotflip", "key", "key-any"])
 def test_recipes_make_the_attack_with_its_settings(attack: str) -> None:
     made = recipe(attack)(share=0.1)
     assert type(made) is type(ROWS[attack])
@@ -229,7 +268,7 @@ def test_recipes_make_the_attack_with_its_settings(attack: str) -> None:
 @pytest.mark.parametrize("attack", ROWS)
 def test_attacks_win_somewhere(attack: str) -> None:
     """Guard against a contract that holds because nothing ever happens."""
-    outcomes = attacked(ROWS[attack], TARGETS["linear"]()).values()
+    outcomes = attacked(ROWS[attack], target_of(attack, "linear")).values()
     status = Counter(outcome.status for outcome in outcomes)
     assert set(status) == {"won", "lost", "skipped"}
     assert all(outcome.queries > 1 for outcome in outcomes if outcome.status == "won")

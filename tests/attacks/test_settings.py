@@ -24,6 +24,11 @@ OUT_OF_RANGE: dict[str, dict[str, list[Any]]] = {
     },
     "strongest-swap": {"n": [0, -1], "words": [0, -5]},
     "tack-on": {"words": [0, -5]},
+    "hotflip": {"beam": [0, -1, 2.5], "share": [0, 1.5, NAN]},
+    "hotflip-words": {"words": [0, -1], "beam": [0, 1.5], "cosine": [-0.1, 1.01, NAN, "0.8"]},
+    "key": {"share": [0, 1.5, NAN], "draws": [0, -1]},
+    "key-any": {"share": [0, 1.5, NAN], "draws": [0, -1]},
+    "jsma": {"words": [0, -35]},
 }
 NEEDED = {"within": {"neighbours": "glove"}, "k": {"neighbours": "glove"}}
 
@@ -46,16 +51,18 @@ def test_out_of_range(attack: str, name: str, value: Any) -> None:
         ("random-swap", {"share": 1.0}),
         ("genetic", {"population": 1, "generations": 1, "share": 0.01, "temperature": 1e-3}),
         ("genetic", {"neighbours": "glove", "within": 0.5, "k": 3}),
+        ("hotflip", {"beam": 1, "share": 1.0}),
+        ("hotflip-words", {"beam": 1, "words": 1, "cosine": 0}),
+        ("hotflip-words", {"cosine": 1.0}),
+        ("key", {"share": 1, "draws": 1}),
     ],
 )
 def test_the_edges_are_fine(attack: str, given: dict[str, Any]) -> None:
     made = build(attack, given, ["neg", "pos"])
-    for name in ("share", "population", "generations", "temperature"):
-        if name in given:
-            assert getattr(made, name) == given[name]
-    for name in ("within", "k"):
-        if name in given:
-            assert getattr(made.proposal, name) == given[name]  # type: ignore[attr-defined]
+    for name, value in given.items():
+        if name != "neighbours":
+            holder = made.proposal if name in ("within", "k") else made  # type: ignore[attr-defined]
+            assert getattr(holder, name) == value
 
 
 @pytest.mark.parametrize("given", [{"within": 0.5}, {"k": 3}])

@@ -20,6 +20,11 @@ ATTACKS: Mapping[str, str] = {
     "random-swap": "brittle.attacks.random_swap:random_swap",
     "strongest-swap": "brittle.attacks.strongest_swap:strongest_swap",
     "tack-on": "brittle.attacks.tack_on:tack_on",
+    "hotflip": "brittle.attacks.hotflip:hotflip",
+    "hotflip-words": "brittle.attacks.hotflip_words:hotflip_words",
+    "key": "brittle.attacks.key:key",
+    "key-any": "brittle.attacks.key:key_any",
+    "jsma": "brittle.attacks.jsma:jsma",
 }
 
 Recipe = Callable[..., Attack]

@@ -37,5 +37,15 @@ def part(**given: float) -> None:
             )
 
 
+def threshold(**given: float) -> None:
+    """Refuse a setting that must be a number from 0, which turns it off, to 1."""
+    for name, value in given.items():
+        if not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise UsageError(
+                f"Got {_flag(name)} {value!r}; expected a number from 0 to 1. "
+                f"To ask for none write {_flag(name)} 0."
+            )
+
+
 def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")

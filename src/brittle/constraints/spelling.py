@@ -1,0 +1,15 @@
+"""Spelling: an edited word must still be one word of its text."""
+
+from __future__ import annotations
+
+from brittle.proposals.forms import is_word
+
+
+def stays_one_word(form: str) -> bool:
+    """Tell whether a form can stand in a text as one word: not empty, not split by its marks.
+
+    >>> stays_one_word("mooP"), stays_one_word("well-"), stays_one_word("")
+    (True, False, False)
+    """
+    # Nearly all forms are letters and digits only; the pattern is for the others.
+    return form.isalnum() or is_word(form)
