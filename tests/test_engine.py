@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.asks import Case, Probe, Search, Try, together
+from brittle.asks import Case, Flips, Probe, Search, Try, together
 from brittle.broker import Broker
 from brittle.desks import Desk, scores_desk
 from brittle.engine import Engine
 from brittle.errors import BrittleError, Interrupted, RunStopped, TargetDown, TargetError
 from brittle.goals import Untargeted
+from brittle.moves import Flipped
 from brittle.outcomes import Outcome
 
 
@@ -423,3 +424,21 @@ def test_desk_errors_name_shape_and_expectation() -> None:
     _, failures = Broker({"scores": scores_desk(Wide())}).answer("scores", [Number(1)])
     assert isinstance(failures[0], TargetError)
     assert "shape (1, 5) for 1 texts; expected (1, 2)" in str(failures[0])
+
+
+def test_the_original_asked_again_is_no_improvement() -> None:
+    """The pass that finds edits may differ from plain scoring in the last digits; no gain."""
+
+    class Again:
+        asks = (Flips,)
+
+        def __call__(self, case: Case[Number], rng: Random) -> Search[None]:
+            answer = yield from Flips([case.text], lambda item: item)
+            assert answer.moves == ["its edits"] and answer.loss[0] > case.start_loss
+
+    desks = {
+        "scores": Desk(lambda items: [[0.6, 0.4]] * len(items)),
+        "flips": Desk(lambda items: [Flipped([0.6 - 1e-9, 0.4 + 1e-9], "its edits")] * len(items)),
+    }
+    [[ended]] = list(Engine(Again(), Untargeted(), Broker(desks)).run([Case("0", Number(1), 0)]))
+    assert ended.status == "lost" and ended.best is None and ended.queries == 2

@@ -252,7 +252,8 @@ class Engine:
             chosen = int(wins[0]) if leaf.in_order else int(wins[answer.loss[wins].argmax()])
             count = chosen + 1 if leaf.in_order else count
         for n in range(count):
-            if answer.loss[n] > r.best_loss:
+            # The original, asked about again, gains nothing but rounding.
+            if answer.loss[n] > r.best_loss and asked[n] is not r.case.text:
                 r.best_loss = float(answer.loss[n])
                 r.steps.append(self._improvement(r, n, asked, answer))
         winner = self._improvement(r, chosen, asked, answer) if chosen >= 0 else None

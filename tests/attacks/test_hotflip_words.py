@@ -88,15 +88,15 @@ def test_every_swapped_word_keeps_the_tag_of_the_original() -> None:
 
 
 def test_candidates_are_screened_until_the_beam_is_full() -> None:
-    attack = HotFlipWords(words=1, beam=1, other_lexeme=False)
+    attack = HotFlipWords(words=1, beam=2, other_lexeme=False)
     search = attack(case("films"), RNG)
     next(search)
     search.send([("NNS",)])
-    moves = FakeMoves.of(*(swap(9 - n, 0, f"w{n}") for n in range(9)))
-    assert texts(search.send(heard(moves))) == ["w0", "w1", "w2", "w3"]
-    assert texts(search.send([("NN",)] * 4)) == ["w4", "w5", "w6", "w7"]
-    last = search.send([("NN",), ("NNS",), ("NN",), ("NNS",)])
-    assert type(last) is Try and texts(last) == ["w5"]
+    moves = FakeMoves.of(*(swap(20 - n, 0, f"w{n}") for n in range(20)))
+    assert texts(search.send(heard(moves))) == [f"w{n}" for n in range(8)]
+    assert texts(search.send([("NN",)] * 7 + [("NNS",)])) == [f"w{n}" for n in range(8, 16)]
+    last = search.send([("NN",)] * 5 + [("NNS",)] * 3)
+    assert type(last) is Try and texts(last) == ["w7", "w13"]
 
 
 def test_stop_words_are_aimed_at_only_if_asked_for() -> None:
@@ -123,6 +123,7 @@ def test_the_same_lexeme_is_refused_unless_asked_for() -> None:
         ("good", "nice", "nice"),
         ("good", "Paris", "Paris"),
         ("Good", "Paris", "Paris"),
+        ("GOOD", "Paris", "Paris"),
         ("I", "we", "We"),
     ],
 )
