@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from brittle.metrics import contrast, mcnemar_exact, paired
+import pytest
+
+from brittle.metrics import contrast, mcnemar_exact, paired, paired_interval
 from brittle.metrics.samples import sample_results
 
 
@@ -40,9 +42,24 @@ def test_runs_over_other_cases_share_nothing() -> None:
     assert (found.accuracy.difference, found.accuracy.p) == (None, 1.0)
 
 
-def test_a_run_equals_itself() -> None:
+def test_a_run_equals_itself_as_far_as_so_few_cases_can_tell() -> None:
     same = paired(sample_results(), sample_results()).accuracy
-    assert (same.difference, same.low, same.high, same.p) == (0.0, 0.0, 0.0, 1.0)
+    assert (same.difference, same.p) == (0.0, 1.0)
+    assert same.low is not None and same.high is not None
+    assert same.low == pytest.approx(-same.high) and 0.1 < same.high < 0.4
+    many = contrast([(True, True), (False, False)] * 2000)
+    assert many.high is not None and 0 < many.high < 0.001
+
+
+def test_the_originals_are_compared_as_well() -> None:
+    a = sample_results()
+    b = [replace(r, predicted=r.label, status="lost") if r.case == "a6" else r for r in a]
+    b = [replace(r, predicted="other", status="skipped") if r.case < "a3" else r for r in b]
+    before = paired(a, b).before
+    assert (before.of, before.both, before.only_a, before.only_b) == (7, 4, 2, 1)
+    assert before.difference == (5 - 6) / 7
+    assert (before.low, before.high) == paired_interval(4, 2, 1, 0)
+    assert paired(a, b).success.of == 3
 
 
 def test_a_clear_difference_is_clear() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brittle.edits import diff, words_changed
+from brittle.edits import characters_changed, diff, words_changed
 from brittle.metrics.samples import sample_results, sample_steps
 from brittle.results import Result, Step
 from brittle.text import Text
@@ -92,7 +92,7 @@ def make_row() -> MakeRow:
             "queries": 20,
             "words": len(text),
             "words_changed": words_changed(edits),
-            "characters_changed": 0,
+            "characters_changed": characters_changed(edits),
             "seed": 0,
         }
         return Result(**(values | changes))

@@ -1,33 +1,54 @@
-"""Pure functions over result rows: figures with intervals, curves, words, confusion, pairs."""
+"""Pure functions over result rows: figures with intervals, curves, words, edits, pairs, grids."""
 
+from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
 from brittle.metrics.confusion import Confusion, confusion
 from brittle.metrics.curves import Curve, success_by_queries, success_by_words
-from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, wilson
+from brittle.metrics.grid import Grid, Played, grid
+from brittle.metrics.histogram import Bin, Histogram, histogram, words_histogram
+from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, paired_interval, wilson
+from brittle.metrics.operations import Operations, characters_share, is_by_characters, operations
 from brittle.metrics.paired import Contrast, Paired, contrast, paired
+from brittle.metrics.pca import Components, pca
 from brittle.metrics.summary import ATTACKED, Figure, Summary, mean, rate, summary
 from brittle.metrics.words import Broken, Part, parts_that_break, words_that_break
 
 __all__ = [
     "ATTACKED",
+    "Bin",
     "Broken",
+    "Components",
+    "ConfidenceCurve",
     "Confusion",
     "Contrast",
     "Curve",
     "Figure",
+    "Grid",
+    "Histogram",
+    "Operations",
     "Paired",
     "Part",
+    "Played",
     "Summary",
     "bootstrap_mean",
+    "characters_share",
     "confusion",
     "contrast",
+    "grid",
+    "histogram",
+    "is_by_characters",
     "mcnemar_exact",
     "mean",
+    "operations",
     "paired",
+    "paired_interval",
     "parts_that_break",
+    "pca",
     "rate",
+    "success_by_confidence",
     "success_by_queries",
     "success_by_words",
     "summary",
     "wilson",
+    "words_histogram",
     "words_that_break",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact
+from brittle.metrics.intervals import mcnemar_exact, paired_interval
 from brittle.metrics.summary import ATTACKED, is_judged, is_right_after
 from brittle.results import Result
 
@@ -14,7 +14,7 @@ from brittle.results import Result
 class Contrast:
     """How often something holds in run a, in run b, in both, over the `of` cases they share.
 
-    `difference` is b's rate minus a's, with a paired bootstrap interval; `p` is McNemar's. Over
+    `difference` is b's rate minus a's, with Newcombe's interval for pairs; `p` is McNemar's. Over
     no shared case there is no difference, and p is 1.
     """
 
@@ -33,16 +33,17 @@ class Contrast:
 class Paired:
     """The comparison of run b with run a.
 
-    `shared` cases are in both. `success` is over those attacked in both, `accuracy` (under
-    attack) over those whose originals were answered in both.
+    `shared` cases are in both. `before` (accuracy on the originals) and `accuracy` (under attack)
+    are over those whose originals were answered in both, `success` over those attacked in both.
     """
 
     shared: int
-    success: Contrast
+    before: Contrast
     accuracy: Contrast
+    success: Contrast
 
 
-def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95, seed: int = 0) -> Paired:
+def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95) -> Paired:
     """Compare the rows of two runs case by case, by case id.
 
     >>> from dataclasses import replace
@@ -52,19 +53,20 @@ def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95, seed: 
     >>> found = paired(rows, better)
     >>> found.success.both, found.success.only_b, round(found.success.difference, 3)
     (3, 1, 0.2)
-    >>> found.success.p
-    1.0
+    >>> found.success.p, found.before.difference
+    (1.0, 0.0)
     """
     rows_b = {r.case: r for r in b}
     pairs = [(r, rows_b[r.case]) for r in a if r.case in rows_b]
     fought = [(x, y) for x, y in pairs if x.status in ATTACKED and y.status in ATTACKED]
     judged = [(x, y) for x, y in pairs if is_judged(x) and is_judged(y)]
-    won = [(x.status == "won", y.status == "won") for x, y in fought]
+    before = [(x.predicted == x.label, y.predicted == y.label) for x, y in judged]
     right = [(is_right_after(x), is_right_after(y)) for x, y in judged]
-    return Paired(len(pairs), contrast(won, level, seed), contrast(right, level, seed))
+    won = [(x.status == "won", y.status == "won") for x, y in fought]
+    return Paired(len(pairs), *(contrast(outcomes, level) for outcomes in (before, right, won)))
 
 
-def contrast(outcomes: Sequence[tuple[bool, bool]], level: float = 0.95, seed: int = 0) -> Contrast:
+def contrast(outcomes: Sequence[tuple[bool, bool]], level: float = 0.95) -> Contrast:
     """Compare two yes-or-no outcomes of the same cases.
 
     >>> contrast([(True, True), (False, True), (False, False)]).only_b
@@ -77,6 +79,6 @@ def contrast(outcomes: Sequence[tuple[bool, bool]], level: float = 0.95, seed: i
     p = mcnemar_exact(only_a, only_b)
     if not of:
         return Contrast(0, 0, 0, 0, 0, None, None, None, p)
-    low, high = bootstrap_mean([int(y) - int(x) for x, y in outcomes], level, seed)
     neither = of - both - only_a - only_b
+    low, high = paired_interval(both, only_a, only_b, neither, level)
     return Contrast(of, both, only_a, only_b, neither, (only_b - only_a) / of, low, high, p)

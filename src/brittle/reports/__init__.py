@@ -1,6 +1,14 @@
-"""Reports, from stored rows only: terminal, plain text, notebook, JSON, self-contained HTML."""
+"""Reports, from stored rows only: terminal, plain text, notebook, JSON, HTML, figures, grids."""
 
+from brittle.reports.grids import grid_markdown, grid_of
 from brittle.reports.html import render
+from brittle.reports.plots import (
+    confidence_figure,
+    grid_figure,
+    histogram_figure,
+    scatter_figure,
+)
+from brittle.reports.standalone import standalone
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import (
     comparison_json,
@@ -12,7 +20,14 @@ from brittle.reports.summaries import (
 __all__ = [
     "StoredRun",
     "comparison_json",
+    "confidence_figure",
+    "grid_figure",
+    "grid_markdown",
+    "grid_of",
+    "histogram_figure",
     "render",
+    "scatter_figure",
+    "standalone",
     "summary_html",
     "summary_json",
     "summary_text",

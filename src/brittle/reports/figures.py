@@ -1,7 +1,4 @@
-"""Figures for the page, as inline SVG: curves, the accuracy scale, bars.
-
-Only presentation attributes and classes are used: the page's content policy forbids inline styles.
-"""
+"""Figures of one run, as inline SVG: curves, the accuracy scale, bars."""
 
 from __future__ import annotations
 
@@ -12,56 +9,22 @@ from brittle.asks import Status
 from brittle.metrics.curves import Curve
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
-from brittle.reports.summaries import escaped
+from brittle.reports.axes import SHARES, Frame, drawn, nice_ticks
 from brittle.reports.wording import number, percent
 
-WIDTH, HEIGHT = 420, 250
-LEFT, RIGHT, TOP, BOTTOM = 46, 12, 12, 44
 MOST_POINTS = 240
 
 
 def curve_figure(curve: Curve, axis: str) -> str:
     """Draw the share of attacked cases won against what each cost, with its interval."""
     ticks = nice_ticks(curve.end)
-    end = max(ticks[-1], 1.04 * curve.end, 1)
-    across, down = _scales(end)
-    points = _thinned(curve)
-    line, band = _paths(points, curve, across, down)
+    frame = Frame((0.0, max(ticks[-1], 1.04 * curve.end, 1)), across=axis)
+    line, band = _paths(_thinned(curve), curve, frame)
     told = f"{percent(curve.share(curve.end))} of {number(curve.of)} attacked cases won by the end"
-    parts = [
-        f'<svg class="curve" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="Share of attacked cases won against {escaped(axis)}: {escaped(told)}">'
-    ]
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        y = down(share)
-        style = "axis" if share == 0 else "grid"
-        parts.append(f'<path class="{style}" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{share:.0%}</text>')
-    for tick in ticks:
-        x = across(tick)
-        parts.append(f'<path class="axis" d="M{x:.1f} {HEIGHT - BOTTOM}v4"/>')
-        label = f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">'
-        parts.append(f"{label}{number(tick)}</text>")
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(
-        f'<text class="title" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">'
-        f"{escaped(axis)}</text>"
-    )
-    parts.append(f'<path class="band" d="{band}"/><path class="line" d="{line}"/></svg>')
-    return "".join(parts)
-
-
-def nice_ticks(end: float, most: int = 6) -> list[int]:
-    """Choose whole numbers from 0 that cover an axis in steps people count in.
-
-    >>> nice_ticks(7), nice_ticks(430)
-    ([0, 2, 4, 6, 8], [0, 100, 200, 300, 400, 500])
-    """
-    if end <= most:
-        return list(range(max(1, math.ceil(end)) + 1))
-    size: float = 10 ** math.floor(math.log10(end / most))
-    step = next(int(size * m) for m in (1, 2, 5, 10) if int(size * m) * most >= end)
-    return list(range(0, math.ceil(end / step) * step + 1, step))
+    body = f'<path class="band" d="{band}"/><path class="line" d="{line}"/>'
+    x_ticks = [(tick, number(tick)) for tick in ticks]
+    label = f"Share of attacked cases won against {axis}: {told}"
+    return drawn(frame, label, x_ticks, SHARES, body)
 
 
 def scale_figure(before: Figure, after: Figure) -> str:
@@ -108,23 +71,6 @@ def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
     return "".join(parts) + "</svg>"
 
 
-def _scales(end: float) -> tuple[_Scale, _Scale]:
-    return (
-        _Scale(LEFT, (WIDTH - LEFT - RIGHT) / end),
-        _Scale(HEIGHT - BOTTOM, -(HEIGHT - BOTTOM - TOP)),
-    )
-
-
-class _Scale:
-    """A linear map from values to the figure's units."""
-
-    def __init__(self, origin: float, unit: float) -> None:
-        self.origin, self.unit = origin, unit
-
-    def __call__(self, value: float) -> float:
-        return self.origin + self.unit * value
-
-
 def _thinned(curve: Curve) -> Sequence[tuple[int, int]]:
     """Keep enough points that no eye sees the difference, always with the first and the last."""
     step = math.ceil(len(curve.points) / MOST_POINTS) or 1
@@ -134,20 +80,19 @@ def _thinned(curve: Curve) -> Sequence[tuple[int, int]]:
     return kept
 
 
-def _paths(
-    points: Sequence[tuple[int, int]], curve: Curve, across: _Scale, down: _Scale
-) -> tuple[str, str]:
+def _paths(points: Sequence[tuple[int, int]], curve: Curve, frame: Frame) -> tuple[str, str]:
     """Trace the stepped curve, and around it the pointwise Wilson band."""
+    across, up = frame.across_at, frame.up_at
     if not points or not curve.of:
-        return f"M{LEFT} {down(0):.1f}H{WIDTH - RIGHT}", ""
-    line = [f"M{across(0):.1f} {down(0):.1f}"]
-    upper, lower = [f"M{across(points[0][0]):.1f} {down(0):.1f}"], []
+        return f"M{frame.left} {up(0):.1f}H{frame.right}", ""
+    line = [f"M{across(0):.1f} {up(0):.1f}"]
+    upper, lower = [f"M{across(points[0][0]):.1f} {up(0):.1f}"], []
     for (x, won), (following, _) in zip(points, [*points[1:], (curve.end, 0)]):
         low, high = wilson(won, curve.of)
         here, there = across(x), across(max(following, x))
-        line.append(f"H{here:.1f}V{down(won / curve.of):.1f}")
-        upper.append(f"L{here:.1f} {down(high):.1f}H{there:.1f}")
-        lower.append(f"L{there:.1f} {down(low):.1f}H{here:.1f}")
+        line.append(f"H{here:.1f}V{up(won / curve.of):.1f}")
+        upper.append(f"L{here:.1f} {up(high):.1f}H{there:.1f}")
+        lower.append(f"L{there:.1f} {up(low):.1f}H{here:.1f}")
     line.append(f"H{across(curve.end):.1f}")
     return "".join(line), "".join(upper) + "".join(reversed(lower)) + "Z"
 

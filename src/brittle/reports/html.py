@@ -17,9 +17,10 @@ from typing import Any
 
 from brittle.asks import Status
 from brittle.metrics.confusion import confusion
-from brittle.metrics.curves import Curve, success_by_queries, success_by_words
 from brittle.metrics.summary import Summary, summary
-from brittle.reports.figures import curve_figure, scale_figure, status_bar
+from brittle.reports.easily import easily_section
+from brittle.reports.edited import edited_section
+from brittle.reports.figures import scale_figure, status_bar
 from brittle.reports.island import island
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import escaped
@@ -31,7 +32,6 @@ from brittle.reports.wording import (
     lines,
     notes,
     number,
-    percent,
     plural,
     setting,
 )
@@ -50,7 +50,7 @@ def render(run: StoredRun) -> str:
         _how_it_ended(figures),
     ]
     if figures.success.of:
-        sections += [_curves(results, run), _what_breaks(results)]
+        sections += [easily_section(results, run), _what_breaks(results), edited_section(results)]
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
     if results:
@@ -154,31 +154,6 @@ def _reasons(figures: Summary, status: Status) -> str:
     told = [f"<bdi>{escaped(reason)}</bdi>{n}" for reason, n in zip(reasons, counts)]
     more = [f"{number(len(told) - 5)} other reasons"] if len(told) > 5 else []
     return ": " + ", ".join(told[:5] + more) if told else ""
-
-
-def _curves(results: Sequence[Result], run: StoredRun) -> str:
-    queries = success_by_queries(results, run.steps())
-    words = success_by_words(results)
-    return (
-        '<section><h2>How easily it breaks</h2><div class="pair">'
-        f'<figure class="card"><figcaption>{_told(queries, "query", "queries")}</figcaption>'
-        f"{curve_figure(queries, 'queries per case')}</figure>"
-        f'<figure class="card"><figcaption>{_told(words, "word changed", "words changed")}'
-        f"</figcaption>{curve_figure(words, 'words changed')}</figure></div>"
-        f'<p class="small">Share of the {number(queries.of)} attacked cases won at this cost or '
-        "less; the band is the 95% interval.</p></section>"
-    )
-
-
-def _told(curve: Curve, one: str, many: str) -> str:
-    """Say a curve in a sentence: at what cost half is won, or how far it came."""
-    half = next((x for x, won in curve.points if 2 * won >= curve.of), None)
-    if half is not None:
-        share, cost = percent(curve.share(half)), half
-    else:
-        share, cost = percent(curve.share(curve.end)), curve.end
-    unit = one if cost == 1 else many
-    return f"<b>{share}</b> won with at most <b>{number(cost)}</b> {unit}"
 
 
 def _what_breaks(results: Sequence[Result]) -> str:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary, summary
+from brittle.reports.grids import grid_of, grid_table
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summed
 from brittle.reports.texts import clearest, cut, pieces, visible
 from brittle.reports.wording import (
     Write,
+    edited,
     effort,
     interval,
     lines,
@@ -40,17 +42,18 @@ def summary_block(run: StoredRun) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    manifest, figures = run.manifest, summed(run)
+    manifest, (results, figures) = run.manifest, summed(run)
     title = Text.assemble((visible(run.name), "bold"), "  ", (visible(setting(manifest)), "dim"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True, style="dim")
     table.add_column(style="dim")
-    for line in lines(figures, manifest):
+    for line in lines(figures, manifest, results):
         value = Text(line.value, style=_STYLES.get(line.key, "bold"))
         table.add_row(f"  {line.name}", value, line.interval, line.over)
-    told = [_marked(" ", Text(visible(statuses(figures))))]
+    told = [_marked(" ", Text(line)) for line in edited(results)]
+    told.append(_marked(" ", Text(visible(statuses(figures)))))
     told.append(_marked(" ", Text(effort(run.totals), style="dim")))
     told += [_note(note) for note in notes(figures, manifest)]
     return Group(title, "", table, "", *told)
@@ -120,6 +123,10 @@ def comparison(runs: Sequence[StoredRun]) -> RenderableType:
     parts: list[RenderableType] = [_side_by_side(runs, sums)]
     if len(runs) > 1:
         parts += ["", _paired_table(runs, rows)]
+    if len(runs) > 2:
+        table = grid_of(runs)
+        if min(len(table.targets), len(table.attacks)) > 1:
+            parts += ["", grid_table(table)]
     for run, figures in zip(runs, sums):
         parts += [_note(f"{run.name}: {note}") for note in notes(figures, run.manifest)]
     return Group(*parts)
@@ -150,6 +157,7 @@ def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]]) -> Ta
     table.title, table.title_justify = title, "left"
     table.add_column("", overflow="fold")
     table.add_column("difference", justify="right")
+    table.add_column("over", justify="right")
     table.add_column("only first", justify="right")
     table.add_column("only here", justify="right")
     table.add_column("p", justify="right")
@@ -157,6 +165,7 @@ def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]]) -> Ta
         found = paired(rows[0], rs)
         shared = f"  {number(found.shared)} shared"
         table.add_row(Text.assemble((visible(run.name), "bold"), (shared, "dim")))
+        table.add_row("  accuracy before", *_contrasted(found.before))
         table.add_row("  accuracy under attack", *_contrasted(found.accuracy))
         table.add_row("  attack success", *_contrasted(found.success))
     return table
@@ -166,12 +175,12 @@ def _contrasted(contrast: Contrast) -> tuple[Text | str, ...]:
     from rich.text import Text
 
     if contrast.difference is None or contrast.low is None or contrast.high is None:
-        return (Text("no shared case", style="dim"), "–", "–", "–")
+        return (Text("no shared case", style="dim"), "0", "–", "–", "–")
     points = f"{100 * contrast.difference:+.1f}"
     within = f"{100 * contrast.low:+.1f} to {100 * contrast.high:+.1f}"
     difference = Text.assemble((points, "bold"), " points\n", (within, "dim"))
     p = "<0.001" if contrast.p < 0.001 else f"{contrast.p:.3f}"
-    return difference, number(contrast.only_a), number(contrast.only_b), p
+    return difference, *map(number, (contrast.of, contrast.only_a, contrast.only_b)), p
 
 
 def _outcome(result: Result) -> Text:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.asks import Status
+from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
+from brittle.results import Result
 
 NOTHING = "–"
 Write = Callable[[float | None], str]
@@ -32,10 +34,15 @@ class Line:
     over: str
 
 
-def lines(summary: Summary, manifest: Mapping[str, Any]) -> list[Line]:
-    """Put the figures of a summary into words, the most important first."""
+def lines(
+    summary: Summary, manifest: Mapping[str, Any], results: Sequence[Result] = ()
+) -> list[Line]:
+    """Put the figures of a summary into words, the most important first.
+
+    With the rows of a character attack, the share of characters is one of them.
+    """
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
-    return [
+    told = [
         _rate("accuracy_before", f"{what} before", summary.before),
         _rate("accuracy_after", f"{what} under attack", summary.after),
         _rate("success", "attack success", summary.success),
@@ -43,6 +50,10 @@ def lines(summary: Summary, manifest: Mapping[str, Any]) -> list[Line]:
         _mean("words_changed", "words changed", summary.words),
         _mean("share_changed", "share of words", summary.share, percent),
     ]
+    if is_by_characters(results):
+        share = characters_share(results)
+        told.append(_mean("characters_changed", "share of characters", share, percent))
+    return told
 
 
 def ended(summary: Summary) -> list[tuple[Status, int]]:
@@ -65,6 +76,27 @@ def statuses(summary: Summary) -> str:
         told = ", ".join(reason + n for reason, n in zip(reasons, counts))
         words.append(f"{status} {number(count)}" + (f" ({told})" if told else ""))
     return " · ".join(words) or "no case has finished yet"
+
+
+def edited(results: Sequence[Result]) -> list[str]:
+    """Say in one line which character operations were used; nothing where words were replaced.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> edited(sample_results())
+    []
+    >>> from dataclasses import replace
+    >>> from brittle.edits import Edit
+    >>> won = sample_results()[0]
+    >>> edit = Edit("text", 11, 16, "funny", "fuumny")
+    >>> edited([replace(won, edits=(edit,), characters_changed=2)])
+    ['2 character edits: 50.0% flips, 50.0% inserts, 0.0% deletes']
+    """
+    if not is_by_characters(results):
+        return []
+    found = operations(results)
+    edits = plural(found.total, ("character edit", "character edits"))
+    told = [f"{percent(share)} {name}" for name, share in found.shares.items()]
+    return [f"{edits}: {', '.join(told)}"]
 
 
 def effort(totals: Mapping[str, float]) -> str:

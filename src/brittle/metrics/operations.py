@@ -1,0 +1,135 @@
+"""Which character operations made the adversarial texts: flips, inserts and deletes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from brittle.metrics.summary import Figure, mean
+from brittle.results import Result
+
+_MOST_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Operations:
+    """How many characters were flipped (replaced), inserted and deleted in won cases.
+
+    `share` is the mean, over won cases, of the operations of a case over the characters of its
+    original.
+    """
+
+    flips: int
+    inserts: int
+    deletes: int
+    share: Figure
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {"flips": self.flips, "inserts": self.inserts, "deletes": self.deletes}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        return {name: count / (self.total or 1) for name, count in self.counts.items()}
+
+    @property
+    def total(self) -> int:
+        return self.flips + self.inserts + self.deletes
+
+
+def operations(results: Sequence[Result], level: float = 0.95, seed: int = 0) -> Operations:
+    """Count the operations that turn the old stretch of every edit into the new one.
+
+    Characters are code points; those of the original are counted as it is rendered, with all its
+    fields, gaps and line breaks between fields.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> found = operations(sample_results())
+    >>> found.flips, found.inserts, found.deletes, found.total
+    (14, 2, 2, 18)
+    >>> round(found.share.value, 3), found.share.over
+    (0.306, 'won cases')
+    """
+    flips = inserts = deletes = 0
+    for row in _won(results):
+        for edit in row.edits:
+            flipped, inserted, deleted = aligned(edit.old, edit.new)
+            flips, inserts, deletes = flips + flipped, inserts + inserted, deletes + deleted
+    return Operations(flips, inserts, deletes, characters_share(results, level, seed))
+
+
+def characters_share(results: Sequence[Result], level: float = 0.95, seed: int = 0) -> Figure:
+    """Give the mean share of the original's characters that won cases changed.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> round(characters_share(sample_results()).value, 3)
+    0.306
+    """
+    shares = [r.characters_changed / len(r.original) for r in _won(results) if r.original]
+    return mean(shares, "won cases", level, seed)
+
+
+def is_by_characters(results: Sequence[Result]) -> bool:
+    """Say whether edits keep words recognisable, as character attacks do.
+
+    They do if in the median won case at most half of the characters of the edited stretches
+    changed (of each, the longer side counts). Without won cases with edits the answer is no.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> is_by_characters(sample_results())
+    False
+    """
+    changed = []
+    for row in _won(results):
+        longest = sum(max(len(edit.old), len(edit.new)) for edit in row.edits)
+        if longest:
+            changed.append(row.characters_changed / longest)
+    return bool(changed) and median(changed) <= 0.5
+
+
+def aligned(old: str, new: str) -> tuple[int, int, int]:
+    """Count the flips, inserts and deletes of the shortest way from one string to another.
+
+    Of several shortest ways the one with the most flips counts, so that the answer is unique:
+    inserts minus deletes is the difference of the lengths.
+
+    >>> aligned("mood", "mooP"), aligned("mood", "moood"), aligned("mood", "mod")
+    ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    >>> aligned("ab", "ba"), aligned("abcd", "bcda")
+    ((2, 0, 0), (0, 1, 1))
+    """
+    start = _alike(old, new)
+    old, new = old[start:], new[start:]
+    end = _alike(old[::-1], new[::-1])
+    old, new = old[: len(old) - end], new[: len(new) - end]
+    longer = len(new) - len(old)
+    if len(old) * len(new) > _MOST_CELLS:
+        # As in `characters_changed`: two long stretches without a common end count whole.
+        total, shifts = max(len(old), len(new)), abs(longer)
+    else:
+        total, shifts = _cheapest(old, new)
+    return total - shifts, (shifts + longer) // 2, (shifts - longer) // 2
+
+
+def _cheapest(old: str, new: str) -> tuple[int, int]:
+    """Give the fewest operations, and how many of these at least are inserts or deletes."""
+    # One number for both: an operation costs `unit`, and one more if it is no flip; all inserts
+    # and deletes together stay below `unit`.
+    unit = len(old) + len(new) + 1
+    row = [(unit + 1) * j for j in range(len(new) + 1)]
+    for i, x in enumerate(old, 1):
+        last, row[0] = row[0], (unit + 1) * i
+        for j, y in enumerate(new, 1):
+            shifted = min(row[j], row[j - 1]) + unit + 1
+            last, row[j] = row[j], min(shifted, last + (unit if x != y else 0))
+    return divmod(row[-1], unit)
+
+
+def _alike(a: str, b: str) -> int:
+    """Count the characters that two strings begin with in common."""
+    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+
+
+def _won(results: Sequence[Result]) -> list[Result]:
+    return [r for r in results if r.status == "won"]

@@ -1,0 +1,36 @@
+"""What character attacks edited: flips, inserts, deletes, and how much of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brittle.metrics.operations import is_by_characters, operations
+from brittle.reports.figures import bar
+from brittle.reports.wording import interval, number, percent
+from brittle.results import Result
+
+
+def edited_section(results: Sequence[Result]) -> str:
+    """Show the operations of a character attack; nothing for attacks that replace words."""
+    if not is_by_characters(results):
+        return ""
+    found = operations(results)
+    rows = "".join(
+        f'<tr><th scope="row">{name}</th><td class="n">{number(found.counts[name])}</td>'
+        f'<td>{bar(share)}</td><td class="n">{percent(share)}</td></tr>'
+        for name, share in found.shares.items()
+    )
+    mean = found.share
+    return (
+        '<section><h2>What was edited</h2><div class="pair uneven"><div class="card">'
+        '<h3>characters</h3><div class="scroll"><table class="parts"><thead><tr>'
+        '<th scope="col">operation</th><th scope="col" class="n">count</th><th scope="col"></th>'
+        f'<th scope="col" class="n">share</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        '<p class="small">The fewest characters flipped (replaced), inserted and deleted that make '
+        "the adversarial texts of won cases; of several such ways the one with the most flips.</p>"
+        '</div><div class="cards single"><div class="card"><h3>share of characters</h3>'
+        f'<p class="value">{percent(mean.value)}</p>'
+        f'<p class="within">{interval(mean, percent)}</p>'
+        f'<p class="over">mean over {number(mean.of)} won cases: edits over the characters of the '
+        "original</p></div></div></div></section>"
+    )
