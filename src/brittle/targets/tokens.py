@@ -24,10 +24,26 @@ OFFSET = ("roberta", "camembert", "longformer", "mpnet", "data2vec-text")
 
 
 @dataclass(frozen=True, eq=False)
+class Placed:
+    """The tokens of one text, with its key, and the characters that each of them stands for.
+
+    A token stands for the characters from `start` to `stop` of the field numbered `field` as it is
+    rendered; a mark that the model adds of itself is of no field (−1).
+    """
+
+    key: bytes
+    ids: NDArray[np.int64]
+    field: NDArray[np.int64]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class Tokens:
     """How a model's tokenizer reads texts, and how its ids are padded to a batch.
 
-    With `pad` None rows are never padded: only texts of one length share a batch.
+    With `pad` None rows are never padded: only texts of one length share a batch. `backend` is the
+    tokenizer that knows where its tokens stand, cut to length; None for one written in Python.
     """
 
     tokenizer: Any
@@ -37,6 +53,7 @@ class Tokens:
     longest: int | None
     types_pairs: bool
     types_always: bool
+    backend: Any = None
 
     @staticmethod
     def of(tokenizer: Any, model: Any, mask: str | None = None) -> Tokens:
@@ -47,7 +64,8 @@ class Tokens:
         longest = _longest(tokenizer, model.config)
         takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
         takes_types = takes_types and "token_type_ids" in tokenizer.model_input_names
-        encode = _encoder(tokenizer, longest)
+        backend = _backend(tokenizer, longest)
+        encode = _encoder(tokenizer, longest, backend)
         pad = tokenizer.pad_token_id
         if pad is None and getattr(model.config, "pad_token_id", None) is None:
             # Models that pool the last token look for the padding; no token is ever −1.
@@ -58,23 +76,39 @@ class Tokens:
         if mask is None:
             mask = tokenizer.mask_token or tokenizer.unk_token or ""
         always = takes_types and any(encode(["a"])[0][1])
-        return Tokens(tokenizer, encode, mask, pad, longest, takes_types, always)
+        return Tokens(tokenizer, encode, mask, pad, longest, takes_types, always, backend)
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         """Give every text its key."""
         if not items:
             return []
-        keys = []
         texts = [_one_or_two(item, self.mask) for item in items]
-        paired = isinstance(texts[0], tuple)
-        if any(isinstance(text, tuple) != paired for text in texts):
+        if any(isinstance(text, tuple) != _paired(texts) for text in texts):
             # The tokenizer takes all texts single or all in pairs.
             return [self.encode([item])[0] for item in items]
-        typed = self.types_always or (self.types_pairs and paired)
-        for ids, types in self.encode_raw(texts):
-            numbers = [TYPED, *ids, *types] if typed else ids
-            keys.append(np.asarray(numbers, dtype=np.int32).tobytes())
-        return keys
+        paired = _paired(texts)
+        return [self._key(ids, types, paired) for ids, types in self.encode_raw(texts)]
+
+    def placed(self, items: Sequence[Text]) -> list[Placed]:
+        """Give every text its key, and say where each of its tokens stands."""
+        if self.backend is None:
+            raise UsageError(
+                f"The tokenizer {type(self.tokenizer).__name__} does not say which characters a "
+                "token stands for, so nothing of the model's inside can be told word by word. "
+                "Load the model with a fast tokenizer (a folder with tokenizer.json), or use an "
+                "attack that asks for scores only."
+            )
+        texts = [_one_or_two(item, self.mask) for item in items]
+        found = []
+        for text in texts:
+            told = (
+                self.backend.encode(*text) if isinstance(text, tuple) else self.backend.encode(text)
+            )
+            field = [-1 if n is None else n for n in told.sequence_ids]
+            start, stop = np.array(told.offsets, dtype=np.int64).reshape(-1, 2).T
+            key = self._key(told.ids, told.type_ids, isinstance(text, tuple))
+            found.append(Placed(key, np.array(told.ids), np.array(field), start, stop))
+        return found
 
     def batches(
         self, keys: Sequence[bytes], most: int
@@ -103,6 +137,10 @@ class Tokens:
         words = backend.to_str() if backend else repr(sorted(self.tokenizer.get_vocab().items()))
         return f"{words}\n{self.mask}\n{self.longest}"
 
+    def _key(self, ids: list[int], types: list[int], paired: bool) -> bytes:
+        typed = self.types_always or (self.types_pairs and paired)
+        return np.asarray([TYPED, *ids, *types] if typed else ids, dtype=np.int32).tobytes()
+
     def _padded(self, rows: list[NDArray[np.int32]], typed: bool) -> dict[str, NDArray[np.int64]]:
         width = max(len(row) // 2 if typed else len(row) for row in rows)
         ids = np.full((len(rows), width), self.pad or 0, dtype=np.int64)
@@ -119,26 +157,32 @@ class Tokens:
         return arrays
 
 
-def _encoder(tokenizer: Any, longest: int | None) -> Callable[[list[Any]], Encoded]:
+def _backend(tokenizer: Any, longest: int | None) -> Any:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-
-        def slow(texts: list[Any]) -> Encoded:
-            pairs = {"text_pair": [second for _, second in texts]} if _paired(texts) else {}
-            firsts = [first for first, _ in texts] if pairs else texts
-            told = tokenizer(firsts, truncation=longest is not None, max_length=longest, **pairs)
-            none: list[list[int]] = [[] for _ in texts]
-            return list(zip(told["input_ids"], told.get("token_type_ids", none)))
-
-        return slow
+        return None
     # A copy, for truncation and padding are settings of the object, not of the call.
     own = type(backend).from_str(backend.to_str())
     own.no_padding()
     own.no_truncation()
     if longest is not None:
         own.enable_truncation(longest)
-    encode = getattr(own, "encode_batch_fast", own.encode_batch)
-    return lambda texts: [(told.ids, told.type_ids) for told in encode(texts)]
+    return own
+
+
+def _encoder(tokenizer: Any, longest: int | None, backend: Any) -> Callable[[list[Any]], Encoded]:
+    if backend is not None:
+        encode = getattr(backend, "encode_batch_fast", backend.encode_batch)
+        return lambda texts: [(told.ids, told.type_ids) for told in encode(texts)]
+
+    def slow(texts: list[Any]) -> Encoded:
+        pairs = {"text_pair": [second for _, second in texts]} if _paired(texts) else {}
+        firsts = [first for first, _ in texts] if pairs else texts
+        told = tokenizer(firsts, truncation=longest is not None, max_length=longest, **pairs)
+        none: list[list[int]] = [[] for _ in texts]
+        return list(zip(told["input_ids"], told.get("token_type_ids", none)))
+
+    return slow
 
 
 def _paired(texts: list[Any]) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brittle.errors import BrittleError, TargetError, UsageError, require
-from brittle.targets import fingerprints
+from brittle.moves import Aim, Flipped, Level
+from brittle.targets import alignment, fingerprints
 from brittle.targets.labels import Labels, names
-from brittle.targets.protocols import Scores
+from brittle.targets.protocols import Gradient, Scores
 from brittle.targets.scores import probabilities
 from brittle.targets.tokens import Tokens
 from brittle.text import Text
@@ -21,6 +24,7 @@ from brittle.zoo.device import cores, torch_device
 
 if TYPE_CHECKING:
     from brittle.targets.fast_bert import FastBert
+    from brittle.targets.inside import Inside
 
 # Tokens of one forward pass: more fill no core better, and need more memory for long texts.
 TOKENS_CPU, TOKENS_GPU = 4096, 1 << 16
@@ -47,18 +51,47 @@ class SequenceClassifier:
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
         """Give the probabilities of texts tokenized by `canonical`."""
         scores = np.zeros((len(keys), len(self.labels)))
-        if not all(keys):
-            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
-        most = TOKENS_CPU if self.device == "cpu" else TOKENS_GPU
-        for rows, arrays in self.tokens.batches(keys, most):
+        for rows, logits in self._passes(keys):
             who = f"Target {self.name!r}"
-            scores[rows] = probabilities(
-                self._logits(arrays), len(rows), self.labels, "logits", who
-            )
+            scores[rows] = probabilities(logits, len(rows), self.labels, "logits", who)
         return scores
 
     def scores(self, items: Sequence[Text]) -> Scores:
         return self.canonical_scores(self.canonical(items))
+
+    def logits(self, items: Sequence[Text]) -> Scores:
+        """Give the scores before the softmax."""
+        table = np.zeros((len(items), len(self.labels)))
+        for rows, logits in self._passes(self.canonical(items)):
+            table[rows] = logits
+        return table
+
+    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+        """Give for every text the positions of the words that are not cut off."""
+        return alignment.read(items, self.tokens)
+
+    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+        return self.inside.flips(aims)
+
+    def gradients(self, aims: Sequence[Aim]) -> list[Gradient]:
+        return self.inside.gradients(aims)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        return self.inside.layers
+
+    def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
+        return self.inside.embeddings(items, layer, level)
+
+    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
+        return self.inside.attention(items)
+
+    @cached_property
+    def inside(self) -> Inside:
+        """The inside of the model; a thing of torch's, made when it is first asked for."""
+        from brittle.targets.inside import Inside
+
+        return Inside(self.model, self.tokens, self.name, self.labels)
 
     def close(self) -> None:
         """Give torch back the threads it had."""
@@ -66,6 +99,13 @@ class SequenceClassifier:
             require("torch", "transformers", "A transformers target").set_num_threads(
                 self.threads_before
             )
+
+    def _passes(self, keys: Sequence[bytes]) -> Iterator[tuple[list[int], Any]]:
+        if not all(keys):
+            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
+        most = TOKENS_CPU if self.device == "cpu" else TOKENS_GPU
+        for rows, arrays in self.tokens.batches(keys, most):
+            yield rows, self._logits(arrays)
 
     def _logits(self, arrays: dict[str, Any]) -> Any:
         import torch

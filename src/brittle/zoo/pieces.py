@@ -26,7 +26,7 @@ from brittle.zoo import letters
 from brittle.zoo.letters import Edits, PiecesOf
 
 ENTRIES = 1 << 24  # of one table of places × dictionary: 64 MB, unless one text alone has more
-REMEMBERED = 4096  # words whose edits of a character are kept, some ten kilobytes each
+REMEMBERED = 2048  # words whose edits of a character are kept
 
 Spelt = Callable[[Word, int], tuple[str, Kind, int, bool]]
 
@@ -51,8 +51,8 @@ class Ranked:
     """The best edits of one text, the highest gain first, spelt out when looked at (`Moves`)."""
 
     gain: NDArray[np.float64]
-    row: NDArray[np.int64]
-    choice: NDArray[np.int64]
+    row: NDArray[np.integer]
+    choice: NDArray[np.integer]
     places: tuple[int, ...]
     words: tuple[Word, ...]
     spelt: Spelt
@@ -86,7 +86,7 @@ class Pieces:
         self.ids = tuple(int(piece) for piece in ids if sound[piece])
         self.known = frozenset(word.lower() for word in words)
         self.pieces_of = pieces_of
-        self._edits = lru_cache(maxsize=REMEMBERED)(lambda word: letters.edits(word, pieces_of))
+        self._edits = lru_cache(maxsize=REMEMBERED)(self._edits_of)
 
     def best(self, readings: Sequence[Reading]) -> list[Ranked]:
         """Rank the edits of texts, each as its space says; the texts share their products."""
@@ -153,20 +153,21 @@ class Pieces:
         slope = stack.mean_slope()
         now = stack.now.double().cpu().numpy()
         for reading, (start, _) in zip(group, stack.texts):
-            gains, numbers, rows = [np.zeros(0)], [np.arange(0)], []
+            gains, numbers, rows = [np.zeros(0)], [np.zeros(0, dtype=np.int32)], []
             for row, word in enumerate(reading.words):
                 if not isinstance(word, str):
                     continue
-                edits: Edits = self._edits(word)
-                wanted = edits.of(reading.space.kinds)
+                edits = self._edits(word, reading.space.kinds)
                 moved = self.table[edits.piece] @ slope[start + row]
-                new = edits.summed(moved.double().cpu().numpy())
-                gains.append(new[wanted] - now[start + row])
-                numbers.append(edits.number[wanted])
-                rows += [row] * len(wanted)
+                gains.append(edits.summed(moved.double().cpu().numpy()) - now[start + row])
+                numbers.append(edits.number)
+                rows += [row] * len(edits.number)
             gain, at = _top(torch.from_numpy(np.concatenate(gains)), reading.space.top)
             row_at = np.array(rows, dtype=np.int64)[at]
             yield _ranked(reading, gain, row_at, np.concatenate(numbers)[at], self._edited)
+
+    def _edits_of(self, word: str, kinds: tuple[Kind, ...]) -> Edits:
+        return letters.edits(word, kinds, self.pieces_of)
 
     def _swapped(self, word: Word, choice: int) -> tuple[str, Kind, int, bool]:
         new = self.words[choice]
@@ -258,8 +259,8 @@ def _top(gain: Tensor, most: int) -> tuple[NDArray[np.float64], NDArray[np.int64
 def _ranked(
     reading: Reading,
     gain: NDArray[np.float64],
-    row: NDArray[np.int64],
-    choice: NDArray[np.int64],
+    row: NDArray[np.integer],
+    choice: NDArray[np.integer],
     spelt: Spelt,
 ) -> Ranked:
     return Ranked(gain, row, choice, tuple(reading.places), tuple(reading.words), spelt)
