@@ -1,9 +1,10 @@
 """Print every promise with the command that shows it and the value measured now.
 
-    python benchmarks/acceptance.py [--only 1,2] [--bench results.json]
+    python benchmarks/acceptance.py [--only 1,2] [--bench results.json] [--papers docs/papers]
 
 Without --bench the benchmarks are run now as well, which takes the longest: TextAttack's genetic
-search alone needs tens of minutes.
+search alone needs tens of minutes. What the papers' commands found is read from the figures they
+leave beside their pages.
 """
 
 from __future__ import annotations
@@ -21,13 +22,35 @@ from typing import Any
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
+PAPERS = ROOT / "docs" / "papers"
 Row = tuple[str, str, str]
+
+WHITE_BOX = (
+    "tests/zoo/test_white.py",
+    "tests/zoo/test_spelling_moves.py",
+    "tests/zoo/test_pieces.py",
+    "tests/targets/test_alignment.py",
+    "tests/targets/test_inside.py",
+    "tests/attacks/test_hotflip.py",
+    "tests/attacks/test_hotflip_words.py",
+    "tests/attacks/test_beam.py",
+    "tests/attacks/test_jsma.py",
+)
+"""Where gradients and flips are checked against finite differences, brute force and by hand."""
+
+FINDINGS = {
+    "beam-never-below": "hotflip",
+    "trained-plain": "hotflip",
+    "jsma-strongest": "imdb",
+}
+"""Findings that must agree, by key, with the paper whose command finds them."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="1,2,3,4,5,6", help="numbers of the items")
+    parser.add_argument("--only", default=",".join(ITEMS), help="numbers of the items")
     parser.add_argument("--bench", type=Path, help="results of make bench, instead of running it")
+    parser.add_argument("--papers", type=Path, default=PAPERS, help="the papers' pages")
     given = parser.parse_args()
     failed = 0
     for number in given.only.split(","):
@@ -57,18 +80,30 @@ def contract(given: Any) -> Iterator[Row]:
 
 
 def benchmarks(given: Any) -> Iterator[Row]:
-    if given.bench:
-        yield from bench_rows(json.loads(given.bench.read_text()), f"make bench ({given.bench})")
+    yield from bench_rows(*measured(given, "pwws,minilm,genetic,startup"))
+
+
+def hotflip(given: Any) -> Iterator[Row]:
+    content, command = measured(given, "hotflip")
+    if not content.get("hotflip"):
+        yield "HotFlip: not measured", command, "not done"
         return
+    yield from hotflip_rows(content["hotflip"], command)
+
+
+def measured(given: Any, parts: str) -> tuple[dict[str, Any], str]:
+    """Give the results of the benchmark at hand, or measure these parts of it now."""
+    if given.bench:
+        return json.loads(given.bench.read_text()), f"make bench ({given.bench})"
+    words = [str(HERE / "run.py"), "--only", parts]
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "results.json"
-        subprocess.run([sys.executable, str(HERE / "run.py"), "--out", str(out)], check=True)
-        yield from bench_rows(json.loads(out.read_text()), "python benchmarks/run.py")
+        subprocess.run([sys.executable, *words, "--out", str(out)], check=True)
+        return json.loads(out.read_text()), f"python benchmarks/run.py --only {parts}"
 
 
 def bench_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
-    sys.path.insert(0, str(HERE))
-    from run import GOALS
+    from page import GOALS
 
     for row in content["rows"]:
         goal = GOALS[row["name"]]
@@ -96,6 +131,47 @@ def bench_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
     yield f"genetic: engine {cost:.1f} µs per text asked (asked for ≤ 10)", command, yes(cost <= 10)
 
 
+def hotflip_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
+    from page import HOTFLIP_CHARACTERS, HOTFLIP_WORDS, rate
+
+    words, characters = content["words"], content["characters"]
+    ratio = words["ratio"]
+    told = f"words: {ratio:.1f}× TextAttack's examples/s (asked for ≥ {HOTFLIP_WORDS:g}×)"
+    yield told, command, yes(ratio >= HOTFLIP_WORDS)
+    mine, theirs = (words[side]["won"] / words[side]["attacked"] for side in ("ours", "peer"))
+    told = f"words: success {mine:.1%}, TextAttack {theirs:.1%}; at least as high"
+    yield told, command, yes(mine >= theirs)
+    told = f"words: success {rate(words['constrained'])} with the paper's constraints"
+    yield told, command, yes(words["constrained"]["attacked"] > 0)
+    share, one = characters["ratio"], characters["over_single"]
+    told = f"characters: {share:.2f} of the bare network's gradient passes/s at its best batch size"
+    told += f" (asked for ≥ {HOTFLIP_CHARACTERS:g}), {one:.1f}× row by row"
+    yield told, command, yes(share >= HOTFLIP_CHARACTERS)
+    exact = characters["exact"]
+    faster = exact["exact_seconds"] / exact["gradient_seconds"]
+    told = f"characters: a step by gradient {faster:.0f}× faster than one by every edit's loss"
+    yield told, command, yes(faster > 1)
+
+
+def white_box(given: Any) -> Iterator[Row]:
+    yield from tests(*WHITE_BOX)
+
+
+def findings(given: Any) -> Iterator[Row]:
+    """Read what the papers' commands found; a finding rests on paired intervals."""
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(given.papers.glob("*.json")):
+        found |= json.loads(path.read_text()).get("findings", {})
+    for key, paper in FINDINGS.items():
+        command = f"brittle papers {paper}"
+        if key not in found:
+            yield f"{key}: not found in {given.papers}", command, "not done"
+            continue
+        row = found[key]
+        told = f"{row['claim']}: {row['verdict']} ({row['evidence']})"
+        yield told, command, yes(row["verdict"] == "agrees")
+
+
 def memory(given: Any) -> Iterator[Row]:
     yield from script("memory.py")
 
@@ -105,7 +181,11 @@ def kills(given: Any) -> Iterator[Row]:
 
 
 def bad_input(given: Any) -> Iterator[Row]:
-    yield from tests("tests/robustness/test_bad_input.py")
+    yield from tests("tests/robustness/test_bad_input.py", "-k", "not white_box")
+
+
+def bad_input_inside(given: Any) -> Iterator[Row]:
+    yield from tests("tests/robustness/test_bad_input.py", "-k", "white_box")
 
 
 def script(name: str, *words: str) -> Iterator[Row]:
@@ -130,6 +210,10 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "4": ("Peak memory does not grow with the number of cases", memory),
     "5": ("Killed at random moments, a run resumes and asks nothing twice", kills),
     "6": ("Bad input has its documented outcome", bad_input),
+    "7": ("Gradients, flips and alignment against brute force", white_box),
+    "8": ("HotFlip's speed", hotflip),
+    "9": ("The papers' findings, by paired intervals", findings),
+    "10": ("Bad input of attacks that look inside, and of training", bad_input_inside),
 }
 
 

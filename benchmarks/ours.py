@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,11 +48,11 @@ class Replayed(Recorded):
         return np.array([self.answers[key] for key in keys])
 
 
-def attack(target: Any, dataset: Dataset, name: str, table: Path) -> dict[str, Any]:
+def attack(target: Any, dataset: Dataset, name: str, **settings: Any) -> dict[str, Any]:
     """Run an attack with stored rows, as a user would, and time it."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        run = brittle.attack(target, dataset, name, candidates=str(table), folder=folder)
+        run = brittle.attack(target, dataset, name, folder=folder, **settings)
         seconds = time.perf_counter() - began
         rows = run.results()
         totals = run.totals
@@ -72,9 +71,15 @@ def attack(target: Any, dataset: Dataset, name: str, table: Path) -> dict[str, A
     }
 
 
-def bare(score: Any, keys: Sequence[bytes], sizes: Sequence[int], threads: int) -> dict[str, float]:
+def bare(
+    score: Any,
+    keys: Sequence[Any],
+    sizes: Sequence[int],
+    threads: int,
+    size_of: Callable[[Any], int] = len,
+) -> dict[str, float]:
     """Score distinct rows, sorted by length, in batches of the best size, on all threads."""
-    ordered = sorted(keys, key=len)
+    ordered = sorted(keys, key=size_of)
     times = {}
     for size in sizes:
         batches = [ordered[i : i + size] for i in range(0, len(ordered), size)]

@@ -27,13 +27,22 @@ ALLOWED: dict[str, set[str]] = {
     "constraints": {"text", "errors", "proposals", "constraints"},
     "targets": {"moves", "named", "text", "errors", "targets", "zoo", "training", "data"},
     "zoo": {"moves", "text", "errors", "zoo"},
-    "training": {"moves", "text", "errors", "zoo", "training", "data"},
+    # proposals: the word vectors that networks begin with are those that neighbours come from.
+    "training": {"moves", "text", "errors", "zoo", "training", "data", "proposals"},
     "data": {"text", "errors", "data"},
     "metrics": {"edits", "text", "errors", "asks", "results", "metrics", "proposals"},
     "reports": {"edits", "text", "errors", "asks", "results", "metrics", "reports", "proposals"},
     "store": {"edits", "text", "errors", "data", "results"},
     "results": {"edits", "asks", "text"},
     "testing": {"moves", "text"},
+    "studies": {
+        *("edits", "text", "errors", "asks", "results", "metrics", "reports"),
+        *("targets", "runs", "studies"),
+    },
+    "papers": {
+        *("edits", "text", "errors", "asks", "results", "metrics", "reports", "proposals", "data"),
+        *("targets", "zoo", "training", "runs", "studies", "papers"),
+    },
 }
 
 

@@ -1,4 +1,4 @@
-"""TextAttack's own PWWS and genetic attack, put together from its own parts."""
+"""TextAttack's own PWWS, genetic attack and HotFlip, put together from its own parts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from textattack.constraints.overlap import MaxWordsPerturbed
 from textattack.constraints.pre_transformation import RepeatModification
 from textattack.goal_functions import UntargetedClassification
 from textattack.models.wrappers import ModelWrapper
-from textattack.search_methods import AlzantotGeneticAlgorithm, GreedyWordSwapWIR
+from textattack.search_methods import AlzantotGeneticAlgorithm, BeamSearch, GreedyWordSwapWIR
 from textattack.shared.utils import is_one_word
-from textattack.transformations import WordSwap, WordSwapWordNet
+from textattack.transformations import WordSwap, WordSwapGradientBased, WordSwapWordNet
 
 Words = Mapping[str, Sequence[str]]
+NAMES = ("pwws", "genetic", "hotflip")
 
 
 class TableSwap(WordSwap):
@@ -46,22 +47,34 @@ def build_attack(
     words: Words,
     query_budget: int | None = None,
     batch: int | None = None,
+    settings: Mapping[str, int] | None = None,
 ) -> textattack.Attack:
-    """Build the attack `name` ("pwws" or "genetic") with TextAttack's defaults where None."""
+    """Build the attack `name` (one of NAMES) with TextAttack's defaults where None.
+
+    `settings` are HotFlip's: words, beam, and candidates of each text. Of its recipe the
+    constraints on meaning are left out. What is left is the limit on words and that none is
+    changed twice, without which the search would never end.
+    """
     goal = UntargetedClassification(
         target,
         query_budget=float("inf") if query_budget is None else query_budget,
         model_batch_size=32 if batch is None else batch,
     )
     constraints = [RepeatModification()]
+    swap = TableSwap(words)
     if name == "pwws":
         search = GreedyWordSwapWIR(wir_method="weighted-saliency")
     elif name == "genetic":
         constraints.append(AtMost(max_percent=0.2))
         search = AlzantotGeneticAlgorithm(pop_size=60, max_iters=20, post_crossover_check=True)
+    elif name == "hotflip":
+        given = settings or {}
+        constraints.append(MaxWordsPerturbed(max_num_words=given.get("words", 2)))
+        swap = WordSwapGradientBased(target, top_n=given.get("candidates", 1))
+        search = BeamSearch(beam_width=given.get("beam", 10))
     else:
-        raise SystemExit(f"Unknown attack {name!r}. Known: pwws, genetic.")
-    return textattack.Attack(goal, constraints, TableSwap(words), search)
+        raise SystemExit(f"Unknown attack {name!r}. Known: {', '.join(NAMES)}.")
+    return textattack.Attack(goal, constraints, swap, search)
 
 
 def word_table(candidates: Words) -> tuple[dict[str, list[str]], int]:

@@ -22,7 +22,12 @@ def load_target(spec: Mapping[str, Any], job: Mapping[str, Any]) -> ModelWrapper
     """Load the model named by `spec`; the job's examples are what it is checked, or made, with."""
     kind = spec["kind"]
     if kind == "lstm":
-        return ZooWrapper(spec["folder"], [example["text"] for example in job["examples"]])
+        texts = [example["text"] for example in job["examples"]]
+        if job["attack"] == "hotflip":
+            from peer_gradients import gradient_wrapper
+
+            return gradient_wrapper(spec["folder"], texts)
+        return ZooWrapper(spec["folder"], texts)
     if kind == "minilm":
         return transformer(spec)
     if kind == "fake":
@@ -89,12 +94,17 @@ class PaddedToLongest(HuggingFaceModelWrapper):
 
 
 class Counted(ModelWrapper):
-    """Any wrapper, with the rows it was really asked for and the seconds it took for them."""
+    """Any wrapper, with the rows it was really asked for and the seconds it took for them.
+
+    `gradients` counts the texts whose gradient was taken; their seconds are among the others.
+    """
 
     def __init__(self, wrapper: ModelWrapper) -> None:
         self.wrapper = wrapper
         self.model = wrapper.model
+        self.tokenizer = getattr(wrapper, "tokenizer", None)
         self.rows = 0
+        self.gradients = 0
         self.seconds = 0.0
 
     def __call__(self, texts: Sequence[str]) -> torch.Tensor:
@@ -103,3 +113,10 @@ class Counted(ModelWrapper):
         self.seconds += time.perf_counter() - began
         self.rows += len(texts)
         return scores
+
+    def get_grad(self, text: str, **given: Any) -> Any:
+        began = time.perf_counter()
+        found = self.wrapper.get_grad(text, **given)
+        self.seconds += time.perf_counter() - began
+        self.gradients += 1
+        return found

@@ -1,4 +1,4 @@
-"""Run TextAttack's PWWS or genetic attack on one job, offline, and time it.
+"""Run one of TextAttack's attacks on one job, offline, and time it.
 
     python textattack_run.py --job job.json --out out.json
     python textattack_run.py --startup pwws
@@ -56,11 +56,18 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(job["threads"])
     textattack.shared.utils.set_seed(job["seed"])
     target = Counted(load_target(job["target"], job))
+    if job.get("torch_threads"):  # a network of the zoo sets one when it is opened
+        torch.set_num_threads(job["torch_threads"])
     words, dropped = word_table(job["candidates"])
 
     began = time.perf_counter()
     attack = build_attack(
-        job["attack"], target, words, job.get("query_budget"), job["target"].get("batch")
+        job["attack"],
+        target,
+        words,
+        job.get("query_budget"),
+        job["target"].get("batch"),
+        job.get("settings"),
     )
     import_seconds += time.perf_counter() - began
 
@@ -75,6 +82,7 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
         "seconds": seconds,
         "model_seconds": target.seconds,
         "rows": target.rows,
+        "gradients": target.gradients,
         "import_seconds": import_seconds,
         "results": results,
         "dropped_candidates": dropped,

@@ -48,7 +48,7 @@ def target(request: pytest.FixtureRequest, cache: Path) -> ZooTarget:
 def test_it_is_a_target_that_encodes(target: ZooTarget) -> None:
     assert isinstance(target, Encodes)
     assert target.labels == ("negative", "positive") and target.parallel >= 1
-    assert target.name == f"{target.card.name}@toy#3"
+    assert target.name == f"{target.card.name}@toy#3?size=tiny"
     scores = target.scores([Text.of("a warm and funny film"), Text.of("the plot is dull")])
     assert scores.dtype == np.float64 and np.allclose(scores.sum(axis=1), 1, rtol=0, atol=1e-12)
     assert target.scores([]).shape == (0, 2)
@@ -102,13 +102,24 @@ def test_what_is_loaded_again_answers_the_same(target: ZooTarget, cache: Path) -
 
 
 def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) -> None:
-    zoo.load(f"zoo:naive-bayes@{cache}/toy.csv#8")
-    [listed] = [t.spec for t in zoo.trained() if t.seed == 8]
-    assert listed == "zoo:naive-bayes@toy#8"
-    assert zoo.load(listed, train=False).name == "naive-bayes@toy#8"
-    zoo.load(f"zoo:naive-bayes@{cache}/toy.csv#8", size="tiny")
-    with pytest.raises(UsageError, match="Several models are named naive-bayes@toy#8"):
-        zoo.load(listed)
+    path = cache / "again.csv"
+    path.write_text((cache / "toy.csv").read_text())
+    zoo.load(f"zoo:naive-bayes@{path}#8")
+    zoo.load(f"zoo:naive-bayes@{path}#8?smoothing=0.5")
+    assert {t.spec for t in zoo.trained() if t.seed == 8} == {
+        "zoo:naive-bayes@again#8",
+        "zoo:naive-bayes@again#8?smoothing=0.5",
+    }
+    plain, rough = (
+        zoo.load(f"zoo:Naive-Bayes@again#8{told}", train=False) for told in ("", "?smoothing=0.5")
+    )
+    assert plain.name == "naive-bayes@again#8" and plain.card.changed == {}
+    assert rough.name == "naive-bayes@again#8?smoothing=0.5"
+    assert rough.card.settings == {"smoothing": 0.5} and rough.fingerprint != plain.fingerprint
+    path.write_text(path.read_text() + "a great film,positive\n")
+    zoo.load(f"zoo:naive-bayes@{path}#8")
+    with pytest.raises(UsageError, match="Several models are named naive-bayes@again#8"):
+        zoo.load("zoo:naive-bayes@again#8")
     with pytest.raises(UsageError, match="Unknown data set 'toys'"):
         zoo.load("zoo:naive-bayes@toys")
 
@@ -120,31 +131,16 @@ def test_another_seed_is_another_model(cache: Path) -> None:
 
 
 def test_a_model_that_is_not_trained(cache: Path) -> None:
-    with pytest.raises(UsageError, match=r"not trained yet.*brittle train naive-bayes --data"):
+    with pytest.raises(UsageError, match=r"not trained yet.*brittle train Naive-Bayes --data"):
         zoo.load(f"zoo:Naive-Bayes@{cache}/toy.csv#77", train=False)
-
-
-@pytest.mark.parametrize("spec", ["zoo:", "zoo:naive-bayes", "zoo:naive-bayes@", "naive-bayes#3"])
-def test_what_is_no_name_of_a_model(spec: str) -> None:
-    with pytest.raises(UsageError, match="Expected zoo:NAME@DATA"):
-        zoo.parse(spec)
-
-
-@pytest.mark.parametrize(
-    ("spec", "parts"),
-    [
-        ("zoo:lstm-w-random-1@mr#12", ("LSTM-W-Random-1", "mr", 12)),
-        ("zoo:MiniLM@imdb", ("MiniLM", "imdb", 0)),
-        ("zoo:minilm@a#b/c@d.csv#4", ("MiniLM", "a#b/c@d.csv", 4)),
-        ("zoo:minilm@folder#1/x.csv", ("MiniLM", "folder#1/x.csv", 0)),
-    ],
-)
-def test_names_are_parted(spec: str, parts: tuple[str, str, int]) -> None:
-    assert zoo.parse(spec) == parts
+    with pytest.raises(UsageError, match=r"--seed 7 --size tiny --set hidden=8 --set dropout=0.25"):
+        zoo.load(
+            f"zoo:CNN-W-Random-1@{cache}/toy.csv#7?hidden=8,size=tiny,dropout=0.25", train=False
+        )
 
 
 def test_the_catalogue_tells_of_every_model() -> None:
-    assert [name for name, told in zoo.catalogue() if told] == [*NAMES, "MiniLM"]
+    assert {name for name, told in zoo.catalogue() if told} >= {*NAMES, "MiniLM", "CharCNN-LSTM"}
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,15 @@ def test_trained_models_are_listed_and_rubbish_is_not(sides: Any, cache: Path) -
     folder = train_on("naive-bayes", sides(), 4)
     (cache / "models" / "rubbish").mkdir()
     (cache / "models" / "halfway.partial").mkdir()
+    shutil.copytree(folder, cache / "models" / "cut")
+    (cache / "models" / "cut" / "model.safetensors").write_bytes(b"\x01")
     [found] = trained()
     assert (found.name, found.data, found.seed) == ("naive-bayes", "toy", 4)
     assert found.path == folder and found.spec == "zoo:naive-bayes@toy#4"
     assert found.size == sum(f.stat().st_size for f in folder.iterdir())
     assert 0.5 < found.dev_accuracy <= 1
+    words = len((folder / "vocabulary.txt").read_text().split())
+    assert found.parameters == 2 * words + 2  # two classes: a column and an offset for each
 
 
 def test_a_lock_keeps_others_waiting(tmp_path: Path) -> None:

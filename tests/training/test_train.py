@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 import sys
 import threading
 import time
@@ -18,15 +20,16 @@ from brittle.training import Progress, find, train, train_on
 from brittle.training.job import accuracy
 from brittle.training.sides import Sides
 from brittle.zoo import folder as folders
-from brittle.zoo.grid import WordNetwork, design, settings
+from brittle.zoo.grid import design, settings
 from brittle.zoo.model import open_model
+from brittle.zoo.settings import Network
 
 LSTM, CNN = "LSTM-W-Random-1", "CNN-W-Random-1"
 
 
-def tiny(name: str, **changes: Any) -> WordNetwork:
+def tiny(name: str, **changes: Any) -> Network:
     chosen = settings(design(name), "tiny")
-    assert isinstance(chosen, WordNetwork)
+    assert isinstance(chosen, Network)
     return replace(chosen, **changes)
 
 
@@ -71,6 +74,18 @@ def test_networks_learn_report_and_come_out_the_same(name: str, sides: Any) -> N
     before = weights(folder)
     assert weights(train_on(name, sides(160, 40), settings=chosen, force=True)) == before
     assert weights(train_on(name, sides(160, 40), 1, settings=chosen)) != before
+
+
+@pytest.mark.parametrize(
+    "name", ["CharCNN-LSTM", "CNN-WC-Random-2", "Transformer", "BiLSTM-C-Random-1-attention"]
+)
+def test_what_is_opened_again_is_as_good_as_it_was(name: str, sides: Any) -> None:
+    pytest.importorskip("torch")
+    data = sides(160, 40)
+    chosen = tiny(name, dropout=0.1, forget=0.0)
+    card, model = open_model(train_on(name, data, settings=chosen))
+    assert accuracy(model, data.side(data.dev)) == card.dev_accuracy > 0.7
+    assert card.parts == design(name).parts
 
 
 @pytest.mark.parametrize("step", [False, True])
@@ -120,9 +135,9 @@ def test_a_lost_loss_stops_and_says_where(
     sides: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    from brittle.training import loop
+    from brittle.training import optimizers
 
-    monkeypatch.setattr(loop, "_slope", lambda done, warmup: float("nan"))
+    monkeypatch.setattr(optimizers, "slope", lambda done, warmup: float("nan"))
     with pytest.raises(BrittleError, match=r"the loss is nan in epoch 1, step 2\. No epoch"):
         train_on(LSTM, sides(), size="tiny")
     assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]
@@ -132,9 +147,11 @@ def test_a_lost_loss_keeps_the_last_good_weights(
     sides: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    from brittle.training import loop
+    from brittle.training import optimizers
 
-    monkeypatch.setattr(loop, "_slope", lambda done, warmup: 1.0 if done < 0.5 else float("nan"))
+    monkeypatch.setattr(
+        optimizers, "slope", lambda done, warmup: 1.0 if done < 0.5 else float("nan")
+    )
     with pytest.raises(BrittleError, match=r"epoch 3, step 2.*good weights \(epoch [12], dev") as e:
         train_on(LSTM, sides(), size="tiny")
     [kept] = (cache / "models").glob("*.kept")
@@ -188,6 +205,63 @@ def test_an_unknown_name_or_data_set() -> None:
         train("lstm", "mr")
     with pytest.raises(UsageError, match="Unknown data set 'mrr'"):
         train("naive-bayes", "mrr")
+
+
+def test_settings_are_changed_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "toy.csv"
+    rows = "".join(f"{word} number {n},{word}\n" for n in range(20) for word in ("good", "bad"))
+    path.write_text("text,label\n" + rows)
+    plain = train("naive-bayes", str(path))
+    rough = train("naive-bayes", str(path), changed=["smoothing=0.5"])
+    assert rough == train("naive-bayes", str(path), changed={"smoothing": 0.5}) != plain
+    assert find("naive-bayes", str(path), changed=["smoothing=0.5"]) == rough
+    assert train("naive-bayes", str(path), changed=["smoothing=1"]) == plain
+    card = folders.read_card(rough)
+    assert card.full_name == "naive-bayes@toy#0?smoothing=0.5"
+    assert (card.changed, card.settings) == ({"smoothing": 0.5}, {"smoothing": 0.5})
+    readme = (rough / "README.md").read_text()
+    assert "# naive-bayes@toy#0?smoothing=0.5" in readme and "smoothing | 0.5 (changed)" in readme
+    assert "brittle attack 'zoo:naive-bayes@toy#0?smoothing=0.5' pwws" in readme
+    assert "changed" not in (plain / "README.md").read_text()
+    with pytest.raises(UsageError, match="Did you mean 'smoothing'"):
+        train("naive-bayes", str(path), changed=["smothing=2"])
+    with pytest.raises(UsageError, match="a number above 0"):
+        train("naive-bayes", str(path), changed={"smoothing": 0.0})
+
+
+def test_one_class_is_nothing_to_learn(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "toy.csv"
+    path.write_text("text,label\n" + "".join(f"a film {n},good\n" for n in range(30)))
+    with pytest.raises(UsageError, match=r"has one class, 'good'.*at least two classes"):
+        train(LSTM, str(path))
+    assert not (cache / "models").exists()
+
+
+def test_weights_that_are_not_this_networks(sides: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    one, other = (train_on(name, sides(), size="tiny") for name in (LSTM, CNN))
+    damaged = tmp_path / "damaged"
+
+    def put(content: bytes) -> None:
+        shutil.rmtree(damaged, ignore_errors=True)
+        shutil.copytree(one, damaged)
+        (damaged / folders.WEIGHTS).write_bytes(content)
+        card = json.loads((damaged / folders.CARD).read_text())
+        card["files"][folders.WEIGHTS] = hashlib.sha256(content).hexdigest()
+        (damaged / folders.CARD).write_text(json.dumps(card))
+
+    put(weights(other))
+    with pytest.raises(UsageError, match="do not fit the model 'LSTM-W-Random-1'") as error:
+        open_model(damaged)
+    assert "tensors are missing, strange or of another shape, such as 'encoder." in str(error.value)
+    put(weights(one)[:-1000])
+    with pytest.raises(UsageError, match="not a weights file in safetensors format"):
+        open_model(damaged)
+    put(weights(one))
+    card = json.loads((damaged / folders.CARD).read_text())
+    (damaged / folders.CARD).write_text(json.dumps(card | {"settings": {"hidden": 16}}))
+    with pytest.raises(UsageError, match="do not fit the model"):
+        open_model(damaged)
 
 
 def test_a_device_that_is_not_there(sides: Any) -> None:

@@ -11,8 +11,9 @@ import pytest
 from brittle.errors import MissingPackage, UsageError
 from brittle.targets import zoo
 from brittle.text import Text
-from brittle.training import Progress, train_on
-from brittle.zoo.grid import FineTuning
+from brittle.training import Progress, find, train, train_on
+from brittle.zoo import grid
+from brittle.zoo.settings import FineTuning
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -52,20 +53,21 @@ def test_it_learns_resumes_and_is_an_ordinary_folder(
 ) -> None:
     chosen = FineTuning(encoder=encoder, reads=12, rate=3e-2, batch=16, epochs=4, frozen=1)
     data = sides(64, 16)
+    assert grid.changed(grid.design(encoder), "default", chosen)["reads"] == 12
 
     def stop(progress: Progress) -> None:
         if progress.epoch == 2 and progress.dev_accuracy is not None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_on("MiniLM", data, settings=chosen, progress=stop)
+        train_on(encoder, data, settings=chosen, progress=stop)
     told: list[Progress] = []
-    folder = train_on("MiniLM", data, settings=chosen, progress=told.append)
+    folder = train_on(encoder, data, settings=chosen, progress=told.append)
     assert told[0].epoch == 3
     names = {path.name for path in folder.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json", "model.json"} <= names
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
-    assert weights(train_on("MiniLM", data, settings=chosen)) == weights(folder)
+    assert weights(train_on(encoder, data, settings=chosen)) == weights(folder)
 
     network = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     assert network.config.id2label == {0: "negative", 1: "positive"}
@@ -81,7 +83,8 @@ def test_it_learns_resumes_and_is_an_ordinary_folder(
 
 def as_a_target(folder: Path) -> None:
     target = zoo.load_folder(folder)
-    assert target.name == "MiniLM@toy#0" and target.labels == ("negative", "positive")
+    assert target.name == "encoder@toy#0?reads=12,frozen=1,rate=0.03,batch=16,epochs=4"
+    assert target.labels == ("negative", "positive")
     text = Text.of("the warm film")
     plain, masked = (np.frombuffer(key, np.int32) for key in target.canonical([text, text.mask(1)]))
     assert plain.tolist() == [2, 5 + WORDS.index("the"), 5 + WORDS.index("warm"), plain[3], 3]
@@ -93,6 +96,55 @@ def as_a_target(folder: Path) -> None:
     assert np.abs(target.scores(texts) - alone).max() < 1e-6
     assert np.allclose(zoo.softmax(target.logits(texts)), alone, rtol=0, atol=1e-6)
     target.close()
+
+
+def test_a_folder_is_a_model_by_its_name(encoder: str, tmp_path: Path) -> None:
+    rows = [f"the {word} film {n},{word}" for n in range(20) for word in ("warm", "dull")]
+    (tmp_path / "toy.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    changed = ["reads=12", "rate=0.03", "epochs=1"]
+    data = str(tmp_path / "toy.csv")
+    folder = train(encoder, data, 2, changed=changed)
+    assert folder == find(encoder, data, 2, changed=changed)
+    # Where the encoder lies does not matter, what it is does.
+    moved = Path(encoder).rename(tmp_path / "moved")
+    (tmp_path / "there").mkdir()
+    moved = moved.rename(tmp_path / "there" / "encoder")
+    assert find(str(moved), data, 2, changed=changed) == folder
+    assert find(str(moved), data, 2) is None
+    for spec in (f"zoo:{moved}@{data}#2", "zoo:encoder@toy#2"):
+        target = zoo.load(f"{spec}?epochs=1,reads=12,rate=0.03", train=False)
+        assert target.name == "encoder@toy#2?reads=12,rate=0.03,epochs=1"
+        assert target.scores([Text.of("warm")]).shape == (1, 2)
+        target.close()
+    assert "encoder encoder, tuned" in (folder / "README.md").read_text()
+    config = moved / "config.json"
+    config.write_text(config.read_text().replace("0.1", "0.2"))
+    assert find(str(moved), data, 2, changed=changed) is None
+
+
+def test_names_that_are_no_encoders(encoder: str, tmp_path: Path) -> None:
+    assert grid.design("hf:user/bert-tiny").encoder == "user/bert-tiny"
+    assert grid.design("hf:user/bert-tiny").name == "hf:user/bert-tiny"
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(UsageError, match=r"holds no config\.json"):
+        grid.design(str(tmp_path / "nothing"))
+    Path(encoder).rename(tmp_path / "minilm")
+    with pytest.raises(UsageError, match="the name of a model of the zoo"):
+        grid.design(str(tmp_path / "minilm"))
+
+
+def test_a_classifier_gets_a_new_head(encoder: str, sides: Any) -> None:
+    chosen = FineTuning(encoder=encoder, reads=12, epochs=1)
+    first = train_on(encoder, sides(16, 8), settings=chosen)
+    network, _ = module.pretrained(
+        transformers, FineTuning(encoder=str(first), reads=12), ("a", "b", "c")
+    )
+    assert network.classifier.out_features == 3
+
+
+def test_an_encoder_that_reads_less_than_asked(encoder: str) -> None:
+    with pytest.raises(UsageError, match=r"reads 64 tokens at most.*--set reads=64"):
+        module.pretrained(transformers, FineTuning(encoder=encoder), ("a", "b"))
 
 
 def test_the_encoder_must_be_there(sides: Any, monkeypatch: pytest.MonkeyPatch) -> None:

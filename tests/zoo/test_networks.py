@@ -1,9 +1,6 @@
-"""Batches, padding and the quick LSTM give what a single row gives."""
+"""Every network of the grid gives a text one answer, alone or among others."""
 
 from __future__ import annotations
-
-from dataclasses import replace
-from random import Random
 
 import numpy as np
 import pytest
@@ -11,101 +8,139 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo import words as words_module  # noqa: E402
-from brittle.zoo.grid import WordNetwork, design, settings  # noqa: E402
-from brittle.zoo.networks import build, padded  # noqa: E402
-from brittle.zoo.vocabulary import UNKNOWN, Vocabulary, packer  # noqa: E402
-from brittle.zoo.words import WordModel  # noqa: E402
+from brittle.zoo import grid, scoring  # noqa: E402
+from brittle.zoo.batches import batch_of  # noqa: E402
+from brittle.zoo.grid import Design  # noqa: E402
+from brittle.zoo.vocabulary import UNKNOWN  # noqa: E402
+from zoo.small import KNOWN, LABELS, model, structures, texts  # noqa: E402
 
-NAMES = ["LSTM-W-Random-1", "CNN-W-Random-1"]
-WORDS = 50
-# Measured over twenty seeds of `rows` at the default size: LSTM 1.7e-7, CNN 8.7e-7.
 CLOSE = 1e-5
+ALL = pytest.mark.parametrize("design", structures(), ids=lambda design: design.name)
+SOME = ["LSTM-W-Random-1", "CNN-W-Random-1", "BiLSTM-WC-Random-2-attention", "Transformer"]
 
 
-def model(name: str, size: str = "tiny") -> WordModel:
-    chosen = settings(design(name), size)
-    assert isinstance(chosen, WordNetwork)
-    torch.manual_seed(7)
-    network = build(design(name).parts, chosen, WORDS, 3)
-    with torch.no_grad():
-        network.embedding.weight.mul_(10)  # so that differences between words are seen
-    vocabulary = Vocabulary(["<pad>", "<unknown>", *(f"w{i}" for i in range(2, WORDS))])
-    return WordModel(network, vocabulary, chosen.reads, "cpu")
-
-
-def rows(seed: int = 0) -> list[bytes]:
-    """Random rows of many lengths, with rows that begin alike, rows inside others, and repeats."""
-    random = Random(seed)
-    fresh = [[random.randrange(1, WORDS) for _ in range(random.randint(1, 30))] for _ in range(40)]
-    alike = [[*row[:k], random.randrange(1, WORDS), *row[k + 1 :]] for row in fresh for k in (0, 3)]
-    inside = [row[: len(row) // 2 + 1] for row in fresh]
-    return [packer(len(row))(*row) for row in fresh + alike + inside + fresh[:5]]
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", ["tiny", "default"])
-def test_a_batch_equals_its_rows(name: str, size: str) -> None:
-    tested = model(name, size)
-    keys = rows()
+@ALL
+def test_a_batch_equals_its_rows(design: Design) -> None:
+    tested = model(design)
+    keys = tested.encode(texts(count=8))
     alone = np.concatenate([tested.logits([key]) for key in keys])
+    assert alone.shape == (len(keys), LABELS)
     assert np.abs(tested.logits(keys) - alone).max() < CLOSE
-    assert np.ptp(alone, axis=0).min() > 1e-3
+    assert np.ptp(alone, axis=0).min() > 1e-4
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_scoring_equals_the_network_row_by_row(name: str) -> None:
-    tested = model(name, "default")
-    for key in rows(1)[:40]:
-        row = np.frombuffer(key, dtype=np.int32).astype(np.int64)
-        with torch.inference_mode():
-            expected = tested.network(torch.from_numpy(row)[None], torch.tensor([len(row)]))
-        assert np.abs(tested.logits([key]) - expected.numpy()).max() < CLOSE
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_padding_is_invisible_to_the_network(name: str) -> None:
-    network = model(name).network
-    short, long = [5, 6], list(range(2, 32))
+@ALL
+def test_padding_is_invisible_and_weights_make_the_network(design: Design) -> None:
+    tested, other = model(design), model(design, seed=8)
+    short, long = tested.encode([Text.of("a bing"), Text.of(" ".join(KNOWN[:30]))])
     with torch.inference_mode():
-        both = network(*padded([short, long], "cpu"))
-        alone = network(*padded([short], "cpu"))
+        both = tested.network(batch_of([short, long], tested.reader, "cpu"))
+        alone = tested.network(batch_of([short], tested.reader, "cpu"))
+        before = other.network(batch_of([short], tested.reader, "cpu"))
+        other.network.load_state_dict(tested.network.state_dict())
+        after = other.network(batch_of([short], tested.reader, "cpu"))
     assert (both[0] - alone[0]).abs().max() < CLOSE
+    assert (before - alone).abs().max() > 1e-4
+    assert torch.equal(after, alone)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["LSTM-W-Random-1", "CNN-W-Random-1", "CharCNN-LSTM"])
+def test_scoring_equals_the_network_at_full_size(name: str) -> None:
+    tested = model(name, "default")
+    keys = tested.encode(texts(1))
+    with torch.inference_mode():
+        expected = tested.network(batch_of(keys, tested.reader, "cpu")).numpy()
+    assert np.abs(tested.logits(keys) - expected).max() < CLOSE
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_many_passes_equal_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tested = model(name)
-    keys = rows(2)
+    keys = tested.encode(texts(2))
     whole = tested.logits(keys)
-    monkeypatch.setattr(words_module, "WORDS", 64)
+    monkeypatch.setattr(scoring, "WORDS", 64)
     assert np.abs(tested.logits(keys) - whole).max() < CLOSE
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 def test_only_the_first_words_are_read(name: str) -> None:
     tested = model(name)
-    text = "w2 w3 w4 " * 1000
-    long, cut, other = tested.encode([Text.of(text + "w5"), Text.of(text), Text.of("w5 " + text)])
+    text = "a bing ction " * 1000
+    long, cut, other = tested.encode([Text.of(text + "d"), Text.of(text), Text.of("d " + text)])
     assert long == cut != other
     assert len(long) == 4 * tested.reads
-    assert np.isfinite(tested.logits([long, packer(1)(UNKNOWN)])).all()
+    assert np.isfinite(tested.logits([long, *tested.encode([Text.of("")])])).all()
 
 
 def test_the_cnn_reads_a_short_text_as_if_padded() -> None:
-    tested = model("CNN-W-Random-1")
-    keys = [packer(n)(*range(2, 2 + n)) for n in range(1, 6)]
-    alone = np.concatenate([tested.logits([key]) for key in keys])
-    assert len(np.unique(alone.round(6), axis=0)) == 5
-    assert np.abs(tested.logits(keys) - alone).max() < CLOSE
+    for name in ("CNN-W-Random-1", "CNN-C-Random-1"):
+        tested = model(name)
+        keys = tested.encode([Text.of(" ".join(KNOWN[:n])) for n in range(1, 9)])
+        alone = np.concatenate([tested.logits([key]) for key in keys])
+        assert len(np.unique(alone.round(6), axis=0)) == 8
+        assert np.abs(tested.logits(keys) - alone).max() < CLOSE
 
 
 def test_words_are_forgotten_in_training_only() -> None:
-    chosen = replace(WordNetwork(), forget=1.0, dropout=0.0, embedding=4, hidden=4)
-    network = build(design("LSTM-W-Random-1").parts, chosen, WORDS, 2)
-    ids, length = padded([[3, 4, 5]], "cpu")
-    unknown = torch.where(ids > 0, UNKNOWN, ids)
+    tested = model("LSTM-W-Random-1", dropout=0.0)
+    network = tested.network
+    network.forget = 1.0
+    plain, unknown = (
+        batch_of(tested.encode([Text.of(text)]), tested.reader, "cpu")
+        for text in ("a b c", "x y z")
+    )
+    assert unknown.words is not None and (unknown.words == UNKNOWN).all()
     network.train()
-    assert torch.equal(network(ids, length), network(unknown, length))
+    assert torch.equal(network(plain), network(unknown))
     network.eval()
-    assert not torch.equal(network(ids, length), network(unknown, length))
+    assert not torch.equal(network(plain), network(unknown))
+
+
+@pytest.mark.parametrize(
+    ("name", "same"), [("LSTM-W-Random-1", True), ("LSTM-C-Random-1", False), ("CNN-WC-GloVe-1", 0)]
+)
+def test_a_model_of_characters_tells_unknown_words_apart(name: str, same: bool) -> None:
+    tested = model(name)
+    one, other = tested.encode([Text.of("abcd"), Text.of("abce")])
+    assert (one == other) == same
+    assert np.array_equal(*tested.logits([one, other])) == same
+
+
+def test_a_hole_is_no_word_of_one_strange_letter() -> None:
+    tested = model("LSTM-C-Random-1")
+    text = Text.of("a bing c")
+    hole, strange, long = tested.encode([text.mask(1), text.swap(1, "☃"), text.swap(1, "☃☃")])
+    assert hole == strange != long  # what the alphabet lacks reads as one strange character
+
+
+def test_the_last_head_of_a_bilstm_reads_both_ends() -> None:
+    """Only the state of the first word holds what the LSTM from the right has read to its end."""
+    tested = model("BiLSTM-W-Random-1")
+    network, [key] = tested.network, tested.encode([Text.of("a bing ction d")])
+    batch = batch_of([key], tested.reader, "cpu")
+    with torch.inference_mode():
+        vectors = network.vectors(network.embed(batch), batch)
+        _, (right, _) = network.encoder.back[0](vectors.flip(1))
+        _, (left, _) = network.encoder.ahead[0](vectors)
+        expected = network.head(torch.cat([left[0], right[0]], dim=1))
+        assert (network(batch) - expected).abs().max() < CLOSE
+
+
+def test_attention_weighs_the_words_of_a_text_only() -> None:
+    tested = model("BiLSTM-attention")
+    network, keys = tested.network, tested.encode([Text.of("a b"), Text.of("a b c d e f")])
+    batch = batch_of(keys, tested.reader, "cpu")
+    with torch.inference_mode():
+        states = network.states(network.vectors(network.embed(batch), batch), batch.length)
+        pooled, weight = network.pool(states[-1], batch.length, network.encoder)
+    assert torch.allclose(weight.sum(dim=1), torch.ones(2))
+    assert (weight[0, 2:] == 0).all() and (weight[0, :2] > 0).all()
+    assert torch.allclose(pooled[0], weight[0, :2] @ states[-1][0, :2], atol=1e-6)
+
+
+def test_only_word_vectors_are_beyond_the_parts_a_network_is_built_from() -> None:
+    shapes = [
+        {k: v.shape for k, v in model(f"CNN-W-{e}-2", embedding=50).network.state_dict().items()}
+        for e in grid.EMBEDDINGS
+    ]
+    assert all(shape == shapes[0] for shape in shapes)

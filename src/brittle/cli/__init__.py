@@ -164,7 +164,12 @@ def report(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run
 
     run = open_run(args.run, args.runs)
-    out = run.report(args.out or run.path.with_suffix(".html"))
+    further = []
+    if args.nearest:
+        from brittle.cli.studying import nearest_words
+
+        further.append(nearest_words(run, _target_of(run, args)))
+    out = run.report(args.out or run.path.with_suffix(".html"), further)
     _written(args, console, out)
 
 
@@ -241,15 +246,18 @@ def train(args: argparse.Namespace) -> None:
     from brittle.cli import console
     from brittle.training import train as fit
 
+    model, adversarial = _hardened(args)
     with console.training(args.quiet) as progress:
         folder = fit(
-            args.model,
+            model,
             args.data,
             args.seed,
             device=args.device,
             size=args.size,
+            changed=args.set,
             text=args.text,
             label=args.label,
+            adversarial=adversarial,
             progress=progress,
             force=args.force,
         )
@@ -258,13 +266,33 @@ def train(args: argparse.Namespace) -> None:
 
 def list_(args: argparse.Namespace) -> None:
     """`brittle list`."""
-    from brittle.cli import console, listing
+    from brittle.cli import console, listing, models
 
+    if args.what == "models":
+        if args.json:
+            console.dump(models.everything())
+        elif not args.quiet:
+            console.show(models.shown())
+        return
     rows = listing.LISTS[args.what](args.runs)
     if args.json:
         console.dump(rows)
     elif not args.quiet:
         console.show(listing.table(rows, args.what))
+
+
+def nearest(args: argparse.Namespace) -> None:
+    """`brittle nearest`."""
+    from brittle.cli.studying import nearest
+
+    nearest(args)
+
+
+def papers(args: argparse.Namespace) -> None:
+    """`brittle papers`."""
+    from brittle.cli.studying import papers
+
+    papers(args)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
@@ -276,6 +304,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "verify": verify,
     "compare": compare,
     "train": train,
+    "nearest": nearest,
+    "papers": papers,
     "list": list_,
 }
 
@@ -315,6 +345,29 @@ def _target_of(run: Any, args: argparse.Namespace) -> Any:
         for key, value in about.items():
             setattr(args, key, value)
     return _target(args)
+
+
+def _hardened(args: argparse.Namespace) -> tuple[str, Any]:
+    """Give the model's name and how it is hardened, which its name may say as well."""
+    given = {name: getattr(args, name) for name in ("share", "noise", "copies", "every")}
+    given = {name: value for name, value in given.items() if value is not None} | _settings(args)
+    model, plus, told = args.model.partition("+")
+    if plus and args.adversarial:
+        raise UsageError(
+            f"Got the model {args.model!r}, whose name says how it is hardened, and --adversarial "
+            f"{args.adversarial}. Give one of the two."
+        )
+    method = told or args.adversarial
+    if method:
+        from brittle.runs.augment import hardening
+
+        return model, hardening(method, device=args.device, **given)
+    if given:
+        raise UsageError(
+            f"--{next(iter(given))} is a setting of adversarial training. Name the method too, "
+            "such as --adversarial hotflip."
+        )
+    return args.model, None
 
 
 def _settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What there is: runs, attacks, data and models, as rows."""
+"""What there is: runs, attacks and data, as rows."""
 
 from __future__ import annotations
 
@@ -58,35 +58,10 @@ def data_rows(folder: str | Path) -> Rows:
     ]
 
 
-def models(folder: str | Path) -> Rows:
-    """List the zoo, each model with what is trained of it."""
-    from brittle.targets.zoo import catalogue, trained
-
-    there = trained()
-    rows: Rows = []
-    for name, told in catalogue():
-        mine = [model for model in there if model.name == name]
-        for model in mine:
-            rows.append(
-                {
-                    "model": name,
-                    "what it is": told,
-                    "trained": model.spec,
-                    "dev accuracy": f"{model.dev_accuracy:.3f}",
-                    "size": f"{model.size / 1e6:.1f} MB",
-                }
-            )
-        if not mine:
-            empty = {"trained": "", "dev accuracy": "", "size": ""}
-            rows.append({"model": name, "what it is": told, **empty})
-    return rows
-
-
 LISTS: dict[str, Callable[[str | Path], Rows]] = {
     "runs": runs,
     "attacks": attack_rows,
     "data": data_rows,
-    "models": models,
 }
 
 

@@ -11,7 +11,8 @@ from brittle.errors import UsageError
 
 TARGETS = """\
 targets:
-  zoo:LSTM-W-Random-1@mr      a model of our own, trained when first used (brittle list models)
+  zoo:LSTM-W-Random-1@mr      a model of our own, trained when first used (brittle list models);
+                              with other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper'
   folder/                     a transformers classifier, or a trained zoo model
   hf:NAME                     a transformers classifier from the hub
   model.skops                 a scikit-learn pipeline
@@ -39,6 +40,13 @@ RUN_EXAMPLES = {
     "export": "brittle export demo demo.csv",
     "verify": "brittle verify demo",
 }
+TRAIN_EXAMPLES = """\
+examples:
+  brittle train LSTM-W-Random-1 --data mr --seed 1
+  brittle train LSTM-W-GloVe-1 --data imdb --size paper --set hidden=32 --set dropout=0.5
+  brittle train CharCNN-LSTM --data mr --adversarial hotflip
+  brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
+"""
 COMPARE_EXAMPLES = """\
 examples:
   brittle compare before after
@@ -48,6 +56,8 @@ examples:
 
 def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """Build the parser; an attack named in `argv` brings its own settings along."""
+    from brittle.cli import study_options
+
     top = argparse.ArgumentParser(
         prog="brittle",
         description="Find the inputs that break a text model, and measure how easily it breaks.",
@@ -69,7 +79,9 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         )
         _on_run(made, name)
     _compare(commands)
-    _train(commands)
+    _train(commands, argv)
+    study_options.nearest(commands)
+    study_options.papers(commands)
     _list(commands)
     return top
 
@@ -175,12 +187,19 @@ def _attack_settings(p: argparse.ArgumentParser, argv: Sequence[str], command: s
         return
     words, flags = _divided(p, argv[1:])
     candidates = words[1:] if command == "attack" else [flags.get("--attack", "")]
+    if command == "train":
+        from brittle.training.hardening import METHODS
+
+        method = flags.get("--adversarial", "").partition(",")[0]
+        candidates = [] if method.lower() in METHODS else [method]
     known = (w for w in candidates if w.lower() in ATTACKS or w.startswith("python:"))
     named = next(known, None)
     if named is None:
         return
     group = p.add_argument_group(f"settings of {named}")
     for setting in settings(recipe(named)):
+        if (command, setting.name) == ("train", "share"):
+            continue  # it is there already, for the methods that are no attacks
         if _flag(setting) in p._option_string_actions:
             raise UsageError(
                 f"The setting {setting.name!r} of {named} is also a flag of brittle {command}. "
@@ -228,6 +247,13 @@ def _on_run(p: argparse.ArgumentParser, command: str) -> None:
         p.add_argument("--examples", type=int, default=5, help="how many examples (default: 5)")
     elif command == "report":
         p.add_argument("--out", metavar="FILE", help="where to (default: beside the run, .html)")
+        p.add_argument(
+            "--nearest",
+            action="store_true",
+            help="with the nearest words of edited words, asked of the run's target",
+        )
+        p.add_argument("--target", help="for --nearest: the target, if not the one the run names")
+        _target_flags(p)
     elif command == "export":
         p.add_argument("out", metavar="FILE", help="a name ending in .csv, .jsonl or .parquet")
     elif command == "verify":
@@ -255,23 +281,62 @@ def _compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     _common(p)
 
 
-def _train(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _train(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], argv: Sequence[str]
+) -> None:
     told = "train a model of the zoo (nothing is trained twice)"
     p = commands.add_parser(
         "train",
         help=told,
         description=told.capitalize() + ".",
-        epilog="example: brittle train LSTM-W-Random-1 --data mr --seed 1",
+        epilog=TRAIN_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    p.add_argument("model", metavar="NAME", help="as listed by brittle list models")
+    p.add_argument(
+        "model",
+        metavar="NAME",
+        help="as listed by brittle list models, or hf:NAME or a folder: a transformers encoder",
+    )
     p.add_argument("--data", required=True, help="mr, imdb, bbc, a file, or hf:NAME")
     p.add_argument("--text", metavar="COLUMN", help="the text column of a file")
     p.add_argument("--label", metavar="COLUMN", help="the label column of a file")
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--device", default="auto")
-    p.add_argument("--size", default="default", help="default: trains in minutes on two cores")
+    p.add_argument(
+        "--size",
+        default="default",
+        help="default: trains in minutes on two cores; tiny: in a moment; paper: as its paper says",
+    )
+    p.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SETTING=VALUE",
+        help="another setting than that of the size (repeatable); the model's README lists them",
+    )
     p.add_argument("--force", action="store_true", help="train again, even if it is there")
+    _adversarial(p)
     _common(p)
+    _attack_settings(p, argv, "train")
+
+
+def _adversarial(p: argparse.ArgumentParser) -> None:
+    a = p.add_argument_group("adversarial training")
+    a.add_argument(
+        "--adversarial",
+        metavar="METHOD",
+        help="hotflip, miyato, key, or an attack, whose settings are then flags too",
+    )
+    a.add_argument(
+        "--share",
+        type=float,
+        help="hotflip, key: of the characters changed (default: 0.2); an attack: as its own",
+    )
+    a.add_argument(
+        "--noise", type=float, help="miyato: its norm, in that of the vectors (default: 0.1)"
+    )
+    a.add_argument("--copies", type=_count, help="an attack: how many texts (default: 200)")
+    a.add_argument("--every", type=_count, help="an attack: after how many epochs (default: 1)")
 
 
 def _list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -38,8 +38,8 @@ from brittle.reports.wording import (
 from brittle.results import Result
 
 
-def render(run: StoredRun) -> str:
-    """Write the report of a run as one HTML page."""
+def render(run: StoredRun, further: Sequence[str] = ()) -> str:
+    """Write the report of a run as one HTML page, with further sections before the cases."""
     manifest, results = run.manifest, run.results()
     figures = summary(results, manifest.get("examples"))
     style, script = _asset("report.css"), _asset("report.js")
@@ -53,6 +53,7 @@ def render(run: StoredRun) -> str:
         sections += [easily_section(results, run), _what_breaks(results), edited_section(results)]
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
+    sections += further
     if results:
         sections.append(_cases(figures))
     sections.append(_how_it_was_run(manifest))

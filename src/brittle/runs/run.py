@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -78,13 +79,13 @@ class Run:
         checked = rescore(self, as_target(target))
         return [row for row, label, sure in checked if not still_wins(self, row, label, sure)]
 
-    def report(self, path: str | Path) -> Path:
-        """Write the HTML report: one file that needs no network."""
+    def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
+        """Write the HTML report: one file that needs no network; `further` are sections for it."""
         from brittle.reports.html import render
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(render(self), encoding="utf-8", errors="replace")
+        out.write_text(render(self, further), encoding="utf-8", errors="replace")
         return out
 
     def export(self, path: str | Path) -> Path:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from brittle.data.catalogue import CATALOGUE
 from brittle.errors import UsageError
 from brittle.targets import transformers
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import softmax
+from brittle.targets.zoo_names import listed, parse
 from brittle.text import Text
 from brittle.training import Progress, find, train, trained
+from brittle.training.hardening import by_attack
 from brittle.training.progress import silent
 from brittle.zoo.folder import Card, read, read_card
-from brittle.zoo.grid import design, designs
+from brittle.zoo.grid import designs
 from brittle.zoo.model import Model, open_model
 
 __all__ = ["ZooTarget", "catalogue", "load", "load_folder", "parse", "trained"]
-
-PREFIX = "zoo:"
 
 
 class ZooTarget:
@@ -65,8 +63,44 @@ class ZooTarget:
         """Give the scores before the softmax."""
         return self.canonical_logits(self.canonical(items))
 
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Give the words the model knows, as it has them."""
+        return self.model.dictionary
+
     def close(self) -> None:
         self.model.close()
+
+
+class WhiteTarget(ZooTarget):
+    """A network of the zoo, which also shows its inside."""
+
+    def __init__(self, card: Card, model: Model, inside: Inside) -> None:
+        super().__init__(card, model)
+        self.inside = inside
+
+    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+        """Give for every text the positions of the words that are read, in order."""
+        return self.inside.read(items)
+
+    def logits(self, items: Sequence[Text]) -> Scores:
+        return self.inside.logits(items)
+
+    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+        return self.inside.flips(aims)
+
+    def gradients(self, aims: Sequence[Aim]) -> list[Gradient]:
+        return [Gradient(found.scores, found.value) for found in self.inside.gradients(aims)]
+
+    @property
+    def layers(self) -> Sequence[str]:
+        return self.inside.layers
+
+    def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
+        return self.inside.embeddings(items, layer, level)
+
+    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
+        return self.inside.attention(items)
 
 
 class Encoder:
@@ -88,62 +122,36 @@ class Encoder:
         self.classifier.close()
 
 
-def parse(spec: str) -> tuple[str, str, int]:
-    """Part `zoo:NAME@DATA#SEED` into its three; the seed is 0 unless given.
-
-    >>> parse("zoo:LSTM-W-Random-1@mr")
-    ('LSTM-W-Random-1', 'mr', 0)
-    """
-    body = spec.removeprefix(PREFIX)
-    name, at, rest = body.partition("@")
-    match = re.fullmatch(r"(.+?)(?:#(\d+))?", rest)
-    if not at or not match:
-        raise UsageError(
-            f"Got the model {spec!r}. Expected zoo:NAME@DATA or zoo:NAME@DATA#SEED, such as "
-            "zoo:LSTM-W-Random-1@mr#0; brittle list models shows the names."
-        )
-    return design(name).name, match[1], int(match[2] or 0)
-
-
 def load(
     spec: str,
     *,
     device: str = "auto",
+    size: str = "default",
     train: bool = True,
     progress: Callable[[Progress], None] | None = None,
     **options: Any,
 ) -> ZooTarget:
     """Load a model by `zoo:NAME@DATA#SEED`, training it first where it is not in the cache.
 
-    `options` are those of training: size, and text and label, the columns of a file. With
-    `train=False` a model that is not trained yet is an error.
+    Settings that are not the model's own stand behind a question mark, as in
+    `zoo:NAME@DATA#SEED?hidden=32,size=paper`. `options` are those of training: text and label, the
+    columns of a file. With `train=False` a model that is not trained yet is an error.
     """
-    name, data, seed = parse(spec)
-    folder = _by_short_name(name, data, seed) or find(name, data, seed, **options)
-    if folder is None and not train:
+    wanted = parse(spec, size)
+    source, data, seed = wanted.source, wanted.data, wanted.seed
+    options |= {"size": wanted.size, "changed": wanted.changed}
+    folder = listed(wanted) or find(source, data, seed, **options)
+    # What an attack is, and so how to train with it, is not known in this room.
+    if folder is None and (not train or by_attack(source)):
         raise UsageError(
-            f"The model {name!r} is not trained yet on {data!r} with the seed {seed}. Train it "
-            f"with: brittle train {name} --data {data} --seed {seed}"
+            f"The model {wanted.full_name!r} is not trained yet. Train it with: {wanted.command}"
         )
     if folder is None:
-        folder = _train(name, data, seed, device=device, progress=progress or silent, **options)
+        folder = _train(source, data, seed, device=device, progress=progress or silent, **options)
     return load_folder(folder, device=device)
 
 
 _train = train
-
-
-def _by_short_name(name: str, data: str, seed: int) -> Path | None:
-    """Find a model trained on a file that is now named by its stem alone, as it is listed."""
-    if data in CATALOGUE or data.startswith("hf:") or Path(data).exists():
-        return None
-    found = [t.path for t in trained() if (t.name, t.data, t.seed) == (name, data, seed)]
-    if len(found) > 1:
-        raise UsageError(
-            f"Several models are named {name}@{data}#{seed}: they were trained on different data "
-            f"or sizes. Name the folder of one: {', '.join(map(str, found))}."
-        )
-    return found[0] if found else None
 
 
 def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:

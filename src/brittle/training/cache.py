@@ -19,6 +19,7 @@ from typing import Any
 
 from brittle.errors import UsageError
 from brittle.zoo import folder as folders
+from brittle.zoo.folder import Card
 
 PARTIAL, LOCK, KEPT = ".partial", ".lock", ".kept"
 
@@ -27,16 +28,30 @@ PARTIAL, LOCK, KEPT = ".partial", ".lock", ".kept"
 class Trained:
     """One trained model in the cache; `size` is in bytes."""
 
-    name: str
-    data: str
-    seed: int
-    dev_accuracy: float
+    card: Card
     size: int
+    parameters: int
     path: Path
 
     @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def data(self) -> str:
+        return self.card.data
+
+    @property
+    def seed(self) -> int:
+        return self.card.seed
+
+    @property
+    def dev_accuracy(self) -> float:
+        return self.card.dev_accuracy
+
+    @property
     def spec(self) -> str:
-        return f"zoo:{self.name}@{self.data}#{self.seed}"
+        return f"zoo:{self.card.full_name}"
 
 
 def cache_folder() -> Path:
@@ -65,8 +80,9 @@ def content_key(**parts: Any) -> str:
 
 def place(name: str, data: str, seed: int, key: str) -> Path:
     """Give the folder of one model, whether it is there or not."""
+    model = re.sub(r"[^\w.,=+-]+", "_", name)[:120]
     plain = re.sub(r"[^\w.+-]+", "_", data)[-60:]
-    return models_folder() / f"{name}@{plain}#{seed}-{key[:12]}"
+    return models_folder() / f"{model}@{plain}#{seed}-{key[:12]}"
 
 
 def trained() -> list[Trained]:
@@ -78,10 +94,11 @@ def trained() -> list[Trained]:
             continue
         try:
             card = folders.read_card(path)
-        except UsageError:
+            parameters = folders.count_parameters(path / folders.WEIGHTS)
+        except (UsageError, OSError, ValueError, LookupError, TypeError):
             continue
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        found.append(Trained(card.name, card.data, card.seed, card.dev_accuracy, size, path))
+        found.append(Trained(card, size, parameters, path))
     return found
 
 

@@ -21,13 +21,29 @@ FILE, STATE = "checkpoint.safetensors", "state"
 
 @dataclass
 class Course:
-    """How far a training is: epochs done, the best accuracy, and epochs since."""
+    """How far a training is: epochs done, the best accuracy, epochs since, and the rate by now.
+
+    The rate is halved after an epoch without gain; whether it counts is the optimizer's matter.
+    """
 
     epoch: int = 0
     best: float = -1.0
     since: int = 0
     best_epoch: int = 0
     history: list[tuple[float, float]] = field(default_factory=list)
+    rate: float = 0.0
+
+    def ended(self, loss: float, right: float) -> bool:
+        """Note an epoch that has ended; says whether it was the best so far."""
+        self.epoch += 1
+        self.since += 1
+        self.history.append((loss, right))
+        gained = right > self.best
+        if gained:
+            self.best, self.best_epoch, self.since = right, self.epoch, 0
+        else:
+            self.rate /= 2
+        return gained
 
 
 def save(folder: Path, course: Course, tensors: Mapping[str, NDArray[Any]]) -> None:

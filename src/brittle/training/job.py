@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from brittle.errors import BrittleError, UsageError
+from brittle.training.hardening import Hardening
 from brittle.training.progress import Progress, Report, silent
 from brittle.training.sides import Side
-from brittle.zoo.grid import Design, Settings
+from brittle.zoo.grid import Design
 from brittle.zoo.model import Model
+from brittle.zoo.settings import Settings
 from brittle.zoo.vocabulary import Vocabulary
 
 ROWS = 256
@@ -32,6 +34,8 @@ class Job:
     folder: Path
     device: str = "auto"
     report: Report = silent
+    data: str = ""
+    hardening: Hardening | None = None
 
     def tell(
         self,

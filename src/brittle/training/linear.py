@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from brittle.training.job import Fitted, Job, accuracy, known_words
 from brittle.training.sides import Side
 from brittle.zoo import folder as folders
-from brittle.zoo.grid import LinearSvm, NaiveBayes
 from brittle.zoo.linear import Linear
+from brittle.zoo.settings import LinearSvm, NaiveBayes
 from brittle.zoo.vocabulary import Vocabulary
 
 Array = NDArray[np.float64]

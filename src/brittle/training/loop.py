@@ -21,21 +21,28 @@ from torch import Tensor, nn
 from brittle.training import checkpoint
 from brittle.training.checkpoint import Course
 from brittle.training.job import Diverged, Fitted, Job
+from brittle.training.optimizers import clipped, optimizer_of, put_back_state, rate_at, state_of
 from brittle.zoo.device import threads
-from brittle.zoo.grid import FineTuning, Network
+from brittle.zoo.settings import FineTuning, Network
 
 TOLD = 20  # reports within an epoch
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is trained, and how its loss and its accuracy are found."""
+    """What is trained, and how its loss and its accuracy are found.
+
+    `begin` makes the texts of an epoch ready and gives their lengths. `loss` may have gone back
+    through part of itself when it returns. The first `plain` epochs only prepare the others: what
+    was best in them does not count.
+    """
 
     network: nn.Module
     settings: Network | FineTuning
-    lengths: list[int]
+    begin: Callable[[int], list[int]]
     loss: Callable[[list[int]], Tensor]
     accuracy: Callable[[], float]
+    plain: int = 0
 
 
 def descend(job: Job, lesson: Lesson) -> Fitted:
@@ -45,23 +52,21 @@ def descend(job: Job, lesson: Lesson) -> Fitted:
     """
     settings = lesson.settings
     weights = {n: p for n, p in lesson.network.named_parameters() if p.requires_grad}
-    adam = torch.optim.AdamW(
-        weights.values(), lr=settings.rate, weight_decay=settings.decay, foreach=False
-    )
-    course, best = _resumed(job.folder, weights, adam)
-    while course.epoch < settings.epochs and course.since < settings.patience:
+    optimizer = optimizer_of(settings, weights)
+    course, best = _resumed(job.folder, weights, optimizer, settings.rate)
+    while course.epoch < settings.epochs and (
+        course.since < settings.patience or course.epoch <= lesson.plain
+    ):
         try:
-            loss = _epoch(job, lesson, adam, course.epoch)
+            loss = _epoch(job, lesson, optimizer, course)
         except ArithmeticError as error:
             raise _diverged(job, course, weights, best, error) from error
         right = lesson.accuracy()
-        course.epoch += 1
-        course.since += 1
-        course.history.append((loss, right))
-        if right > course.best:
-            course.best, course.best_epoch, course.since = right, course.epoch, 0
+        if course.epoch == lesson.plain:
+            course.best, course.since = -1.0, 0
+        if course.ended(loss, right):
             best = {name: p.detach().clone() for name, p in weights.items()}
-        checkpoint.save(job.folder, course, _tensors(weights, best, adam))
+        checkpoint.save(job.folder, course, _tensors(weights, best, optimizer))
         job.tell(course.epoch, settings.epochs, loss, accuracy=right, best=course.since == 0)
     _put_back(weights, best)
     return Fitted(course.best, course.epoch)
@@ -88,35 +93,35 @@ def batches(lengths: list[int], size: int, random: Random) -> list[list[int]]:
     return out
 
 
-def _epoch(job: Job, lesson: Lesson, adam: torch.optim.Optimizer, epoch: int) -> float:
-    settings = lesson.settings
+def _epoch(job: Job, lesson: Lesson, optimizer: torch.optim.Optimizer, course: Course) -> float:
+    settings, epoch = lesson.settings, course.epoch
+    weights = [p for group in optimizer.param_groups for p in group["params"]]
+    lengths = lesson.begin(epoch)
     random = Random(f"{job.seed}:{epoch}")
     torch.manual_seed(random.getrandbits(63))
     lesson.network.train()
-    todo = batches(lesson.lengths, settings.batch, random)
+    todo = batches(lengths, settings.batch, random)
     total, steps = 0.0, settings.epochs * len(todo)
     every = max(1, len(todo) // TOLD)
     for n, rows in enumerate(todo, 1):
         done = (epoch * len(todo) + n - 1) / steps
-        for group in adam.param_groups:
-            group["lr"] = settings.rate * _slope(done, settings.warmup)
+        for group in optimizer.param_groups:
+            group["lr"] = rate_at(settings, course, done)
+        optimizer.zero_grad()
         loss = lesson.loss(rows)
-        adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         if not math.isfinite(value):
             raise ArithmeticError(f"the loss is {value} in epoch {epoch + 1}, step {n}")
-        adam.step()
+        clipped(settings, weights)
+        optimizer.step()
         total += value
         if n % every == 0:
             job.tell(epoch + 1, settings.epochs, total / n, n, len(todo))
+    if not all(torch.isfinite(p).all() for p in weights):
+        raise ArithmeticError(f"some weights are no numbers after epoch {epoch + 1}")
     lesson.network.eval()
     return total / len(todo)
-
-
-def _slope(done: float, warmup: float) -> float:
-    """Give the share of the rate at this point: up over the warm-up, then down to zero."""
-    return done / warmup if done < warmup else (1 - done) / (1 - warmup)
 
 
 def _diverged(
@@ -139,27 +144,26 @@ def _put_back(weights: dict[str, nn.Parameter], best: dict[str, Tensor]) -> None
 
 
 def _tensors(
-    weights: dict[str, nn.Parameter], best: dict[str, Tensor], adam: torch.optim.Optimizer
+    weights: dict[str, nn.Parameter], best: dict[str, Tensor], optimizer: torch.optim.Optimizer
 ) -> dict[str, NDArray[Any]]:
     out = {f"now.{name}": p.detach() for name, p in weights.items()}
     out |= {f"best.{name}": tensor for name, tensor in best.items()}
-    for name, p in weights.items():
-        out |= {f"adam.{name}:{part}": value for part, value in adam.state[p].items()}
+    out |= state_of(optimizer, weights)
     return {name: tensor.cpu().numpy() for name, tensor in out.items()}
 
 
 def _resumed(
-    folder: Path, weights: dict[str, nn.Parameter], adam: torch.optim.Optimizer
+    folder: Path,
+    weights: dict[str, nn.Parameter],
+    optimizer: torch.optim.Optimizer,
+    rate: float,
 ) -> tuple[Course, dict[str, Tensor]]:
     """Put weights and optimizer where the checkpoint left them; gives the best weights too."""
     found = checkpoint.load(folder)
     if found is None:
-        return Course(), {}
+        return Course(rate=rate), {}
     course, tensors = found
     kept = {name: torch.from_numpy(array.copy()) for name, array in tensors.items()}
     _put_back(weights, {name: kept[f"now.{name}"] for name in weights})
-    for name, p in weights.items():
-        parts = [key for key in kept if key.startswith(f"adam.{name}:")]
-        state = {key.rpartition(":")[2]: kept[key] for key in parts}
-        adam.state[p] = {k: v if k == "step" else v.to(p.device) for k, v in state.items()}
+    put_back_state(optimizer, weights, kept)
     return course, {name: kept[f"best.{name}"].to(p.device) for name, p in weights.items()}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
+
 from brittle.data.catalogue import CATALOGUE
+from brittle.zoo import changes
 from brittle.zoo.folder import Card
 
 
 def readme(card: Card, about: str) -> str:
     """Write a model's card as Markdown."""
-    settings = "\n".join(f"| {name} | {value} |" for name, value in card.settings.items())
+    settings = "\n".join(
+        f"| {name} | {value}{' (changed)' if name in card.changed else ''} |"
+        for name, value in card.settings.items()
+    )
+    changed = f", with {changes.told(card.changed)}" if card.changed else ""
+    told = "; ".join(f"{name} {value}" for name, value in card.hardening.items())
+    hardened = f"\n- Hardened by adversarial training: {told}." if told else ""
     data = card.data if card.data in CATALOGUE else "FILE"
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     return f"""# {card.full_name}
@@ -17,8 +26,8 @@ A text classifier of brittle's zoo: {about}.
 
 - Labels: {", ".join(card.labels)}. Fields read: {", ".join(card.fields)}.
 - Trained on the train side of `{card.data}` ({card.examples:,} examples, data fingerprint
-  {card.data_fingerprint[:12]}), seed {card.seed}, size {card.size}, {card.epochs} epochs,
-  {card.seconds:.0f} seconds.
+  {card.data_fingerprint[:12]}), seed {card.seed}, size {card.size}{changed},
+  {card.epochs} epochs, {card.seconds:.0f} seconds.{hardened}
 - Accuracy on the dev side: {card.dev_accuracy:.4f}. The best epoch was chosen on that side, so
   the figure flatters a little: measure on the test side.
 - Made with {versions}.
@@ -29,7 +38,7 @@ A text classifier of brittle's zoo: {about}.
 
 ## Use
 
-    brittle attack zoo:{card.full_name} pwws --data {data}
+    brittle attack {shlex.quote("zoo:" + card.full_name)} pwws --data {data}
 
 Meant for measuring attacks and defences, not for decisions about people. `model.json` holds the
 same facts for programs, and the SHA-256 of the files beside it.

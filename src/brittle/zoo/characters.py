@@ -12,9 +12,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.grid import Network
+from brittle.zoo.settings import Network
 
 STEP = 4  # words are read in groups whose lengths differ by less than this: little is padding
+SPREAD = 2.0  # of the first characters' vectors, so that a window says yes or no and not perhaps
+LEVEL = 1.2  # of the maxima over a word at that spread: taken off, or all words would look alike
 
 
 class Highway(nn.Module):
@@ -41,6 +43,9 @@ class Spelling(nn.Module):
         self.width = settings.kernels
         self.convolution = nn.Linear(self.window * settings.character_embedding, settings.kernels)
         self.highways = nn.ModuleList(Highway(settings.kernels) for _ in range(settings.highways))
+        with torch.no_grad():
+            self.embedding.weight.mul_(SPREAD)
+            self.convolution.bias.sub_(LEVEL)
 
     def embed(self, characters: Tensor) -> Tensor:
         """Give the vectors of characters (words × spelling), zeros after the end of a word."""
@@ -70,10 +75,10 @@ class Spelling(nn.Module):
         words, longest, size = vectors.shape
         over = nn.functional.pad(vectors, (0, 0, 0, self.window - 1))
         windows = over.unfold(1, self.window, 1).transpose(2, 3)
-        found = torch.tanh(self.convolution(windows.reshape(words, longest, self.window * size)))
+        found = self.convolution(windows.reshape(words, longest, self.window * size))
         beyond = torch.arange(longest, device=length.device)[None, :] >= length[:, None]
-        # A tanh is never below −1, so what is beyond the word cannot be its maximum.
-        return found.masked_fill(beyond[:, :, None], -2.0).amax(dim=1)
+        # The tanh after the maximum: it is monotonic, and slow.
+        return torch.tanh(found.masked_fill(beyond[:, :, None], -torch.inf).amax(dim=1))
 
 
 def _groups(length: Tensor, most: int) -> Iterator[tuple[Tensor, int]]:

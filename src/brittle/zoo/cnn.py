@@ -14,20 +14,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from brittle.zoo.batches import Reader
 from brittle.zoo.encoders import Convolutions
 from brittle.zoo.networks import Classifier
+from brittle.zoo.vectors import table_of
 from brittle.zoo.vocabulary import PAD
 
 
 class FastCnn:
-    """The logits of a `Classifier` over convolutions, to rounding."""
+    """The logits of a `Classifier` of one layer of convolutions and their maxima, to rounding."""
 
-    def __init__(self, network: Classifier) -> None:
-        assert network.embedding is not None
+    def __init__(self, network: Classifier, reader: Reader) -> None:
         encoder: Convolutions = network.encoder
         convolutions: list[Any] = list(encoder.convolutions)
         self.least = encoder.least
-        self.words = network.embedding.weight.detach()
+        self._table = table_of(network, reader)
         # For every width one matrix (vector, place in the window x filter).
         self.filters = [
             c.weight.detach().permute(1, 2, 0).flatten(1).contiguous() for c in convolutions
@@ -45,7 +46,8 @@ class FastCnn:
         spelt = spelt.reshape(ids.shape)
         length = np.maximum(length, self.least)
         with torch.inference_mode():
-            vector = self.words.index_select(0, torch.from_numpy(known.astype(np.int64)))
+            words, place = self._table.of(known.astype(np.int64))
+            vector = words.index_select(0, torch.from_numpy(place))
             tops = []
             window, label = 1, spelt
             for width, filters, bias in zip(self.widths, self.filters, self.biases):

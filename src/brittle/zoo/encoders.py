@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.grid import Network
+from brittle.zoo.settings import Network
 
 
 class Recurrent(nn.Module):
@@ -23,7 +23,7 @@ class Recurrent(nn.Module):
         super().__init__()
         self.width = settings.hidden
         sizes = [size] + [self.width] * (layers - 1)
-        self.layers = nn.ModuleList(nn.LSTM(n, settings.hidden, batch_first=True) for n in sizes)
+        self.layers = nn.ModuleList(_lstm(n, settings.hidden) for n in sizes)
         self.dropout = nn.Dropout(settings.dropout)
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
@@ -41,8 +41,8 @@ class BothWays(nn.Module):
         super().__init__()
         self.width = 2 * settings.hidden
         sizes = [size] + [self.width] * (layers - 1)
-        self.ahead = nn.ModuleList(nn.LSTM(n, settings.hidden, batch_first=True) for n in sizes)
-        self.back = nn.ModuleList(nn.LSTM(n, settings.hidden, batch_first=True) for n in sizes)
+        self.ahead = nn.ModuleList(_lstm(n, settings.hidden) for n in sizes)
+        self.back = nn.ModuleList(_lstm(n, settings.hidden) for n in sizes)
         self.dropout = nn.Dropout(settings.dropout)
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
@@ -55,6 +55,15 @@ class BothWays(nn.Module):
             reverse = _reordered(back(_reordered(x, turned))[0], turned)
             states.append(torch.cat([ahead(x)[0], reverse], dim=2))
         return states
+
+
+def _lstm(size: int, hidden: int) -> nn.LSTM:
+    """Make an LSTM that at first rather keeps what it has read (Jozefowicz et al., 2015)."""
+    lstm = nn.LSTM(size, hidden, batch_first=True)
+    with torch.no_grad():
+        # Torch's second gate is the one that keeps; its other bias is about 0.
+        lstm.all_weights[0][2][hidden : 2 * hidden] = 1.0
+    return lstm
 
 
 def _reordered(x: Tensor, order: Tensor) -> Tensor:

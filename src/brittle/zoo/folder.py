@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -13,16 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError, require
+from brittle.zoo import changes
 
 FORMAT = 1
 CARD, WEIGHTS, README = "model.json", "model.safetensors", "README.md"
 VOCABULARY, ALPHABET = "vocabulary.txt", "alphabet.txt"
+HEADER = 100_000_000  # bytes: what safetensors itself allows a header to have
 Tensors = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Card:
-    """What `model.json` says of a model; `files` gives the SHA-256 of each file beside it."""
+    """What `model.json` says of a model; `files` gives the SHA-256 of each file beside it.
+
+    `hardening` is how it was trained on adversarial texts, which then also stands in its name;
+    `changed` are the settings that are not those of the model at its size.
+    """
 
     name: str
     kind: str
@@ -41,17 +48,32 @@ class Card:
     seconds: float
     versions: Mapping[str, str]
     files: Mapping[str, str] = field(default_factory=dict)
+    hardening: Mapping[str, Any] = field(default_factory=dict)
+    changed: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
     @property
     def full_name(self) -> str:
-        return f"{self.name}@{self.data}#{self.seed}"
+        return full_name(self.name, self.data, self.seed, self.size, self.changed)
 
     @property
     def fingerprint(self) -> str:
         """Identify what the model answers: its weights and settings, not when it was trained."""
         parts = (self.kind, self.parts, self.settings, self.labels, self.fields, self.files)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def full_name(name: str, data: str, seed: int, size: str, changed: Mapping[str, Any]) -> str:
+    """Tell a model from all others: its name, data and seed, and what is not as by default.
+
+    >>> full_name("LSTM-W-Random-1", "mr", 0, "default", {})
+    'LSTM-W-Random-1@mr#0'
+    >>> full_name("LSTM-W-Random-1", "mr", 0, "paper", {"hidden": 64})
+    'LSTM-W-Random-1@mr#0?size=paper,hidden=64'
+    """
+    told = {} if size in ("", "default") else {"size": size}
+    variant = changes.told({**told, **changed})
+    return f"{name}@{data}#{seed}" + (f"?{variant}" if variant else "")
 
 
 def write(folder: Path, card: Card, readme: str) -> Card:
@@ -82,6 +104,15 @@ def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
             "Train the model again with --force, or restore the file."
         ) from error
     return loaded
+
+
+def count_parameters(path: Path) -> int:
+    """Count the numbers in a safetensors file from its header, without reading them."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(min(size, HEADER)))
+    shapes = [told["shape"] for name, told in header.items() if name != "__metadata__"]
+    return sum(math.prod(shape) for shape in shapes)
 
 
 def write_words(path: Path, words: Sequence[str]) -> None:

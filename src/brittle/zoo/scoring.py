@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.text import Text
-from brittle.zoo.batches import Reader, batch_of, passes
+from brittle.zoo.batches import Reader, batch_of, padded, passes
 from brittle.zoo.cnn import FastCnn
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.encoders import Convolutions, Recurrent
-from brittle.zoo.grid import Network
 from brittle.zoo.heads import Last, Maximum
 from brittle.zoo.lstm import FastLstm
 from brittle.zoo.networks import Classifier, build
+from brittle.zoo.settings import Network
 from brittle.zoo.spellings import STRANGE, Spellings
+from brittle.zoo.vectors import Table, table_of
 from brittle.zoo.vocabulary import Vocabulary
 
 WORDS = 1 << 15  # of one forward pass, with padding: more needs memory and is no faster
@@ -48,6 +49,7 @@ class NetworkModel:
         if on_cpu:
             torch.set_num_threads(1)
         self._fast = _fast(network, reader) if on_cpu else None
+        self._spelt = _spelt(network, reader) if on_cpu else None
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -76,21 +78,29 @@ class NetworkModel:
         if self._fast is not None and len(keys) >= FEW:
             return self._fast.logits(keys)
         with torch.inference_mode():
-            batch = batch_of(keys, self.reader, self.device)
-            logits: NDArray[np.float32] = self.network(batch).cpu().numpy()
+            if self._spelt is not None:
+                rows, length = padded(keys)
+                vectors, place = self._spelt.of(rows)
+                out = self.network.judged(vectors[place], torch.from_numpy(length))
+            else:
+                out = self.network(batch_of(keys, self.reader, self.device))
+            logits: NDArray[np.float32] = out.cpu().numpy()
         return logits
 
 
 def _fast(network: Classifier, reader: Reader) -> FastLstm | FastCnn | None:
     """Give the quick way to score this network, if there is one."""
-    if not isinstance(reader, Vocabulary):
-        return None
     encoder, head = network.encoder, network.pool
     if isinstance(encoder, Convolutions) and isinstance(head, Maximum) and not encoder.below:
-        return FastCnn(network)
-    if isinstance(encoder, Recurrent) and isinstance(head, Last) and len(encoder.layers) == 1:
-        return FastLstm(network)
+        return FastCnn(network, reader)
+    if isinstance(encoder, Recurrent) and isinstance(head, Last):
+        return FastLstm(network, reader)
     return None
+
+
+def _spelt(network: Classifier, reader: Reader) -> Table | None:
+    """Keep the vectors of spellings; to look words up in a vocabulary is as quick as it can be."""
+    return None if isinstance(reader, Vocabulary) else table_of(network, reader)
 
 
 def reader_of(
@@ -117,11 +127,14 @@ def restored(
     """Build a network as its card says, with the weights of its file."""
     chosen = Network(**{**settings, "widths": tuple(settings["widths"])})
     network = build(parts, chosen, len(vocabulary), len(alphabet) + STRANGE + 1, labels)
-    weights = {name: torch.from_numpy(np.array(tensor)) for name, tensor in tensors.items()}
-    try:
-        network.load_state_dict(weights)
-    except RuntimeError as error:
-        raise UsageError(" ".join(str(error).split())) from error
+    own = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    given = {name: tensor.shape for name, tensor in tensors.items()}
+    wrong = [name for name in own | given if own.get(name) != given.get(name)]
+    if wrong:
+        raise UsageError(
+            f"{len(wrong)} tensors are missing, strange or of another shape, such as {wrong[0]!r}"
+        )
+    network.load_state_dict({n: torch.from_numpy(np.array(t)) for n, t in tensors.items()})
     return NetworkModel(
         network, reader_of(parts, chosen, vocabulary, alphabet), chosen.reads, device
     )

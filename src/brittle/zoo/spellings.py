@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.text import HOLE, Text, Word
-from brittle.zoo.vocabulary import PAD, UNKNOWN, Vocabulary, sequences
+from brittle.zoo.vocabulary import NEXT, PAD, REMEMBERED, UNKNOWN, Vocabulary, sequences
 
 STRANGE = 1  # the character that stands for all outside the alphabet; 0 is no character
 FIRST_ROWS = 1024
@@ -40,14 +40,14 @@ class Spellings:
         self._lock = threading.Lock()
         self._rows: dict[bytes, int] = {}
         self._of: dict[Word, int] = {}
-        self._characters = np.zeros((FIRST_ROWS, spelling), dtype=np.int64)
-        self._words = np.zeros(FIRST_ROWS, dtype=np.int64)
+        self._characters = np.zeros((FIRST_ROWS, spelling), dtype=np.int32)
+        self._words = np.zeros(FIRST_ROWS, dtype=np.int32)
         self._count = 1
         self._next = -1
-        self._of[HOLE] = self._row(UNKNOWN, (STRANGE,))
+        self._of[HOLE] = self._row(UNKNOWN if both else PAD, (STRANGE,))
         if self.pairs:
             # Between the fields of a pair stands a spelling that no word has.
-            self._next = self._row(vocabulary.number("<next>"), (STRANGE,) * spelling)
+            self._next = self._row(NEXT if both else PAD, (STRANGE,) * spelling)
 
     def __len__(self) -> int:
         return self._count
@@ -75,7 +75,8 @@ class Spellings:
         if found is None:
             numbers = self.spelt(str(word))
             found = self._row(self.vocabulary.number(word) if self.both else PAD, numbers)
-            self._of[word] = found
+            if len(self._of) < REMEMBERED:
+                self._of[word] = found
         return found
 
     def spelt(self, word: str) -> tuple[int, ...]:
@@ -85,11 +86,11 @@ class Spellings:
 
     def characters(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the characters of rows, 0 after the end of each."""
-        return self._characters[rows]
+        return self._characters[rows].astype(np.int64)
 
     def words(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the numbers of the words of rows."""
-        return self._words[rows]
+        return self._words[rows].astype(np.int64)
 
     def _row(self, word: int, numbers: tuple[int, ...]) -> int:
         key = np.array((word, *numbers), dtype=np.int32).tobytes()

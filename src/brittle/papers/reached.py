@@ -1,0 +1,50 @@
+"""A run seen as if it had asked for less: which cases had reached a confidence, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from brittle.edits import characters_changed, patch, words_changed
+from brittle.metrics.summary import ATTACKED
+from brittle.results import Result, Step
+
+
+def at_confidence(
+    results: Sequence[Result], steps: Iterable[Step], confidence: float, asked: float
+) -> list[Result]:
+    """Give the rows a run would have had if its goal had asked for this confidence.
+
+    An attacked case is won by its first step with a wrong answer of that confidence, else it is
+    lost. `asked` is what the run's goal asked for, at least as much; a step that reaches that
+    counts only where the case was won, for elsewhere it was not confirmed.
+    """
+    rows = {row.case: row for row in results}
+    first: dict[str, Step] = {}
+    for step in steps:
+        row = rows.get(step.case)
+        if row is None or step.case in first or row.status not in ATTACKED:
+            continue
+        confirmed = step.confidence < asked or row.status == "won"
+        if step.label != row.label and step.confidence >= confidence and confirmed:
+            first[step.case] = step
+    return [_judged(row, first.get(row.case)) for row in results]
+
+
+def _judged(row: Result, step: Step | None) -> Result:
+    if row.status not in ATTACKED or (step is None and row.status == "won"):
+        return row
+    if step is None:
+        return replace(row, status="lost", reason="")
+    return replace(
+        row,
+        status="won",
+        reason="",
+        adversarial="\n".join(patch(dict(row.fields), step.edits).values()),
+        edits=step.edits,
+        adversarial_label=step.label,
+        adversarial_confidence=step.confidence,
+        queries=step.query,
+        words_changed=words_changed(step.edits),
+        characters_changed=characters_changed(step.edits),
+    )

@@ -1,0 +1,1 @@
+"""Studies: questions asked of targets and runs that no single attack answers."""

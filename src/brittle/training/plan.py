@@ -1,0 +1,91 @@
+"""What is to be trained, its name, and the place it is kept in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brittle.training import cache, hardening
+from brittle.training.hardening import Hardening
+from brittle.training.sides import Sides
+from brittle.training.vectors import RECIPES
+from brittle.zoo import grid
+from brittle.zoo.folder import full_name
+from brittle.zoo.grid import Design
+from brittle.zoo.settings import FineTuning, Settings
+
+Changed = Sequence[str] | Mapping[str, Any]
+"""Settings that are changed: texts such as `hidden=64`, or values by name."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be trained, and where it is kept; everything but `folder` decides the weights."""
+
+    design: Design
+    settings: Settings
+    size: str
+    seed: int
+    sides: Sides
+    hardening: Hardening | None = None
+
+    @property
+    def key(self) -> str:
+        settings = grid.plain(self.settings)
+        if isinstance(self.settings, FineTuning) and Path(self.settings.encoder).is_dir():
+            settings["encoder"] = contents(Path(self.settings.encoder))
+        more: dict[str, Any] = {}
+        if self.hardening is not None:
+            more["hardening"] = hardening.plain(self.hardening)
+        if "W" in str(self.design.parts.get("input")):
+            # The words' first vectors are not settings, but decide the weights as well.
+            more |= (
+                {"vectors": v} if (v := RECIPES.get(str(self.design.parts["embedding"]))) else {}
+            )
+        return cache.content_key(
+            name=self.design.name,
+            size=self.size,
+            settings=settings,
+            seed=self.seed,
+            data=self.sides.fingerprint,
+            **more,
+        )
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        return grid.changed(self.design, self.size, self.settings)
+
+    @property
+    def model(self) -> str:
+        tag = "" if self.hardening is None else f"+{hardening.tag(self.hardening)}"
+        return f"{self.design.name}{tag}"
+
+    @property
+    def name(self) -> str:
+        return full_name(self.model, self.sides.name, self.seed, self.size, self.changed)
+
+    @property
+    def folder(self) -> Path:
+        return cache.place(self.model, self.sides.name, self.seed, self.key)
+
+
+def chosen(design: Design, size: str, changed: Changed) -> Settings:
+    """Give the settings of a model at this size with some of them changed."""
+    if isinstance(changed, Mapping):
+        return grid.settings(design, size, **changed)
+    return grid.read_settings(design, size, changed)
+
+
+def contents(folder: Path) -> str:
+    """Hash the files of a pretrained encoder: where it lies does not matter, what it is does."""
+    total = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            with path.open("rb") as file:
+                total.update(
+                    f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
+                )
+    return total.hexdigest()

