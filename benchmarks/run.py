@@ -90,7 +90,8 @@ def merged(content: Mapping[str, Any], fresh: Mapping[str, Any]) -> dict[str, An
     """Put fresh measurements in the place of those of the same name, and keep the others."""
     rows = {row["name"]: row for row in content.get("rows", ())}
     rows |= {row["name"]: row for row in fresh.get("rows", ())}
-    return {**content, **fresh, "rows": [rows[name] for name in GOALS if name in rows]}
+    kept = {key: content[key] for key in ("threads", "startup", "hotflip") if key in content}
+    return {**kept, **fresh, "rows": [rows[name] for name in GOALS if name in rows]}
 
 
 if __name__ == "__main__":

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brittle import data
     from brittle.errors import BrittleError
+    from brittle.runs.augment import train
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
     from brittle.targets import as_target
     from brittle.text import Text
-    from brittle.training import train
 
 __all__ = ["BrittleError", "Run", "Text", "as_target", "attack", "data", "open_run", "train"]
 
@@ -22,7 +22,7 @@ _HOMES = {
     "as_target": "brittle.targets",
     "attack": "brittle.runs.runner",
     "open_run": "brittle.runs.run",
-    "train": "brittle.training",
+    "train": "brittle.runs.augment",
 }
 
 

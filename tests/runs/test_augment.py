@@ -128,6 +128,15 @@ def test_an_attack_hardens_a_network_and_the_zoo_finds_it(name: str, films: str)
         zoo.load(f"zoo:{name}+key-any@{films}?size=tiny")
 
 
+def test_a_white_box_attack_leaves_training_as_it_was(films: str) -> None:
+    pytest.importorskip("torch")
+    options: dict[str, Any] = {"size": "tiny", "adversarial": by_attack("jsma", copies=10, words=2)}
+    folder = train("CNN-W-Random-1", films, **options)
+    before = (folder / "model.safetensors").read_bytes()
+    again = train("CNN-W-Random-1", films, force=True, **options)
+    assert (again / "model.safetensors").read_bytes() == before
+
+
 def test_the_command_line(films: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     words = ["train", "naive-bayes", "--data", films, "--json"]

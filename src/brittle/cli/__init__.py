@@ -243,13 +243,12 @@ def compare(args: argparse.Namespace) -> None:
 
 def train(args: argparse.Namespace) -> None:
     """`brittle train`."""
+    import brittle
     from brittle.cli import console
-    from brittle.training import train as fit
 
-    model, adversarial = _hardened(args)
     with console.training(args.quiet) as progress:
-        folder = fit(
-            model,
+        folder = brittle.train(
+            args.model,
             args.data,
             args.seed,
             device=args.device,
@@ -257,7 +256,7 @@ def train(args: argparse.Namespace) -> None:
             changed=args.set,
             text=args.text,
             label=args.label,
-            adversarial=adversarial,
+            adversarial=_adversarial(args),
             progress=progress,
             force=args.force,
         )
@@ -347,27 +346,20 @@ def _target_of(run: Any, args: argparse.Namespace) -> Any:
     return _target(args)
 
 
-def _hardened(args: argparse.Namespace) -> tuple[str, Any]:
-    """Give the model's name and how it is hardened, which its name may say as well."""
+def _adversarial(args: argparse.Namespace) -> Any:
+    """Give how a model is to be hardened, with the settings among the flags, or None."""
     given = {name: getattr(args, name) for name in ("share", "noise", "copies", "every")}
     given = {name: value for name, value in given.items() if value is not None} | _settings(args)
-    model, plus, told = args.model.partition("+")
-    if plus and args.adversarial:
-        raise UsageError(
-            f"Got the model {args.model!r}, whose name says how it is hardened, and --adversarial "
-            f"{args.adversarial}. Give one of the two."
-        )
-    method = told or args.adversarial
-    if method:
+    if args.adversarial:
         from brittle.runs.augment import hardening
 
-        return model, hardening(method, device=args.device, **given)
+        return hardening(args.adversarial, device=args.device, **given)
     if given:
         raise UsageError(
-            f"--{next(iter(given))} is a setting of adversarial training. Name the method too, "
-            "such as --adversarial hotflip."
+            f"--{next(iter(given))} is a setting of adversarial training. Name the method with "
+            "--adversarial, such as --adversarial hotflip."
         )
-    return args.model, None
+    return None
 
 
 def _settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from brittle.proposals.tags import Tagger
 from brittle.runs.job import attack_of, check_asks, file_digests, read_places
 from brittle.targets.zoo import load_folder
 from brittle.text import Text
+from brittle.training import train as fit
 from brittle.training.hardening import METHODS, Attacked, Hardening, named, parted
 from brittle.training.sides import Side
 
@@ -31,6 +32,34 @@ READERS: Mapping[type, tuple[Callable[[str], Any], str]] = {
     float: (float, "a number"),
     str: (str, "a text"),
 }
+
+
+def train(
+    name: str,
+    dataset_name: str,
+    seed: int = 0,
+    *,
+    adversarial: str | Hardening | None = None,
+    device: str = "auto",
+    **options: Any,
+) -> Path:
+    """Train a model of the zoo, or find it trained; gives its folder.
+
+    `adversarial` hardens it: hotflip, miyato, key or the name of an attack, as its own name may
+    say too (`LSTM-W-Random-1+pwws`). `options` are those of `brittle.training.train`: size,
+    changed (settings other than the model's own), text and label (columns of a file), progress,
+    force.
+    """
+    model, plus, told = name.partition("+")
+    if plus and adversarial is not None:
+        raise UsageError(
+            f"Got the model {name!r}, whose name says how it is hardened, and adversarial "
+            f"{adversarial!r}. Give one of the two."
+        )
+    method = told or adversarial
+    if isinstance(method, str):
+        method = hardening(method, device=device)
+    return fit(model, dataset_name, seed, adversarial=method, device=device, **options)
 
 
 def hardening(told: str, *, device: str = "auto", **given: Any) -> Hardening:

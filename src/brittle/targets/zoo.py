@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brittle.errors import UsageError
+from brittle.moves import Aim, Flipped, Level
 from brittle.targets import transformers
-from brittle.targets.protocols import Scores
+from brittle.targets.dictionary import dictionary
+from brittle.targets.protocols import Gradient, Scores
 from brittle.targets.scores import softmax
 from brittle.targets.zoo_names import listed, parse
 from brittle.text import Text
@@ -22,7 +26,10 @@ from brittle.zoo.folder import Card, read, read_card
 from brittle.zoo.grid import designs
 from brittle.zoo.model import Model, open_model
 
-__all__ = ["ZooTarget", "catalogue", "load", "load_folder", "parse", "trained"]
+if TYPE_CHECKING:
+    from brittle.zoo.white import White
+
+__all__ = ["WhiteTarget", "ZooTarget", "catalogue", "load", "load_folder", "parse", "trained"]
 
 
 class ZooTarget:
@@ -66,7 +73,11 @@ class ZooTarget:
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
         """Give the words the model knows, as it has them."""
-        return self.model.dictionary
+        model: Any = self.model
+        if isinstance(model, Encoder):
+            return tuple(dictionary(model.classifier.tokens)[0])
+        # No word begins with a "<"; what does stands for padding and its like.
+        return tuple(word for word in model.vocabulary.words if not word.startswith("<"))
 
     def close(self) -> None:
         self.model.close()
@@ -75,7 +86,9 @@ class ZooTarget:
 class WhiteTarget(ZooTarget):
     """A network of the zoo, which also shows its inside."""
 
-    def __init__(self, card: Card, model: Model, inside: Inside) -> None:
+    def __init__(
+        self, card: Card, model: Model, inside: White | transformers.SequenceClassifier
+    ) -> None:
         super().__init__(card, model)
         self.inside = inside
 
@@ -157,10 +170,19 @@ _train = train
 def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:
     """Load a model from a folder that training has written."""
     folder = Path(path)
-    if read_card(folder).kind == "transformer":
+    kind = read_card(folder).kind
+    if kind == "transformer":
         card = read(folder)
-        return ZooTarget(card, Encoder(transformers.load(str(folder), device=device)))
-    return ZooTarget(*open_model(folder, device))
+        classifier = transformers.load(str(folder), device=device)
+        return WhiteTarget(card, Encoder(classifier), classifier)
+    card, model = open_model(folder, device)
+    if kind != "network":
+        return ZooTarget(card, model)
+    from brittle.zoo.scoring import NetworkModel
+    from brittle.zoo.white import White  # these import torch
+
+    assert isinstance(model, NetworkModel)
+    return WhiteTarget(card, model, White(model, card.full_name))
 
 
 def catalogue() -> list[tuple[str, str]]:

@@ -89,7 +89,9 @@ DEFAULT: Mapping[str, Settings] = {
     "BiLSTM": Network(),
     "CNN": Network(dropout=0.5, forget=0.1, rate=2e-3),
     "Transformer": Network(dropout=0.2, forget=0.1, rate=1e-3, warmup=0.1, epochs=8),
-    "CharCNN-LSTM": Network(hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=5.0, epochs=8),
+    "CharCNN-LSTM": Network(
+        kernels=150, hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=1.0, epochs=8
+    ),
     "MiniLM": FineTuning(),
 }
 """By the name of a model, else of its encoder."""
@@ -108,6 +110,15 @@ PAPER: Mapping[str, Settings] = {
     ),
     "Kim-CNN": Network(dropout=0.5, forget=0.0, embedding=50, batch=50, epochs=25, rate=1e-3),
     "LSTM-W-GloVe-1": Network(
-        reads=250, embedding=50, hidden=64, dropout=0.25, forget=0.0, rate=1e-3, batch=24
+        reads=250,
+        embedding=50,
+        hidden=64,
+        dropout=0.25,
+        forget=0.0,
+        rate=3e-3,
+        clip=1.0,
+        batch=24,
+        epochs=3,
     ),
 }
+"""By the name of a model; what its paper does not say, such as a rate, is chosen here."""

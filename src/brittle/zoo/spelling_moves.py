@@ -143,15 +143,21 @@ def _gains(
 ) -> _Gains:
     """Measure every edit, from what each character is worth in each row (rows × characters)."""
     row = np.arange(len(rows.here))
-    mine = worth[row, rows.here].astype(np.float64)
-    right, left = worth[row, rows.before] - mine, worth[row, rows.after] - mine
+    may = rows.may & [kind in space.kinds for kind in CHARACTER_KINDS]
+    now = [worth[row, part].astype(np.float64) for part in (rows.here, rows.before, rows.after)]
+    broken = ~np.isfinite(now).all(axis=0)
+    if broken.any():
+        # Sums run over all words: what is not a number in one must not reach the others.
+        may &= ~np.isin(rows.word, rows.word[broken])[:, None]
+        for part in now:
+            part[broken] = 0.0
+    mine, right, left = now[0], now[1] - now[0], now[2] - now[0]
     add = np.stack([-mine, rows.rest(right) - mine, rows.rest(left) + left], axis=1)
     changed = rows.changed
     if texts and texts[0].whole is not None:
         add += np.concatenate([text.whole for text in texts])[rows.word, None]
         changed = changed + np.concatenate([text.turned for text in texts])[rows.word, None]
     scale = 1 / np.sqrt(2 * np.maximum(changed, 1))
-    may = rows.may & [kind in space.kinds for kind in CHARACTER_KINDS]
     # None is flipped to itself; and inserted before itself it is as if inserted after.
     worth[row, rows.here] = LOW
     shown = worth[:, :offered] if offered else np.full((len(row), 1), LOW)

@@ -48,8 +48,9 @@ class Layout:
     """Lays words out for a model that reads the first `most` characters of each.
 
     `numbers` are those of the characters; all others have the number `strange`, and nothing has
-    the number `nothing`. Only letters and digits are put in, and a word must stay one word: the
-    sole edits that could break it are deletions, of the letter between two marks or beside one.
+    the number `nothing`. A word must stay one word. Since only letters and digits are put in, the
+    sole edits that could break it are deletions: of a letter that keeps joiners apart or inside, or
+    that a mark belongs to.
     """
 
     def __init__(self, numbers: dict[str, int], strange: int, nothing: int, most: int) -> None:
@@ -110,7 +111,7 @@ class Layout:
         delete = flip & (length > 1)[word] & (after != code)
         first = np.cumsum(count) - count
         for n, spelt in rough:
-            whole = _whole_without(spelt)[: count[n]]
+            whole = _whole_without(spelt, self.most)
             delete[first[n] : first[n] + len(whole)] &= whole
         return np.stack([flip, insert, delete], axis=1)
 
@@ -137,7 +138,7 @@ def _codes(words: Sequence[str]) -> Numbers:
 
 
 @lru_cache(maxsize=4096)
-def _whole_without(word: str) -> NDArray[np.bool_]:
-    """Say for every character of a word whether what is left without it is one word."""
-    left = (word[:at] + word[at + 1 :] for at in range(len(word)))
+def _whole_without(word: str, most: int) -> NDArray[np.bool_]:
+    """Say for the first characters of a word whether what is left without each is one word."""
+    left = (word[:at] + word[at + 1 :] for at in range(min(len(word), most)))
     return np.array([words_of(rest) == [rest] for rest in left], dtype=bool)

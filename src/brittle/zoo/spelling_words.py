@@ -58,9 +58,12 @@ class WordSwaps:
     ) -> None:
         self.dictionary = tuple(dictionary)
         self._row = {word: n for n, word in enumerate(self.dictionary)}
-        self._vectors = lru_cache(maxsize=len(CASES))(
-            lambda case: vectors([case(word) for word in self.dictionary])
-        )
+        self._vectors = vectors
+        self._table = lru_cache(maxsize=len(CASES))(self._made)
+
+    def _made(self, case: Case) -> tuple[Tensor, Tensor]:
+        table = self._vectors([case(word) for word in self.dictionary])
+        return table, table.norm(dim=1).clamp(min=1e-12)
 
     def best(
         self,
@@ -76,14 +79,14 @@ class WordSwaps:
         cases = [case_of(word) for word in words]
         for case in dict.fromkeys(cases):
             rows = [n for n, one in enumerate(cases) if one is case]
-            table, now = self._vectors(case), (along[rows] * vector[rows]).sum(dim=1)
+            (table, norm), now = self._table(case), (along[rows] * vector[rows]).sum(dim=1)
             found = torch.addmm(-now[:, None], along[rows], table.T)
             if space.cosine is not None:
-                cosine = normalize(vector[rows], dim=1) @ normalize(table, dim=1).T
-                found[cosine < space.cosine] = -torch.inf
+                near = normalize(vector[rows], dim=1) @ table.T >= space.cosine * norm
+                found.masked_fill_(~near, -torch.inf)
             gain[rows] = found
         for n, word in enumerate(words):
-            own = self._row.get(str(word).lower())
+            own = self._row.get(word.lower()) if isinstance(word, str) else None
             if own is not None:
                 gain[n, own] = -torch.inf
         value, at = _top(gain.view(-1), space.top)
@@ -115,7 +118,8 @@ def _top(gain: Tensor, most: int) -> tuple[NDArray[np.float64], Numbers]:
     gain = torch.nan_to_num(gain, nan=low, posinf=low, neginf=low)
     if not min(most, len(gain)):
         return np.zeros(0), np.zeros(0, dtype=np.int64)
-    chunks = gain[: len(gain) // CHUNK * CHUNK].view(-1, CHUNK).amax(dim=1)
+    whole = len(gain) // CHUNK
+    chunks = gain[: whole * CHUNK].view(whole, CHUNK).amax(dim=1)
     if len(chunks) < most:
         chunks = gain
     # So many chunks have a gain at or above the floor: none of the best is below it.
