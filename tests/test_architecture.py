@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "named": {"errors"},
     "attacks": CORE | {"moves", "named", "text", "attacks", "proposals", "constraints"},
     "proposals": {"text", "errors", "data", "proposals", "constraints"},
-    "constraints": {"text", "errors", "proposals", "constraints"},
+    "constraints": {"edits", "text", "errors", "proposals", "constraints"},
     "targets": {"moves", "named", "text", "errors", "targets", "zoo", "training", "data"},
     "zoo": {"moves", "text", "errors", "zoo"},
     # proposals: the word vectors that networks begin with are those that neighbours come from.

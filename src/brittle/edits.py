@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from brittle.text import Text, Word, words_of
 
@@ -83,7 +84,7 @@ def words_changed(edits: Iterable[Edit]) -> int:
 
 def characters_changed(edits: Iterable[Edit]) -> int:
     """Sum the Levenshtein distances of the edits, in code points."""
-    return sum(_distance(e.old, e.new) for e in edits)
+    return sum(distance(e.old, e.new) for e in edits)
 
 
 def _pieces(text: Text) -> list[tuple[str, list[str]]]:
@@ -106,7 +107,13 @@ def _offsets(pieces: Sequence[str]) -> list[int]:
     return offsets
 
 
-def _distance(a: str, b: str) -> int:
+@lru_cache(maxsize=1 << 16)
+def distance(a: str, b: str) -> int:
+    """Give the Levenshtein distance of two strings, in code points.
+
+    >>> distance("mood", "mooP"), distance("mood", "moods"), distance("mood", "od")
+    (1, 1, 2)
+    """
     a, b = _apart(a, b)
     if len(a) * len(b) > 1_000_000:
         # Two long stretches with nothing in common at their ends: all of it counts as changed.

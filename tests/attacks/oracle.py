@@ -14,18 +14,20 @@ from typing import Any
 import numpy as np
 
 from brittle.asks import Answer, Ask, Case, Flips, FlipsAnswer, Search, Tag, Try
+from brittle.edits import distance
 from brittle.testing import FakeNetwork
 from brittle.text import Text, words_of
 
 
-def flips_of(text: Text, places: Sequence[int], alphabet: str) -> Iterator[Text]:
-    """List every text that is one flipped character away."""
-    for i in places:
-        word = str(text.words[i])
+def flips_of(text: Text, case: Case[Text], alphabet: str) -> Iterator[Text]:
+    """List every text that is one flipped character away, and one further from the original."""
+    for i in case.places:
+        word, first = str(text.words[i]), str(case.text.words[i])
         for at, old in enumerate(word):
             for new in alphabet:
                 flipped = word[:at] + new + word[at + 1 :]
-                if new != old and words_of(flipped) == [flipped]:
+                further = distance(flipped, first) > distance(word, first)
+                if new != old and further and words_of(flipped) == [flipped]:
                     yield text.swap(i, flipped)
 
 
@@ -52,7 +54,7 @@ def naive_beam(target: FakeNetwork, case: Case[Text], b: int, r: int, alphabet: 
     assert case.label is not None
     level, seen = [case.text], {case.text}
     for _ in range(r):
-        children = _new((c for text in level for c in flips_of(text, case.places, alphabet)), seen)
+        children = _new((c for text in level for c in flips_of(text, case, alphabet)), seen)
         loss = cross_entropy(target, children, case.label)
         level = [children[n] for n in np.argsort(-loss, kind="stable")[:b]]
         seen.update(level)
@@ -69,7 +71,7 @@ def plain_beam(
         ways = [
             (score + slope(target, text, child, case.label), child)
             for score, text in depths[-1]
-            for child in flips_of(text, case.places, alphabet)
+            for child in flips_of(text, case, alphabet)
         ]
         ways.sort(key=lambda way: -way[0])
         best: dict[Text, float] = {}

@@ -289,11 +289,12 @@ def test_failed_edits_do_not_stay() -> None:
     assert str(case.text) == "a lovely, good old film"
 
 
-def test_a_character_may_be_edited_again() -> None:
+def test_no_edit_is_spent_on_redoing_another() -> None:
     search = HotFlip(beam=1, share=1.0)(case("ab"), RNG)
     next(search)
     search.send(heard(FakeMoves.of(move(1.0, 0, "xb"))))
-    assert texts(search.send(heard(FakeMoves.of(move(1.0, 0, "yb"))))) == ["yb"]
+    again = FakeMoves.of(move(2.0, 0, "yb"), move(1.0, 0, "xy"))
+    assert texts(search.send(heard(again))) == ["xy"]
 
 
 def test_the_class_aimed_at_comes_nearer() -> None:

@@ -23,7 +23,7 @@ ALL = 10**9
 WORDS = [
     *("film", "GOd", "o", "foo", "foot", "ooo", "7", "zz", "aŷa", "ŷß", "ééa"),
     *("well-known", "don't", "a-b", "n't-o", "e\u0301", "fe\u0301e", "a-e\u0301f"),
-    *("fogfogfo", "gonegon", "tattooing", "fogging-e", "supercalifragilistic"),
+    *("fogdatle", "gonedat", "tattooing", "fogging-e", "supercalifragilistic"),
 ]
 ALIKE = "ooooooooooo"  # has windows that are alike
 TEXTS = [Text.of(" ".join(WORDS)), Text.of("a good; film 😀"), Text.of("o"), Text.of("well-known")]

@@ -13,6 +13,7 @@ from brittle.text import Text, Word
 Path = tuple[float, Text]
 """The sum of the gains on the way to a text, and the text."""
 
+Written = Callable[[Text, Move], str | None]
 Screen = Callable[[Sequence[Text]], Search[list[bool]]]
 SCREENED = 4
 """How many candidates for each place in the beam are screened at once."""
@@ -21,7 +22,7 @@ SCREENED = 4
 def beam(
     case: Case[Text],
     aimed: Callable[[Text], Aim],
-    written: Callable[[Move], str | None],
+    written: Written,
     *,
     width: int,
     steps: int,
@@ -31,10 +32,10 @@ def beam(
 
     A path's score is the sum of its edits' gains, each taken at the text it was made on
     (Ebrahimi et al., 2018, section 3.3); losses decide nothing but success. `written` says how the
-    word of a move is written, or None where the move is not acceptable; `screen` may ask further
-    about whole texts. No text is offered twice, the original included. The pass that judges a text
-    also finds its edits, so a full search takes 1 + width · (steps − 1) backward passes: the texts
-    of the last depth need no edits, and are tried only.
+    word of a text's move is written, or None where the move is not acceptable; `screen` may ask
+    further about whole texts. No text is offered twice, the original included. The pass that judges
+    a text also finds its edits, so a full search takes 1 + width · (steps − 1) backward passes: the
+    texts of the last depth need no edits, and are tried only.
     """
     level: list[Path] = [(0.0, case.text)]
     seen = {case.text.words}
@@ -49,7 +50,7 @@ def beam(
 def _children(
     level: Sequence[Path],
     moves: Sequence[Moves],
-    written: Callable[[Move], str | None],
+    written: Written,
     seen: set[tuple[Word, ...]],
 ) -> Iterator[Path]:
     """List what the parents' moves lead to, the highest sum first; ties go to the first parent."""
@@ -68,10 +69,10 @@ def _costs(at: int, score: float, moves: Moves) -> Iterable[tuple[float, int, in
 def _child(
     text: Text,
     move: Move,
-    written: Callable[[Move], str | None],
+    written: Written,
     seen: set[tuple[Word, ...]],
 ) -> Text | None:
-    new = written(move)
+    new = written(text, move)
     if new is None:
         return None
     words = (*text.words[: move.place], new, *text.words[move.place + 1 :])

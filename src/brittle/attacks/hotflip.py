@@ -11,7 +11,7 @@ from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks import checks
 from brittle.attacks.aims import aim, most_characters
 from brittle.attacks.beam import beam
-from brittle.constraints.spelling import stays_one_word
+from brittle.constraints.spelling import is_further, stays_one_word
 from brittle.errors import UsageError, unknown
 from brittle.moves import CHARACTER_KINDS, Kind, Move, Space
 from brittle.text import Text
@@ -28,11 +28,12 @@ class HotFlip:
     down, but at least one. An edited word must not itself be one of the target's dictionary, unless
     `known`; a target without a dictionary knows no word. A goal with a confidence is the run's.
 
-    What the paper leaves open: a character may be edited again, as the text so far is simply ranked
-    anew, but no text comes twice; an edit that gains nothing is followed where nothing better is
-    left. Of each text the `top` best edits are looked at, more than the beam can hold, since some
-    are words of the dictionary or lead to one text by two ways; where these are used up, the beam
-    is narrower.
+    What the paper leaves open: every edit takes its word further from the original, by
+    Levenshtein's distance, so that r edits change r characters and none is spent on redoing another
+    (the slope points at the same few characters again and again); no text comes twice; an edit that
+    gains nothing is followed where nothing better is left. Of each text the `top` best edits are
+    looked at, more than the beam can hold, since some are words of the dictionary or lead to one
+    text by two ways; where these are used up, the beam is narrower.
 
     Deviations: only characters inside words are edited, and a word stays one word, so that spaces
     and marks keep their places; the share is of these characters, not of the spaces between.
@@ -54,11 +55,14 @@ class HotFlip:
             return
         space = Space("characters", self.kinds, self.top)
         aimed = partial(aim, case, space, tuple(case.places))
-        yield from beam(case, aimed, self._written, width=self.beam, steps=steps)
+        original = case.text.words
 
-    def _written(self, move: Move) -> str | None:
-        fine = (self.known or not move.known) and stays_one_word(move.new)
-        return move.new if fine else None
+        def written(text: Text, move: Move) -> str | None:
+            new, old, first = move.new, str(text.words[move.place]), str(original[move.place])
+            fine = (self.known or not move.known) and stays_one_word(new)
+            return new if fine and is_further(new, old, first) else None
+
+        yield from beam(case, aimed, written, width=self.beam, steps=steps)
 
 
 def hotflip(

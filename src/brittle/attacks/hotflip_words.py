@@ -64,7 +64,7 @@ class HotFlipWords:
             left = tuple(i for i in free if text.words[i] == original[i])
             return aim(case, space, left, text)
 
-        def written(move: Move) -> str | None:
+        def written(text: Text, move: Move) -> str | None:
             old = str(original[move.place])
             new = as_written(move.new, old)
             fine = stays_one_word(new) and not (self.other_lexeme and same_lexeme(old, new))

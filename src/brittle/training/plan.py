@@ -40,11 +40,10 @@ class Plan:
         more: dict[str, Any] = {}
         if self.hardening is not None:
             more["hardening"] = hardening.plain(self.hardening)
-        if "W" in str(self.design.parts.get("input")):
-            # The words' first vectors are not settings, but decide the weights as well.
-            more |= (
-                {"vectors": v} if (v := RECIPES.get(str(self.design.parts["embedding"]))) else {}
-            )
+        vectors = str(self.design.parts.get("embedding"))
+        if vectors in RECIPES:
+            # They are no settings, but decide the weights as well.
+            more["vectors"] = RECIPES[vectors]
         return cache.content_key(
             name=self.design.name,
             size=self.size,
