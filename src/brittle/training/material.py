@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from brittle.text import Text
-from brittle.training import hardening_key
 from brittle.training.hardening import Attacked, Key
-from brittle.training.hardening_copies import Save, found
+from brittle.training.hardening import key as typing
+from brittle.training.hardening.copies import Save, found
 from brittle.training.job import Job
 
 E = TypeVar("E")
@@ -48,5 +48,5 @@ class Material(Generic[E]):
         """Give copies of some texts with typing errors, others in each epoch."""
         key = self.job.hardening
         assert isinstance(key, Key)
-        copy, seed = hardening_key.copy, self.job.seed
+        copy, seed = typing.copy, self.job.seed
         return tuple(copy(self.texts[i], key, seed, self.epoch, i) for i in rows)

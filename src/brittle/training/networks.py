@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from brittle.training import hardening_network
-from brittle.training.hardening_network import Lecture, Pupil
+from brittle.training.hardening import network as hardened
+from brittle.training.hardening.network import Lecture, Pupil
 from brittle.training.job import Diverged, Fitted, Job, accuracy, known_words
 from brittle.training.loop import Lesson, descend, seeded
 from brittle.training.material import Material
@@ -48,7 +48,7 @@ def fit_network(job: Job, settings: Network) -> Fitted:
             label = torch.tensor([material.label[i] for i in rows], device=device)
             keys = [material.encoded[i] for i in rows]
             lecture = Lecture(keys, label, lambda: material.typed(rows))
-            return hardening_network.loss(pupil, lecture, job.hardening)
+            return hardened.loss(pupil, lecture, job.hardening)
 
         def right() -> float:
             return accuracy(NetworkModel(network, reader, settings.reads, device), job.dev)

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from brittle.errors import BrittleError, UsageError, require
-from brittle.training import cache, checkpoint, hardening, hardening_copies
-from brittle.training.hardening import Hardening
+from brittle.training import cache, checkpoint, hardening
+from brittle.training.hardening import Hardening, copies
 from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.plan import Changed, Plan, chosen
 from brittle.training.progress import Report, silent
@@ -167,7 +167,7 @@ def _job(plan: Plan, partial: Path, device: str, progress: Report) -> Job:
 def _finish(plan: Plan, partial: Path, fitted: Fitted, seconds: float) -> None:
     """Write the cards beside the weights; `seconds` counts the last sitting only."""
     checkpoint.remove(partial)
-    hardening_copies.remove(partial)
+    copies.remove(partial)
     sides = plan.sides
     card = Card(
         name=plan.model,
@@ -215,7 +215,7 @@ def fit(job: Job) -> Fitted:
     """Fit the model of a job and leave its weights in the job's folder."""
     settings = job.settings
     if isinstance(settings, NaiveBayes | LinearSvm):
-        return _fit_linear(hardening_copies.enlarged(job, _fit_linear))
+        return _fit_linear(copies.enlarged(job, _fit_linear))
     require("torch", "torch", f"Training {job.design.name}")
     if isinstance(settings, Network):
         from brittle.training.networks import fit_network

@@ -14,8 +14,8 @@ from torch import Tensor
 from brittle.errors import MissingPackage, UsageError, require
 from brittle.text import Text
 from brittle.training.hardening import Key, Miyato
-from brittle.training.hardening_network import cross_entropy
-from brittle.training.hardening_transformer import noisy_loss
+from brittle.training.hardening.network import cross_entropy
+from brittle.training.hardening.transformer import noisy_loss
 from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.loop import Lesson, descend, seeded
 from brittle.training.material import Material

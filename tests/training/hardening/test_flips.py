@@ -13,8 +13,8 @@ from brittle.zoo.settings import Network
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.hardening_flips import best, flipped_words, highest  # noqa: E402
-from brittle.training.hardening_network import (  # noqa: E402
+from brittle.training.hardening.flips import best, flipped_words, highest  # noqa: E402
+from brittle.training.hardening.network import (  # noqa: E402
     Pupil,
     cross_entropy,
     flipped,
@@ -177,12 +177,12 @@ def test_the_highest_of_a_row() -> None:
 
 
 def test_large_tables_are_gone_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from brittle.training import hardening_flips
+    from brittle.training.hardening import flips
 
     torch.manual_seed(0)
     slope, table, now = torch.randn(10, 4), torch.randn(7, 4), torch.tensor([*range(7), -1, 9, 3])
     whole = best(slope, table, now)
-    monkeypatch.setattr(hardening_flips, "ENTRIES", 20)
+    monkeypatch.setattr(flips, "ENTRIES", 20)
     for one, other in zip(whole, best(slope, table, now)):
         assert torch.equal(one, other)
     assert all(int(choice) != int(n) for choice, n in zip(whole[1], now))

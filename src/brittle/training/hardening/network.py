@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from brittle.text import Text, words_of
 from brittle.training.hardening import Hardening, HotFlip, Key, Miyato
-from brittle.training.hardening_flips import flipped_characters, flipped_words
-from brittle.training.hardening_noise import noisy
+from brittle.training.hardening.flips import flipped_characters, flipped_words
+from brittle.training.hardening.noise import noisy
 from brittle.zoo.batches import Reader, batch_of, padded
 from brittle.zoo.networks import Batch, Classifier, Embedded
 from brittle.zoo.spellings import STRANGE, Spellings

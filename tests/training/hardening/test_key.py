@@ -6,7 +6,7 @@ from random import Random
 
 from brittle.text import Text
 from brittle.training.hardening import Key
-from brittle.training.hardening_key import LETTERS, copies, copy, typed
+from brittle.training.hardening.key import LETTERS, copies, copy, typed
 from brittle.training.sides import Side
 
 TEXT = Text.of({"one": "The well-known film, it's 2 hours", "two": "(dull!)"})

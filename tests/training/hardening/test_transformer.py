@@ -15,9 +15,9 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from brittle.training import transformer  # noqa: E402
-from brittle.training.hardening_network import cross_entropy  # noqa: E402
-from brittle.training.hardening_noise import worst  # noqa: E402
-from brittle.training.hardening_transformer import noisy_loss  # noqa: E402
+from brittle.training.hardening.network import cross_entropy  # noqa: E402
+from brittle.training.hardening.noise import worst  # noqa: E402
+from brittle.training.hardening.transformer import noisy_loss  # noqa: E402
 from training.test_transformer import encoder, weights  # noqa: E402, F401
 
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from random import Random
 
 from brittle.text import Text
-from brittle.training import hardening_key
-from brittle.training.hardening import Attacked, Key
+from brittle.training.hardening import Attacked, Key, key
 from brittle.training.job import Fitted, Job
 from brittle.training.sides import Side
 from brittle.zoo import folder as folders
@@ -94,7 +93,7 @@ def enlarged(job: Job, fit: Callable[[Job], Fitted]) -> Job:
     """
     hardening = job.hardening
     if isinstance(hardening, Key):
-        added = hardening_key.copies(job.train, hardening, job.seed)
+        added = key.copies(job.train, hardening, job.seed)
     elif isinstance(hardening, Attacked):
         added = fooled(job, hardening, 0, lambda folder: _fitted(fit, job, folder))
     else:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from brittle.text import Text
-from training.test_hardening_flips import TEXTS, pupil_of
+from training.hardening.test_flips import TEXTS, pupil_of
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.hardening_network import cross_entropy, own_half  # noqa: E402
-from brittle.training.hardening_noise import noisy, worst  # noqa: E402
+from brittle.training.hardening.network import cross_entropy, own_half  # noqa: E402
+from brittle.training.hardening.noise import noisy, worst  # noqa: E402
 from brittle.zoo.batches import batch_of  # noqa: E402
 
 

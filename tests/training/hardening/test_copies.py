@@ -11,7 +11,7 @@ import pytest
 from brittle.text import Text
 from brittle.training import Progress, train_on
 from brittle.training.hardening import Attacked, Key
-from brittle.training.hardening_copies import FILE, PRESENT
+from brittle.training.hardening.copies import FILE, PRESENT
 from brittle.training.sides import Side
 from brittle.zoo import folder as folders
 from brittle.zoo import grid

@@ -1,6 +1,6 @@
 """The loss of a pretrained encoder that is hardened: half on the texts, half on their copies.
 
-As in hardening_network.py, with noise by the norm of a whole text, its special tokens included.
+As in network.py, with noise by the norm of a whole text, its special tokens included.
 This file needs torch.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from torch import Tensor
 
-from brittle.training.hardening_network import cross_entropy
-from brittle.training.hardening_noise import worst
+from brittle.training.hardening.network import cross_entropy
+from brittle.training.hardening.noise import worst
 
 
 def noisy_loss(network: Any, inputs: Mapping[str, Tensor], label: Tensor, noise: float) -> Tensor:

@@ -17,11 +17,11 @@ from brittle.training.sides import Side, Sides
 from brittle.zoo import folder as folders
 from brittle.zoo import grid
 from training.conftest import BAD, GOOD, OTHER
-from training.test_hardening_flips import TEXTS, pupil_of
+from training.hardening.test_flips import TEXTS, pupil_of
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.hardening_network import (  # noqa: E402
+from brittle.training.hardening.network import (  # noqa: E402
     Lecture,
     Pupil,
     cross_entropy,
@@ -29,7 +29,7 @@ from brittle.training.hardening_network import (  # noqa: E402
     loss,
     own_half,
 )
-from brittle.training.hardening_noise import noisy  # noqa: E402
+from brittle.training.hardening.noise import noisy  # noqa: E402
 from brittle.training.loop import Lesson, descend  # noqa: E402
 from brittle.zoo.batches import batch_of  # noqa: E402
 from brittle.zoo.model import open_model  # noqa: E402

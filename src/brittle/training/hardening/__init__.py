@@ -2,7 +2,7 @@
 
 A hardened model is named MODEL+METHOD, such as `CharCNN-LSTM+hotflip`, with the settings that are
 not the method's own behind it: `CharCNN-LSTM+hotflip,share=0.1`. A method is one of those here or
-the name of an attack. How each is done stands in files of their own, hardening_*.py.
+the name of an attack. How each is done stands in the files beside this one.
 """
 
 from __future__ import annotations
