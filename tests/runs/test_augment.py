@@ -149,7 +149,7 @@ def test_the_command_line(films: str, capsys: pytest.CaptureFixture[str], tmp_pa
     assert read_card(folder).hardening == {"method": "key", "share": 0.3}
     assert folder == train("naive-bayes", films, adversarial=Key(0.3))
     for more, message in (
-        (["--share", "0.2"], "--share is a setting of adversarial training. Name the method too"),
+        (["--share", "0.2"], "--share is a setting of adversarial training. Name the method"),
         (["--adversarial", "hotflip"], "naive-bayes is a linear model. Use key, or an attack"),
         (["--adversarial", "pwsw"], "Did you mean 'pwws'?"),
         (["--adversarial", "key", "--noise", "1"], "Unknown setting of key 'noise'"),

@@ -162,6 +162,22 @@ def test_many_passes_equal_one(name: str, monkeypatch: pytest.MonkeyPatch) -> No
         assert close(gains(found), expected, 1e-10)
 
 
+@pytest.mark.parametrize("name", ["LSTM-W-Random-2", "CharCNN-LSTM", "LSTM-WC-Random-1"])
+def test_lstms_have_the_same_slopes_in_a_quick_way(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested = model(name)
+    orders = [aim(text, tested, CHARACTERS) for text in [*ITEMS, Text.of(""), pair(True)]]
+    slow = White(tested).gradients(orders)
+    monkeypatch.setattr(passing, "FEW", 1)
+    white = White(tested)
+    assert white._passing._lstm is not None
+    monkeypatch.setattr(white.network, "judged", None)
+    for mine, theirs in zip(white.gradients(orders), slow):
+        assert close(mine.scores, theirs.scores)
+        assert all(close(*both) for both in zip(mine.value, theirs.value))
+
+
 def test_two_threads_may_ask_at_once(name: str) -> None:
     tested = model(name, double=False)
     white = White(tested)
