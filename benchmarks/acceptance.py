@@ -149,17 +149,14 @@ def hotflip_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
     yield told, command, yes(ratio >= HOTFLIP_WORDS)
     mine, theirs = (words[side]["won"] / words[side]["attacked"] for side in ("ours", "peer"))
     told = f"words: success {mine:.1%}, TextAttack {theirs:.1%}; at least as high"
+    told += f" (with the paper's constraints: {rate(words['constrained'])})"
     yield told, command, yes(mine >= theirs)
-    told = f"words: success {rate(words['constrained'])} with the paper's constraints"
-    yield told, command, yes(words["constrained"]["attacked"] > 0)
-    share, one = characters["ratio"], characters["over_single"]
-    told = f"characters: {share:.2f} of the bare network's gradient passes/s at its best batch size"
-    told += f" (asked for ≥ {HOTFLIP_CHARACTERS:g}), {one:.1f}× row by row"
-    yield told, command, yes(share >= HOTFLIP_CHARACTERS)
-    exact = characters["exact"]
+    share, exact = characters["ratio"], characters["exact"]
     faster = exact["exact_seconds"] / exact["gradient_seconds"]
-    told = f"characters: a step by gradient {faster:.0f}× faster than one by every edit's loss"
-    yield told, command, yes(faster > 1)
+    told = f"characters: {share:.2f} of the bare network's gradient passes/s at its best batch size"
+    told += f" (asked for ≥ {HOTFLIP_CHARACTERS:g}); {characters['over_single']:.1f}× row by row, "
+    told += f"a step {faster:.0f}× as fast as one by every edit's exact loss"
+    yield told, command, yes(share >= HOTFLIP_CHARACTERS)
 
 
 def white_box(given: Any) -> Iterator[Row]:

@@ -147,9 +147,9 @@ def test_what_is_no_word_is_passed_over() -> None:
         ({"cosine": 0}, None, 500),
         ({"same_tag": False}, 0.8, 500),
         ({"other_lexeme": False}, 0.8, 500),
-        ({"same_tag": False, "other_lexeme": False}, 0.8, 80),
-        ({"same_tag": False, "other_lexeme": False, "beam": 1}, 0.8, 64),
-        ({"beam": 100}, 0.8, 800),
+        ({"same_tag": False, "other_lexeme": False}, 0.8, 40),
+        ({"same_tag": False, "other_lexeme": False, "beam": 1}, 0.8, 32),
+        ({"beam": 200}, 0.8, 800),
     ],
 )
 def test_the_space(given: dict[str, Any], cosine: float | None, top: int) -> None:

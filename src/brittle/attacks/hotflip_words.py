@@ -34,7 +34,7 @@ class HotFlipWords:
     What the paper leaves open: the part of speech is the Penn tag in the sentence, so every swapped
     word must have in the new text the tag that the old one had in the original. A substitute in
     lower case takes the capitalisation of the word it replaces. The best 500 swaps of a text are
-    looked at where tags or forms decide, as public scripts do, else eight for each place in the
+    looked at where tags or forms decide, as public scripts do, else four for each place in the
     beam.
     """
 
@@ -49,7 +49,7 @@ class HotFlipWords:
     @property
     def space(self) -> Space:
         screened = self.same_tag or self.other_lexeme
-        top = max(SCREENED_TOP if screened else 64, 8 * self.beam)
+        top = max(SCREENED_TOP if screened else 32, 4 * self.beam)
         return Space("words", top=top, cosine=self.cosine or None)
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:

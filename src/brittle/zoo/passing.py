@@ -30,6 +30,7 @@ from brittle.zoo.vocabulary import read_columns
 WORDS = 1 << 13
 ENTRIES = 1 << 20  # words × width of the encoder
 WEIGHTS = 1 << 24  # of attention, over all heads and layers
+FEW = 32  # texts: below, torch's LSTMs are quicker than ours, which pay for every step in Python
 
 Read = tuple[Sequence[int], Sequence[int]]
 """The positions of some words of a text, and the column in which each is read."""
@@ -186,7 +187,7 @@ class Passing:
         self, entered: Entered, aims: Sequence[Aim], text: Numbers, column: Numbers
     ) -> tuple[Tensor, Tensor]:
         """Give the scores of texts, and the slopes at some of their words."""
-        if self._lstm is not None:
+        if self._lstm is not None and len(aims) >= FEW:
             with torch.no_grad():
                 passed = self._lstm.forward(entered.distinct, entered.which, entered.length)
                 scores = passed.logits.double().softmax(dim=1)

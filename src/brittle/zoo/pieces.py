@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,13 @@ from brittle.zoo.letters import Edits, PiecesOf
 
 ENTRIES = 1 << 24  # of one table of places × dictionary: 64 MB, unless one text alone has more
 REMEMBERED = 2048  # words whose edits of a character are kept
+FIRST = 3  # places of a text that are multiplied with the dictionary before others are left out
+ROUNDING = 1e-5  # of a bound, so that no place is left out by rounding
 
 Spelt = Callable[[Word, int], tuple[str, Kind, int, bool]]
+Best = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+"""The highest gains, with the row and the column of each."""
+NOTHING: Best = (np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +103,13 @@ class Pieces:
                 found.update(zip(numbers, ranked))
         return [found[n] for n in range(len(readings))]
 
+    def later(self, reading: Reading) -> Later:
+        """Give the ranking of one text that is made when it is looked at, if ever it is."""
+        return Later(partial(self._alone, reading))
+
+    def _alone(self, reading: Reading) -> Ranked:
+        return self.best([reading])[0]
+
     def _groups(self, readings: Sequence[Reading], level: Level) -> Iterator[list[int]]:
         """Part the texts of a level so that no table of one product grows beyond its bound."""
         numbers: list[int] = []
@@ -116,27 +128,58 @@ class Pieces:
     def _by_word(self, group: Sequence[Reading]) -> Iterator[Ranked]:
         """Rank the words of the dictionary: E[v] · g₁ − Σⱼ E[tⱼ] · gⱼ for the pieces t of a word.
 
-        The new word stands where the first piece of the old one stood.
+        The new word stands where the first piece of the old one stood. No product is larger than
+        |E[v]| |g₁|, so that most places need not be multiplied at all: first come those where
+        this bound is highest, then the others that it does not keep below the best found there.
         """
         stack = _Stack.of(group, self.table)
-        gain = torch.addmm(-stack.now[:, None], stack.slope[stack.first], self._vectors.T)
-        self._exclude_alike(gain, group)
+        slope = stack.slope[stack.first]
+        bound = torch.linalg.vector_norm(slope, dim=1) * self._longest - stack.now
+        # A gradient that is not finite makes its whole row void.
+        bound = torch.where(torch.isfinite(bound), bound, -torch.inf).double().cpu().numpy()
+        found = [NOTHING] * len(group)
+        # The places of every text, the most promising first.
+        places = [
+            start + np.argsort(-bound[start:stop], kind="stable") for start, stop in stack.texts
+        ]
+        places = [rows[bound[rows] > -np.inf] for rows in places]
+        todo = [rows[:FIRST] for rows in places]
+        for _ in range(2):
+            gain = self._gains(group, stack, slope, np.concatenate(todo))
+            parts = torch.split(gain, [len(rows) for rows in todo])
+            for n, (reading, (start, _)) in enumerate(zip(group, stack.texts)):
+                best = _highest(parts[n], reading.space.top)
+                found[n] = _merged(found[n], best, todo[n] - start, reading.space.top)
+                rest = places[n][FIRST:]
+                near = bound[rest] + ROUNDING * (1 + abs(bound[rest]))
+                todo[n] = rest[near >= _least(found[n], reading.space.top)]
+        for reading, best in zip(group, found):
+            yield _ranked(reading, *best, self._swapped)
+
+    def _gains(
+        self, group: Sequence[Reading], stack: _Stack, slope: Tensor, rows: NDArray[np.int64]
+    ) -> Tensor:
+        """Give the gains of all words of the dictionary at some places, −∞ where not allowed."""
+        at = torch.from_numpy(rows).to(slope.device)
+        gain = torch.addmm(-stack.now[at, None], slope[at], self._vectors.T)
+        self._exclude_alike(gain, group, rows)
         least = [r.space.cosine for r in group for _ in r.places]
         if any(value is not None for value in least):
             floor = [-torch.inf if value is None else value for value in least]
-            bound = torch.tensor(floor, dtype=torch.float64)
-            cosine = _normal(stack.mean(self.table[stack.piece])) @ self._normal.T
+            bound = torch.tensor(floor, dtype=torch.float64)[torch.from_numpy(rows)]
+            mean = stack.mean(self.table[stack.piece])[at]
+            cosine = _normal(mean) @ self._normal.T
             gain[cosine < bound.to(cosine)[:, None]] = -torch.inf
-        for reading, (start, stop) in zip(group, stack.texts):
-            best = _top(gain[start:stop].reshape(-1), reading.space.top)
-            row, choice = np.divmod(best[1], max(1, len(self.ids)))
-            yield _ranked(reading, best[0], row, choice, self._swapped)
+        return gain
 
-    def _exclude_alike(self, gain: Tensor, group: Sequence[Reading]) -> None:
+    def _exclude_alike(
+        self, gain: Tensor, group: Sequence[Reading], chosen: NDArray[np.int64]
+    ) -> None:
         """Take out of every row the word itself, whatever its case, and what reads as it does."""
         rows, columns = [], []
         read = [(word, pieces) for r in group for word, pieces in zip(r.words, r.pieces)]
-        for row, (word, pieces) in enumerate(read):
+        for row, number in enumerate(chosen.tolist()):
+            word, pieces = read[number]
             alike = self._spelt_alike.get(word.lower(), []) if isinstance(word, str) else []
             same = self._columns.get(pieces[0], []) if len(pieces) == 1 else []
             columns += alike + same
@@ -185,6 +228,12 @@ class Pieces:
         return self.table[torch.tensor(self.ids, dtype=torch.long)]
 
     @cached_property
+    def _longest(self) -> Tensor:
+        """Give the length of the longest vector of the dictionary."""
+        length: Tensor = torch.linalg.vector_norm(self._vectors, dim=1)
+        return length.max() if len(length) else length.sum()
+
+    @cached_property
     def _normal(self) -> Tensor:
         return _normal(self._vectors)
 
@@ -195,6 +244,24 @@ class Pieces:
     @cached_property
     def _spelt_alike(self) -> dict[Any, list[int]]:
         return _where([word.lower() for word in self.words])
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """A ranking that is made when it is first looked at: most texts of a won case never are."""
+
+    rank: Callable[[], Ranked]
+
+    @cached_property
+    def _ranked(self) -> Ranked:
+        return self.rank()
+
+    @property
+    def gain(self) -> NDArray[np.float64]:
+        return self._ranked.gain
+
+    def __getitem__(self, n: int) -> Move:
+        return self._ranked[n]
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +308,35 @@ class _Stack:
         """Give the mean gradient of every place or, where the sign is asked for, its sign."""
         mean = self.mean(self.gradient)
         return torch.where(self.signed[:, None], mean.sign(), mean)
+
+
+def _highest(gain: Tensor, most: int) -> Best:
+    """Find the highest gains of a table, with their rows and columns; of equal ones the first."""
+    flat = gain.reshape(-1)
+    value, at = torch.topk(flat, min(most + 1, len(flat)))
+    if len(value) > most and value[most - 1] == value[most]:
+        highest, where = _top(flat, most)  # which of the equal ones came is chance
+    else:
+        highest, where = value[:most].double().cpu().numpy(), at[:most].cpu().numpy()
+        highest, where = highest[highest > -np.inf], where[highest > -np.inf]
+    row, column = np.divmod(where, max(1, gain.shape[1]))
+    return highest, row, column
+
+
+def _merged(one: Best, other: Best, rows: NDArray[np.int64], most: int) -> Best:
+    """Put two lists of the best together; the rows of the second are numbers of `rows`."""
+    gain = np.concatenate([one[0], other[0]])
+    row = np.concatenate([one[1], rows[other[1]]])
+    column = np.concatenate([one[2], other[2]])
+    order = np.lexsort((column, row, -gain))[:most]
+    return gain[order], row[order], column[order]
+
+
+def _least(best: Best, most: int) -> float:
+    """Give what a gain must reach to be among the best."""
+    if not most:
+        return np.inf
+    return float(best[0][-1]) if len(best[0]) == most else -np.inf
 
 
 def _top(gain: Tensor, most: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

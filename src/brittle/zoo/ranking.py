@@ -32,7 +32,7 @@ class Ranking:
     def best(self, seen: Seen, space: Space) -> Sequence[Moves]:
         """Rank the edits of texts at the places that were looked at."""
         if not isinstance(self.passing.reader, Spellings):
-            return self._pieces.best(self._readings(seen, space))
+            return [self._pieces.later(reading) for reading in self._readings(seen, space)]
         if space.level == "words":
             return self._swaps(seen, space)
         return self._edits(seen, space, self.passing.reader)
