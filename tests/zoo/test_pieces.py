@@ -16,7 +16,8 @@ torch = pytest.importorskip("torch")
 
 from brittle.zoo import pieces as module  # noqa: E402
 from brittle.zoo.letters import spellings, spelt  # noqa: E402
-from brittle.zoo.pieces import Pieces, Ranked, Reading  # noqa: E402
+from brittle.zoo.pieces import Pieces, Reading  # noqa: E402
+from brittle.zoo.ranked import Ranked  # noqa: E402
 
 UNKNOWN = 0
 WORDS = ["a", "good", "bad", "god", "film", "movie", "fil", "it", "is", "if"]
@@ -237,3 +238,26 @@ def test_moves_keep_no_gradient_and_are_read_lazily() -> None:
     (moves,) = model.best([reading(["Good"], Space())])
     assert len(calls) == 1
     assert moves[0].new.istitle() and len(calls) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("top", [1, 7, 400])
+def test_no_place_is_left_out_that_holds_one_of_the_best(seed: int, top: int) -> None:
+    """Many places of very unlike slopes: the bound leaves some out, and never a best one."""
+    random = np.random.default_rng(seed)
+    words = [f"w{n}" for n in range(150)]
+    table = torch.tensor(random.normal(size=(150, 6)) * random.exponential(size=(150, 1)))
+    number = {word: n for n, word in enumerate(words)}
+    pieces = Pieces(table, words, list(range(150)), lambda some: [(number[w],) for w in some])
+    slope = random.normal(size=(12, 6)) * 10.0 ** random.uniform(-2, 1, size=(12, 1))
+    at = random.integers(0, 150, 12).tolist()
+    space = Space("words", top=top)
+    reading = Reading(space, range(12), [words[n] for n in at], [(n,) for n in at], slope)
+    gain = slope @ table.numpy().T - (slope * table.numpy()[at]).sum(axis=1)[:, None]
+    gain[np.arange(12), at] = -np.inf
+    expected = np.sort(gain.reshape(-1))[::-1][:top]
+    (found,) = pieces.best([reading])
+    assert np.allclose(found.gain, expected)
+    late = pieces.later(reading)
+    assert np.array_equal(late.gain, found.gain) and late[0] == found[0]
+    assert found[0].place * 150 + number[found[0].new] == int(gain.argmax())

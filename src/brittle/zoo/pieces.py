@@ -10,7 +10,7 @@ character, changes one word: that would be one constant, and nothing is divided.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -20,20 +20,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.moves import Kind, Level, Move, Space
+from brittle.moves import Kind, Level, Space
 from brittle.text import Word
 from brittle.zoo import letters
 from brittle.zoo.letters import Edits, PiecesOf
+from brittle.zoo.ranked import NOTHING, Later, Ranked, Spelt, highest, least, merged, top
 
 ENTRIES = 1 << 24  # of one table of places × dictionary: 64 MB, unless one text alone has more
 REMEMBERED = 2048  # words whose edits of a character are kept
 FIRST = 3  # places of a text that are multiplied with the dictionary before others are left out
 ROUNDING = 1e-5  # of a bound, so that no place is left out by rounding
-
-Spelt = Callable[[Word, int], tuple[str, Kind, int, bool]]
-Best = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
-"""The highest gains, with the row and the column of each."""
-NOTHING: Best = (np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,26 +45,6 @@ class Reading:
     words: Sequence[Word]
     pieces: Sequence[Sequence[int]]
     slope: Any
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Ranked:
-    """The best edits of one text, the highest gain first, spelt out when looked at (`Moves`)."""
-
-    gain: NDArray[np.float64]
-    row: NDArray[np.integer]
-    choice: NDArray[np.integer]
-    places: tuple[int, ...]
-    words: tuple[Word, ...]
-    spelt: Spelt
-
-    def __len__(self) -> int:
-        return len(self.gain)
-
-    def __getitem__(self, n: int) -> Move:
-        row = int(self.row[n])
-        new, kind, at, known = self.spelt(self.words[row], int(self.choice[n]))
-        return Move(float(self.gain[n]), self.places[row], new, kind, at, known)
 
 
 class Pieces:
@@ -148,11 +124,11 @@ class Pieces:
             gain = self._gains(group, stack, slope, np.concatenate(todo))
             parts = torch.split(gain, [len(rows) for rows in todo])
             for n, (reading, (start, _)) in enumerate(zip(group, stack.texts)):
-                best = _highest(parts[n], reading.space.top)
-                found[n] = _merged(found[n], best, todo[n] - start, reading.space.top)
+                best = highest(parts[n], reading.space.top)
+                found[n] = merged(found[n], best, todo[n] - start, reading.space.top)
                 rest = places[n][FIRST:]
                 near = bound[rest] + ROUNDING * (1 + abs(bound[rest]))
-                todo[n] = rest[near >= _least(found[n], reading.space.top)]
+                todo[n] = rest[near >= least(found[n], reading.space.top)]
         for reading, best in zip(group, found):
             yield _ranked(reading, *best, self._swapped)
 
@@ -205,7 +181,7 @@ class Pieces:
                 gains.append(edits.summed(moved.double().cpu().numpy()) - now[start + row])
                 numbers.append(edits.number)
                 rows += [row] * len(edits.number)
-            gain, at = _top(torch.from_numpy(np.concatenate(gains)), reading.space.top)
+            gain, at = top(torch.from_numpy(np.concatenate(gains)), reading.space.top)
             row_at = np.array(rows, dtype=np.int64)[at]
             yield _ranked(reading, gain, row_at, np.concatenate(numbers)[at], self._edited)
 
@@ -244,24 +220,6 @@ class Pieces:
     @cached_property
     def _spelt_alike(self) -> dict[Any, list[int]]:
         return _where([word.lower() for word in self.words])
-
-
-@dataclass(frozen=True, eq=False)
-class Later:
-    """A ranking that is made when it is first looked at: most texts of a won case never are."""
-
-    rank: Callable[[], Ranked]
-
-    @cached_property
-    def _ranked(self) -> Ranked:
-        return self.rank()
-
-    @property
-    def gain(self) -> NDArray[np.float64]:
-        return self._ranked.gain
-
-    def __getitem__(self, n: int) -> Move:
-        return self._ranked[n]
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,48 +266,6 @@ class _Stack:
         """Give the mean gradient of every place or, where the sign is asked for, its sign."""
         mean = self.mean(self.gradient)
         return torch.where(self.signed[:, None], mean.sign(), mean)
-
-
-def _highest(gain: Tensor, most: int) -> Best:
-    """Find the highest gains of a table, with their rows and columns; of equal ones the first."""
-    flat = gain.reshape(-1)
-    value, at = torch.topk(flat, min(most + 1, len(flat)))
-    if len(value) > most and value[most - 1] == value[most]:
-        highest, where = _top(flat, most)  # which of the equal ones came is chance
-    else:
-        highest, where = value[:most].double().cpu().numpy(), at[:most].cpu().numpy()
-        highest, where = highest[highest > -np.inf], where[highest > -np.inf]
-    row, column = np.divmod(where, max(1, gain.shape[1]))
-    return highest, row, column
-
-
-def _merged(one: Best, other: Best, rows: NDArray[np.int64], most: int) -> Best:
-    """Put two lists of the best together; the rows of the second are numbers of `rows`."""
-    gain = np.concatenate([one[0], other[0]])
-    row = np.concatenate([one[1], rows[other[1]]])
-    column = np.concatenate([one[2], other[2]])
-    order = np.lexsort((column, row, -gain))[:most]
-    return gain[order], row[order], column[order]
-
-
-def _least(best: Best, most: int) -> float:
-    """Give what a gain must reach to be among the best."""
-    if not most:
-        return np.inf
-    return float(best[0][-1]) if len(best[0]) == most else -np.inf
-
-
-def _top(gain: Tensor, most: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Find the highest finite gains, and where they are; of equal ones the first."""
-    if not min(most, len(gain)):
-        return np.zeros(0), np.zeros(0, dtype=np.int64)
-    gain = torch.where(torch.isfinite(gain), gain, -torch.inf)
-    least = torch.topk(gain, min(most, len(gain)), sorted=False).values.min()
-    found = (gain >= least).nonzero()[:, 0]
-    value, order = gain[found].sort(descending=True, stable=True)
-    value, order = value[:most], order[:most]
-    finite = torch.isfinite(value)
-    return value[finite].double().cpu().numpy(), found[order[finite]].cpu().numpy()
 
 
 def _ranked(
