@@ -29,8 +29,8 @@ from brittle.zoo.vocabulary import read_columns
 # Of one pass: more needs memory and is no faster.
 WORDS = 1 << 13
 ENTRIES = 1 << 20  # words × width of the encoder
-WEIGHTS = 1 << 24  # of attention, over all heads and layers
-FEW = 32  # texts: below, torch's LSTMs are quicker than ours, which pay for every step in Python
+WEIGHTS = 1 << 23  # of attention, over all heads and layers
+FEW = 64  # texts: below, torch's LSTMs are quicker than ours, which pay for every step in Python
 
 Read = tuple[Sequence[int], Sequence[int]]
 """The positions of some words of a text, and the column in which each is read."""
