@@ -111,6 +111,14 @@ def test_sizes() -> None:
     assert (lstm.batch, lstm.reads, lstm.optimizer) == (24, 250, "adam")
 
 
+def test_deep_lstms_have_settings_of_their_own() -> None:
+    rates = {
+        layers: grid.plain(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))["rate"]
+        for layers in grid.LAYERS["BiLSTM"]
+    }
+    assert rates[1] == rates[2] > rates[4]
+
+
 def test_glove_is_as_wide_as_it_is() -> None:
     for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), grid.SIZES):
         settings = grid.settings(grid.design(name), size)

@@ -189,7 +189,9 @@ def _sized(design: Design, size: str) -> Settings:
     if design.encoder:
         chosen: Settings = FineTuning(encoder=design.encoder)
     else:
-        chosen = DEFAULT.get(design.name) or DEFAULT[str(design.parts["encoder"])]
+        encoder = str(design.parts.get("encoder"))
+        names = (design.name, f"{encoder}-{design.parts.get('layers')}", encoder)
+        chosen = next(DEFAULT[name] for name in names if name in DEFAULT)
     if isinstance(chosen, Network) and design.parts["embedding"] == "GloVe":
         chosen = replace(chosen, embedding=GLOVE_SIZE)
     if size == "paper":

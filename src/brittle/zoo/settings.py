@@ -87,6 +87,9 @@ DEFAULT: Mapping[str, Settings] = {
     "linear-svm": LinearSvm(),
     "LSTM": Network(),
     "BiLSTM": Network(),
+    # With more, four layers stay at chance for epochs.
+    "LSTM-4": Network(dropout=0.3, rate=2e-3, clip=1.0),
+    "BiLSTM-4": Network(dropout=0.3, rate=2e-3, clip=1.0),
     "CNN": Network(dropout=0.5, forget=0.1, rate=2e-3),
     "Transformer": Network(dropout=0.2, forget=0.1, rate=1e-3, warmup=0.1, epochs=8),
     "CharCNN-LSTM": Network(
@@ -94,7 +97,7 @@ DEFAULT: Mapping[str, Settings] = {
     ),
     "MiniLM": FineTuning(),
 }
-"""By the name of a model, else of its encoder."""
+"""By the name of a model, else of its encoder and its layers, else of its encoder."""
 
 PAPER: Mapping[str, Settings] = {
     "CharCNN-LSTM": Network(
