@@ -9,8 +9,8 @@ from typing import Any
 
 from brittle import data
 from brittle.data.dataset import Dataset
+from brittle.english.tags import Tagger
 from brittle.proposals.synonyms import Synonyms
-from brittle.proposals.tags import Tagger
 from brittle.text import Text
 
 THREADS = 2

@@ -2,7 +2,7 @@
 
 The folder is that of Debian's package wordnet-base (/usr/share/wordnet):
 
-    python scripts/build_wordnet.py FOLDER [--out src/brittle/proposals/wordnet.txt.xz]
+    python scripts/build_wordnet.py FOLDER [--out src/brittle/english/wordnet.txt.xz]
 
 The same files give the same bytes. WordNet's licence notice is kept beside the table.
 """
@@ -14,8 +14,8 @@ import lzma
 import sys
 from pathlib import Path
 
+from brittle.english.wordnet import SHIPPED, WordNet
 from brittle.errors import UsageError
-from brittle.proposals.wordnet import SHIPPED, WordNet
 
 
 def build(folder: Path, out: Path) -> int:

@@ -12,36 +12,36 @@ import pytest
 import brittle
 
 ROOT = Path(brittle.__file__).parent
-CORE = {
-    *("answers", "asks", "broker", "desks", "engine", "errors"),
-    *("goals", "outcomes", "workers"),
-}
 ALLOWED: dict[str, set[str]] = {
-    **dict.fromkeys(CORE, CORE),
-    "text": {"errors"},
     "edits": {"text"},
     "moves": {"text"},
     "named": {"errors"},
-    "attacks": CORE | {"moves", "named", "text", "attacks", "proposals", "constraints"},
-    "proposals": {"text", "errors", "data", "proposals", "constraints"},
-    "constraints": {"edits", "text", "errors", "proposals", "constraints"},
-    "targets": {"moves", "named", "text", "errors", "targets", "zoo", "training", "data"},
-    "zoo": {"moves", "text", "errors", "zoo"},
-    # proposals: the word vectors that networks begin with are those that neighbours come from.
-    "training": {"moves", "text", "errors", "zoo", "training", "data", "proposals"},
-    "data": {"text", "errors", "data"},
-    "metrics": {"edits", "text", "errors", "asks", "results", "metrics", "proposals"},
-    "reports": {"edits", "text", "errors", "asks", "results", "metrics", "reports", "proposals"},
-    "store": {"edits", "text", "errors", "data", "results"},
-    "results": {"edits", "asks", "text"},
+    "results": {"asks", "edits"},
     "testing": {"moves", "text"},
-    "studies": {
-        *("edits", "text", "errors", "asks", "results", "metrics", "reports"),
-        *("targets", "runs", "studies"),
+    "engine": {"asks", "errors", "goals"},
+    "english": {"edits", "errors", "text"},
+    "data": {"errors"},
+    "proposals": {"data", "english", "errors", "text"},
+    "attacks": {"asks", "english", "errors", "moves", "named", "proposals", "text"},
+    "ranking": {"moves", "text", "zoo"},
+    "zoo": {"data", "errors", "moves", "ranking", "text", "training"},
+    "targets": {"errors", "moves", "named", "ranking", "text", "training", "zoo"},
+    "opening": {"errors", "targets"},
+    "training": {
+        *("asks", "attacks", "data", "engine", "english", "errors", "goals", "runs", "targets"),
+        *("text", "zoo"),
     },
+    "metrics": {"asks", "edits", "english", "errors", "results", "text"},
+    "reports": {"asks", "edits", "errors", "metrics", "results"},
+    "runs": {
+        *("asks", "attacks", "data", "edits", "engine", "english", "errors", "goals", "opening"),
+        *("reports", "results", "targets", "text"),
+    },
+    "workflow": {"errors", "reports"},
+    "studies": {"edits", "errors", "metrics", "results", "text"},
     "papers": {
-        *("edits", "text", "errors", "asks", "results", "metrics", "reports", "proposals", "data"),
-        *("targets", "zoo", "training", "runs", "studies", "papers"),
+        *("asks", "data", "english", "errors", "metrics", "reports", "results", "runs", "studies"),
+        *("targets", "text", "training", "workflow", "zoo"),
     },
 }
 
@@ -62,7 +62,7 @@ def imports(path: Path) -> set[str]:
 def test_a_room_imports_only_what_it_may(room: str) -> None:
     files = [ROOT / f"{room}.py"] if (ROOT / f"{room}.py").exists() else (ROOT / room).rglob("*.py")
     for path in files:
-        assert imports(path) <= ALLOWED[room], path
+        assert imports(path) - {room} <= ALLOWED[room], path
 
 
 def test_nothing_imports_the_command_line() -> None:
@@ -72,7 +72,10 @@ def test_nothing_imports_the_command_line() -> None:
 
 
 def test_engine_and_broker_stay_small() -> None:
-    lines = [len((ROOT / name).read_text().splitlines()) for name in ("engine.py", "broker.py")]
+    lines = [
+        len((ROOT / name).read_text().splitlines())
+        for name in ("engine/engine.py", "engine/broker.py")
+    ]
     assert sum(lines) < 500
 
 

@@ -11,10 +11,10 @@ from textattack.models.wrappers import ModelWrapper, PyTorchModelWrapper
 from textattack.shared.utils import words_from_text
 from torch import nn
 
-from brittle.targets.zoo import load_folder
+from brittle.targets.zoo.target import load_folder
 from brittle.text import words_of
 from brittle.zoo.networks import Batch
-from brittle.zoo.vocabulary import PAD, SPECIAL, UNKNOWN, Vocabulary
+from brittle.zoo.tokenizers.words import PAD, SPECIAL, UNKNOWN, Vocabulary
 
 
 class ZooLstm(LSTMForClassification):

@@ -12,10 +12,10 @@ import torch
 import transformers
 from textattack.models.wrappers import HuggingFaceModelWrapper, ModelWrapper, PyTorchModelWrapper
 
-from brittle.targets.zoo import load_folder
+from brittle.targets.zoo.target import load_folder
 from brittle.text import Text, words_of
 from brittle.zoo.folder import VOCABULARY, read_words
-from brittle.zoo.vocabulary import UNKNOWN
+from brittle.zoo.tokenizers.words import UNKNOWN
 
 
 def load_target(spec: Mapping[str, Any], job: Mapping[str, Any]) -> ModelWrapper:

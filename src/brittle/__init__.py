@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from brittle import data
     from brittle.errors import BrittleError
-    from brittle.runs.augment import train
+    from brittle.opening import as_target
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
-    from brittle.targets import as_target
     from brittle.text import Text
+    from brittle.training.adversarial.by_attack import train
 
 __all__ = ["BrittleError", "Run", "Text", "as_target", "attack", "data", "open_run", "train"]
 
@@ -19,10 +19,10 @@ _HOMES = {
     "BrittleError": "brittle.errors",
     "Run": "brittle.runs.run",
     "Text": "brittle.text",
-    "as_target": "brittle.targets",
+    "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
     "open_run": "brittle.runs.run",
-    "train": "brittle.runs.augment",
+    "train": "brittle.training.adversarial.by_attack",
 }
 
 

@@ -22,12 +22,12 @@ from brittle.attacks.pwws import PWWS
 from brittle.attacks.random_swap import RandomSwap
 from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
-from brittle.broker import Broker
 from brittle.data.example import Example
-from brittle.desks import Desk, desks
-from brittle.engine import Engine
+from brittle.engine.broker import Broker
+from brittle.engine.desks import Desk, desks
+from brittle.engine.engine import Engine
+from brittle.engine.outcomes import Outcome
 from brittle.goals import Confident, Untargeted
-from brittle.outcomes import Outcome
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import Table
 from brittle.testing import FakeNetwork, FakeTarget

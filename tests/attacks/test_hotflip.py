@@ -14,9 +14,9 @@ from attacks.oracle import case_of, drive, naive_beam, plain_beam
 from brittle.asks import Answer, Case, Flips, FlipsAnswer, Try
 from brittle.attacks import build
 from brittle.attacks.hotflip import HotFlip
-from brittle.broker import Broker
-from brittle.desks import desks
-from brittle.engine import Engine
+from brittle.engine.broker import Broker
+from brittle.engine.desks import desks
+from brittle.engine.engine import Engine
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.moves import Aim, Move

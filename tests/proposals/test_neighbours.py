@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brittle.english.vectors import Vectors, load_vectors
 from brittle.errors import UsageError
 from brittle.proposals import Neighbours, neighbours
 from brittle.proposals.neighbours import Metric, nearest
-from brittle.proposals.vectors import Vectors, load_vectors
 
 METRICS: tuple[Metric, ...] = ("cosine", "euclidean")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import lemminflect
 import pytest
 
+from brittle.english.wordnet import SHIPPED
 from brittle.errors import UsageError
 from brittle.proposals import Proposal, Synonyms, Table
 from brittle.proposals.synonyms import _substitutes
-from brittle.proposals.wordnet import SHIPPED
 from brittle.text import words_of
 
 CLASSES = {"N": ("n", "NOUN"), "V": ("v", "VERB"), "J": ("a", "ADJ"), "R": ("r", "ADV")}

@@ -14,7 +14,7 @@ import pytest
 
 import brittle
 from brittle.errors import TargetDown, UsageError
-from brittle.targets import as_target
+from brittle.opening import as_target
 from brittle.testing import FakeTarget
 from brittle.text import Text
 from robustness.table import ATTACK, WEIGHTS, attacked, command, equal_to_fresh, row, workplace

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import pytest
 
 from brittle.asks import Ask, Case, Probe, Search
-from brittle.broker import Broker
-from brittle.desks import scores_desk
-from brittle.engine import Engine
+from brittle.engine.broker import Broker
+from brittle.engine.desks import scores_desk
+from brittle.engine.engine import Engine
+from brittle.engine.workers import Cache
 from brittle.goals import Untargeted
 from brittle.testing import FakeTarget
 from brittle.text import Text
-from brittle.workers import Cache
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ import pytest
 import brittle
 from brittle.cli import main
 from brittle.results import Result
-from brittle.targets.zoo import ZooTarget
+from brittle.targets.zoo.target import ZooTarget
 from brittle.training import train_on
-from brittle.training.sides import load_sides
+from brittle.training.splits import load_sides
 from brittle.zoo import folder as folders
-from brittle.zoo import grid
+from brittle.zoo.names import grid
 from robustness.table import row, workplace
 
 GOOD, BAD = ("lovely", "warm", "funny", "great"), ("dull", "cold", "awful", "weak")

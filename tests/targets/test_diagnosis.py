@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.broker import Broker
-from brittle.desks import scores_desk
+from brittle.engine.broker import Broker
+from brittle.engine.desks import scores_desk
 from brittle.errors import TargetDown, TargetError
 from brittle.targets.diagnosis import (
     constant,

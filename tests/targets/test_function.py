@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from brittle.errors import TargetError, UsageError
-from brittle.targets import as_target
+from brittle.opening import as_target
 from brittle.targets.function import import_named, of_function
 from brittle.text import Text
 

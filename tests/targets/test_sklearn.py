@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from brittle.errors import TargetError, UsageError
-from brittle.targets import as_target
+from brittle.opening import as_target
 from brittle.targets.sklearn import load_skops, of_estimator
 from brittle.text import Text
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from brittle.data import Dataset, Example
-from brittle.training.sides import Sides
+from brittle.training.splits import Sides
 
 GOOD = ["lovely", "warm", "funny", "great"]
 BAD = ["dull", "cold", "awful", "weak"]

@@ -12,7 +12,7 @@ from brittle.data import Dataset, Example
 from brittle.text import Text
 from brittle.training import train_on
 from brittle.training.linear import platt
-from brittle.training.sides import Side, Sides
+from brittle.training.splits import Side, Sides
 from brittle.zoo.model import open_model
 
 

@@ -19,9 +19,9 @@ from brittle.training import optimizers as module  # noqa: E402
 from brittle.training.checkpoint import Course, load  # noqa: E402
 from brittle.training.job import accuracy  # noqa: E402
 from brittle.zoo import folder as folders  # noqa: E402
-from brittle.zoo.grid import design, settings  # noqa: E402
 from brittle.zoo.model import open_model  # noqa: E402
-from brittle.zoo.settings import FineTuning, Network  # noqa: E402
+from brittle.zoo.names.grid import design, settings  # noqa: E402
+from brittle.zoo.names.settings import FineTuning, Network  # noqa: E402
 
 LSTM, CNN = "LSTM-W-Random-1", "CNN-W-Random-1"
 ADAM = {"dropout": 0.1, "forget": 0.0}

@@ -18,11 +18,11 @@ from brittle.errors import BrittleError, UsageError
 from brittle.text import Text
 from brittle.training import Progress, find, train, train_on
 from brittle.training.job import accuracy
-from brittle.training.sides import Sides
+from brittle.training.splits import Sides
 from brittle.zoo import folder as folders
-from brittle.zoo.grid import design, settings
 from brittle.zoo.model import open_model
-from brittle.zoo.settings import Network
+from brittle.zoo.names.grid import design, settings
+from brittle.zoo.names.settings import Network
 
 LSTM, CNN = "LSTM-W-Random-1", "CNN-W-Random-1"
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from brittle.errors import MissingPackage, UsageError
-from brittle.targets import zoo
+from brittle.targets.zoo import target as zoo
 from brittle.text import Text
 from brittle.training import Progress, find, train, train_on
-from brittle.zoo import grid
-from brittle.zoo.settings import FineTuning
+from brittle.zoo.names import grid
+from brittle.zoo.names.settings import FineTuning
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -10,13 +10,13 @@ import torch
 
 from brittle.moves import Aim, Space
 from brittle.text import Text
-from brittle.zoo import grid
 from brittle.zoo.batches import batch_of
+from brittle.zoo.names import grid
+from brittle.zoo.names.settings import Network
 from brittle.zoo.networks import Embedded, build
 from brittle.zoo.scoring import NetworkModel, reader_of
-from brittle.zoo.settings import Network
-from brittle.zoo.spellings import STRANGE
-from brittle.zoo.vocabulary import NEXT_FIELD, SPECIAL, Vocabulary
+from brittle.zoo.tokenizers.characters import STRANGE
+from brittle.zoo.tokenizers.words import NEXT_FIELD, SPECIAL, Vocabulary
 
 KNOWN = ["film", "the", "good", "god", "plot", "a", "is", "bad", "well-known", "don't", "foo", "on"]
 ALPHABET = ["e", "o", "a", "d", "g", "F", "l", "'", "t", "-", "7", "n", "f", "i", "m"]

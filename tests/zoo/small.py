@@ -6,9 +6,9 @@ from random import Random
 from typing import Any
 
 from brittle.text import Text
-from brittle.zoo import grid
-from brittle.zoo.grid import Design
-from brittle.zoo.settings import Network
+from brittle.zoo.names import grid
+from brittle.zoo.names.grid import Design
+from brittle.zoo.names.settings import Network
 
 LABELS = 3
 KNOWN = [f"{start}{end}" for start in "abcdefgh" for end in ("", "ing", "tion", "-x", "é")]
@@ -31,8 +31,8 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
 
     from brittle.zoo.networks import build
     from brittle.zoo.scoring import NetworkModel, reader_of
-    from brittle.zoo.spellings import STRANGE, Spellings
-    from brittle.zoo.vocabulary import Vocabulary
+    from brittle.zoo.tokenizers.characters import STRANGE, Spellings
+    from brittle.zoo.tokenizers.words import Vocabulary
 
     design = grid.design(design) if isinstance(design, str) else design
     chosen = grid.settings(design, size, **changed)

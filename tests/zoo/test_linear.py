@@ -6,7 +6,7 @@ import pytest
 from brittle.errors import UsageError
 from brittle.text import Text
 from brittle.zoo.linear import Linear
-from brittle.zoo.vocabulary import Vocabulary
+from brittle.zoo.tokenizers.words import Vocabulary
 
 VOCABULARY = Vocabulary(["<pad>", "<unknown>", "good", "bad", "film"])
 

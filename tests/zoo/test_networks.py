@@ -8,10 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo import grid, scoring  # noqa: E402
+from brittle.zoo import scoring  # noqa: E402
 from brittle.zoo.batches import batch_of  # noqa: E402
-from brittle.zoo.grid import Design  # noqa: E402
-from brittle.zoo.vocabulary import UNKNOWN  # noqa: E402
+from brittle.zoo.names import grid  # noqa: E402
+from brittle.zoo.names.grid import Design  # noqa: E402
+from brittle.zoo.tokenizers.words import UNKNOWN  # noqa: E402
 from zoo.small import KNOWN, LABELS, model, structures, texts  # noqa: E402
 
 CLOSE = 1e-5

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.asks import Case
+from brittle.english.forms import cased
 from brittle.moves import Aim, Space
-from brittle.proposals.forms import cased
 from brittle.text import Text
 
 

@@ -11,7 +11,7 @@ from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks import checks
 from brittle.attacks.aims import aim, most_characters
 from brittle.attacks.beam import beam
-from brittle.constraints.spelling import is_further, stays_one_word
+from brittle.english.spelling import is_further, stays_one_word
 from brittle.errors import UsageError, unknown
 from brittle.moves import CHARACTER_KINDS, Kind, Move, Space
 from brittle.text import Text

@@ -11,9 +11,9 @@ from brittle.asks import Case, Flips, Search, Tag, Try
 from brittle.attacks import checks
 from brittle.attacks.aims import aim, as_written
 from brittle.attacks.beam import beam
-from brittle.constraints import is_stop_word
-from brittle.constraints.lexeme import same_lexeme
-from brittle.constraints.spelling import stays_one_word
+from brittle.english.lexemes import same_lexeme
+from brittle.english.spelling import stays_one_word
+from brittle.english.stop_words import is_stop_word
 from brittle.moves import Aim, Move, Space
 from brittle.text import Text
 

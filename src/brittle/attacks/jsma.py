@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks import checks
 from brittle.attacks.aims import aim, as_written
-from brittle.constraints.spelling import stays_one_word
+from brittle.english.spelling import stays_one_word
 from brittle.errors import unknown
 from brittle.moves import Moves, Space
 from brittle.text import Text

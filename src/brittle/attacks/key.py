@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Search, Try
 from brittle.attacks import checks
 from brittle.attacks.aims import most_characters
-from brittle.proposals.keyboard import beside
+from brittle.english.keyboard import beside
 from brittle.text import Text
 
 ALPHABET = ascii_letters + digits

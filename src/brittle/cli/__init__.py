@@ -311,7 +311,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 
 def _target(args: argparse.Namespace, fields: Sequence[str] = ("text",)) -> Any:
     from brittle.cli import console
-    from brittle.targets import as_target
+    from brittle.opening import as_target
 
     options = {key: value for key, value in _about(args).items() if key != "spec"}
     with console.training(args.quiet) as progress:
@@ -351,7 +351,7 @@ def _adversarial(args: argparse.Namespace) -> Any:
     given = {name: getattr(args, name) for name in ("share", "noise", "copies", "every")}
     given = {name: value for name, value in given.items() if value is not None} | _settings(args)
     if args.adversarial:
-        from brittle.runs.augment import hardening
+        from brittle.training.adversarial.by_attack import hardening
 
         return hardening(args.adversarial, device=args.device, **given)
     if given:

@@ -7,7 +7,7 @@ from typing import Any
 
 from brittle.cli.listing import Rows, table
 from brittle.training import Trained, trained
-from brittle.zoo import grid
+from brittle.zoo.names import grid
 
 OTHERS = "hf:NAME or a folder"
 NAMES = """\

@@ -188,7 +188,7 @@ def _attack_settings(p: argparse.ArgumentParser, argv: Sequence[str], command: s
     words, flags = _divided(p, argv[1:])
     candidates = words[1:] if command == "attack" else [flags.get("--attack", "")]
     if command == "train":
-        from brittle.training.hardening import METHODS
+        from brittle.training.adversarial.methods import METHODS
 
         method = flags.get("--adversarial", "").partition(",")[0]
         candidates = [] if method.lower() in METHODS else [method]

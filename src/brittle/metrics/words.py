@@ -162,6 +162,6 @@ def _ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
 def _tagger() -> Tagger:
     if find_spec("textblob") is None:
         return lambda words, gaps: ["unknown"] * len(words)
-    from brittle.proposals.tags import tag_words
+    from brittle.english.tags import tag_words
 
     return tag_words

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.papers.page import Page
-from brittle.papers.steps import Step
+from brittle.workflow.tasks import Step
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import Any
 
 from brittle.errors import UsageError, unknown
 from brittle.papers import PAPERS, SCALES
-from brittle.papers.crew import run
 from brittle.papers.order import Made, Order, Paper
 from brittle.papers.page import read_notes, write
-from brittle.papers.steps import Say, Step, kept, wanted
+from brittle.workflow.processes import run
+from brittle.workflow.tasks import Say, Step, kept, wanted
 
 DEFAULT_DATA = {"imdb": "imdb"}
 WITH_WORDS = ("hotflip",)
@@ -80,8 +80,8 @@ def reproduce(
 
 
 def _paper(name: str) -> Paper:
-    plan = importlib.import_module(f"brittle.papers.{name}").plan
-    page = importlib.import_module(f"brittle.papers.{name}_page").page
+    plan = importlib.import_module(f"brittle.papers.{name}.plan").plan
+    page = importlib.import_module(f"brittle.papers.{name}.page").page
     return Paper(name, plan, page)
 
 

@@ -26,7 +26,7 @@ def choose(
     Without `stop_words` these are left alone, whatever the source.
     """
     if not stop_words:
-        from brittle.constraints.sparing import SparingStopWords
+        from brittle.proposals.sparing import SparingStopWords
 
         source = {"inflect": inflect, "wordnet": wordnet, "candidates": candidates}
         return SparingStopWords(choose(**source, neighbours=neighbours, k=k, within=within))  # type: ignore[arg-type]

@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from brittle.english.forms import cased, is_word
+from brittle.english.vectors import Floats, Vectors, load_vectors
 from brittle.errors import unknown
-from brittle.proposals.forms import cased, is_word
-from brittle.proposals.vectors import Floats, Vectors, load_vectors
 
 Metric = Literal["cosine", "euclidean"]
 Doubles = npt.NDArray[np.float64]

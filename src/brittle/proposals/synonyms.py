@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
+from brittle.english.forms import BASE_TAGS, BE, PARTS, as_tagged, cased, is_word, lemmas
+from brittle.english.wordnet import wordnet
 from brittle.errors import UsageError
-from brittle.proposals.forms import BASE_TAGS, BE, PARTS, as_tagged, cased, is_word, lemmas
-from brittle.proposals.wordnet import wordnet
 
 
 @dataclass(frozen=True)

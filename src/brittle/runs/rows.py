@@ -8,7 +8,7 @@ import numpy as np
 
 from brittle.asks import Answer
 from brittle.edits import characters_changed, diff, words_changed
-from brittle.outcomes import Outcome
+from brittle.engine.outcomes import Outcome
 from brittle.results import Result, Step
 from brittle.runs.job import Job
 from brittle.text import Text

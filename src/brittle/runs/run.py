@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import BrittleError, UsageError, require, unknown
+from brittle.opening import as_target
 from brittle.results import Result, Step
-from brittle.store import Store
-from brittle.targets import as_target
+from brittle.runs.store import Store
 from brittle.text import Text
 
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))

@@ -11,22 +11,22 @@ from typing import Any
 
 from brittle import data
 from brittle.asks import Attack, Case
-from brittle.broker import Broker, Totals
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
-from brittle.desks import Desk, desks
-from brittle.engine import Engine
+from brittle.engine.broker import Broker, Totals
+from brittle.engine.desks import Desk, desks
+from brittle.engine.engine import Engine
+from brittle.engine.outcomes import Outcome
+from brittle.engine.workers import within
+from brittle.english.tags import Tagger
 from brittle.errors import UsageError
-from brittle.outcomes import Outcome
-from brittle.proposals.tags import Tagger
+from brittle.opening import as_target
 from brittle.runs.job import FIXED, Job
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
-from brittle.store import Store
-from brittle.targets import as_target
+from brittle.runs.store import Store
 from brittle.targets.diagnosis import diagnose
 from brittle.text import Text
-from brittle.workers import within
 
 
 @dataclass(frozen=True)

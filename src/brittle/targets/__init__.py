@@ -2,6 +2,5 @@
 
 from brittle.targets.labels import match
 from brittle.targets.protocols import Classifies, Scores, Target
-from brittle.targets.wrap import as_target
 
-__all__ = ["Classifies", "Scores", "Target", "as_target", "match"]
+__all__ = ["Classifies", "Scores", "Target", "match"]

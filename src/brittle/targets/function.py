@@ -17,8 +17,8 @@ import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.named import named
-from brittle.targets import fingerprints
-from brittle.targets.code import code_of
+from brittle.targets.fingerprints import hashing as fingerprints
+from brittle.targets.fingerprints.code import code_of
 from brittle.targets.labels import Labels, names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import plain

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import TargetError, UsageError, require
-from brittle.targets import contents, fingerprints
+from brittle.targets.fingerprints import contents
+from brittle.targets.fingerprints import hashing as fingerprints
 from brittle.targets.labels import Labels, names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import strings

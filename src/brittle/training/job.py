@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from brittle.errors import BrittleError, UsageError
-from brittle.training.hardening import Hardening
+from brittle.training.adversarial.methods import Hardening
 from brittle.training.progress import Progress, Report, silent
-from brittle.training.sides import Side
-from brittle.zoo.grid import Design
+from brittle.training.splits import Side
 from brittle.zoo.model import Model
-from brittle.zoo.settings import Settings
-from brittle.zoo.vocabulary import Vocabulary
+from brittle.zoo.names.grid import Design
+from brittle.zoo.names.settings import Settings
+from brittle.zoo.tokenizers.words import Vocabulary
 
 ROWS = 256
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.training.job import Fitted, Job, accuracy, known_words
-from brittle.training.sides import Side
+from brittle.training.splits import Side
 from brittle.zoo import folder as folders
 from brittle.zoo.linear import Linear
-from brittle.zoo.settings import LinearSvm, NaiveBayes
-from brittle.zoo.vocabulary import Vocabulary
+from brittle.zoo.names.settings import LinearSvm, NaiveBayes
+from brittle.zoo.tokenizers.words import Vocabulary
 
 Array = NDArray[np.float64]
 FIRST = 2  # the rows before are those of <pad> and <unknown>, which speak for no class

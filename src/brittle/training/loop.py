@@ -23,7 +23,7 @@ from brittle.training.checkpoint import Course
 from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.optimizers import clipped, optimizer_of, put_back_state, rate_at, state_of
 from brittle.zoo.device import threads
-from brittle.zoo.settings import FineTuning, Network
+from brittle.zoo.names.settings import FineTuning, Network
 
 TOLD = 20  # reports within an epoch
 

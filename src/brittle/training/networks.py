@@ -7,19 +7,19 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from brittle.training.hardening import network as hardened
-from brittle.training.hardening.network import Lecture, Pupil
+from brittle.training.adversarial import network_loss as hardened
+from brittle.training.adversarial.network_loss import Lecture, Pupil
+from brittle.training.epoch_texts import Material
 from brittle.training.job import Diverged, Fitted, Job, accuracy, known_words
 from brittle.training.loop import Lesson, descend, seeded
-from brittle.training.material import Material
-from brittle.training.vectors import RECIPES, first_vectors
+from brittle.training.word_vectors import RECIPES, first_vectors
 from brittle.zoo import folder as folders
 from brittle.zoo.device import torch_device
+from brittle.zoo.names.settings import Network
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.scoring import NetworkModel, reader_of
-from brittle.zoo.settings import Network
-from brittle.zoo.spellings import STRANGE, Spellings
-from brittle.zoo.vocabulary import Vocabulary
+from brittle.zoo.tokenizers.characters import STRANGE, Spellings
+from brittle.zoo.tokenizers.words import Vocabulary
 
 
 def fit_network(job: Job, settings: Network) -> Fitted:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from brittle.training.checkpoint import Course
-from brittle.zoo.settings import FineTuning, Network
+from brittle.zoo.names.settings import FineTuning, Network
 
 STATE = "adam"  # the first part of its tensors' names in a checkpoint
 Weights = Mapping[str, nn.Parameter]

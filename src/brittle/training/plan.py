@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brittle.training import cache, hardening
-from brittle.training.hardening import Hardening
-from brittle.training.sides import Sides
-from brittle.training.vectors import RECIPES
-from brittle.zoo import grid
+from brittle.training.adversarial import methods as hardening
+from brittle.training.adversarial.methods import Hardening
+from brittle.training.splits import Sides
+from brittle.training.word_vectors import RECIPES
+from brittle.zoo import cache
 from brittle.zoo.folder import full_name
-from brittle.zoo.grid import Design
-from brittle.zoo.settings import FineTuning, Settings
+from brittle.zoo.names import grid
+from brittle.zoo.names.grid import Design
+from brittle.zoo.names.settings import FineTuning, Settings
 
 Changed = Sequence[str] | Mapping[str, Any]
 """Settings that are changed: texts such as `hidden=64`, or values by name."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from brittle.data.catalogue import CATALOGUE
-from brittle.zoo import changes
 from brittle.zoo.folder import Card
+from brittle.zoo.names import changes
 
 
 def readme(card: Card, about: str) -> str:

@@ -9,18 +9,21 @@ from contextlib import suppress
 from pathlib import Path
 
 from brittle.errors import BrittleError, UsageError, require
-from brittle.training import cache, checkpoint, hardening
-from brittle.training.hardening import Hardening, copies
+from brittle.training import checkpoint
+from brittle.training.adversarial import attacked as copies
+from brittle.training.adversarial import methods as hardening
+from brittle.training.adversarial.methods import Hardening
 from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.plan import Changed, Plan, chosen
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
-from brittle.training.sides import Sides, checked, load_sides
+from brittle.training.splits import Sides, checked, load_sides
+from brittle.zoo import cache
 from brittle.zoo import folder as folders
-from brittle.zoo import grid
 from brittle.zoo.folder import Card
-from brittle.zoo.grid import Design
-from brittle.zoo.settings import LinearSvm, NaiveBayes, Network, Settings
+from brittle.zoo.names import grid
+from brittle.zoo.names.grid import Design
+from brittle.zoo.names.settings import LinearSvm, NaiveBayes, Network, Settings
 
 
 def train(
@@ -44,8 +47,8 @@ def train(
     "hidden=64". A model already trained from the same data and settings is not trained again,
     unless forced; an interrupted training goes on from its last whole epoch. `text` and `label`
     name the columns of a file. `adversarial` hardens the model: a method's name (hotflip, miyato,
-    key), or what `brittle.runs.augment.by_attack` gives; a model's name may also say so itself,
-    as `CharCNN-LSTM+hotflip` does.
+    key), or what `brittle.training.adversarial.by_attack.by_attack` gives; a model's name may
+    also say so itself, as `CharCNN-LSTM+hotflip` does.
     """
     design, hardened = _asked(name, adversarial)
     settings = chosen(design, size, changed)

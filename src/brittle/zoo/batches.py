@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.zoo.networks import Batch
-from brittle.zoo.spellings import Spellings
-from brittle.zoo.vocabulary import PAD, Vocabulary
+from brittle.zoo.tokenizers.characters import Spellings
+from brittle.zoo.tokenizers.words import PAD, Vocabulary
 
 Reader = Vocabulary | Spellings
 """What gives texts their keys; a model of words has a vocabulary, one of characters spellings."""

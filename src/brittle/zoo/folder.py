@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError, require
-from brittle.zoo import changes
+from brittle.zoo.names import changes
 
 FORMAT = 1
 CARD, WEIGHTS, README = "model.json", "model.safetensors", "README.md"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.text import Text
-from brittle.zoo.vocabulary import Vocabulary
+from brittle.zoo.tokenizers.words import Vocabulary
 
 Array = NDArray[np.float64]
 

@@ -52,7 +52,7 @@ def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
 
 def _linear(folder: Path) -> Model:
     from brittle.zoo.linear import Linear
-    from brittle.zoo.vocabulary import Vocabulary
+    from brittle.zoo.tokenizers.words import Vocabulary
 
     vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
     return Linear.built(vocabulary, folders.read_tensors(folder / folders.WEIGHTS))
@@ -61,7 +61,7 @@ def _linear(folder: Path) -> Model:
 def _network(folder: Path, card: Card, device: str) -> Model:
     require("torch", "torch", f"The model {card.name!r}")
     from brittle.zoo.scoring import restored
-    from brittle.zoo.vocabulary import Vocabulary
+    from brittle.zoo.tokenizers.words import Vocabulary
 
     vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
     alphabet = folders.read_words(folder / folders.ALPHABET) if "C" in card.parts["input"] else []

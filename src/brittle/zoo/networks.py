@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.characters import Spelling
-from brittle.zoo.encoders import ENCODERS
-from brittle.zoo.heads import HEADS
-from brittle.zoo.settings import Network
-from brittle.zoo.vocabulary import PAD, UNKNOWN
+from brittle.zoo.layers.characters import Spelling
+from brittle.zoo.layers.encoders import ENCODERS
+from brittle.zoo.layers.heads import HEADS
+from brittle.zoo.names.settings import Network
+from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
 SPREAD = 0.1  # of the first embeddings: at torch's own 1.0, dropout drowns what a word says
 

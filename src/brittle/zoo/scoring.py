@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from brittle.errors import UsageError
 from brittle.text import Text
 from brittle.zoo.batches import Reader, batch_of, padded, passes
-from brittle.zoo.cnn import FastCnn
 from brittle.zoo.device import cores, torch_device
-from brittle.zoo.encoders import Convolutions, Recurrent
-from brittle.zoo.heads import Last, Maximum
-from brittle.zoo.lstm import FastLstm
+from brittle.zoo.fast.cnn import FastCnn
+from brittle.zoo.fast.lstm import FastLstm
+from brittle.zoo.fast.word_vectors import Table, table_of
+from brittle.zoo.layers.encoders import Convolutions, Recurrent
+from brittle.zoo.layers.heads import Last, Maximum
+from brittle.zoo.names.settings import Network
 from brittle.zoo.networks import Classifier, build
-from brittle.zoo.settings import Network
-from brittle.zoo.spellings import STRANGE, Spellings
-from brittle.zoo.vectors import Table, table_of
-from brittle.zoo.vocabulary import Vocabulary
+from brittle.zoo.tokenizers.characters import STRANGE, Spellings
+from brittle.zoo.tokenizers.words import Vocabulary
 
 WORDS = 1 << 15  # of one forward pass, with padding: more needs memory and is no faster
 BATCH = 512  # rows of one call: the more texts begin alike, the fewer steps there are to take

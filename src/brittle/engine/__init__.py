@@ -1,0 +1,1 @@
+"""The engine: advances many searches side by side and computes nothing twice."""

@@ -1,0 +1,1 @@
+"""What is known of English words; nothing here proposes a candidate."""

@@ -1,0 +1,1 @@
+"""HotFlip (Ebrahimi et al., 2018)."""

@@ -1,0 +1,1 @@
+"""Word attacks on sentiment models, on IMDb reviews."""

@@ -1,0 +1,1 @@
+"""First-order edits ranked by their gain, for any model with gradients."""

@@ -1,0 +1,1 @@
+"""Sequence classifiers of the transformers library."""

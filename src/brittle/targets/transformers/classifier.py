@@ -1,0 +1,263 @@
+"""Sequence classifiers of the transformers library: a folder, a hub name, or a live pipeline."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.errors import BrittleError, TargetError, UsageError, require
+from brittle.moves import Aim, Flipped, Level
+from brittle.targets.fingerprints import hashing as fingerprints
+from brittle.targets.labels import Labels, names
+from brittle.targets.protocols import Gradient, Scores
+from brittle.targets.scores import probabilities
+from brittle.targets.transformers import alignment
+from brittle.targets.transformers.tokens import Tokens
+from brittle.text import Text
+from brittle.zoo.device import cores, torch_device
+
+if TYPE_CHECKING:
+    from brittle.targets.transformers.fast_bert import FastBert
+    from brittle.targets.transformers.white_box import Inside
+
+# Tokens of one forward pass: more fill no core better, and need more memory for long texts.
+TOKENS_CPU, TOKENS_GPU = 4096, 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceClassifier:
+    """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
+
+    model: Any = field(repr=False)
+    tokens: Tokens = field(repr=False)
+    name: str
+    labels: tuple[str, ...]
+    fingerprint: str
+    device: str
+    parallel: int = 1
+    threads_before: int | None = None
+    fast: FastBert | None = field(default=None, repr=False)
+
+    def canonical(self, items: Sequence[Text]) -> list[bytes]:
+        """Tokenize the texts in one call; equal ids mean that the model cannot tell them apart."""
+        return self.tokens.encode(items)
+
+    def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
+        """Give the probabilities of texts tokenized by `canonical`."""
+        scores = np.zeros((len(keys), len(self.labels)))
+        for rows, logits in self._passes(keys):
+            who = f"Target {self.name!r}"
+            scores[rows] = probabilities(logits, len(rows), self.labels, "logits", who)
+        return scores
+
+    def scores(self, items: Sequence[Text]) -> Scores:
+        return self.canonical_scores(self.canonical(items))
+
+    def logits(self, items: Sequence[Text]) -> Scores:
+        """Give the scores before the softmax."""
+        table = np.zeros((len(items), len(self.labels)))
+        for rows, logits in self._passes(self.canonical(items)):
+            table[rows] = logits
+        return table
+
+    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+        """Give for every text the positions of the words that are not cut off."""
+        return alignment.read(items, self.tokens)
+
+    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+        return self.inside.flips(aims)
+
+    def gradients(self, aims: Sequence[Aim]) -> list[Gradient]:
+        return self.inside.gradients(aims)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        return self.inside.layers
+
+    def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
+        return self.inside.embeddings(items, layer, level)
+
+    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
+        return self.inside.attention(items)
+
+    @cached_property
+    def inside(self) -> Inside:
+        """The inside of the model; a thing of torch's, made when it is first asked for."""
+        from brittle.targets.transformers.white_box import Inside
+
+        return Inside(self.model, self.tokens, self.name, self.labels)
+
+    def close(self) -> None:
+        """Give torch back the threads it had."""
+        if self.threads_before is not None:
+            require("torch", "transformers", "A transformers target").set_num_threads(
+                self.threads_before
+            )
+
+    def _passes(self, keys: Sequence[bytes]) -> Iterator[tuple[list[int], Any]]:
+        if not all(keys):
+            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
+        most = TOKENS_CPU if self.device == "cpu" else TOKENS_GPU
+        for rows, arrays in self.tokens.batches(keys, most):
+            yield rows, self._logits(arrays)
+
+    def _logits(self, arrays: dict[str, Any]) -> Any:
+        import torch
+
+        try:
+            if self.fast:
+                return self.fast.logits(arrays).double().numpy()
+            with torch.inference_mode():
+                inputs = {n: torch.from_numpy(a).to(self.device) for n, a in arrays.items()}
+                return self.model(**inputs).logits.to("cpu", torch.float64).numpy()
+        except Exception as error:
+            raise TargetError(
+                f"Target {self.name!r} raised {type(error).__name__}: {error}"
+            ) from error
+
+
+def load(
+    spec: str,
+    *,
+    labels: Labels = None,
+    mask: str | None = None,
+    name: str | None = None,
+    device: str = "auto",
+) -> SequenceClassifier:
+    """Load a classifier from a folder with config.json, or from the hub by name (`hf:NAME`).
+
+    Only safetensors weights are read, and no code that comes with a model is run.
+    """
+    place = spec.removeprefix("hf:")
+    if (place.startswith((".", "/", "~")) or place.count("/") > 1) and not Path(place).is_dir():
+        raise UsageError(f"There is no folder {place!r}.")
+    transformers = require("transformers", "transformers", f"The target {spec!r}")
+    require("torch", "transformers", f"The target {spec!r}")
+    from brittle.training.transformer import quiet  # imports torch
+
+    where = torch_device(device)
+    with quiet(transformers):
+        try:
+            config = transformers.AutoConfig.from_pretrained(place)
+            _refuse(config, place)
+            model, loaded = transformers.AutoModelForSequenceClassification.from_pretrained(
+                place, config=config, use_safetensors=True, output_loading_info=True
+            )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+        except BrittleError:
+            raise
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise _unloadable(place, error) from error
+    missing = sorted(loaded["missing_keys"])
+    if missing:
+        raise UsageError(
+            f"The model {place!r} has no weights for {', '.join(missing[:4])}"
+            f"{' …' if len(missing) > 4 else ''}: a sequence classifier made of it would answer at "
+            "random. It is an encoder without a trained head; fine-tune it first (brittle trains "
+            "a head on MiniLM: brittle list models)."
+        )
+    title = name or (Path(place).resolve().name if Path(place).exists() else place)
+    # In full precision, what else is in a batch moves no more than the last digits.
+    model = model.float()
+    return of_model(model, tokenizer, labels=labels, mask=mask, name=title, device=where)
+
+
+def of_model(
+    model: Any,
+    tokenizer: Any,
+    *,
+    labels: Labels = None,
+    mask: str | None = None,
+    name: str | None = None,
+    device: str = "auto",
+) -> SequenceClassifier:
+    """Make a target of a live model and its tokenizer; the model keeps its precision.
+
+    It also keeps its device, unless `device` names another. What changes: it is put in evaluation
+    mode; where neither it nor the tokenizer has a padding token, its `config.pad_token_id` becomes
+    −1; on a CPU torch's threads are shared out over several calls, until `close()`.
+    """
+    title = name or model.config.name_or_path or type(model).__name__
+    _refuse(model.config, title)
+    own = [str(model.config.id2label[i]) for i in range(model.config.num_labels)]
+    chosen = names(own, labels, f"The model {title!r}")
+    if device != "auto":
+        model = model.to(torch_device(device))
+    model = model.eval()
+    where = str(model.device)
+    tokens = Tokens.of(tokenizer, model, mask)
+    fingerprint = _fingerprint(model, tokens, own)
+    parallel, before = _threads(where)
+    from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
+
+    fast = fast_bert(model)
+    return SequenceClassifier(
+        model, tokens, title, chosen, fingerprint, where, parallel, before, fast
+    )
+
+
+def _refuse(config: Any, name: str) -> None:
+    kind = getattr(config, "problem_type", None)
+    if kind == "multi_label_classification":
+        raise UsageError(
+            f"The model {name!r} is multi-label (problem_type {kind}): it gives several labels to "
+            "one text. brittle attacks classifiers with one label per text; wrap one of the labels "
+            "in a function (python:module:name)."
+        )
+    if kind == "regression" or config.num_labels == 1:
+        raise UsageError(
+            f"The model {name!r} has a regression head (one number per text). brittle attacks "
+            "classifiers; wrap it in a function that turns ranges into labels."
+        )
+
+
+def _threads(device: str) -> tuple[int, int | None]:
+    """Share the cores: several calls side by side, each on few threads.
+
+    Two calls of one thread each are as fast as one call of two threads, to the noise of the
+    measurement, and they keep the cores busy while Python prepares the next batch.
+    """
+    if device != "cpu":
+        return 1, None
+    import torch
+
+    parallel = min(cores(), 4)
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, cores() // parallel))
+    return parallel, before
+
+
+def _fingerprint(model: Any, tokens: Tokens, own: Sequence[str]) -> str:
+    """Hash the weights, so that a copy of the folder, or the hub's, is the same target."""
+    import torch
+
+    weights = hashlib.sha256()
+    for key, tensor in sorted(model.state_dict().items()):
+        kind = str(tensor.dtype).removeprefix("torch.")
+        weights.update(f"{key} {kind} {tuple(tensor.shape)}".encode())
+        # As bytes, for numpy does not know every kind of number that torch does.
+        weights.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    return fingerprints.of_parts(weights.digest(), tokens.about(), *own)
+
+
+def _unloadable(place: str, error: Exception) -> UsageError:
+    folder = Path(place)
+    if folder.is_dir() and not list(folder.glob("*.safetensors")):
+        return UsageError(
+            f"The folder {place!r} has no .safetensors weights. Pickled weights "
+            "(pytorch_model.bin) are not loaded: convert them with "
+            "model.save_pretrained(folder, safe_serialization=True)."
+        )
+    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return UsageError(
+        f"Cannot load the sequence classifier {place!r}: {first} Expected a folder with "
+        "config.json, model.safetensors and the tokenizer's files, or the name of a model on the "
+        "hub and a connection."
+    )

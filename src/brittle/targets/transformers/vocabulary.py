@@ -1,0 +1,43 @@
+"""The words a tokenizer knows as one piece, and the pieces it reads any word as.
+
+A word is looked at as it stands in the middle of a sentence, after a space: tokenizers that mark
+the beginning of a word read it otherwise at the very beginning of a text or behind a bracket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brittle.targets.transformers.tokens import Tokens
+from brittle.text import words_of
+
+BEFORE = "a "
+# How tokenizers write that a word begins here, or ends; those of them that have no decoder.
+BEGINNINGS, ENDINGS = " ▁Ġ", ("</w>", " ")
+
+
+def pieces_of(words: Sequence[str], tokens: Tokens) -> list[tuple[int, ...]]:
+    """Give the ids of the pieces that each word reads as, with the space before it."""
+    first = len(BEFORE)
+    told = tokens.backend.encode_batch([BEFORE + word for word in words], add_special_tokens=False)
+    return [
+        tuple(piece for piece, (_, stop) in zip(own.ids, own.offsets) if stop >= first)
+        for own in told
+    ]
+
+
+def dictionary(tokens: Tokens) -> tuple[list[str], list[int]]:
+    """List the words that are read as one piece, in the order of the pieces' ids."""
+    special = set(tokens.tokenizer.all_special_ids)
+    ids = sorted(set(tokens.backend.get_vocab().values()) - special)
+    words = [_surface(tokens.backend.decode([piece])) for piece in ids]
+    named = [(piece, word) for piece, word in zip(ids, words) if words_of(word) == [word]]
+    read = pieces_of([word for _, word in named], tokens)
+    kept = [(piece, word) for (piece, word), own in zip(named, read) if own == (piece,)]
+    return [word for _, word in kept], [piece for piece, _ in kept]
+
+
+def _surface(piece: str) -> str:
+    for ending in ENDINGS:
+        piece = piece.removesuffix(ending)
+    return piece.lstrip(BEGINNINGS)

@@ -1,0 +1,1 @@
+"""Adversarial training: the methods, and how each changes what a model learns from."""

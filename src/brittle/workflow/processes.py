@@ -1,0 +1,141 @@
+"""Steps side by side, in processes of their own; what they say comes back to the parent."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any
+
+from brittle.errors import BrittleError, RunStopped, UsageError
+from brittle.reports.wording import duration
+from brittle.workflow.tasks import Course, Say, Step, do
+
+
+def run(steps: Sequence[Step], place: Path, say: Say, jobs: int = 1) -> dict[str, Any]:
+    """Do the steps that are not done yet, as many at once as there are jobs; gives all results."""
+    course = Course(steps, place)
+    hear = _Told(course, say, time.monotonic())
+    if jobs == 1:
+        while not course.is_over:
+            for each in course.ready():
+                hear.began(each)
+                needs = course.needed(each)
+                hear.ended(each, _told(each, place, needs, hear.heard(each)))
+        return course.results
+    crew: dict[Connection, _Member] = {}
+    try:
+        while not course.is_over:
+            waiting = course.ready()
+            while len(crew) < jobs and (step := next(waiting, None)) is not None:
+                hear.began(step)
+                member = _started(step, place, course.needed(step))
+                crew[member.pipe] = member
+            if course.is_over:
+                break
+            for pipe in wait(list(crew)):
+                member = crew[pipe]  # type: ignore[index]
+                if _listen(member, hear):
+                    del crew[member.pipe]
+    finally:
+        for member in crew.values():
+            member.process.terminate()
+            member.process.join()
+    return course.results
+
+
+@dataclass
+class _Told:
+    """Tells how far the course is, with the time since the start."""
+
+    course: Course
+    say: Say
+    start: float
+
+    def began(self, step: Step) -> None:
+        self._line(step, "begins")
+
+    def ended(self, step: Step, result: Any) -> None:
+        self.course.results[step.name] = result
+        told = result.get("told") if isinstance(result, Mapping) else None
+        self._line(step, told or "done")
+
+    def heard(self, step: Step) -> Say:
+        return lambda message: self._line(step, message)
+
+    def _line(self, step: Step, message: str) -> None:
+        number = [s.name for s in self.course.steps].index(step.name) + 1
+        at = duration(time.monotonic() - self.start)
+        self.say(f"[step {number} of {len(self.course.steps)}, {at}] {step.name}: {message}")
+
+
+@dataclass(frozen=True)
+class _Member:
+    step: Step
+    process: SpawnProcess
+    pipe: Connection
+
+
+def _started(step: Step, place: Path, needs: Mapping[str, Any]) -> _Member:
+    context = multiprocessing.get_context("spawn")
+    mine, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(step, place, needs, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return _Member(step, process, mine)
+
+
+def _listen(member: _Member, hear: _Told) -> bool:
+    """Take one message of a process, and say whether it was the last."""
+    step = member.step
+    try:
+        kind, message = member.pipe.recv()
+    except EOFError:
+        member.process.join()
+        raise RunStopped(
+            f"The process of the step {step.name!r} ended with the code "
+            f"{member.process.exitcode} and no result. The same command goes on from there."
+        ) from None
+    if kind == "said":
+        hear.heard(step)(message)
+        return False
+    member.process.join()
+    if kind == "failed":
+        raise message
+    hear.ended(step, message)
+    return True
+
+
+def _work(step: Step, place: Path, needs: Mapping[str, Any], pipe: Connection) -> None:
+    """Do a step in a process of its own."""
+    # The parent hears Ctrl-C and ends its children; a child that hears it too only makes noise.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        pipe.send(("done", _told(step, place, needs, lambda told: pipe.send(("said", told)))))
+    except BrittleError as error:
+        pipe.send(("failed", error))
+
+
+def _told(step: Step, place: Path, needs: Mapping[str, Any], say: Say) -> Any:
+    """Do a step; what goes wrong on purpose is told with the step's name."""
+    try:
+        return do(step, place, needs, say)
+    except BrittleError as error:
+        kind = UsageError if isinstance(error, UsageError) else RunStopped
+        raise kind(f"The step {step.name!r}: {error}") from error
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

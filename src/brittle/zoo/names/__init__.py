@@ -1,0 +1,1 @@
+"""The names of the zoo's models: the grid, the settings, and the parser of names."""

@@ -1,0 +1,1 @@
+"""How texts become the numbers that a model of the zoo reads."""

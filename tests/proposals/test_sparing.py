@@ -1,0 +1,22 @@
+"""Stop words keep their place; other words have the candidates they had."""
+
+from __future__ import annotations
+
+from brittle.attacks import build
+from brittle.proposals.sparing import SparingStopWords
+from brittle.proposals.synonyms import Synonyms, Table
+
+
+def test_stop_words_have_no_candidates() -> None:
+    table = Table({"has": ("owns",), "film": ("movie",)})
+    sparing = SparingStopWords(table)
+    sparing.prepare(["has", "film"])
+    assert (sparing.of("Has", "VBZ"), sparing.of("film", "NN")) == ((), ("movie",))
+    assert sparing.needs_tags is False and SparingStopWords(Synonyms()).needs_tags is True
+
+
+def test_every_word_attack_can_spare_them() -> None:
+    for name in ("pwws", "genetic", "random-swap"):
+        assert isinstance(build(name, {}, []).proposal, Synonyms)  # type: ignore[attr-defined]
+        made = build(name, {"stop_words": False}, [])
+        assert made.proposal == SparingStopWords(Synonyms())  # type: ignore[attr-defined]

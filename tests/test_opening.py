@@ -1,0 +1,106 @@
+"""What a user hands in finds its adapter, or an error that lists the kinds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brittle.targets.zoo.target as zoo
+from brittle.errors import UsageError
+from brittle.opening import as_target
+from brittle.testing import FakeTarget
+
+
+def test_a_target_is_given_back_as_it_is() -> None:
+    target = FakeTarget()
+    assert as_target(target) is target
+    assert as_target(target, labels="0=negative,1=positive") is target
+    with pytest.raises(UsageError, match="names its labels itself"):
+        as_target(target, labels="bad,good")
+
+
+def test_a_target_without_real_names_is_told_which_form_to_use() -> None:
+    with pytest.raises(UsageError, match="data=target"):
+        as_target(FakeTarget(labels=("LABEL_0", "LABEL_1")), labels="neg,pos")
+
+
+def test_wrapping_asks_nothing() -> None:
+    class Counted(FakeTarget):
+        @property
+        def fingerprint(self) -> str:
+            raise AssertionError("asked for")
+
+    assert as_target(Counted()).name == "fake"
+    calls: list[int] = []
+    as_target(lambda texts: calls.append(len(texts)), labels="a,b")
+    assert calls == []
+
+
+@pytest.mark.parametrize("thing", [3, None, [1, 2], {"a": 1}, b"bytes", "", "zo:naive-bayes@mr"])
+def test_what_is_no_target_lists_the_kinds(thing: Any) -> None:
+    with pytest.raises(UsageError) as error:
+        as_target(thing)
+    for kind in ("zoo:", "folder/", "hf:", ".skops", "python:", "http:", "cmd:"):
+        assert kind in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.joblib", "sub/model.pickle", "weights.pt"])
+def test_pickles_are_refused_with_the_remedy(name: str) -> None:
+    with pytest.raises(UsageError, match=r"skops\.io\.dump.*python:module:name"):
+        as_target(name)
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no model"):
+        as_target(tmp_path)
+
+
+def test_zoo_names_go_to_the_zoo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    opened: list[Any] = []
+
+    def load(*args: Any, **options: Any) -> FakeTarget:
+        opened.append((*args, options))
+        return FakeTarget()
+
+    monkeypatch.setattr(zoo, "load", load)
+    monkeypatch.setattr(zoo, "load_folder", load)
+    progress = print
+    as_target("zoo:naive-bayes@mr#1", device="cpu", progress=progress)
+    (tmp_path / "model.json").write_text("{}")
+    as_target(tmp_path, labels="0=negative,1=positive")
+    assert opened == [
+        ("zoo:naive-bayes@mr#1", {"device": "cpu", "progress": progress}),
+        (tmp_path, {"device": "auto"}),
+    ]
+    for flag in ({"scores": "logits"}, {"mask": "?"}):
+        with pytest.raises(UsageError, match="for a zoo model"):
+            as_target("zoo:naive-bayes@mr", **flag)
+
+
+def test_unknown_kinds_of_scores_are_refused_first() -> None:
+    with pytest.raises(UsageError, match="kind of scores"):
+        as_target(FakeTarget(), scores="proba")
+
+
+def test_the_same_options_fit_every_kind() -> None:
+    """The command line hands all of them to whatever target is named."""
+    options: dict[str, Any] = {"mask": None, "device": "auto", "trust": [], "progress": None}
+    target = as_target(lambda texts: np.full((len(texts), 2), 0.5), labels="a,b", **options)
+    assert as_target(target, labels="a,b", **options) is target
+
+
+def test_nothing_heavy_is_imported() -> None:
+    code = (
+        "import sys, brittle.targets, brittle.targets.diagnosis, brittle.targets.function, "
+        "brittle.targets.command.target, brittle.targets.http.target, brittle.targets.sklearn, "
+        "brittle.targets.transformers.classifier\n"
+        "heavy = {'torch', 'transformers', 'sklearn', 'skops', 'httpx', 'pandas', 'scipy'}\n"
+        "sys.exit(','.join(heavy & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,181 @@
+"""Texts that fool the model in training: when they are looked for, kept, and learnt from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.text import Text
+from brittle.training import Progress, train_on
+from brittle.training.adversarial.attacked import FILE, PRESENT
+from brittle.training.adversarial.methods import Attacked, Key
+from brittle.training.splits import Side
+from brittle.zoo import folder as folders
+from brittle.zoo.model import open_model
+from brittle.zoo.names import grid
+
+NETWORK = "CNN-W-Random-1"
+
+
+class Attack:
+    """Puts the other class's word first, and notes what it was given."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Side, int]] = []
+        self.logits: list[bytes] = []
+
+    def __call__(self, folder: Path, side: Side, seed: int) -> Side:
+        card, model = open_model(folder, "cpu")
+        assert card.data == "toy" and card.labels == ("negative", "positive")
+        self.logits.append(model.logits(model.encode(side.texts[:1])).tobytes())
+        model.close()
+        self.calls.append((side, seed))
+        # Two words in the place of one, as some synonyms are.
+        fooling = [t.swap(0, ("so warm", "so dull")[y]) for t, y in zip(side.texts, side.label)]
+        return Side(tuple(fooling[::2]), side.label[::2])
+
+
+def fitted(data: Any, attack: Attack, every: int = 1, **options: Any) -> Path:
+    hardening = Attacked("mine", attack, copies=20, every=every)
+    return train_on(
+        options.pop("name", NETWORK), data, size="tiny", adversarial=hardening, **options
+    )
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / folders.WEIGHTS).read_bytes()
+
+
+def stop_in(epoch: int) -> Any:
+    def stop(progress: Progress) -> None:
+        if progress.epoch == epoch:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+def test_the_present_model_is_attacked_after_each_epoch_but_the_last(sides: Any) -> None:
+    pytest.importorskip("torch")
+    data, attack, told = sides(), Attack(), []
+    folder = fitted(data, attack, progress=told.append)
+    assert len(attack.calls) == 3 and len(set(attack.logits)) == 3
+    side = data.side(data.train)
+    labels = dict(zip(side.texts, side.label))
+    for texts, _ in attack.calls:
+        assert len(set(texts.texts)) <= 20 == len(texts)
+        assert all(labels[text] == label for text, label in zip(texts.texts, texts.label))
+    assert len({seed for _, seed in attack.calls}) == len({s.texts for s, _ in attack.calls}) == 3
+    # 48 texts are 6 batches of 8; with 10 more they are 8.
+    assert {(p.epoch, p.steps) for p in told if p.dev_accuracy is None} == {
+        (1, 6),
+        (2, 8),
+        (3, 8),
+        (4, 8),
+    }
+    assert {path.name for path in folder.iterdir()} == {
+        "model.json",
+        "model.safetensors",
+        "README.md",
+        "vocabulary.txt",
+    }
+    card = folders.read_card(folder)
+    assert card.full_name == f"{NETWORK}+mine,copies=20@toy#0?size=tiny"
+    assert card.hardening == {"method": "mine", "copies": 20, "every": 1, "settings": {}}
+    assert weights(folder) != weights(train_on(NETWORK, data, size="tiny"))
+
+
+@pytest.mark.parametrize(("every", "epoch", "calls"), [(1, 3, 3), (2, 4, 1), (3, 4, 1)])
+def test_an_interrupted_training_learns_from_the_same_texts(
+    every: int,
+    epoch: int,
+    calls: int,
+    sides: Any,
+    cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("torch")
+    attack = Attack()
+    with pytest.raises(KeyboardInterrupt):
+        fitted(sides(), attack, every, progress=stop_in(epoch))
+    [partial] = (cache / "models").glob("*.partial")
+    assert (partial / FILE).is_file() and not (partial / PRESENT).exists()
+    resumed = fitted(sides(), attack, every)
+    assert len(attack.calls) == calls  # nothing is attacked twice
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
+    assert weights(fitted(sides(), Attack(), every)) == weights(resumed)
+
+
+@pytest.mark.parametrize("every", [2, 3])
+def test_what_is_kept_was_hardened_and_patience_waits_for_it(every: int, sides: Any) -> None:
+    pytest.importorskip("torch")
+    data, attack, told = sides(), Attack(), []
+    chosen = grid.settings(grid.design(NETWORK), "tiny", epochs=5, patience=1, rate=1e-9)
+    hardening = Attacked("mine", attack, copies=20, every=every)
+    # At this rate no epoch is better than the first, which nevertheless must not be kept.
+    folder = train_on(NETWORK, data, settings=chosen, adversarial=hardening, progress=told.append)
+    epochs = [p for p in told if p.dev_accuracy is not None]
+    assert [p.epoch for p in epochs] == list(range(1, every + 3))[:5]
+    assert [p.best for p in epochs] == [n in (0, every) for n in range(len(epochs))]
+    assert len(attack.calls) == 1
+    early = train_on(NETWORK, data, settings=replace(chosen, epochs=1))
+    assert weights(early) != weights(folder)
+
+
+def test_texts_that_are_lost_are_found_anew(
+    sides: Any, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("torch")
+    attack = Attack()
+    with pytest.raises(KeyboardInterrupt):
+        fitted(sides(), attack, 2, progress=stop_in(4))
+    [partial] = (cache / "models").glob("*.partial")
+    (partial / FILE).write_text("rubbish")
+    (partial / PRESENT).mkdir()  # as a killed process leaves it
+    folder = fitted(sides(), attack, 2)
+    assert len(attack.calls) == 2 and "attacked anew" in caplog.text
+    assert FILE not in {path.name for path in folder.iterdir()}
+
+
+def test_an_attack_that_fails_ends_the_training_and_leaves_the_checkpoint(
+    sides: Any, cache: Path
+) -> None:
+    pytest.importorskip("torch")
+
+    def broken(folder: Path, side: Side, seed: int) -> Side:
+        raise RuntimeError("no luck")
+
+    with pytest.raises(RuntimeError, match="no luck"):
+        train_on(NETWORK, sides(), size="tiny", adversarial=Attacked("mine", broken))
+    [partial] = (cache / "models").glob("*.partial")
+    assert {path.name for path in partial.iterdir()} == {"checkpoint.safetensors"}
+
+
+@pytest.mark.parametrize("name", ["naive-bayes", "linear-svm"])
+def test_linear_models_are_fitted_attacked_and_fitted_again(name: str, sides: Any) -> None:
+    attack = Attack()
+    folder = fitted(sides(), attack, name=name)
+    [(side, _)] = attack.calls
+    assert len(side) == 20
+    assert {path.name for path in folder.iterdir()} == {
+        "model.json",
+        "model.safetensors",
+        "README.md",
+        "vocabulary.txt",
+    }
+    plain = train_on(name, sides(), size="tiny")
+    (_, before), (_, after) = (open_model(f) for f in (plain, folder))
+    text = [Text.of("so warm")]
+    # "warm" was found in texts of the negative class now.
+    for_negative = [m.logits(m.encode(text))[0] @ [1, -1] for m in (before, after)]
+    assert for_negative[1] > for_negative[0]
+
+
+def test_linear_models_learn_from_typed_copies(sides: Any) -> None:
+    folder = train_on("naive-bayes", sides(), adversarial=Key(0.3))
+    plain = train_on("naive-bayes", sides())
+    words = [folders.read_words(f / folders.VOCABULARY) for f in (plain, folder)]
+    assert set(words[0]) < set(words[1])

@@ -1,0 +1,93 @@
+"""Hardening a pretrained encoder, one small enough for a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.training import Progress, train_on
+from brittle.training.adversarial.by_attack import by_attack
+from brittle.zoo.names.settings import FineTuning
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from brittle.training import transformer  # noqa: E402
+from brittle.training.adversarial.network_loss import cross_entropy  # noqa: E402
+from brittle.training.adversarial.noise import worst  # noqa: E402
+from brittle.training.adversarial.transformer_loss import noisy_loss  # noqa: E402
+from training.test_transformer import encoder, weights  # noqa: E402, F401
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(frozen: bool) -> None:
+    config = transformers.BertConfig(
+        vocab_size=12,
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    torch.manual_seed(0)
+    network = transformers.BertForSequenceClassification(config).double()
+    table = network.get_input_embeddings()
+    table.weight.requires_grad_(not frozen)
+    inputs = {
+        "input_ids": torch.tensor([[2, 5, 6, 3], [2, 7, 3, 0]]),
+        "attention_mask": torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]]),
+    }
+    label, rest = torch.tensor([0, 1]), {"attention_mask": inputs["attention_mask"]}
+
+    read = table(inputs["input_ids"]).detach().requires_grad_()
+    plain = cross_entropy(network(inputs_embeds=read, **rest).logits, label)
+    [slope] = torch.autograd.grad(plain, read)
+    noise = worst(read, slope, rest["attention_mask"] == 1, 0.3)
+    for r, x in zip(noise, (read.detach()[0], read.detach()[1, :3])):
+        assert r.norm().item() == pytest.approx(0.3 * x.norm().item())
+    assert noise[1, 3].abs().max() == 0
+    loud = network(inputs_embeds=table(inputs["input_ids"]) + noise, **rest).logits
+    expected = (cross_entropy(network(**inputs).logits, label) + cross_entropy(loud, label)) / 2
+    expected.backward()
+    told = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
+    network.zero_grad()
+
+    found = noisy_loss(network, inputs, label, 0.3)
+    found.backward()
+    assert found.item() == pytest.approx(expected.item()) and found.item() > plain.item()
+    again = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
+    assert again.keys() == told.keys() and told
+    assert all(torch.allclose(told[name], again[name], atol=1e-12) for name in told)
+
+
+@pytest.mark.parametrize("method", ["miyato", "key", "key-any"])
+def test_it_is_trained_and_resumed(
+    method: str,
+    encoder: str,  # noqa: F811
+    sides: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Threads that wait for each other at every step of so small a network only take time.
+    monkeypatch.setattr(transformer, "cores", lambda: 1)
+    chosen = FineTuning(encoder=encoder, reads=12, rate=1e-2, batch=16, epochs=2, frozen=1)
+    hardening: Any = by_attack(method, copies=16) if method == "key-any" else method
+    options: dict[str, Any] = {"settings": chosen, "adversarial": hardening}
+
+    def stop(progress: Progress) -> None:
+        if progress.epoch == 1 and progress.dev_accuracy is not None:
+            raise KeyboardInterrupt
+
+    data = sides(32, 8)
+    with pytest.raises(KeyboardInterrupt):
+        train_on("MiniLM", data, progress=stop, **options)
+    folder = train_on("MiniLM", data, **options)
+    assert f"MiniLM+{method}" in folder.name
+    assert not {path.name for path in folder.iterdir()} & {"present", "copies.json"}
+    plain = train_on("MiniLM", data, settings=chosen)
+    assert weights(plain) != weights(folder)
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
+    assert weights(train_on("MiniLM", data, **options)) == weights(folder)

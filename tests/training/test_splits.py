@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.data import Dataset, Example
+from brittle.errors import UsageError
+from brittle.training.splits import Sides, checked, hold_out, load_sides
+
+
+def dataset(*labels: str | None, split: str = "train") -> Dataset:
+    examples = tuple(Example((("text", f"text {n}"),), label) for n, label in enumerate(labels))
+    return Dataset("toy", split, examples, tuple(sorted({x for x in labels if x})))
+
+
+def test_a_tenth_of_each_class_is_held_out_whatever_the_order() -> None:
+    whole = dataset(*("a" for _ in range(50)), *("b" for _ in range(30)))
+    train, dev = hold_out(whole)
+    assert [sum(e.label == x for e in dev) for x in "ab"] == [5, 3]
+    assert len(train) == 72
+    turned = Dataset("toy", "", whole.examples[::-1], whole.labels)
+    assert set(hold_out(turned)[1]) == set(dev)
+
+
+def test_equal_texts_stay_on_one_side() -> None:
+    texts = [Example((("text", f"{n % 20}  Text"),), "ab"[n % 2]) for n in range(200)]
+    train, dev = hold_out(Dataset("toy", "", tuple(texts), ("a", "b")))
+    assert len(dev) == 20
+    assert not {e.fields for e in train} & {e.fields for e in dev}
+
+
+def test_a_file_is_loaded_and_named_by_its_stem(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.v2.csv"
+    rows = "".join(f"{word} number {n},{word}\n" for n in range(20) for word in ("good", "bad"))
+    path.write_text("text,label\n" + rows)
+    sides = load_sides(str(path))
+    assert (sides.name, len(sides.train), len(sides.dev)) == ("reviews", 36, 4)
+    assert sides.labels == ("bad", "good") and sides.fields == ("text",)
+
+
+def test_the_fingerprint_follows_the_data(sides: Any) -> None:
+    assert sides().fingerprint == sides().fingerprint
+    assert sides(seed=1).fingerprint != sides().fingerprint
+    assert sides(dev=14).fingerprint != sides().fingerprint
+
+
+@pytest.mark.parametrize(
+    ("train", "dev", "message"),
+    [
+        (dataset("a", "a"), dataset("a", split="dev"), "one class, 'a'"),
+        (dataset(), dataset("a", split="dev"), "no examples on its train side"),
+        (dataset("a", "b"), dataset(split="dev"), "no examples on its dev side"),
+        (dataset("a", "b", None), dataset("a", split="dev"), "1 examples without a label"),
+        (dataset("a", "b"), dataset("c", split="dev"), "on its dev side only: c"),
+    ],
+)
+def test_data_nothing_can_be_learnt_from(train: Dataset, dev: Dataset, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        checked(Sides("toy", train, dev))

