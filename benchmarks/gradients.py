@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from brittle.moves import Aim
-from brittle.zoo.batches import batch_of
+from brittle.moves import EditRequest
+from brittle.zoo.batches import make_batch
 
 ALL = 10**9
 """More edits than any text has."""
@@ -31,14 +31,14 @@ class Watched:
         self.batch = getattr(target, "batch", None)
         self.scores, self.read = target.scores, target.read
         self.canonical = target.canonical
-        self.aims: list[Aim] = []
+        self.aims: list[EditRequest] = []
         self.keys: list[bytes] = []
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Any:
         self.keys.extend(keys)
         return self.target.canonical_scores(keys)
 
-    def flips(self, aims: Sequence[Aim]) -> Any:
+    def flips(self, aims: Sequence[EditRequest]) -> Any:
         self.aims.extend(aims)
         return self.target.flips(aims)
 
@@ -58,7 +58,7 @@ def backward(target: Any) -> Callable[[Sequence[Row]], Any]:
     network = copy.deepcopy(model.network).requires_grad_(False).eval()
 
     def passed(rows: Sequence[Row]) -> Any:
-        batch = batch_of([key for key, _ in rows], model.reader, model.device, apart=True)
+        batch = make_batch([key for key, _ in rows], model.reader, model.device, apart=True)
         embedded = network.embed(batch)
         inputs = [v for v in (embedded.words, embedded.characters) if v is not None]
         for vectors in inputs:
@@ -76,7 +76,7 @@ def row_size(row: Row) -> int:
     return len(row[0])
 
 
-def naive(target: Any, aims: Sequence[Aim], size: int) -> dict[str, float]:
+def naive(target: Any, aims: Sequence[EditRequest], size: int) -> dict[str, float]:
     """Time one step of a search by exact loss against one by gradient, from each of some texts.
 
     Both look at the same edits. The exact one tries every one of them; writing them down is not
@@ -84,9 +84,9 @@ def naive(target: Any, aims: Sequence[Aim], size: int) -> dict[str, float]:
     """
     passes, exact, tried = [], [], 0
     for aim in aims:
-        whole = target.flips([replace(aim, space=replace(aim.space, top=ALL))])[0].moves
+        whole = target.flips([replace(aim, space=replace(aim.space, top_k=ALL))])[0].moves
         moves = [whole[n] for n in range(len(whole.gain))]
-        texts = [aim.text.swap(move.place, move.new) for move in moves]
+        texts = [aim.text.swap(move.position, move.new) for move in moves]
         tried += len(texts)
         began = time.perf_counter()
         loss = [

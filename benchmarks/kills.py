@@ -222,8 +222,8 @@ def moments(count: int, texts: int, took: float, seed: int) -> list[Moment]:
     """
     rng = Random(f"moments:{seed}")
     early, after_cases = count // 5, min(4, max(1, count // 10))
-    places = [1, texts, *(rng.randint(1, texts) for _ in range(count - early - after_cases - 2))]
-    drawn = [Moment(rng.uniform(0, 4 * DELAY), place, texts) for place in sorted(places)]
+    positions = [1, texts, *(rng.randint(1, texts) for _ in range(count - early - after_cases - 2))]
+    drawn = [Moment(rng.uniform(0, 4 * DELAY), position, texts) for position in sorted(positions)]
     for _ in range(early):
         drawn.insert(rng.randint(0, len(drawn) // 2), Moment(rng.uniform(0, took / 4)))
     for _ in range(after_cases):
@@ -290,13 +290,13 @@ def function_part(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     examples(data, 200, seed)
     runs = {}
     for name in ("calm", "wild"):
-        place = folder / f"function-{name}"
-        place.mkdir()
-        source = FUNCTION.format(here=str(Path(__file__).parent), log=str(place / "asked.jsonl"))
-        (place / "counted.py").write_text(source)
-        argv = command("python:counted:classify", data, place / "runs")
-        log = Log(place / "asked.jsonl")
-        runs[name] = Disturbed(argv, place / "runs" / "run.sqlite", log, place)
+        position = folder / f"function-{name}"
+        position.mkdir()
+        source = FUNCTION.format(here=str(Path(__file__).parent), log=str(position / "asked.jsonl"))
+        (position / "counted.py").write_text(source)
+        argv = command("python:counted:classify", data, position / "runs")
+        log = Log(position / "asked.jsonl")
+        runs[name] = Disturbed(argv, position / "runs" / "run.sqlite", log, position)
     calm, wild = runs["calm"], runs["wild"]
     start = time.perf_counter()
     calm.life(None)

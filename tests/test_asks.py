@@ -10,7 +10,7 @@ import pytest
 from brittle.asks import Answer, Case, Probe, Tag, Together, Try, assembled, leaves
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.tack_on import opposite
-from brittle.proposals.synonyms import Synonyms, Table
+from brittle.proposals.synonyms import SubstituteTable, Synonyms
 from brittle.text import Text
 
 
@@ -20,7 +20,7 @@ def answer(*loss: float) -> Answer:
 
 
 def test_pwws_asks_masks_then_swaps_then_offers_the_path() -> None:
-    table = Table({"good": ("fine", "decent"), "film": ("movie",)})
+    table = SubstituteTable({"good": ("fine", "decent"), "film": ("movie",)})
     case = Case("0", Text.of("a good film"), label=0, start=answer(0.1))
     search = PWWS(table)(case, Random(0))
 
@@ -53,7 +53,7 @@ def test_pwws_asks_for_tags_only_if_the_proposal_looks_at_them() -> None:
 def test_pwws_without_candidates_asks_nothing() -> None:
     case = Case("0", Text.of("a good film"), label=0, start=answer(0.1))
     with pytest.raises(StopIteration):
-        next(PWWS(Table({}))(case, Random(0)))
+        next(PWWS(SubstituteTable({}))(case, Random(0)))
 
 
 def test_leaves_and_assembled_are_inverse() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.moves import Aim, Kind, Space
+from brittle.moves import EditKind, EditRequest, EditSpace
 from brittle.targets.protocols import HasFlips, HasGradients
 from brittle.testing import FakeMoves, FakeNetwork
 from brittle.text import Text
@@ -27,7 +27,7 @@ def objective(logit: np.ndarray, of: str, label: int, toward: int | None) -> flo
     return float(-value[label] if toward is None else value[toward])
 
 
-def slope(target: FakeNetwork, text: Text, child: Text, *told: Any) -> float:
+def gradient(target: FakeNetwork, text: Text, child: Text, *told: Any) -> float:
     here, there = target.logits([text, child])
     step = 1e-5
     up, down = (objective(here + t * (there - here), *told) for t in (step, -step))
@@ -42,15 +42,15 @@ def test_it_is_what_it_stands_for() -> None:
 @pytest.mark.parametrize(("of", "toward"), CASES)
 def test_swaps_have_the_slope_of_the_objective(of: Any, toward: int | None) -> None:
     target, text = network(), Text.of("a good film")
-    aim = Aim(text, 0, toward, Space("words", of=of, top=1000), (0, 2))
+    aim = EditRequest(text, 0, toward, EditSpace("words", objective=of, top_k=1000), (0, 2))
     (flipped,) = target.flips([aim])
     assert isinstance(flipped.moves, FakeMoves)
-    assert {(m.place, m.new) for m in flipped.moves.moves} == {
+    assert {(m.position, m.new) for m in flipped.moves.moves} == {
         (i, new) for i in (0, 2) for new in WORDS if new != text.words[i]
     }
     for move in flipped.moves.moves:
-        child = text.swap(move.place, move.new)
-        assert move.gain == pytest.approx(slope(target, text, child, of, 0, toward), abs=1e-6)
+        child = text.swap(move.position, move.new)
+        assert move.gain == pytest.approx(gradient(target, text, child, of, 0, toward), abs=1e-6)
         if of == "logit":
             here, there = target.logits([text, child])
             exact = objective(there, of, 0, toward) - objective(here, of, 0, toward)
@@ -60,24 +60,26 @@ def test_swaps_have_the_slope_of_the_objective(of: Any, toward: int | None) -> N
 @pytest.mark.parametrize(("of", "toward"), CASES)
 @pytest.mark.parametrize("kinds", [("flip",), ("insert",), ("delete",), ("flip", "insert")])
 def test_spellings_have_the_slope_by_the_length_of_the_step(
-    of: Any, toward: int | None, kinds: tuple[Kind, ...]
+    of: Any, toward: int | None, kinds: tuple[EditKind, ...]
 ) -> None:
     target, text = network(), Text.of("a good film")
-    (flipped,) = target.flips([Aim(text, 0, toward, Space("characters", kinds, 999, of), (0, 1))])
+    (flipped,) = target.flips(
+        [EditRequest(text, 0, toward, EditSpace("characters", kinds, 999, of), (0, 1))]
+    )
     assert isinstance(flipped.moves, FakeMoves)
     assert {move.kind for move in flipped.moves.moves} == {*kinds}
     for move in flipped.moves.moves:
-        old = str(text.words[move.place])
+        old = str(text.words[move.position])
         size = max(len(old), len(move.new))
         changed = sum(a != b for a, b in zip(old.ljust(size, "_"), move.new.ljust(size, "_")))
         assert changed == 1 or move.kind != "flip"
-        whole = slope(target, text, text.swap(move.place, move.new), of, 0, toward)
+        whole = gradient(target, text, text.swap(move.position, move.new), of, 0, toward)
         assert move.gain == pytest.approx(whole / sqrt(2 * changed), abs=1e-6)
-        assert move.known is (move.new in WORDS)
+        assert move.in_vocabulary is (move.new in WORDS)
 
 
 def test_moves_are_in_order_and_cut() -> None:
-    aim = Aim(Text.of("a good film"), 0, None, Space("characters", top=7), (0, 1, 2))
+    aim = EditRequest(Text.of("a good film"), 0, None, EditSpace("characters", top_k=7), (0, 1, 2))
     (flipped,) = network().flips([aim])
     assert len(flipped.moves.gain) == 7 and (np.diff(flipped.moves.gain) <= 0).all()
     assert [flipped.moves[n].gain for n in range(7)] == flipped.moves.gain.tolist()
@@ -86,7 +88,7 @@ def test_moves_are_in_order_and_cut() -> None:
 def test_scores_of_a_pass_are_the_scores() -> None:
     target, texts = network(most=2), [Text.of("a good film"), Text.of({"p": "a bad film"}, ["p"])]
     scores = target.scores(texts)
-    flipped = target.flips([Aim(text, 0, None, Space(), ()) for text in texts])
+    flipped = target.flips([EditRequest(text, 0, None, EditSpace(), ()) for text in texts])
     assert np.array([one.scores for one in flipped]) == pytest.approx(scores)
     assert target.read(texts) == [range(2), range(0)]
     assert (target.calls, target.passes) == ([2], [2])
@@ -98,12 +100,15 @@ def test_scores_of_a_pass_are_the_scores() -> None:
 def test_gradients_are_the_slope_along_the_vectors(of: Any, toward: int | None) -> None:
     target, text = network(most=2), Text.of("a good film")
     words, letters = target.gradients(
-        [Aim(text, 1, toward, Space(level, of=of), (0, 1)) for level in ("words", "characters")]
+        [
+            EditRequest(text, 1, toward, EditSpace(level, objective=of), (0, 1))
+            for level in ("words", "characters")
+        ]
     )
     assert isinstance(words.value, np.ndarray) and (words.value[2] == 0).all()
     child = text.swap(1, "bad")
     along = words.value[1] @ (target.vector("bad") - target.vector("good"))
-    assert along == pytest.approx(slope(target, text, child, of, 1, toward), abs=1e-6)
+    assert along == pytest.approx(gradient(target, text, child, of, 1, toward), abs=1e-6)
     assert [len(rows) for rows in letters.value] == [1, 4, 4]
     assert (letters.value[1] == words.value[1]).all()
 

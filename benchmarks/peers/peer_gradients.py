@@ -14,7 +14,7 @@ from torch import nn
 from brittle.targets.zoo.target import load_folder
 from brittle.text import words_of
 from brittle.zoo.networks import Batch
-from brittle.zoo.tokenizers.words import PAD, SPECIAL, UNKNOWN, Vocabulary
+from brittle.zoo.tokenizers.words import PAD, SPECIAL_WORDS, UNKNOWN, WordTokenizer
 
 
 class ZooLstm(LSTMForClassification):
@@ -47,14 +47,14 @@ class Numbers:
 
     pad_token_id = PAD
 
-    def __init__(self, vocabulary: Vocabulary, reads: int) -> None:
+    def __init__(self, vocabulary: WordTokenizer, reads: int) -> None:
         self.reads = reads
-        self.words = ["" if word in SPECIAL else word for word in vocabulary.words]
-        self.number = {word: n for n, word in enumerate(self.words) if word}
+        self.words = ["" if word in SPECIAL_WORDS else word for word in vocabulary.words]
+        self.token_id = {word: n for n, word in enumerate(self.words) if word}
 
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
         rows = [
-            [self.number.get(word, UNKNOWN) for word in words_of(text.lower())][: self.reads]
+            [self.token_id.get(word, UNKNOWN) for word in words_of(text.lower())][: self.reads]
             or [UNKNOWN]
             for text in texts
         ]

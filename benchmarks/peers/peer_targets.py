@@ -14,7 +14,7 @@ from textattack.models.wrappers import HuggingFaceModelWrapper, ModelWrapper, Py
 
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text, words_of
-from brittle.zoo.folder import VOCABULARY, read_words
+from brittle.zoo.folder import VOCABULARY_FILE, load_words
 from brittle.zoo.tokenizers.words import UNKNOWN
 
 
@@ -47,14 +47,14 @@ class ZooWrapper(ModelWrapper):
 
     def __init__(self, folder: str, texts: Sequence[str]) -> None:
         self.model = load_folder(folder)
-        words = read_words(Path(folder) / VOCABULARY)
-        self.number = {word: number for number, word in enumerate(words)}
+        words = load_words(Path(folder) / VOCABULARY_FILE)
+        self.token_id = {word: number for number, word in enumerate(words)}
         self.reads = self.model.card.settings.get("reads")
         if self.encode(texts) != self.model.canonical([Text.of(text) for text in texts]):
             raise SystemExit(f"{folder} is not a word network of the zoo, or numbers words anew.")
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        rows = ([self.number.get(word, UNKNOWN) for word in words_of(t.lower())] for t in texts)
+        rows = ([self.token_id.get(word, UNKNOWN) for word in words_of(t.lower())] for t in texts)
         return [array("i", row[: self.reads] or [UNKNOWN]).tobytes() for row in rows]
 
     def __call__(self, texts: Sequence[str]) -> torch.Tensor:

@@ -70,7 +70,7 @@ class Case(Generic[I]):
     read: Sequence[int] | None = None
 
     @property
-    def places(self) -> Sequence[int]:
+    def positions(self) -> Sequence[int]:
         """Give the positions that may be edited, in order."""
         return range(len(self.text)) if self.read is None else self.read  # type: ignore[arg-type]
 

@@ -1,8 +1,8 @@
 """First-order edits: what a target with gradients is asked, and what it answers.
 
-A gradient says of every edit of a text, to first order, how much it moves the objective (HotFlip,
-Ebrahimi et al., 2018). The target ranks them beside the model: what comes back are the best
-ones, each as a word of the user's text and what it becomes.
+A gradient tells, to first order, how much every edit of a text moves the objective (HotFlip,
+Ebrahimi et al., 2018). The target ranks the edits beside the model and returns the best ones, each
+as a word of the user's text and the word it becomes.
 """
 
 from __future__ import annotations
@@ -17,48 +17,48 @@ from numpy.typing import NDArray
 from brittle.text import Text
 
 Level = Literal["words", "characters"]
-Kind = Literal["swap", "flip", "insert", "delete"]
-CHARACTER_KINDS: tuple[Kind, ...] = ("flip", "insert", "delete")
+EditKind = Literal["swap", "flip", "insert", "delete"]
+CHARACTER_EDITS: tuple[EditKind, ...] = ("flip", "insert", "delete")
 
 
 @dataclass(frozen=True)
-class Space:
-    """Which edits are ranked, and by what.
+class EditSpace:
+    """Which edits are ranked, and by which objective.
 
-    With `level` "words" a word becomes another word of the target's dictionary (`kinds` is
-    ignored); with "characters" one character of a word is flipped, inserted or deleted. `top` is
-    how many edits are wanted. The objective is the cross-entropy (`of` "loss": it rises as the
-    true class is left, or the class aimed at is reached) or, for "logit", the raw score: minus
-    that of the true class, or plus that of the class aimed at. With `sign` a word's direction is
-    the sign of its gradient. `cosine` is the least cosine of the vectors of a word and its
-    substitute; None asks for none.
+    At the level "words" a word becomes another word of the target's vocabulary, and `kinds` is
+    ignored. At the level "characters" one character of a word is flipped, inserted or deleted.
+    `top_k` is the number of edits to return. The objective "loss" is the cross-entropy: it rises as
+    the text leaves its true class or reaches the class `toward`. The objective "logit" is the raw
+    score: minus that of the true class, or plus that of the class `toward`. With `sign`, edits are
+    measured along the sign of the gradient. `cosine` is the smallest cosine allowed between the
+    vectors of a word and its substitute; None allows any.
     """
 
     level: Level = "words"
-    kinds: tuple[Kind, ...] = CHARACTER_KINDS
-    top: int = 100
-    of: Literal["loss", "logit"] = "loss"
+    kinds: tuple[EditKind, ...] = CHARACTER_EDITS
+    top_k: int = 100
+    objective: Literal["loss", "logit"] = "loss"
     sign: bool = False
     cosine: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """A text, the class it should leave or reach, and the edits to rank at some of its words.
+class EditRequest:
+    """A text, the class it should leave or reach, and the positions whose edits are ranked.
 
-    `places` are positions of words; only those the model reads may stand there.
+    `positions` lists words that the target reads.
     """
 
     text: Text
     label: int
     toward: int | None
-    space: Space
-    places: Sequence[int]
+    space: EditSpace
+    positions: Sequence[int]
 
     @property
     def key(self) -> bytes:
-        told = repr((self.label, self.toward, self.space, tuple(self.places))).encode()
-        return told + b"\n" + self.text.key
+        parts = (self.label, self.toward, self.space, tuple(self.positions))
+        return repr(parts).encode() + b"\n" + self.text.key
 
     @property
     def size(self) -> int:
@@ -67,22 +67,22 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One edit: the word at `place` becomes `new`.
+    """One edit: the word at `position` becomes `new`.
 
-    `at` is the character that is flipped or deleted, or before which one is inserted. `known` says
-    whether the new word is itself one of the target's dictionary.
+    `character` is the index of the character that is flipped or deleted, or before which one is
+    inserted. `in_vocabulary` tells whether the new word is a word of the target's vocabulary.
     """
 
     gain: float
-    place: int
+    position: int
     new: str
-    kind: Kind
-    at: int
-    known: bool
+    kind: EditKind
+    character: int
+    in_vocabulary: bool
 
 
 class Moves(Protocol):
-    """The best edits of one text, the highest gain first; spelt out only when looked at."""
+    """The best edits of one text, the highest gain first; each is spelt out when it is read."""
 
     @property
     def gain(self) -> NDArray[np.float64]: ...
@@ -91,8 +91,20 @@ class Moves(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Flipped:
-    """What one forward and one backward pass say of a text: its scores and its best edits."""
+class ScoredMoves:
+    """What one forward and one backward pass tell of a text: its scores and its best edits."""
 
     scores: Any
     moves: Moves
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """The gradient of a request's objective along the vectors of its text, and the scores.
+
+    `value` has a row for every word (words × dimensions), zeros for words that the target does not
+    read; for characters it has an array of characters × dimensions for every word.
+    """
+
+    scores: list[float]
+    value: Any

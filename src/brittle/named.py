@@ -10,7 +10,7 @@ from typing import Any
 from brittle.errors import UsageError
 
 
-def named(spec: str, example: str) -> Any:
+def import_named(spec: str, example: str) -> Any:
     """Import what a name stands for; the working folder counts as importable."""
     module, colon, path = spec.removeprefix("python:").partition(":")
     if not colon or not module or not path:

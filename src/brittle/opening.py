@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from brittle.errors import UsageError
-from brittle.targets.labels import Labels, names
+from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Classifies
-from brittle.targets.scores import kind_of
+from brittle.targets.scores import check_kind
 
 EXAMPLES = """\
   zoo:LSTM-W-Random-1@mr    a model of our own, trained when first used
@@ -76,7 +76,7 @@ def as_target(
     command, `fields` are those of the data, and `progress` hears how the training of a zoo model
     goes.
     """
-    kind_of(scores)
+    check_kind(scores)
     options = Options(labels, scores, mask, name, device, fields, trust, timeout, progress)
     if isinstance(thing, str | os.PathLike):
         return _named(str(thing), options)
@@ -156,9 +156,9 @@ def _zoo_folder(path: Path, options: Options) -> Classifies:
 
 
 def _python(spec: str, options: Options) -> Classifies:
-    from brittle.targets.function import import_named
+    from brittle.targets.function import import_target
 
-    return _live(import_named(spec), replace(options, name=options.name or spec))
+    return _live(import_target(spec), replace(options, name=options.name or spec))
 
 
 def _http(spec: str, options: Options) -> Classifies:
@@ -206,7 +206,7 @@ OPENERS: dict[str, Callable[[str, Options], Classifies]] = {
 def _checked(target: Classifies, options: Options) -> Classifies:
     """Check `labels` against a target that has names already."""
     who = f"The target {target.name!r}"
-    if names(target.labels, options.labels, who) != tuple(target.labels):
+    if label_names(target.labels, options.labels, who) != tuple(target.labels):
         raise UsageError(
             f"{who} names its labels {', '.join(target.labels)}. Say which label of the data is "
             "which: --labels data=target,data=target."

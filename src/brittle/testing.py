@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.moves import Aim, Flipped, Kind, Move, Space
+from brittle.moves import EditKind, EditRequest, EditSpace, Gradient, Move, ScoredMoves
 from brittle.text import Text, words_of
 
 Array = NDArray[np.float64]
@@ -78,18 +78,11 @@ class FakeMoves(NamedTuple):
         return self.moves[n]
 
 
-class FakeGradient(NamedTuple):
-    """The scores of a text, and the slope along its vectors, by word or by character."""
-
-    scores: list[float]
-    value: Array | list[Array]
-
-
 class _Edit(NamedTuple):
     """What a word becomes, and how its vector changes, divided by the length of the step."""
 
     new: str
-    kind: Kind
+    kind: EditKind
     at: int
     change: Array
 
@@ -101,11 +94,11 @@ class FakeNetwork:
     A character has a vector by its place in the word, drawn by its hash; a word's vector is the sum
     of its characters'; a text's logits are the sum of its words' vectors, each times the pull of
     its position, times one matrix. Only the first `most` words are read. Words can become those of
-    the `dictionary`, characters those of the `alphabet`. `calls` lists how many texts each call for
+    the `vocabulary`, characters those of the `alphabet`. `calls` lists how many texts each call for
     scores brought, `passes` how many each call for flips or gradients did.
     """
 
-    dictionary: Sequence[str] = ()
+    vocabulary: Sequence[str] = ()
     alphabet: str = "abcdefghijklmnopqrstuvwxyz"
     labels: Sequence[str] = ("negative", "positive")
     spread: float = 1.0
@@ -117,7 +110,7 @@ class FakeNetwork:
 
     @property
     def fingerprint(self) -> str:
-        parts = (self.dictionary, self.alphabet, self.labels, self.spread, self.most)
+        parts = (self.vocabulary, self.alphabet, self.labels, self.spread, self.most)
         content = repr((*map(tuple, parts[:3]), *parts[3:], self.dimensions))
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -129,9 +122,9 @@ class FakeNetwork:
         return self.spread * np.array(drawn)
 
     @staticmethod
-    def pull(place: int) -> float:
+    def pull(position: int) -> float:
         """Say how much the word at a position counts."""
-        return 1.0 + (3 * place % 5) / 5
+        return 1.0 + (3 * position % 5) / 5
 
     def vector(self, word: str) -> Array:
         """Give the vector of a word."""
@@ -144,9 +137,9 @@ class FakeNetwork:
             for fixed in text.frame.fields:
                 for locked in words_of(fixed.raw or ""):
                     total[row] += self.vector(locked)
-            for place, word in enumerate(text.words[: self.most]):
+            for position, word in enumerate(text.words[: self.most]):
                 if isinstance(word, str):
-                    total[row] += self.pull(place) * self.vector(word)
+                    total[row] += self.pull(position) * self.vector(word)
         return total @ self.matrix
 
     def scores(self, items: Sequence[Text]) -> Array:
@@ -157,21 +150,21 @@ class FakeNetwork:
         """Give the positions of the words that are read."""
         return [range(min(len(text), self.most)) for text in items]
 
-    def gradients(self, aims: Sequence[Aim]) -> list[FakeGradient]:
+    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
         """Give the slope of every aim's objective along the vectors of words or characters."""
         self.passes.append(len(aims))
         scores = _softmax(self.logits([aim.text for aim in aims]))
         return [self._gradient(aim, row) for aim, row in zip(aims, scores)]
 
-    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
         """Give every text's scores and best edits, found by looking at all of them."""
         self.passes.append(len(aims))
         scores = _softmax(self.logits([aim.text for aim in aims]))
-        return [Flipped(row.tolist(), self._moves(aim, row)) for aim, row in zip(aims, scores)]
+        return [ScoredMoves(row.tolist(), self._moves(aim, row)) for aim, row in zip(aims, scores)]
 
-    def _slope(self, aim: Aim, scores: Array) -> Array:
+    def _slope(self, aim: EditRequest, scores: Array) -> Array:
         """Give the objective's slope by the sum of the words' vectors."""
-        by_logit = np.zeros(len(scores)) if aim.space.of == "logit" else np.array(scores)
+        by_logit = np.zeros(len(scores)) if aim.space.objective == "logit" else np.array(scores)
         if aim.toward is None:
             by_logit[aim.label] -= 1.0
         else:
@@ -179,38 +172,38 @@ class FakeNetwork:
             by_logit[aim.toward] += 1.0
         return self.matrix @ by_logit
 
-    def _gradient(self, aim: Aim, scores: Array) -> FakeGradient:
-        slope = self._slope(aim, scores)
+    def _gradient(self, aim: EditRequest, scores: Array) -> Gradient:
+        gradient = self._slope(aim, scores)
         rows = np.zeros((len(aim.text), self.dimensions))
-        for place in range(min(len(rows), self.most)):
-            rows[place] = self.pull(place) * slope
+        for position in range(min(len(rows), self.most)):
+            rows[position] = self.pull(position) * gradient
         if aim.space.level == "words":
-            return FakeGradient(scores.tolist(), rows)
+            return Gradient(scores.tolist(), rows)
         sizes = [len(word) if isinstance(word, str) else 0 for word in aim.text.words]
         spelt = [np.tile(row, (size, 1)) for row, size in zip(rows, sizes)]
-        return FakeGradient(scores.tolist(), spelt)
+        return Gradient(scores.tolist(), spelt)
 
-    def _moves(self, aim: Aim, scores: Array) -> FakeMoves:
-        slope, found = self._slope(aim, scores), []
-        for place in aim.places:
-            direction = self.pull(place) * slope
-            word = aim.text.words[place]
+    def _moves(self, aim: EditRequest, scores: Array) -> FakeMoves:
+        gradient, found = self._slope(aim, scores), []
+        for position in aim.positions:
+            direction = self.pull(position) * gradient
+            word = aim.text.words[position]
             if aim.space.sign:
                 direction = np.sign(direction)
             for edit in self._edits(word, aim.space) if isinstance(word, str) else ():
                 gain = float(edit.change @ direction)
-                found.append((gain, place, edit))
+                found.append((gain, position, edit))
         found.sort(key=lambda one: -one[0])
         moves = [
-            Move(gain, place, edit.new, edit.kind, edit.at, edit.new in self.dictionary)
-            for gain, place, edit in found[: aim.space.top]
+            Move(gain, position, edit.new, edit.kind, edit.at, edit.new in self.vocabulary)
+            for gain, position, edit in found[: aim.space.top_k]
         ]
         return FakeMoves(np.array([move.gain for move in moves]), moves)
 
-    def _edits(self, word: str, space: Space) -> tuple[_Edit, ...]:
+    def _edits(self, word: str, space: EditSpace) -> tuple[_Edit, ...]:
         if space.level == "characters":
             return _spellings(word, self.alphabet, space.kinds, self.dimensions)
-        return _swaps(word, tuple(self.dictionary), space.cosine, self.dimensions)
+        return _swaps(word, tuple(self.vocabulary), space.cosine, self.dimensions)
 
 
 def _softmax(logit: Array) -> Array:
@@ -231,11 +224,11 @@ def _word_vector(word: str, dimensions: int) -> Array:
 
 @cache
 def _swaps(
-    word: str, dictionary: tuple[str, ...], cosine: float | None, dimensions: int
+    word: str, vocabulary: tuple[str, ...], cosine: float | None, dimensions: int
 ) -> tuple[_Edit, ...]:
     """List the words of the dictionary that may take a word's place."""
     own, found = _word_vector(word, dimensions), []
-    for new in dictionary:
+    for new in vocabulary:
         other = _word_vector(new, dimensions)
         near = float(own @ other) / float(np.linalg.norm(own) * np.linalg.norm(other))
         if new != word and (cosine is None or near >= cosine):
@@ -245,10 +238,10 @@ def _swaps(
 
 @cache
 def _spellings(
-    word: str, alphabet: str, kinds: tuple[Kind, ...], dimensions: int
+    word: str, alphabet: str, kinds: tuple[EditKind, ...], dimensions: int
 ) -> tuple[_Edit, ...]:
     """List the words one character away, each edit a run of flips to the end of the word."""
-    made: list[tuple[str, Kind, int]] = []
+    made: list[tuple[str, EditKind, int]] = []
     for at in range(len(word) + 1):
         head, tail = word[:at], word[at:]
         if "insert" in kinds:

@@ -21,7 +21,7 @@ from brittle.text import Text, words_of
 
 def flips_of(text: Text, case: Case[Text], alphabet: str) -> Iterator[Text]:
     """List every text that is one flipped character away, and one further from the original."""
-    for i in case.places:
+    for i in case.positions:
         word, first = str(text.words[i]), str(case.text.words[i])
         for at, old in enumerate(word):
             for new in alphabet:
@@ -36,7 +36,7 @@ def cross_entropy(target: FakeNetwork, texts: Sequence[Text], label: int) -> np.
     return np.log(np.exp(logit).sum(axis=1)) - logit[:, label]  # type: ignore[no-any-return]
 
 
-def slope(target: FakeNetwork, text: Text, child: Text, label: int, step: float = 1e-5) -> float:
+def gradient(target: FakeNetwork, text: Text, child: Text, label: int, step: float = 1e-5) -> float:
     """Measure how fast the loss rises on the straight way from a text to a flip of it.
 
     The fake network's logits are linear in its input, so that way is straight in the logits too.
@@ -69,7 +69,7 @@ def plain_beam(
     depths, seen = [[(0.0, case.text)]], {case.text}
     for _ in range(r):
         ways = [
-            (score + slope(target, text, child, case.label), child)
+            (score + gradient(target, text, child, case.label), child)
             for score, text in depths[-1]
             for child in flips_of(text, case, alphabet)
         ]

@@ -24,16 +24,16 @@ from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
 from brittle.data.example import Example
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Desk, desks
+from brittle.engine.desks import Desk, make_desks
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.goals import Confident, Untargeted
 from brittle.proposals.strong_words import StrongWords
-from brittle.proposals.synonyms import Table
+from brittle.proposals.synonyms import SubstituteTable
 from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text
 
-TABLE = Table(
+TABLE = SubstituteTable(
     {
         "good": ("fine", "decent", "sound"),
         "film": ("movie", "picture"),
@@ -97,7 +97,7 @@ def target_of(attack: str, name: str) -> Any:
 
 def engine(attack: Any, target: Any, **options: Any) -> Engine:
     tags = Desk(lambda texts: [("NN",) * len(t) for t in texts])
-    broker = Broker(desks(target) | {"tags": tags})
+    broker = Broker(make_desks(target) | {"tags": tags})
     return Engine(attack, options.pop("goal", Untargeted()), broker, **options)
 
 
@@ -252,7 +252,7 @@ def test_no_bare_yield_in_the_attacks() -> None:
 def test_only_words_the_target_reads_are_edited(attack: str, target: str) -> None:
     fake = target_of(attack, target)
     for outcome in attacked(ROWS[attack], fake).values():
-        read = case_of(0, outcome.case.text, fake).places
+        read = case_of(0, outcome.case.text, fake).positions
         for step in outcome.steps:
             pairs = zip(step.item.words, outcome.case.text.words)
             assert {i for i, (new, old) in enumerate(pairs) if new != old} <= {*read}

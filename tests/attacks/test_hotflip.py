@@ -15,19 +15,19 @@ from brittle.asks import Answer, Case, Flips, FlipsAnswer, Try
 from brittle.attacks import build
 from brittle.attacks.hotflip import HotFlip
 from brittle.engine.broker import Broker
-from brittle.engine.desks import desks
+from brittle.engine.desks import make_desks
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
-from brittle.moves import Aim, Move
+from brittle.moves import EditRequest, Move
 from brittle.testing import FakeMoves, FakeNetwork
 from brittle.text import Text
 
 RNG = Random(0)
 
 
-def move(gain: float, place: int, new: str, known: bool = False) -> Move:
-    return Move(gain, place, new, "flip", 0, known)
+def move(gain: float, position: int, new: str, known: bool = False) -> Move:
+    return Move(gain, position, new, "flip", 0, known)
 
 
 def heard(*moves: FakeMoves) -> FlipsAnswer:
@@ -129,10 +129,10 @@ def test_the_aim_names_the_class_the_kinds_and_the_words_read() -> None:
     search = HotFlip(beam=20, kinds=("delete",))(case("ab cd ef", toward=2, read=[1, 2]), RNG)
     ask = next(search)
     (aim,) = ask.ordered(ask.items)
-    assert isinstance(aim, Aim)
-    assert (aim.label, aim.toward, tuple(aim.places)) == (0, 2, (1, 2))
-    assert (aim.space.level, aim.space.kinds, aim.space.top) == ("characters", ("delete",), 160)
-    assert (aim.space.of, aim.space.sign, aim.space.cosine) == ("loss", False, None)
+    assert isinstance(aim, EditRequest)
+    assert (aim.label, aim.toward, tuple(aim.positions)) == (0, 2, (1, 2))
+    assert (aim.space.level, aim.space.kinds, aim.space.top_k) == ("characters", ("delete",), 160)
+    assert (aim.space.objective, aim.space.sign, aim.space.cosine) == ("loss", False, None)
 
 
 # Against slow searches.
@@ -216,10 +216,10 @@ def test_the_beam_widens_to_different_texts_of_different_parents() -> None:
 
 
 def one_edit(before: Text, after: Text) -> tuple[int, Any]:
-    ((place, word),) = (
+    ((position, word),) = (
         (i, new) for i, (old, new) in enumerate(zip(before.words, after.words)) if old != new
     )
-    return place, word
+    return position, word
 
 
 def test_a_beam_is_as_wide_as_there_are_texts() -> None:
@@ -268,7 +268,7 @@ def test_one_letter_words_can_be_flipped_but_not_deleted() -> None:
 def test_an_early_success_stops() -> None:
     target = FakeNetwork(spread=3.0)
     start = replace(case_of(target, "a lovely good old film"), start=None)
-    engine = Engine(HotFlip(5, 0.5), Untargeted(), Broker(desks(target)))
+    engine = Engine(HotFlip(5, 0.5), Untargeted(), Broker(make_desks(target)))
     ((outcome,),) = engine.run([start])
     assert outcome.status == "won"
     # depth 0, 1 and 2 of nine; the winner is among the texts whose edits were asked for

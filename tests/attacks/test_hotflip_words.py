@@ -34,8 +34,8 @@ WORDS = (
 FREE: dict[str, Any] = {"cosine": 0, "same_tag": False, "stop_words": True, "other_lexeme": False}
 
 
-def swap(gain: float, place: int, new: str) -> Move:
-    return Move(gain, place, new, "swap", 0, True)
+def swap(gain: float, position: int, new: str) -> Move:
+    return Move(gain, position, new, "swap", 0, True)
 
 
 def heard(*moves: FakeMoves) -> FlipsAnswer:
@@ -52,7 +52,7 @@ def texts(ask: Any) -> list[str]:
 
 
 def aimed(ask: Any) -> list[tuple[int, ...]]:
-    return [tuple(aim.places) for aim in ask.ordered(ask.items)]
+    return [tuple(aim.positions) for aim in ask.ordered(ask.items)]
 
 
 # By hand.
@@ -100,9 +100,9 @@ def test_candidates_are_screened_until_the_beam_is_full() -> None:
 
 
 def test_stop_words_are_aimed_at_only_if_asked_for() -> None:
-    for stop_words, places in ((False, [(1, 3)]), (True, [(0, 1, 2, 3)])):
+    for stop_words, positions in ((False, [(1, 3)]), (True, [(0, 1, 2, 3)])):
         attack = HotFlipWords(same_tag=False, stop_words=stop_words)
-        assert aimed(next(attack(case("A film about films"), RNG))) == places
+        assert aimed(next(attack(case("A film about films"), RNG))) == positions
     with pytest.raises(StopIteration):
         next(HotFlipWords()(case("What was it"), RNG))
 
@@ -154,8 +154,8 @@ def test_what_is_no_word_is_passed_over() -> None:
 )
 def test_the_space(given: dict[str, Any], cosine: float | None, top: int) -> None:
     space = build("hotflip-words", given, []).space  # type: ignore[attr-defined]
-    assert (space.level, space.cosine, space.top) == ("words", cosine, top)
-    assert (space.of, space.sign) == ("loss", False)
+    assert (space.level, space.cosine, space.top_k) == ("words", cosine, top)
+    assert (space.objective, space.sign) == ("loss", False)
 
 
 # On the fake network.

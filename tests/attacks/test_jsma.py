@@ -13,7 +13,7 @@ from brittle.asks import Case, Flips, FlipsAnswer, Try
 from brittle.attacks import build
 from brittle.attacks.jsma import JSMA
 from brittle.errors import UsageError
-from brittle.moves import Aim, Move, Space
+from brittle.moves import EditRequest, EditSpace, Move
 from brittle.testing import FakeMoves, FakeNetwork
 from brittle.text import Text
 
@@ -21,8 +21,8 @@ RNG = Random(0)
 WORDS = ("brute", "sonogram", "film", "story", "tsunga", "grrr", "telsim", "nice", "plot")
 
 
-def swap(gain: float, place: int, new: str) -> Move:
-    return Move(gain, place, new, "swap", 0, True)
+def swap(gain: float, position: int, new: str) -> Move:
+    return Move(gain, position, new, "swap", 0, True)
 
 
 def heard(*moves: Move) -> FlipsAnswer:
@@ -37,7 +37,7 @@ def case(source: str, **more: Any) -> Case[Text]:
 def asked(ask: Any) -> tuple[str, tuple[int, ...]]:
     (aim,) = ask.ordered(ask.items)
     assert type(ask) is Flips
-    return str(aim.text), tuple(aim.places)
+    return str(aim.text), tuple(aim.positions)
 
 
 def test_words_go_from_the_last_one_backwards() -> None:
@@ -88,7 +88,7 @@ def test_nothing_is_asked_where_nothing_is_read() -> None:
 @pytest.mark.parametrize("direction", ["gradient", "sign"])
 def test_the_space_is_the_raw_score(direction: str) -> None:
     space = JSMA(direction=direction).space
-    assert (space.level, space.of, space.cosine) == ("words", "logit", None)
+    assert (space.level, space.objective, space.cosine) == ("words", "logit", None)
     assert space.sign is (direction == "sign")
 
 
@@ -120,7 +120,7 @@ def test_each_word_becomes_the_one_furthest_along(
     driven = drive(JSMA(4, direction)(case, RNG), target, case)
     text = case.text
     for i in (3, 2, 1, 0):
-        aim = Aim(text, 0, toward, Space("words", of="logit"), (i,))
+        aim = EditRequest(text, 0, toward, EditSpace("words", objective="logit"), (i,))
         along = target.gradients([aim])[0].value[i]
         along = np.sign(along) if direction == "sign" else along
         reach = [

@@ -94,9 +94,9 @@ def test_characters_are_drawn_evenly_and_only_where_the_target_reads() -> None:
     rng = Random(5)
     spots = attack._spots(case("a bcdef ghij", read=[0, 1]), Text.of("a bcdef ghij"))
     for _ in range(3000):
-        i, place, options = rng.choice(spots)
+        i, position, options = rng.choice(spots)
         rng.choice(options)
-        at[10 * i + place] += 1
+        at[10 * i + position] += 1
     assert sorted(at) == [0, 10, 11, 12, 13, 14]
     assert all(400 < count < 600 for count in at.values())
 

@@ -22,11 +22,11 @@ from brittle.asks import Case
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.pwws import PWWS
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Desk, scores_desk
+from brittle.engine.desks import Desk, make_scores_desk
 from brittle.engine.engine import Engine
 from brittle.english.tags import Tagger
 from brittle.goals import Untargeted
-from brittle.proposals.synonyms import Synonyms, Table
+from brittle.proposals.synonyms import SubstituteTable, Synonyms
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -81,7 +81,7 @@ def found(end: reference.Found) -> tuple[Any, ...]:
 def compare(
     name: str, attack: Any, target: Any, texts: Sequence[Text], labels: Any, **settings: Any
 ) -> Compared:
-    desk = scores_desk(target)
+    desk = make_scores_desk(target)
     heard: dict[bytes, Any] = {}
     alone: dict[bytes, Any] = {}
 
@@ -170,7 +170,7 @@ def test_a_difference_is_traced_to_its_tie(
 ) -> None:
     """Alone the two substitutes are equal and the first is taken; in a batch the second is."""
     table = {"good": ("decent", "worthy"), "film": ("movie",)}
-    monkeypatch.setitem(globals(), "Synonyms", lambda: Table(table))
+    monkeypatch.setitem(globals(), "Synonyms", lambda: SubstituteTable(table))
     target = Uneven({"good": 3.0, "film": 1.0, "decent": 1.0, "worthy": 1.0}, more=more)
     settings = {} if name == "pwws" else {"population": 4, "generations": 2, "share": 0.5}
     texts = [Text.of("good film")]

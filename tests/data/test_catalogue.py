@@ -9,14 +9,14 @@ from random import Random
 import pytest
 
 from brittle.data import Dataset, case_ids, catalogue
-from brittle.data.catalogue import CATALOGUE, ENTRIES, SPLITS, divide
+from brittle.data.catalogue import CATALOGUE, DATASETS, SPLITS, divide
 from brittle.errors import MissingPackage, UsageError
 
 
 @pytest.fixture(scope="module")
 def loaded() -> dict[tuple[str, str], Dataset]:
     """Every split of every data set installed here, each read once."""
-    names = [entry.name for entry in ENTRIES if entry.installed]
+    names = [entry.name for entry in DATASETS if entry.installed]
     return {(n, split): d for n in names for split, d in catalogue.load_splits(n).items()}
 
 

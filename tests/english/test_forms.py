@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.forms import as_tagged, cased, inflections, is_word, lemmas, possible_tags
+from brittle.english.forms import as_tagged, inflections, is_word, lemmas, match_case, possible_tags
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_possible_tags_are_those_of_the_form() -> None:
     ],
 )
 def test_case_is_taken_over(form: str, like: str, expected: str) -> None:
-    assert cased(form, like) == expected
+    assert match_case(form, like) == expected
 
 
 def test_one_word_is_the_word_rule_of_texts() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from brittle.errors import UsageError
-from brittle.metrics import Played, grid, wilson
+from brittle.metrics import AttackedTarget, grid, wilson
 from brittle.metrics.samples import sample_results
 
 ROWS = sample_results()
@@ -13,7 +13,7 @@ ALL_LOST = [replace(r, status="lost") if r.status == "won" else r for r in ROWS]
 
 
 def test_a_cell_is_the_accuracy_under_attack_and_clean_that_before() -> None:
-    table = grid([Played("a", "pwws", ROWS), Played("b", "pwws", ALL_LOST)])
+    table = grid([AttackedTarget("a", "pwws", ROWS), AttackedTarget("b", "pwws", ALL_LOST)])
     assert (table.targets, table.attacks) == (("a", "b"), ("pwws",))
     assert [(table.clean[t].count, table.clean[t].of) for t in "ab"] == [(6, 7), (6, 7)]
     assert [table.cells[t, "pwws"].count for t in "ab"] == [3, 6]
@@ -23,13 +23,23 @@ def test_a_cell_is_the_accuracy_under_attack_and_clean_that_before() -> None:
 
 
 def test_rows_and_columns_come_in_the_order_of_the_runs() -> None:
-    table = grid([Played("b", "y", ROWS), Played("a", "x", ROWS), Played("b", "x", ROWS)])
+    table = grid(
+        [
+            AttackedTarget("b", "y", ROWS),
+            AttackedTarget("a", "x", ROWS),
+            AttackedTarget("b", "x", ROWS),
+        ]
+    )
     assert (table.targets, table.attacks) == (("b", "a"), ("y", "x"))
     assert ("a", "y") not in table.cells
 
 
 def test_the_run_over_other_examples_is_flagged() -> None:
-    runs = [Played("a", "x", ROWS), Played("a", "y", ROWS[:4]), Played("b", "x", ROWS)]
+    runs = [
+        AttackedTarget("a", "x", ROWS),
+        AttackedTarget("a", "y", ROWS[:4]),
+        AttackedTarget("b", "x", ROWS),
+    ]
     table = grid(runs)
     assert table.uneven == (("a", "y"),)
     assert table.shared == 4
@@ -38,7 +48,9 @@ def test_the_run_over_other_examples_is_flagged() -> None:
 
 
 def test_over_what_all_runs_share_every_figure_has_the_same_cases() -> None:
-    table = grid([Played("a", "x", ROWS), Played("b", "x", ALL_LOST[2:5])], shared_only=True)
+    table = grid(
+        [AttackedTarget("a", "x", ROWS), AttackedTarget("b", "x", ALL_LOST[2:5])], shared_only=True
+    )
     figures = [*table.clean.values(), *table.cells.values()]
     assert [figure.of for figure in figures] == [3] * 4
     assert [figure.count for figure in figures] == [3, 3, 2, 3]
@@ -46,17 +58,23 @@ def test_over_what_all_runs_share_every_figure_has_the_same_cases() -> None:
 
 
 def test_an_original_counts_once_however_many_attacks_met_it() -> None:
-    halves = [Played("a", "x", ROWS[:4]), Played("a", "y", ROWS[2:])]
+    halves = [AttackedTarget("a", "x", ROWS[:4]), AttackedTarget("a", "y", ROWS[2:])]
     assert (grid(halves).clean["a"].count, grid(halves).clean["a"].of) == (6, 7)
     assert grid(halves).uneven == (("a", "x"),)  # of as many runs the larger is the rule
 
 
 def test_cells_of_failed_cases_alone_have_no_value() -> None:
-    table = grid([Played("a", "x", ROWS[-1:])])
+    table = grid([AttackedTarget("a", "x", ROWS[-1:])])
     assert table.cells["a", "x"].value is None and table.clean["a"].value is None
     assert grid([]).targets == ()
 
 
 def test_two_runs_cannot_have_one_cell() -> None:
     with pytest.raises(UsageError, match="two runs of attack 'x' on target 'a'"):
-        grid([Played("a", "y", ROWS), Played("a", "x", ROWS), Played("a", "x", ROWS)])
+        grid(
+            [
+                AttackedTarget("a", "y", ROWS),
+                AttackedTarget("a", "x", ROWS),
+                AttackedTarget("a", "x", ROWS),
+            ]
+        )

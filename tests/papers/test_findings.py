@@ -12,8 +12,8 @@ from brittle.papers.findings import (
     altogether,
     below,
     difference,
+    format_findings,
     nowhere,
-    told,
     within,
 )
 
@@ -55,7 +55,9 @@ def test_findings_with_their_notes() -> None:
         Finding("two", "It deletes more", "disagrees", "40.0%"),
         Finding("three", "It flips", "disagrees", "10.0%"),
     ]
-    text = told(findings, {"two": "Ours inserts because\nwords are short."}, "x.notes.md")
+    text = format_findings(
+        findings, {"two": "Ours inserts because\nwords are short."}, "x.notes.md"
+    )
     assert text.startswith("- **agrees**: Beam beats greedy. Here: +3.0 points.\n- **disagrees**:")
     assert "  Ours inserts because\n  words are short." in text
     assert text.endswith("No explanation yet: `## three` in `x.notes.md` is its place.")

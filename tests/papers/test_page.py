@@ -6,14 +6,14 @@ from pathlib import Path
 
 from brittle.metrics.histogram import histogram
 from brittle.papers.findings import Finding
-from brittle.papers.order import Made, Order
+from brittle.papers.order import PaperRequest, PaperResults
 from brittle.papers.page import Page, read_notes, table, write
 from brittle.papers.shell import finished
 from brittle.reports.plots import histogram_figure
 
 
-def made(order: Order, notes: dict[str, str]) -> Made:
-    return Made(order, Path("place"), {}, notes, 75.0)
+def made(order: PaperRequest, notes: dict[str, str]) -> PaperResults:
+    return PaperResults(order, Path("place"), {}, notes, 75.0)
 
 
 def test_a_page_with_its_plots(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_notes_are_read_by_heading(tmp_path: Path) -> None:
 
 
 def test_a_finished_page_says_how_it_was_made() -> None:
-    order = Order("hotflip", "small", "/home/someone/ag_news", "../data/sst2", 100, 3)
+    order = PaperRequest("hotflip", "small", "/home/someone/ag_news", "../data/sst2", 100, 3)
     page = Page("HotFlip")
     page.add("## A figure")
     findings = [Finding("a", "A claim", "agrees", "1"), Finding("b", "Other", "undecided", "2")]

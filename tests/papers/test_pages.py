@@ -26,14 +26,14 @@ OTHER = ["the", "a", "of", "and", "on", "said", "its", "with", "new", "after", "
 def write(folder: Path, classes: dict[str, list[str]], count: int, words: int) -> str:
     random = Random(len(classes))
     folder.mkdir(parents=True)
-    for side, size in (("train", count), ("test", count // 4)):
+    for split, size in (("train", count), ("test", count // 4)):
         lines = ["text,label"]
         for n in range(size):
             label = list(classes)[n % len(classes)]
             text = random.choices(OTHER, k=words) + random.choices(classes[label], k=2)
             random.shuffle(text)
             lines.append(f"{' '.join(text).capitalize()}.,{label}")
-        (folder / f"{side}.csv").write_text("\n".join(lines) + "\n")
+        (folder / f"{split}.csv").write_text("\n".join(lines) + "\n")
     return str(folder)
 
 
@@ -80,7 +80,7 @@ def test_hotflip(tmp_path: Path) -> None:
         assert rates == sorted(rates, reverse=True) and figure["0"][attack]["of"] <= 8
     (out / "hotflip.notes.md").write_text("A note for all.\n\n## beam-90\n\nTiny models.\n")
     said: list[str] = []
-    again = reproduce(order, place, out, say=said.append)
+    again = reproduce(order, place, out, report=said.append)
     assert said == [] and again.figures == first.figures
     assert (
         "A note for all." in again.page.read_text() and "\n  Tiny models." in again.page.read_text()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from brittle.attacks import build
 from brittle.proposals.sparing import SparingStopWords
-from brittle.proposals.synonyms import Synonyms, Table
+from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 
 def test_stop_words_have_no_candidates() -> None:
-    table = Table({"has": ("owns",), "film": ("movie",)})
+    table = SubstituteTable({"has": ("owns",), "film": ("movie",)})
     sparing = SparingStopWords(table)
     sparing.prepare(["has", "film"])
     assert (sparing.of("Has", "VBZ"), sparing.of("film", "NN")) == ((), ("movie",))

@@ -10,7 +10,7 @@ import pytest
 from brittle.attacks import build
 from brittle.data.example import Example
 from brittle.errors import UsageError
-from brittle.proposals.strong_words import StrongWords, learned
+from brittle.proposals.strong_words import StrongWords, learn_strong_words
 
 EXAMPLES = [
     Example.of("Good good film", "Pos"),
@@ -68,7 +68,7 @@ def test_a_class_without_examples_is_refused() -> None:
 
 def test_learned_needs_data() -> None:
     with pytest.raises(UsageError, match="--learn-from"):
-        learned(None, ["neg", "pos"])
+        learn_strong_words(None, ["neg", "pos"])
 
 
 @pytest.mark.parametrize("attack", ["tack-on", "strongest-swap"])

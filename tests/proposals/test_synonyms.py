@@ -11,7 +11,7 @@ import pytest
 
 from brittle.english.wordnet import SHIPPED
 from brittle.errors import UsageError
-from brittle.proposals import Proposal, Synonyms, Table
+from brittle.proposals import Proposal, SubstituteTable, Synonyms
 from brittle.proposals.synonyms import _substitutes
 from brittle.text import words_of
 
@@ -163,14 +163,14 @@ def test_settings_make_the_proposal() -> None:
 
 
 def test_every_proposal_says_whether_it_needs_tags() -> None:
-    proposals: list[Proposal] = [Synonyms(), Table({})]
+    proposals: list[Proposal] = [Synonyms(), SubstituteTable({})]
     assert [proposal.needs_tags for proposal in proposals] == [True, False]
 
 
 def test_a_table_is_read_and_looked_up_without_case(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text('{"Good": ["fine", "well-made"], "café": []}', encoding="utf-8")
-    table = Table.read(path)
+    table = SubstituteTable.read(path)
     assert table.of("GOOD", "anything") == ("fine", "well-made")
     assert table.of("café", "") == table.of("bad", "") == ()
 
@@ -189,9 +189,9 @@ def test_a_wrong_table_says_what_is_expected(tmp_path: Path, content: str, messa
     path = tmp_path / "table.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
-        Table.read(path)
+        SubstituteTable.read(path)
 
 
 def test_a_missing_table_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
-        Table.read(tmp_path / "none.json")
+        SubstituteTable.read(tmp_path / "none.json")

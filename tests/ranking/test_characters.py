@@ -10,12 +10,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from brittle.moves import CHARACTER_KINDS, Kind, Move, Space  # noqa: E402
-from brittle.ranking.characters import CharacterEdits, Places  # noqa: E402
+from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move  # noqa: E402
+from brittle.ranking.characters import CharacterEdits, EditedWords  # noqa: E402
 from brittle.text import Text, words_of  # noqa: E402
 from brittle.zoo.layers import characters  # noqa: E402
 from brittle.zoo.tokenizers.words import UNKNOWN  # noqa: E402
-from brittle.zoo.white_box import White  # noqa: E402
+from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import ALPHABET, KNOWN, aim, model, opened  # noqa: E402
 
 NAMES = ["CharCNN-LSTM", "CNN-C-Random-1-mean", "BiLSTM-WC-Random-2-attention"]
@@ -30,7 +30,7 @@ TEXTS = [Text.of(" ".join(WORDS)), Text.of("a good; film 😀"), Text.of("o"), T
 LETTERS = [c for c in ALPHABET if c.isalnum()]
 
 
-def edits(word: str, most: int) -> Iterator[tuple[Kind, int, str]]:
+def edits(word: str, most: int) -> Iterator[tuple[EditKind, int, str]]:
     """List every edit of the characters of a word that are read."""
     for at in range(min(len(word), most)):
         yield "delete", at, word[:at] + word[at + 1 :]
@@ -44,7 +44,7 @@ def edits(word: str, most: int) -> Iterator[tuple[Kind, int, str]]:
 class Brute:
     """All gains of one text, by the slope along one-hot characters and words."""
 
-    def __init__(self, tested: Any, text: Text, space: Space) -> None:
+    def __init__(self, tested: Any, text: Text, space: EditSpace) -> None:
         order = aim(text, tested, space)
         embedded, batch, _ = opened(tested, [order])
         self.reader, self.text, network = tested.reader, text, tested.network
@@ -61,55 +61,55 @@ class Brute:
 
     def one_hot(self, word: str) -> Any:
         found = np.zeros((self.most, self.size))
-        numbers = self.reader.spelt(word)
+        numbers = self.reader.character_ids(word)
         found[np.arange(self.most), [*numbers, *[0] * (self.most - len(numbers))]] = 1
         return found
 
-    def gain(self, place: int, new: str) -> float:
+    def gain(self, position: int, new: str) -> float:
         """Project the slope on the difference, as HotFlip does."""
-        old = str(self.text.words[place])
+        old = str(self.text.words[position])
         change = self.one_hot(new) - self.one_hot(old)
-        gain, square = (change * self.character[place]).sum(), (change**2).sum()
-        number = self.reader.vocabulary.number(old)
+        gain, square = (change * self.character[position]).sum(), (change**2).sum()
+        number = self.reader.vocabulary.token_id(old)
         if square and self.word is not None and number != UNKNOWN:
-            gain += self.word[place][UNKNOWN] - self.word[place][number]
+            gain += self.word[position][UNKNOWN] - self.word[position][number]
             square += 2
         return float(gain / np.sqrt(square)) if square else np.nan
 
-    def all(self, kinds: tuple[Kind, ...]) -> dict[tuple[int, str], tuple[float, Kind]]:
+    def all(self, kinds: tuple[EditKind, ...]) -> dict[tuple[int, str], tuple[float, EditKind]]:
         found = {}
-        for place, word in enumerate(map(str, self.text.words)):
+        for position, word in enumerate(map(str, self.text.words)):
             for kind, _, new in edits(word, self.most):
-                gain = self.gain(place, new)
+                gain = self.gain(position, new)
                 if kind in kinds and new != word and words_of(new) == [new] and gain == gain:
-                    found[place, new] = (gain, kind)
+                    found[position, new] = (gain, kind)
         return found
 
 
-def ranked(tested: Any, text: Text, space: Space) -> list[Move]:
-    (found,) = White(tested).flips([aim(text, tested, space)])
+def ranked(tested: Any, text: Text, space: EditSpace) -> list[Move]:
+    (found,) = NetworkWhiteBox(tested).flips([aim(text, tested, space)])
     return [found.moves[n] for n in range(len(found.moves.gain))]
 
 
 @pytest.fixture
 def one_group(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have torch read all words as one group, or its slope after the last character is cut off."""
-    monkeypatch.setattr(characters, "STEP", 64)
+    monkeypatch.setattr(characters, "LENGTH_GROUP", 64)
 
 
 @pytest.mark.usefixtures("one_group")
 @pytest.mark.parametrize("sign", [False, True])
-@pytest.mark.parametrize("kinds", [CHARACTER_KINDS, ("delete",), ("flip", "insert")])
+@pytest.mark.parametrize("kinds", [CHARACTER_EDITS, ("delete",), ("flip", "insert")])
 @pytest.mark.parametrize("name", NAMES)
 def test_all_edits_have_the_gains_of_brute_force(
-    name: str, kinds: tuple[Kind, ...], sign: bool
+    name: str, kinds: tuple[EditKind, ...], sign: bool
 ) -> None:
     tested = model(name)
     for text in TEXTS:
-        space = Space("characters", kinds, top=ALL, sign=sign)
+        space = EditSpace("characters", kinds, top_k=ALL, sign=sign)
         expected = Brute(tested, text, space).all(kinds)
         moves = ranked(tested, text, space)
-        told = {(move.place, move.new): (move.gain, move.kind) for move in moves}
+        told = {(move.position, move.new): (move.gain, move.kind) for move in moves}
         assert len(told) == len(moves)  # no new word comes twice
         assert told.keys() == expected.keys()
         for key, (gain, kind) in told.items():
@@ -118,19 +118,19 @@ def test_all_edits_have_the_gains_of_brute_force(
 
 def test_of_windows_that_are_alike_the_first_has_the_slope() -> None:
     tested = model("CharCNN-LSTM")
-    text, space = Text.of(f"the {ALIKE}"), Space("characters", top=ALL)
-    moves = [move for move in ranked(tested, text, space) if move.place == 1]
+    text, space = Text.of(f"the {ALIKE}"), EditSpace("characters", top_k=ALL)
+    moves = [move for move in ranked(tested, text, space) if move.position == 1]
     brute = Brute(tested, text, space)
     assert {move.new for move in moves} == {
-        new for place, new in brute.all(CHARACTER_KINDS) if place
+        new for position, new in brute.all(CHARACTER_EDITS) if position
     }
-    (slope,) = White(tested).gradients([aim(text, tested, space)])
-    inner = slope.value[1][3:5]  # in none but the windows that are alike, and not in the first
-    assert not inner.any() and slope.value[1][:3].any()
+    (gradient,) = NetworkWhiteBox(tested).gradients([aim(text, tested, space)])
+    inner = gradient.value[1][3:5]  # in none but the windows that are alike, and not in the first
+    assert not inner.any() and gradient.value[1][:3].any()
     # Torch shares the slope out evenly: the sum is the same.
     embedded, batch, _ = opened(tested, [aim(text, tested)])
     whole = embedded.characters.grad[batch.which[0, 1]].numpy()
-    assert slope.value[1].sum(axis=0) == pytest.approx(whole[:8].sum(axis=0))
+    assert gradient.value[1].sum(axis=0) == pytest.approx(whole[:8].sum(axis=0))
 
 
 @pytest.mark.usefixtures("one_group")
@@ -141,7 +141,11 @@ def test_a_flip_an_insertion_and_a_deletion_by_hand() -> None:
     g = embedded.characters.grad[batch.which[0, 1]].numpy()
     table = tested.network.spelling.embedding.weight.detach().numpy()
     o, f, e = (table[2 + ALPHABET.index(c)] for c in "ofe")
-    moves = {m.new: m for m in ranked(tested, text, Space("characters", top=ALL)) if m.place == 1}
+    moves = {
+        m.new: m
+        for m in ranked(tested, text, EditSpace("characters", top_k=ALL))
+        if m.position == 1
+    }
     assert moves["feo"].gain == pytest.approx(g[1] @ (e - o) / 2**0.5)
     # f o o · becomes f o o e: one character; o o · · and f o · · as well.
     assert moves["fooe"].gain == pytest.approx(g[3] @ e / 2**0.5)
@@ -150,20 +154,20 @@ def test_a_flip_an_insertion_and_a_deletion_by_hand() -> None:
     # e f o o: the second o was there before.
     run = g[0] @ (e - f) + g[1] @ (f - o) + g[3] @ o
     assert moves["efoo"].gain == pytest.approx(run / 6**0.5)
-    assert [moves[w].at for w in ("feo", "fooe", "fo", "oo", "efoo")] == [1, 3, 2, 0, 0]
+    assert [moves[w].character for w in ("feo", "fooe", "fo", "oo", "efoo")] == [1, 3, 2, 0, 0]
     assert [moves[w].kind for w in ("feo", "fooe", "fo")] == ["flip", "insert", "delete"]
 
 
 @pytest.mark.parametrize("double", [True, False])
 def test_the_best_are_the_first_of_the_whole_ranking(double: bool) -> None:
     tested = model("CharCNN-LSTM", double=double)
-    white = White(tested)
-    for kinds in (CHARACTER_KINDS, ("delete",)):
-        orders = [aim(text, tested, Space("characters", kinds, top=ALL)) for text in TEXTS]
+    white = NetworkWhiteBox(tested)
+    for kinds in (CHARACTER_EDITS, ("delete",)):
+        orders = [aim(text, tested, EditSpace("characters", kinds, top_k=ALL)) for text in TEXTS]
         whole = [found.moves for found in white.flips(orders)]
         assert all((np.diff(moves.gain) <= 0).all() for moves in whole)
         for top in (0, 1, 2, 7, 64, 300):
-            some = [aim(text, tested, Space("characters", kinds, top=top)) for text in TEXTS]
+            some = [aim(text, tested, EditSpace("characters", kinds, top_k=top)) for text in TEXTS]
             for found, expected in zip(white.flips(some), whole):
                 count = min(top, len(expected.gain))
                 assert len(found.moves.gain) == count and found.moves.gain.dtype == np.float64
@@ -174,7 +178,7 @@ def test_an_edit_gains_what_it_says_when_it_is_small() -> None:
     """Along the way from a word to its edit, the objective rises by the gain at first."""
     tested = model("CharCNN-LSTM")
     text = Text.of("the film is good")
-    order = aim(text, tested, Space("characters", ("flip",), top=ALL))
+    order = aim(text, tested, EditSpace("characters", ("flip",), top_k=ALL))
     _, batch, _ = opened(tested, [order])
     network, reader = tested.network, tested.reader
     table = network.spelling.embedding.weight.detach()
@@ -188,9 +192,11 @@ def test_an_edit_gains_what_it_says_when_it_is_small() -> None:
 
     with torch.no_grad():
         for move in ranked(tested, text, order.space)[:40:5]:
-            row, moved = int(batch.which[0, move.place]), embedded.characters.clone()
-            new = reader.spelt(move.new)
-            change = table[list(new)] - table[list(reader.spelt(str(text.words[move.place])))]
+            row, moved = int(batch.which[0, move.position]), embedded.characters.clone()
+            new = reader.character_ids(move.new)
+            change = (
+                table[list(new)] - table[list(reader.character_ids(str(text.words[move.position])))]
+            )
             moved[row, : len(new)] += 1e-6 * change
             rise = (loss(moved) - loss(embedded.characters)) / 1e-6
             assert rise == pytest.approx(move.gain * 2**0.5, rel=1e-3, abs=1e-7)
@@ -198,10 +204,14 @@ def test_an_edit_gains_what_it_says_when_it_is_small() -> None:
 
 def test_known_words_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     tested = model("CharCNN-LSTM")
-    moves = {m.new: m for m in ranked(tested, Text.of("goo Foa oon"), Space("characters", top=ALL))}
+    moves = {
+        m.new: m for m in ranked(tested, Text.of("goo Foa oon"), EditSpace("characters", top_k=ALL))
+    }
     for move in moves.values():
-        assert move.known == (move.new.lower() in KNOWN)
-    assert {"god", "good", "Foo", "on"} <= {move.new for move in moves.values() if move.known}
+        assert move.in_vocabulary == (move.new.lower() in KNOWN)
+    assert {"god", "good", "Foo", "on"} <= {
+        move.new for move in moves.values() if move.in_vocabulary
+    }
 
 
 def flat(alphabet: str = "abc", spelling: int = 6, size: int = 2, **known: Any) -> CharacterEdits:
@@ -214,11 +224,13 @@ def rows(words: list[str], spelling: int = 6) -> int:
 
 def test_ties_stand_in_the_order_of_places_and_characters() -> None:
     edits = flat()
-    where = [Places((3, 8), ["ab", "c"])]
+    where = [EditedWords((3, 8), ["ab", "c"])]
     for top in (ALL, 5):
-        space = Space("characters", top=top)
+        space = EditSpace("characters", top_k=top)
         (moves,) = edits.best(where, torch.ones((rows(["ab", "c"]), 2)), space)
-        told = [(m.place, m.at, m.kind, m.new) for m in (moves[n] for n in range(len(moves)))]
+        told = [
+            (m.position, m.character, m.kind, m.new) for m in (moves[n] for n in range(len(moves)))
+        ]
         assert told[:5] == [
             (3, 0, "flip", "bb"),
             (3, 0, "flip", "cb"),
@@ -226,7 +238,7 @@ def test_ties_stand_in_the_order_of_places_and_characters() -> None:
             (3, 0, "insert", "cab"),
             (3, 0, "delete", "b"),
         ]
-        order = [(place, at, CHARACTER_KINDS.index(kind)) for place, at, kind, _ in told]
+        order = [(position, at, CHARACTER_EDITS.index(kind)) for position, at, kind, _ in told]
         assert order == sorted(order) and len(told) == min(top, 20)
     with pytest.raises(IndexError):
         moves[len(moves)]
@@ -235,14 +247,14 @@ def test_ties_stand_in_the_order_of_places_and_characters() -> None:
 def test_only_letters_and_digits_are_put_in() -> None:
     edits = flat("a-'b\u0301٣½")
     assert edits.offered == ("a", "b", "٣", "½")
-    (moves,) = edits.best([Places((0,), ["a"])], torch.ones((2, 2)), Space("characters"))
+    (moves,) = edits.best([EditedWords((0,), ["a"])], torch.ones((2, 2)), EditSpace("characters"))
     assert {moves[n].new for n in range(len(moves))} >= {"b", "٣", "½", "aa", "a٣"}
     assert not any(set("-'\u0301") & set(moves[n].new) for n in range(len(moves)))
 
 
 def test_an_alphabet_without_letters_can_only_delete() -> None:
     edits = flat("-")
-    (moves,) = edits.best([Places((0,), ["ab"])], torch.ones((3, 2)), Space("characters"))
+    (moves,) = edits.best([EditedWords((0,), ["ab"])], torch.ones((3, 2)), EditSpace("characters"))
     assert [moves[n].new for n in range(len(moves))] == ["b", "a"]
 
 
@@ -251,24 +263,28 @@ def test_what_is_not_a_number_in_one_word_reaches_no_other() -> None:
     table = torch.randn((5, 2), dtype=torch.float64)
     edits = CharacterEdits(list("abc"), 6, table, ())
     words = ["ab", "cab", "b"]
-    slope = torch.randn((rows(words), 2), dtype=torch.float64)
-    texts = [Places((0, 1), words[:2]), Places((4,), words[2:])]
-    space = Space("characters", top=ALL)
-    before = [edits.best([text], part, space)[0] for text, part in zip(texts, slope.split([7, 2]))]
-    slope[1, 0] = torch.nan  # in the first word
-    found = edits.best(texts, slope, space)
-    kept = [before[0][n] for n in range(len(before[0])) if before[0][n].place == 1]
+    gradient = torch.randn((rows(words), 2), dtype=torch.float64)
+    texts = [EditedWords((0, 1), words[:2]), EditedWords((4,), words[2:])]
+    space = EditSpace("characters", top_k=ALL)
+    before = [
+        edits.best([text], part, space)[0] for text, part in zip(texts, gradient.split([7, 2]))
+    ]
+    gradient[1, 0] = torch.nan  # in the first word
+    found = edits.best(texts, gradient, space)
+    kept = [before[0][n] for n in range(len(before[0])) if before[0][n].position == 1]
     assert [found[0][n].new for n in range(len(found[0]))] == [move.new for move in kept]
     assert found[0].gain == pytest.approx([move.gain for move in kept])
     assert found[1].gain == pytest.approx(before[1].gain)
     table[3] = torch.inf  # the letter b
-    found = CharacterEdits(list("abc"), 6, table, ()).best(texts, slope, space)
+    found = CharacterEdits(list("abc"), 6, table, ()).best(texts, gradient, space)
     assert all(np.isfinite(moves.gain).all() for moves in found) and len(found[1]) == 0
 
 
 def test_words_that_are_none_are_left_alone() -> None:
     words = ["two words", "a--b", "-a", "ok"]
     edits = flat("abcok", spelling=20)
-    slope = torch.ones((rows(words, 20), 2))
-    (moves,) = edits.best([Places(range(4), words)], slope, Space("characters", top=ALL))
-    assert {moves[n].place for n in range(len(moves))} == {3}
+    gradient = torch.ones((rows(words, 20), 2))
+    (moves,) = edits.best(
+        [EditedWords(range(4), words)], gradient, EditSpace("characters", top_k=ALL)
+    )
+    assert {moves[n].position for n in range(len(moves))} == {3}

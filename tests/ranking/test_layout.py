@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from brittle.ranking.layout import Layout, ragged
+from brittle.ranking.layout import Layout, ragged_rows
 from brittle.text import words_of
 
 STRANGE, NOTHING, MOST = 1, 0, 6
@@ -37,7 +37,7 @@ def random_words(count: int) -> list[str]:
 def test_rows_are_characters_and_the_place_after_them() -> None:
     rows = layout().rows(["ab", "abcabc", "ab", "ŷ"])
     assert rows.word.tolist() == [0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3]
-    assert rows.place.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 5, 0, 1, 2, 0, 1]
+    assert rows.position.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 5, 0, 1, 2, 0, 1]
     assert rows.end.tolist() == [2] * 3 + [8] * 6 + [11] * 3 + [13] * 2
     assert rows.here.tolist() == [2, 3, 0, 2, 3, 4, 2, 3, 4, 2, 3, 0, STRANGE, 0]
     assert rows.rest(np.arange(14)).tolist()[:4] == [3, 2, 0, 4 + 5 + 6 + 7 + 8]
@@ -94,4 +94,4 @@ def test_a_very_long_word_takes_no_longer() -> None:
 def test_nothing_at_all() -> None:
     rows = layout().rows([])
     assert len(rows.word) == 0 and rows.may.shape == (0, 3)
-    assert [part.tolist() for part in ragged(np.array([], dtype=np.int64))] == [[], []]
+    assert [part.tolist() for part in ragged_rows(np.array([], dtype=np.int64))] == [[], []]

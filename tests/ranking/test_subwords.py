@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.moves import CHARACTER_KINDS, Kind, Move, Moves, Space
+from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move, Moves
 from brittle.text import HOLE, Word
 
 torch = pytest.importorskip("torch")
 
 from brittle.ranking import subwords as module  # noqa: E402
-from brittle.ranking.moves import Ranked  # noqa: E402
-from brittle.ranking.respellings import spellings, spelt  # noqa: E402
-from brittle.ranking.subwords import Pieces, Reading  # noqa: E402
+from brittle.ranking.moves import RankedMoves  # noqa: E402
+from brittle.ranking.respellings import list_respellings, spell_out  # noqa: E402
+from brittle.ranking.subwords import SubwordEdits, TokenGradients  # noqa: E402
 
 UNKNOWN = 0
 WORDS = ["a", "good", "bad", "god", "film", "movie", "fil", "it", "is", "if"]
@@ -44,125 +44,133 @@ def table(seed: int = 0) -> Any:
 
 
 def reading(
-    words: Sequence[Word], space: Space, seed: int = 1, places: Sequence[int] | None = None
-) -> Reading:
-    pieces = [read([word])[0] if isinstance(word, str) else (UNKNOWN,) for word in words]
-    rows = sum(len(p) for p in pieces)
-    slope = np.random.default_rng([seed, *map(len, pieces)]).normal(size=(rows, DIM))
-    return Reading(space, places or range(len(words)), words, pieces, slope)
+    words: Sequence[Word], space: EditSpace, seed: int = 1, positions: Sequence[int] | None = None
+) -> TokenGradients:
+    tokens = [read([word])[0] if isinstance(word, str) else (UNKNOWN,) for word in words]
+    rows = sum(len(p) for p in tokens)
+    gradient = np.random.default_rng([seed, *map(len, tokens)]).normal(size=(rows, DIM))
+    return TokenGradients(space, positions or range(len(words)), words, tokens, gradient)
 
 
-def rows_of(given: Reading) -> list[Any]:
-    ends = np.cumsum([len(p) for p in given.pieces])[:-1]
-    return np.split(np.asarray(given.slope), ends)
+def rows_of(given: TokenGradients) -> list[Any]:
+    ends = np.cumsum([len(p) for p in given.tokens])[:-1]
+    return np.split(np.asarray(given.gradient), ends)
 
 
 def listed(moves: Moves) -> list[Move]:
     return [moves[n] for n in range(len(moves.gain))]
 
 
-def brute_words(given: Reading, e: Any) -> list[tuple[float, int, str]]:
+def brute_words(given: TokenGradients, e: Any) -> list[tuple[float, int, str]]:
     made = []
-    for place, word, pieces, g in zip(given.places, given.words, given.pieces, rows_of(given)):
+    for position, word, tokens, g in zip(
+        given.positions, given.words, given.tokens, rows_of(given)
+    ):
         if given.space.sign:
             g = np.sign(g)
-        mean = np.mean([e[t] for t in pieces], axis=0)
+        mean = np.mean([e[t] for t in tokens], axis=0)
         for v, new in zip(IDS, WORDS):
             cosine = mean @ e[v] / np.linalg.norm(mean) / np.linalg.norm(e[v])
             if new == str(word).lower() or cosine < (given.space.cosine or -2):
                 continue
-            made.append((e[v] @ g[0] - sum(e[t] @ row for t, row in zip(pieces, g)), place, new))
+            made.append((e[v] @ g[0] - sum(e[t] @ row for t, row in zip(tokens, g)), position, new))
     return sorted(made, key=lambda m: -m[0])
 
 
-def brute_characters(given: Reading, e: Any) -> list[tuple[float, int, str, Kind, int]]:
+def brute_characters(given: TokenGradients, e: Any) -> list[tuple[float, int, str, EditKind, int]]:
     made = []
-    for place, word, pieces, g in zip(given.places, given.words, given.pieces, rows_of(given)):
+    for position, word, tokens, g in zip(
+        given.positions, given.words, given.tokens, rows_of(given)
+    ):
         mean, now = g.mean(axis=0), g
         if given.space.sign:
             mean, now = np.sign(mean), np.sign(g)
-        for number, new in spellings(str(word)):
-            _, kind, at = spelt(str(word), number)
+        for number, new in list_respellings(str(word)):
+            _, kind, at = spell_out(str(word), number)
             read_as = read([new])[0]
-            if kind in given.space.kinds and read_as != pieces:
+            if kind in given.space.kinds and read_as != tokens:
                 gain = sum(e[t] @ mean for t in read_as)
-                gain -= sum(e[t] @ row for t, row in zip(pieces, now))
-                made.append((gain, place, new, kind, at))
+                gain -= sum(e[t] @ row for t, row in zip(tokens, now))
+                made.append((gain, position, new, kind, at))
     return sorted(made, key=lambda m: -m[0])
 
 
 @pytest.mark.parametrize("sign", [False, True])
 @pytest.mark.parametrize("cosine", [None, 0.3])
 def test_swaps_are_ranked_as_brute_force_ranks_them(sign: bool, cosine: float | None) -> None:
-    space = Space(top=1000, sign=sign, cosine=cosine)
-    given = reading(["a", "terrible", "film", "it"], space, places=[0, 3, 4, 7])
-    (moves,) = Pieces(table(), WORDS, IDS, read).best([given])
+    space = EditSpace(top_k=1000, sign=sign, cosine=cosine)
+    given = reading(["a", "terrible", "film", "it"], space, positions=[0, 3, 4, 7])
+    (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([given])
     expected = brute_words(given, table())
     assert moves.gain.dtype == np.float64
     assert moves.gain == pytest.approx([gain for gain, _, _ in expected])
     if not sign:
-        told = [(m.place, m.new) for m in listed(moves)]
-        assert told == [(place, new) for _, place, new in expected]
-    assert {(m.kind, m.at, m.known) for m in listed(moves)} == {("swap", 0, True)}
+        told = [(m.position, m.new) for m in listed(moves)]
+        assert told == [(position, new) for _, position, new in expected]
+    assert {(m.kind, m.character, m.in_vocabulary) for m in listed(moves)} == {("swap", 0, True)}
     assert len(expected) > 3 and (cosine is None) == (len(expected) == 4 * len(WORDS) - 3)
 
 
 @pytest.mark.parametrize("sign", [False, True])
-@pytest.mark.parametrize("kinds", [CHARACTER_KINDS, ("delete",), ("insert", "flip")])
+@pytest.mark.parametrize("kinds", [CHARACTER_EDITS, ("delete",), ("insert", "flip")])
 def test_edits_of_characters_are_ranked_as_brute_force_ranks_them(
-    sign: bool, kinds: tuple[Kind, ...]
+    sign: bool, kinds: tuple[EditKind, ...]
 ) -> None:
-    space = Space("characters", kinds, top=10_000, sign=sign)
-    given = reading(["good", "Rare", "film"], space, places=[1, 2, 5])
-    (moves,) = Pieces(table(), WORDS, IDS, read).best([given])
+    space = EditSpace("characters", kinds, top_k=10_000, sign=sign)
+    given = reading(["good", "Rare", "film"], space, positions=[1, 2, 5])
+    (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([given])
     expected = brute_characters(given, table())
     assert moves.gain == pytest.approx([made[0] for made in expected])
     # In any order, for edits of one gain to rounding may stand otherwise.
-    told = sorted((m.place, m.new, m.kind, m.at) for m in listed(moves))
+    told = sorted((m.position, m.new, m.kind, m.character) for m in listed(moves))
     assert told == sorted(made[1:] for made in expected)
     for move in listed(moves):
-        assert move.known == (move.new.lower() in WORDS)
+        assert move.in_vocabulary == (move.new.lower() in WORDS)
     if "delete" in kinds:
-        assert {m.new for m in listed(moves) if m.known} >= {"god", "fil"}
+        assert {m.new for m in listed(moves) if m.in_vocabulary} >= {"god", "fil"}
 
 
 def test_the_best_of_all_are_the_first_of_the_whole_ranking() -> None:
     for level in ("words", "characters"):
-        whole = Pieces(table(), WORDS, IDS, read).best([reading(["good", "rare"], Space(level))])[0]
+        whole = SubwordEdits(table(), WORDS, IDS, read).best(
+            [reading(["good", "rare"], EditSpace(level))]
+        )[0]
         for top in (0, 1, 7):
-            some = reading(["good", "rare"], Space(level, top=top))
-            (moves,) = Pieces(table(), WORDS, IDS, read).best([some])
+            some = reading(["good", "rare"], EditSpace(level, top_k=top))
+            (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([some])
             assert listed(moves) == listed(whole)[:top]
 
 
 def test_ties_stand_in_the_order_of_places_and_candidates() -> None:
     flat = np.zeros((SIZE, DIM))
     for top in (5, 50):
-        (moves,) = Pieces(flat, WORDS, IDS, read).best([reading(["zoo", "good"], Space(top=top))])
+        (moves,) = SubwordEdits(flat, WORDS, IDS, read).best(
+            [reading(["zoo", "good"], EditSpace(top_k=top))]
+        )
         order = [(0, w) for w in WORDS] + [(1, w) for w in WORDS if w != "good"]
-        assert [(m.place, m.new) for m in listed(moves)] == order[:top]
-        given = reading(["zoo", "good"], Space("characters", top=top))
-        (moves,) = Pieces(flat, WORDS, IDS, read).best([given])
+        assert [(m.position, m.new) for m in listed(moves)] == order[:top]
+        given = reading(["zoo", "good"], EditSpace("characters", top_k=top))
+        (moves,) = SubwordEdits(flat, WORDS, IDS, read).best([given])
         expected = [made[1:] for made in brute_characters(given, flat)][:top]
-        assert [(m.place, m.new, m.kind, m.at) for m in listed(moves)] == expected
+        assert [(m.position, m.new, m.kind, m.character) for m in listed(moves)] == expected
 
 
 def test_texts_of_all_spaces_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     spaces = [
-        Space(),
-        Space("characters"),
-        Space(sign=True, top=3),
-        Space(cosine=0.2),
-        Space("characters", ("insert",), sign=True),
-        Space(cosine=0.2, sign=True),
+        EditSpace(),
+        EditSpace("characters"),
+        EditSpace(sign=True, top_k=3),
+        EditSpace(cosine=0.2),
+        EditSpace("characters", ("insert",), sign=True),
+        EditSpace(cosine=0.2, sign=True),
     ]
     words = [["good", "film"], ["a"], ["is", "it", "rare"], [], ["bad", HOLE], ["movie"] * 3]
     given = [reading(w, s, seed) for seed, s in enumerate(spaces) for w in words]
-    model = Pieces(table(), WORDS, IDS, read)
+    model = SubwordEdits(table(), WORDS, IDS, read)
     alone = [listed(model.best([one])[0]) for one in given]
     assert same([listed(moves) for moves in model.best(given)], alone)
     # A table of bounded size is a matter of memory alone.
-    monkeypatch.setattr(module, "ENTRIES", 3 * len(WORDS))
+    monkeypatch.setattr(module, "MAX_GAINS_PER_PRODUCT", 3 * len(WORDS))
     assert same([listed(moves) for moves in model.best(given)], alone)
 
 
@@ -172,9 +180,11 @@ def same(found: list[list[Move]], expected: list[list[Move]]) -> bool:
 
 
 def test_numbers_of_single_precision_do() -> None:
-    given = reading(["good", "rare"], Space())
-    exact = Pieces(table(), WORDS, IDS, read).best([given])[0]
-    single = Pieces(torch.tensor(table(), dtype=torch.float32), WORDS, IDS, read).best([given])[0]
+    given = reading(["good", "rare"], EditSpace())
+    exact = SubwordEdits(table(), WORDS, IDS, read).best([given])[0]
+    single = SubwordEdits(torch.tensor(table(), dtype=torch.float32), WORDS, IDS, read).best(
+        [given]
+    )[0]
     assert single.gain == pytest.approx(exact.gain, abs=1e-5)
     assert single.gain.dtype == np.float64
 
@@ -183,41 +193,43 @@ def test_what_is_not_finite_never_comes_back() -> None:
     broken = table()
     broken[2] = np.nan  # "good"
     broken[3] = np.inf  # "bad"
-    model = Pieces(broken, WORDS, IDS, read)
-    (moves,) = model.best([reading(["film", "good"], Space())])
-    assert {m.place for m in listed(moves)} == {0}
+    model = SubwordEdits(broken, WORDS, IDS, read)
+    (moves,) = model.best([reading(["film", "good"], EditSpace())])
+    assert {m.position for m in listed(moves)} == {0}
     assert {m.new for m in listed(moves)} == set(WORDS) - {"good", "bad", "film"}
-    (moves,) = model.best([reading(["god"], Space("characters", top=10_000))])
+    (moves,) = model.best([reading(["god"], EditSpace("characters", top_k=10_000))])
     assert np.isfinite(moves.gain).all()
     assert "good" not in {m.new for m in listed(moves)} and len(listed(moves)) > 100
-    for space in (Space(), Space("characters")):
-        void = replace(reading(["film"], space), slope=np.full((1, DIM), np.nan))
-        (moves,) = Pieces(table(), WORDS, IDS, read).best([void])
+    for space in (EditSpace(), EditSpace("characters")):
+        void = replace(reading(["film"], space), gradient=np.full((1, DIM), np.nan))
+        (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([void])
         assert len(moves.gain) == 0
 
 
 def test_a_word_is_never_swapped_for_itself_whatever_its_case() -> None:
     cased = ["film", "Film", "FILM", "good"]
-    model = Pieces(table(), cased, [1, 2, 3, 4], lambda words: [(9,) for _ in words])
-    (moves,) = model.best([reading(["Film"], Space())])
+    model = SubwordEdits(table(), cased, [1, 2, 3, 4], lambda words: [(9,) for _ in words])
+    (moves,) = model.best([reading(["Film"], EditSpace())])
     assert [m.new for m in listed(moves)] == ["good"]
 
 
 def test_a_swap_has_the_capitals_of_the_word_where_the_model_reads_it_alike() -> None:
-    (moves,) = Pieces(table(), WORDS, IDS, read).best([reading(["Film", "BAD"], Space())])
-    told = {(m.place, m.new) for m in listed(moves)}
+    (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([reading(["Film", "BAD"], EditSpace())])
+    told = {(m.position, m.new) for m in listed(moves)}
     assert {(0, "Good"), (1, "GOOD")} <= told
 
     def by_case(words: Sequence[str]) -> list[tuple[int, ...]]:
         return [read([word])[0] if word.islower() else (UNKNOWN,) for word in words]
 
-    (moves,) = Pieces(table(), WORDS, IDS, by_case).best([reading(["Film"], Space())])
+    (moves,) = SubwordEdits(table(), WORDS, IDS, by_case).best([reading(["Film"], EditSpace())])
     assert {m.new for m in listed(moves)} == set(WORDS) - {"film"}
 
 
 def test_a_hole_can_be_filled_but_not_spelt_otherwise() -> None:
-    model = Pieces(table(), WORDS, IDS, read)
-    words, characters = model.best([reading([HOLE], s) for s in (Space(), Space("characters"))])
+    model = SubwordEdits(table(), WORDS, IDS, read)
+    words, characters = model.best(
+        [reading([HOLE], s) for s in (EditSpace(), EditSpace("characters"))]
+    )
     assert {m.new for m in listed(words)} == set(WORDS)
     assert len(characters.gain) == 0
 
@@ -229,13 +241,13 @@ def test_moves_keep_no_gradient_and_are_read_lazily() -> None:
         calls.append(len(words))
         return read(words)
 
-    model = Pieces(table(), WORDS, IDS, counted)
-    (moves,) = model.best([reading(["good"] * 3, Space("characters"))])
+    model = SubwordEdits(table(), WORDS, IDS, counted)
+    (moves,) = model.best([reading(["good"] * 3, EditSpace("characters"))])
     assert len(calls) == 1  # one word, met three times
-    assert isinstance(moves, Ranked)
+    assert isinstance(moves, RankedMoves)
     with pytest.raises(IndexError):
         moves[len(moves)]
-    (moves,) = model.best([reading(["Good"], Space())])
+    (moves,) = model.best([reading(["Good"], EditSpace())])
     assert len(calls) == 1
     assert moves[0].new.istitle() and len(calls) == 2
 
@@ -248,16 +260,16 @@ def test_no_place_is_left_out_that_holds_one_of_the_best(seed: int, top: int) ->
     words = [f"w{n}" for n in range(150)]
     table = torch.tensor(random.normal(size=(150, 6)) * random.exponential(size=(150, 1)))
     number = {word: n for n, word in enumerate(words)}
-    pieces = Pieces(table, words, list(range(150)), lambda some: [(number[w],) for w in some])
-    slope = random.normal(size=(12, 6)) * 10.0 ** random.uniform(-2, 1, size=(12, 1))
+    tokens = SubwordEdits(table, words, list(range(150)), lambda some: [(number[w],) for w in some])
+    gradient = random.normal(size=(12, 6)) * 10.0 ** random.uniform(-2, 1, size=(12, 1))
     at = random.integers(0, 150, 12).tolist()
-    space = Space("words", top=top)
-    reading = Reading(space, range(12), [words[n] for n in at], [(n,) for n in at], slope)
-    gain = slope @ table.numpy().T - (slope * table.numpy()[at]).sum(axis=1)[:, None]
+    space = EditSpace("words", top_k=top)
+    reading = TokenGradients(space, range(12), [words[n] for n in at], [(n,) for n in at], gradient)
+    gain = gradient @ table.numpy().T - (gradient * table.numpy()[at]).sum(axis=1)[:, None]
     gain[np.arange(12), at] = -np.inf
     expected = np.sort(gain.reshape(-1))[::-1][:top]
-    (found,) = pieces.best([reading])
+    (found,) = tokens.best([reading])
     assert np.allclose(found.gain, expected)
-    late = pieces.later(reading)
+    late = tokens.later(reading)
     assert np.array_equal(late.gain, found.gain) and late[0] == found[0]
-    assert found[0].place * 150 + number[found[0].new] == int(gain.argmax())
+    assert found[0].position * 150 + number[found[0].new] == int(gain.argmax())

@@ -9,11 +9,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from brittle.moves import Move, Space  # noqa: E402
+from brittle.moves import EditSpace, Move  # noqa: E402
 from brittle.ranking import words as spelling_words  # noqa: E402
 from brittle.ranking.words import WordSwaps  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
-from brittle.zoo.white_box import White  # noqa: E402
+from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import KNOWN, aim, model  # noqa: E402
 
 NAMES = ["CharCNN-LSTM", "BiLSTM-WC-Random-2-attention"]
@@ -33,9 +33,9 @@ def as_in(word: str, like: str) -> str:
 
 def vector(tested: Any, word: str) -> Any:
     """Give what the encoder takes for a word, by the network itself."""
-    from brittle.zoo.batches import batch_of
+    from brittle.zoo.batches import make_batch
 
-    batch = batch_of(tested.encode([Text.of(word)]), tested.reader, "cpu")
+    batch = make_batch(tested.encode([Text.of(word)]), tested.reader, "cpu")
     with torch.no_grad():
         return tested.network.vectors(tested.network.embed(batch), batch)[0, 0].numpy()
 
@@ -47,23 +47,23 @@ def test_swaps_gain_the_slope_along_the_difference(
     name: str, sign: bool, cosine: float | None
 ) -> None:
     tested = model(name)
-    white = White(tested)
-    order = aim(TEXT, tested, Space(top=ALL, sign=sign, cosine=cosine))
-    (slope,) = white.gradients([order])
+    white = NetworkWhiteBox(tested)
+    order = aim(TEXT, tested, EditSpace(top_k=ALL, sign=sign, cosine=cosine))
+    (gradient,) = white.gradients([order])
     expected = {}
-    for place, word in enumerate(map(str, TEXT.words)):
-        g = np.sign(slope.value[place]) if sign else slope.value[place]
+    for position, word in enumerate(map(str, TEXT.words)):
+        g = np.sign(gradient.value[position]) if sign else gradient.value[position]
         old = vector(tested, word)
         for known in KNOWN:
             new = vector(tested, as_in(known, word))
             near = old @ new / np.linalg.norm(old) / np.linalg.norm(new)
             if known != word.lower() and near >= (cosine or -2):
-                expected[place, as_in(known, word)] = float(g @ (new - old))
+                expected[position, as_in(known, word)] = float(g @ (new - old))
     moves = listed(white.flips([order])[0].moves)
-    told = {(move.place, move.new): move.gain for move in moves}
+    told = {(move.position, move.new): move.gain for move in moves}
     assert told == pytest.approx(expected, abs=1e-11) and len(told) == len(moves) > 5
     assert (cosine is None) == (len(told) == len(TEXT) * len(KNOWN) - 5)
-    assert {(m.kind, m.at, m.known) for m in moves} == {("swap", 0, True)}
+    assert {(m.kind, m.character, m.in_vocabulary) for m in moves} == {("swap", 0, True)}
     assert [m.gain for m in moves] == sorted((m.gain for m in moves), reverse=True)
 
 
@@ -73,25 +73,25 @@ def test_the_best_are_the_first_of_the_whole_ranking(
 ) -> None:
     monkeypatch.setattr(spelling_words, "CHUNK", chunk)
     tested = model("CharCNN-LSTM")
-    white = White(tested)
-    whole = listed(white.flips([aim(TEXT, tested, Space(top=ALL))])[0].moves)
+    white = NetworkWhiteBox(tested)
+    whole = listed(white.flips([aim(TEXT, tested, EditSpace(top_k=ALL))])[0].moves)
     for top in (0, 1, 5, 40):
-        (found,) = white.flips([aim(TEXT, tested, Space(top=top))])
+        (found,) = white.flips([aim(TEXT, tested, EditSpace(top_k=top))])
         assert listed(found.moves) == whole[:top]
 
 
-def swaps(table: Any, words: list[Any], slope: Any, **space: Any) -> list[Move]:
-    dictionary = [f"w{n}" for n in range(len(table))]
-    made = WordSwaps(dictionary, lambda words: torch.as_tensor(table))
+def swaps(table: Any, words: list[Any], gradient: Any, **space: Any) -> list[Move]:
+    vocabulary = [f"w{n}" for n in range(len(table))]
+    made = WordSwaps(vocabulary, lambda words: torch.as_tensor(table))
     zero = torch.zeros((len(words), table.shape[1]), dtype=torch.float64)
-    return listed(made.best(range(len(words)), words, zero, slope, Space(**space)))
+    return listed(made.best(range(len(words)), words, zero, gradient, EditSpace(**space)))
 
 
 def test_ties_stand_in_the_order_of_places_and_dictionary() -> None:
-    slope = torch.ones((2, 3), dtype=torch.float64)
+    gradient = torch.ones((2, 3), dtype=torch.float64)
     for top in (4, ALL):
-        moves = swaps(np.zeros((200, 3)), ["w1", HOLE], slope, top=top)
-        told = [(move.place, move.new) for move in moves]
+        moves = swaps(np.zeros((200, 3)), ["w1", HOLE], gradient, top_k=top)
+        told = [(move.position, move.new) for move in moves]
         order = [(0, f"w{n}") for n in range(200) if n != 1] + [(1, f"w{n}") for n in range(200)]
         assert told == order[:top]
 
@@ -99,13 +99,13 @@ def test_ties_stand_in_the_order_of_places_and_dictionary() -> None:
 def test_what_is_not_a_number_never_comes_back() -> None:
     table = np.ones((6, 2))
     table[2], table[4] = np.nan, np.inf
-    slope = torch.tensor([[1.0, 2.0], [np.nan, 1.0]], dtype=torch.float64)
-    moves = swaps(table, ["a", "b"], slope)
-    assert [(m.place, m.new) for m in moves] == [(0, "w0"), (0, "w1"), (0, "w3"), (0, "w5")]
-    assert swaps(np.zeros((0, 2)), ["a"], slope[:1]) == []
+    gradient = torch.tensor([[1.0, 2.0], [np.nan, 1.0]], dtype=torch.float64)
+    moves = swaps(table, ["a", "b"], gradient)
+    assert [(m.position, m.new) for m in moves] == [(0, "w0"), (0, "w1"), (0, "w3"), (0, "w5")]
+    assert swaps(np.zeros((0, 2)), ["a"], gradient[:1]) == []
 
 
 def test_a_hole_is_filled_with_a_word_that_is_called_hole() -> None:
     made = WordSwaps(["hole", "whole"], lambda words: torch.ones((2, 1)))
-    moves = listed(made.best((4,), [HOLE], torch.zeros((1, 1)), torch.ones((1, 1)), Space()))
-    assert [(m.place, m.new) for m in moves] == [(4, "hole"), (4, "whole")]
+    moves = listed(made.best((4,), [HOLE], torch.zeros((1, 1)), torch.ones((1, 1)), EditSpace()))
+    assert [(m.position, m.new) for m in moves] == [(4, "hole"), (4, "whole")]

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from brittle.errors import UsageError
-from brittle.metrics import ConfidenceCurve, Played, grid, histogram, success_by_words
+from brittle.metrics import AttackedTarget, ConfidenceCurve, grid, histogram, success_by_words
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import summary
 from brittle.reports import (
@@ -21,14 +21,20 @@ from brittle.reports import (
     scatter_figure,
     standalone,
 )
-from brittle.reports.axes import Frame, folded
+from brittle.reports.axes import PlotArea, folded
 from brittle.reports.figures import curve_figure, scale_figure
 
 EVIL = "<b onload=x>&\"' \x00\x1b\ufffe]]>"
 SVG = "{http://www.w3.org/2000/svg}"
 CURVE = ConfidenceCurve((0.55, 0.6, 0.6, 0.95), 5, 0.9)
 ROWS = sample_results()
-GRID = grid([Played("a", "x", ROWS), Played("a", "y", ROWS[:4]), Played("b", "x", ROWS)])
+GRID = grid(
+    [
+        AttackedTarget("a", "x", ROWS),
+        AttackedTarget("a", "y", ROWS[:4]),
+        AttackedTarget("b", "x", ROWS),
+    ]
+)
 
 
 def parsed(svg: str) -> ElementTree.Element:
@@ -51,7 +57,7 @@ def every() -> dict[str, str]:
         "confidence of one": confidence_figure({"": CURVE}),
         "confidence of nothing": confidence_figure({"": ConfidenceCurve((), 0, 0.0)}),
         "grid": grid_figure(GRID, "all"),
-        "grid of strange names": grid_figure(grid([Played(EVIL, EVIL, ROWS)]), EVIL),
+        "grid of strange names": grid_figure(grid([AttackedTarget(EVIL, EVIL, ROWS)]), EVIL),
         "grid of nothing": grid_figure(grid([])),
         "histogram": histogram_figure(histogram([1, 2, 2, 9]), EVIL, EVIL, EVIL),
         "histogram of nothing": histogram_figure(histogram([])),
@@ -103,7 +109,7 @@ def test_every_class_has_its_colours_in_the_page_and_in_the_file() -> None:
 
 def test_a_confidence_curve_ends_where_it_is_known() -> None:
     svg = confidence_figure({"": CURVE})
-    frame = Frame((0.5, 1.0), up="y", across="x")
+    frame = PlotArea((0.5, 1.0), up="y", across="x")
     (line,) = of(svg, "path", "line")
     assert line.get("d") == "".join(
         [
@@ -123,13 +129,13 @@ def test_a_run_that_asked_for_no_confidence_is_a_dot() -> None:
     svg = confidence_figure({"": ConfidenceCurve((0.6, 0.7), 4, 0.0)})
     (line,), (end,) = of(svg, "path", "line"), of(svg, "circle", "fill")
     assert re.fullmatch(r"M([\d.]+) ([\d.]+)V\2H\1", line.get("d") or "")
-    assert float(end.get("cy", 0)) == pytest.approx(Frame((0, 1), up="y", across="x").up_at(0.5))
+    assert float(end.get("cy", 0)) == pytest.approx(PlotArea((0, 1), up="y", across="x").up_at(0.5))
 
 
 def test_a_curve_that_never_falls_is_still_a_line() -> None:
     svg = confidence_figure({"": ConfidenceCurve((0.85, 0.9), 2, 0.8)})
     (line,) = of(svg, "path", "line")
-    frame = Frame((0.4, 1.0), up="y", across="x")
+    frame = PlotArea((0.4, 1.0), up="y", across="x")
     left, right = frame.across_at(0.4), frame.across_at(0.8)
     assert line.get("d") == f"M{left:.1f} 12.0V12.0H{right:.1f}"
 
@@ -160,7 +166,7 @@ def test_bars_are_as_high_as_their_figures() -> None:
     told = words(svg)
     assert told.count("*") == 1 and "* over other examples than the rest" in told
     assert {"clean", "x", "y", "a", "b", "accuracy"} <= set(told)
-    assert "*" not in words(grid_figure(grid([Played("a", "x", ROWS)])))
+    assert "*" not in words(grid_figure(grid([AttackedTarget("a", "x", ROWS)])))
 
 
 def test_bars_do_not_overlap() -> None:

@@ -19,7 +19,7 @@ from brittle.cli import main
 from brittle.results import Result
 from brittle.targets.zoo.target import ZooTarget
 from brittle.training import train_on
-from brittle.training.splits import load_sides
+from brittle.training.splits import load_splits
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
 from robustness.table import row, workplace
@@ -64,7 +64,7 @@ class Place:
     def trained(self, model: str, **changed: Any) -> str:
         """Train a small model on the reviews; gives its folder."""
         settings = grid.settings(grid.design(model), "tiny", **changed)
-        sides = load_sides(self.reviews())
+        sides = load_splits(self.reviews())
         return str(train_on(model, sides, size="tiny", settings=settings))
 
     def attacked(
@@ -80,7 +80,7 @@ class Place:
 
 
 @contextmanager
-def place(folder: Path) -> Iterator[Place]:
+def position(folder: Path) -> Iterator[Place]:
     """Go to a folder, with a cache of models of its own."""
     pytest.importorskip("torch")
     with pytest.MonkeyPatch.context() as patch:
@@ -110,7 +110,7 @@ def asked() -> Iterator[set[str]]:
     "exit 2 before anything is asked: “asks for flips, but target … offers only scores”",
 )
 def no_gradients(folder: Path) -> None:
-    with place(workplace(folder, 3)) as here:
+    with position(workplace(folder, 3)) as here:
         bayes = here.trained("naive-bayes")
         for target in ("python:model:classify", bayes):
             for attack in GRADIENTS:
@@ -123,7 +123,7 @@ def no_gradients(folder: Path) -> None:
 @row("a text longer than the model reads", "edited only where it is read")
 def long_text(folder: Path) -> None:
     text = "the warm film and its cast is funny with lovely great plot and cast"
-    with place(folder) as here, asked() as texts:
+    with position(folder) as here, asked() as texts:
         for model, attacks in (
             ("CharCNN-LSTM", ("hotflip", "key", "key-any")),
             ("LSTM-W-Random-1", ("hotflip-words", "jsma")),
@@ -139,7 +139,7 @@ def long_text(folder: Path) -> None:
 
 @row("a word longer than the model spells out", "edited only among the letters that are read")
 def long_word(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         target = here.trained("CharCNN-LSTM", spelling=6)
         word = "warmhearted" * 4
         # A delete draws the next letter into what is read, and the next edit may be of that one.
@@ -155,9 +155,9 @@ def long_word(folder: Path) -> None:
     "read as one and the same strange one; what is put in is of the alphabet",
 )
 def strange_characters(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         target = here.trained("CharCNN-LSTM")
-        alphabet = set(folders.read_words(Path(target) / folders.ALPHABET))
+        alphabet = set(folders.load_words(Path(target) / folders.ALPHABET_FILE))
         texts = ("größte вещь 映画 warm", "ÆØÅ ßßß ïïï", "映画", "film 🎬 warm")
         for text, result in zip(texts, here.attacked(target, "hotflip", *texts)):
             assert result.status in ("won", "lost") and result.original == text
@@ -171,9 +171,9 @@ def strange_characters(folder: Path) -> None:
     "words that the model all does not know", "attacked like any other; known ones take their place"
 )
 def unknown_words(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         target = here.trained("LSTM-W-Random-1")
-        known = set(folders.read_words(Path(target) / folders.VOCABULARY))
+        known = set(folders.load_words(Path(target) / folders.VOCABULARY_FILE))
         edits = []
         for attack in ("hotflip-words", "jsma"):
             (result,) = here.attacked(target, attack, "zyx qwv vbn", more=ANY.get(attack, ()))
@@ -184,7 +184,7 @@ def unknown_words(folder: Path) -> None:
 
 @row("a text in which nothing is read", "`skipped`, “nothing to edit”, by every attack")
 def nothing_read(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         for model, attacks in (("CharCNN-LSTM", ("hotflip",)), ("LSTM-W-Random-1", GRADIENTS[1:])):
             target = here.trained(model)
             for attack in attacks:
@@ -194,7 +194,7 @@ def nothing_read(folder: Path) -> None:
 
 @row("training on words none of which comes twice", "exit 2: there is nothing to learn from")
 def empty_vocabulary(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         lines = [f"w{n}a w{n}b,{('negative', 'positive')[n % 2]}" for n in range(40)]
         data = here.file("rare.csv", "text,label", *lines)
         for model in ("LSTM-W-Random-1", "CharCNN-LSTM"):
@@ -207,7 +207,7 @@ def empty_vocabulary(folder: Path) -> None:
 
 @row("training on one class", "exit 2: at least two are needed")
 def one_class(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         lines = [f"a warm film {n},positive" for n in range(30)]
         data = here.file("happy.csv", "text,label", *lines)
         code, told = here.call("train", "CharCNN-LSTM", "--data", data, "--size", "tiny")
@@ -228,7 +228,7 @@ def lost_loss(folder: Path) -> None:
         calls += 1
         return real(*args, **given) * (float("nan") if calls > first else 1.0)
 
-    with place(folder) as here, pytest.MonkeyPatch.context() as patch:
+    with position(folder) as here, pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.nn.functional, "cross_entropy", rotten)
         words = ("train", "CharCNN-LSTM", "--data", here.reviews(), "--size", "tiny")
         # 72 of the 80 reviews are learnt from, in 9 steps of 8.
@@ -239,7 +239,7 @@ def lost_loss(folder: Path) -> None:
             assert ("No epoch was whole" in told) == (first == 3)
         (kept,) = (folder / "cache" / "models").glob("*.kept")
         assert str(kept) in told
-    with place(folder) as here:
+    with position(folder) as here:
         (result,) = here.attacked(str(kept), "hotflip", "the warm film")
         assert result.status in ("won", "lost")
 
@@ -248,12 +248,12 @@ def lost_loss(folder: Path) -> None:
     "weights that are damaged, missing, or another model's", "exit 2, with the file and the remedy"
 )
 def foreign_weights(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         path = Path(here.trained("CharCNN-LSTM"))
-        weights, card = path / folders.WEIGHTS, folders.read_card(path)
+        weights, card = path / folders.WEIGHTS_FILE, folders.load_card(path)
         attack = ("attack", str(path), "hotflip", "--data", here.file("texts.csv", "text", "warm"))
         good = weights.read_bytes()
-        other = Path(here.trained("LSTM-W-Random-1")) / folders.WEIGHTS
+        other = Path(here.trained("LSTM-W-Random-1")) / folders.WEIGHTS_FILE
         for content in (good[: len(good) // 2], good[:-1] + b"\xff", other.read_bytes(), b""):
             weights.write_bytes(content)
             code, told = here.call(*attack)
@@ -261,7 +261,7 @@ def foreign_weights(folder: Path) -> None:
         # The card may have been changed with it, so that only the content can tell.
         for content, match in ((other.read_bytes(), "do not fit"), (b"PK\x03\x04", "safetensors")):
             weights.write_bytes(content)
-            folders.write(path, card, "")
+            folders.write_card(path, card, "")
             code, told = here.call(*attack)
             assert code == 2 and match in told and "--force" in told
         weights.unlink()
@@ -272,12 +272,12 @@ def foreign_weights(folder: Path) -> None:
 
 @row("weights that hold NaN", "exit 3: the target answers nothing but NaN")
 def rotten_weights(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         path = Path(here.trained("CharCNN-LSTM"))
-        card, tensors = folders.read_card(path), folders.read_tensors(path / folders.WEIGHTS)
+        card, tensors = folders.load_card(path), folders.load_tensors(path / folders.WEIGHTS_FILE)
         tensors["head.bias"] = np.full_like(tensors["head.bias"], np.nan)
-        folders.write_tensors(path / folders.WEIGHTS, tensors)
-        folders.write(path, card, "")
+        folders.write_tensors(path / folders.WEIGHTS_FILE, tensors)
+        folders.write_card(path, card, "")
         data = here.file("texts.csv", "text", "the warm film")
         code, told = here.call("attack", str(path), "hotflip", "--data", data)
         assert code == 3 and "not finite" in told
@@ -285,11 +285,11 @@ def rotten_weights(folder: Path) -> None:
 
 @row("a model card that was edited", "exit 2: it does not fit the weights")
 def edited_card(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         path = Path(here.trained("CharCNN-LSTM"))
-        content = json.loads((path / folders.CARD).read_text())
+        content = json.loads((path / folders.CARD_FILE).read_text())
         content["settings"]["hidden"] += 1
-        (path / folders.CARD).write_text(json.dumps(content))
+        (path / folders.CARD_FILE).write_text(json.dumps(content))
         data = here.file("texts.csv", "text", "the warm film")
         code, told = here.call("attack", str(path), "hotflip", "--data", data)
         assert code == 2 and "do not fit" in told
@@ -300,7 +300,7 @@ def edited_card(folder: Path) -> None:
     "exit 2, with what was probably meant",
 )
 def not_in_the_grid(folder: Path) -> None:
-    with place(folder) as here:
+    with position(folder) as here:
         data, model = here.reviews(), here.trained("CharCNN-LSTM")
         for words, meant in (
             (("train", "CharCNN-LSTN", "--data", data), "CharCNN-LSTM"),

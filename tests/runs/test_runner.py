@@ -15,7 +15,7 @@ import brittle
 from brittle.asks import Ask, Case, Search, Try
 from brittle.attacks import build
 from brittle.errors import Interrupted, RunStopped, UsageError
-from brittle.runs.runner import Progress
+from brittle.runs.runner import RunProgress
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -89,7 +89,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     whole = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole")
     stopping, target = threading.Event(), Listed(name="fake")
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: RunProgress) -> None:
         stopping.set()
 
     with pytest.raises(Interrupted, match="Stopped as asked"):
@@ -259,7 +259,7 @@ def test_other_labels_for_the_same_data_are_another_run(tmp_path: Path) -> None:
 
 
 def test_progress_and_warnings_are_told(tmp_path: Path) -> None:
-    told: list[Progress] = []
+    told: list[RunProgress] = []
     warned: list[str] = []
     swapped = [(text, "negative") for text, _ in FILMS]
     run = brittle.attack(

@@ -12,7 +12,7 @@ import pytest
 from brittle.edits import Edit
 from brittle.errors import UsageError
 from brittle.metrics.samples import sample_results
-from brittle.studies.representation import chosen_layer, edited_words, words_at
+from brittle.studies.representation import chosen_layer, edited_words, embed_vocabulary
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -45,7 +45,7 @@ class Vectored(FakeTarget):
 
 
 def test_the_nearest_words_are_those_of_the_highest_cosine() -> None:
-    words = words_at(Vectored(), "embedding")
+    words = embed_vocabulary(Vectored(), "embedding")
     # Neither marks, nor a word without a direction, nor one that is not read.
     assert words.words == ("past", "last", "pasture", "pasty", "actor")
     found = words.nearest("past", k=2)
@@ -57,32 +57,35 @@ def test_the_nearest_words_are_those_of_the_highest_cosine() -> None:
 
 
 def test_an_edit_can_lose_the_word() -> None:
-    change = words_at(Vectored(), "embedding").change("past", "pas1t", k=2)
+    change = embed_vocabulary(Vectored(), "embedding").change("past", "pas1t", k=2)
     assert [n.word for n in change.before] == ["last", "pasty"]
     assert [n.word for n in change.after] == ["pasty", "pasture"]
     # Nearer to pas1t than past is: pasty, pasture and last.
     assert change.rank == 3 and change.is_lost
     assert change.cosine == pytest.approx(0.1 / np.hypot(0.1, 2.0))
-    kept = words_at(Vectored(), "embedding").change("pasty", "pas1t", k=2)
+    kept = embed_vocabulary(Vectored(), "embedding").change("pasty", "pas1t", k=2)
     assert kept.rank == 0 and not kept.is_lost and kept.after[0].word == "pasty"
 
 
 def test_only_the_most_frequent_words_are_embedded_and_only_once() -> None:
     target = Vectored()
-    words = words_at(target, "embedding", most=2)
+    words = embed_vocabulary(target, "embedding", most=2)
     assert words.words == ("past", "last") and target.asked == 2
     words.change("past", "pas1t")
     assert target.asked == 4
 
 
 def test_a_dictionary_can_be_given() -> None:
-    assert words_at(Vectored(), "embedding", words=["actor", "past"]).words == ("actor", "past")
+    assert embed_vocabulary(Vectored(), "embedding", words=["actor", "past"]).words == (
+        "actor",
+        "past",
+    )
 
 
 def test_the_layer_is_the_last_highway_unless_named() -> None:
     target = Vectored()
     assert chosen_layer(target) == "highway 2"
-    assert words_at(target).unit[0].tolist() == [-1.0, 0.0, 0.0]
+    assert embed_vocabulary(target).unit[0].tolist() == [-1.0, 0.0, 0.0]
     target.layers = ("embedding", "states 1")
     assert chosen_layer(target) == "embedding"
 
@@ -90,7 +93,7 @@ def test_the_layer_is_the_last_highway_unless_named() -> None:
 @pytest.mark.parametrize("layer", ["highwy 1", "zzz"])
 def test_an_unknown_layer_is_told_with_those_there_are(layer: str) -> None:
     with pytest.raises(UsageError, match="Unknown layer") as raised:
-        words_at(Vectored(), layer)
+        embed_vocabulary(Vectored(), layer)
     told = str(raised.value)
     assert "embedding, highway 1, highway 2, states 1." in told
     assert ("Did you mean 'highway 1'?" in told) == (layer == "highwy 1")
@@ -99,15 +102,15 @@ def test_an_unknown_layer_is_told_with_those_there_are(layer: str) -> None:
 
 def test_targets_without_vectors_or_a_dictionary_are_refused() -> None:
     with pytest.raises(UsageError, match="'fake' shows no vectors of words, only scores"):
-        words_at(FakeTarget())
+        embed_vocabulary(FakeTarget())
     target = Vectored()
     target.vocabulary = None  # type: ignore[assignment]
     with pytest.raises(UsageError, match="has no dictionary"):
-        words_at(target)
+        embed_vocabulary(target)
 
 
 def test_words_that_have_no_vector_are_refused() -> None:
-    words = words_at(Vectored(), "embedding")
+    words = embed_vocabulary(Vectored(), "embedding")
     with pytest.raises(UsageError, match="reads nothing in the word 'unheard'"):
         words.nearest("unheard")
     with pytest.raises(UsageError, match="expected one word"):

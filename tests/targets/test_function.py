@@ -12,7 +12,7 @@ import pytest
 
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
-from brittle.targets.function import import_named, of_function
+from brittle.targets.function import import_target, of_function
 from brittle.text import Text
 
 GOOD, BAD = Text.of("a good film"), Text.of("a bad film")
@@ -240,4 +240,4 @@ def test_names_that_lead_nowhere(folder: Path, spec: str, told: str) -> None:
 
 
 def test_a_name_may_lead_to_anything_importable() -> None:
-    assert import_named("python:json:decoder.JSONDecoder").__name__ == "JSONDecoder"
+    assert import_target("python:json:decoder.JSONDecoder").__name__ == "JSONDecoder"

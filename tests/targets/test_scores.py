@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from brittle.errors import TargetError, UsageError
-from brittle.targets.scores import kind_of, probabilities, read, softmax
+from brittle.targets.scores import as_probabilities, check_kind, parse_answers, softmax
 
 TWO = ("neg", "pos")
 THREE = ("a", "b", "c")
@@ -16,18 +16,18 @@ THREE = ("a", "b", "c")
 
 def test_probabilities_are_normalised_in_float64() -> None:
     raw = np.array([[0.3, 0.7], [0.1, 0.9004]], dtype=np.float32)
-    score = read(raw, 2, TWO)
+    score = parse_answers(raw, 2, TWO)
     assert score.dtype == np.float64
     assert np.abs(score.sum(axis=1) - 1).max() < 1e-15
 
 
 def test_logits_keep_the_small_class() -> None:
-    score = read([[0.0, 80.0]], 1, TWO, "logits")
+    score = parse_answers([[0.0, 80.0]], 1, TWO, "logits")
     assert score[0, 0] == pytest.approx(np.exp(-80.0), rel=1e-12)
 
 
 def test_one_logit_is_that_of_the_second_label() -> None:
-    score = read([40.0, -40.0], 2, TWO, "logits")
+    score = parse_answers([40.0, -40.0], 2, TWO, "logits")
     assert score == pytest.approx(softmax(np.array([[0.0, 40.0], [0.0, -40.0]])), rel=1e-12)
     assert score[1, 1] == pytest.approx(np.exp(-40.0), rel=1e-12)
 
@@ -39,11 +39,11 @@ def test_the_small_class_keeps_its_digits() -> None:
 
 def test_a_single_probability_keeps_its_exact_value() -> None:
     tiny = 1.2345678901234567e-20
-    score = read([tiny, 0.1], 2, TWO, "single")
+    score = parse_answers([tiny, 0.1], 2, TWO, "single")
     assert score[0, 1] == tiny
     assert (score[1, 0], score[1, 1]) == (0.9, 0.1)
     near = np.float32(0.99999994)
-    assert read(np.array([[near]]), 1, TWO, "single")[0, 0] == 1.0 - float(near)
+    assert parse_answers(np.array([[near]]), 1, TWO, "single")[0, 0] == 1.0 - float(near)
 
 
 @pytest.mark.parametrize(
@@ -58,24 +58,24 @@ def test_a_single_probability_keeps_its_exact_value() -> None:
     ],
 )
 def test_every_shape_of_answer_reads_alike(answers: Any) -> None:
-    assert read(answers, 1, TWO) == pytest.approx(np.array([[0.2, 0.8]]))
+    assert parse_answers(answers, 1, TWO) == pytest.approx(np.array([[0.2, 0.8]]))
 
 
 def test_maps_may_hold_logits() -> None:
-    score = read([{"pos": 2.0, "neg": 0.0}], 1, TWO, "logits")
+    score = parse_answers([{"pos": 2.0, "neg": 0.0}], 1, TWO, "logits")
     assert score[0, 1] == pytest.approx(1 / (1 + np.exp(-2.0)))
 
 
 def test_names_of_entries_can_be_others() -> None:
     answers = [[{"class": "pos", "p": 0.9}, {"class": "neg", "p": 0.1}]]
-    assert read(answers, 1, TWO, entry=("class", "p"))[0] == pytest.approx([0.1, 0.9])
+    assert parse_answers(answers, 1, TWO, entry=("class", "p"))[0] == pytest.approx([0.1, 0.9])
 
 
 @pytest.mark.parametrize(
     "answers", [["pos", "Neg"], np.array(["pos", "neg"]), [{"label": "pos"}, "neg"]]
 )
 def test_labels_become_one_hot(answers: Any) -> None:
-    assert read(answers, 2, TWO).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    assert parse_answers(answers, 2, TWO).tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_labels_become_one_hot(answers: Any) -> None:
     ],
 )
 def test_declared_labels_are_read_from_any_shape(answer: Any, label: int) -> None:
-    assert read([answer], 1, ("0", "1"), "label")[0].argmax() == label
+    assert parse_answers([answer], 1, ("0", "1"), "label")[0].argmax() == label
 
 
 def test_a_tensor_is_an_array() -> None:
@@ -107,11 +107,11 @@ def test_a_tensor_is_an_array() -> None:
         def numpy(self) -> Any:
             return np.array([[0.25, 0.75]])
 
-    assert read(Tensor(), 1, TWO)[0, 1] == 0.75
+    assert parse_answers(Tensor(), 1, TWO)[0, 1] == 0.75
 
 
 def test_nothing_asked_is_nothing_answered() -> None:
-    assert read([], 0, THREE).shape == (0, 3)
+    assert parse_answers([], 0, THREE).shape == (0, 3)
 
 
 @pytest.mark.parametrize(
@@ -119,27 +119,27 @@ def test_nothing_asked_is_nothing_answered() -> None:
 )
 def test_what_is_no_probability_names_the_flag_and_shows_a_row(raw: Any) -> None:
     with pytest.raises(UsageError, match="--scores logits") as error:
-        read(raw, 1, TWO)
+        parse_answers(raw, 1, TWO)
     assert f"{raw[0][1]:g}" in str(error.value)
 
 
 @pytest.mark.parametrize("kind", ["auto", "prob"])
 def test_one_number_a_text_must_be_declared(kind: Any) -> None:
     with pytest.raises(UsageError, match="--scores single"):
-        read([0.1, 0.9], 2, TWO, kind)
+        parse_answers([0.1, 0.9], 2, TWO, kind)
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1])
 def test_a_single_number_outside_0_to_1_is_no_probability(p: float) -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
-        read([p], 1, TWO, "single")
+        parse_answers([p], 1, TWO, "single")
 
 
 def test_single_needs_two_labels_and_one_number() -> None:
     with pytest.raises(UsageError, match="two labels"):
-        read([0.5], 1, THREE, "single")
+        parse_answers([0.5], 1, THREE, "single")
     with pytest.raises(UsageError, match="shape"):
-        read([[0.5, 0.5]], 1, TWO, "single")
+        parse_answers([[0.5, 0.5]], 1, TWO, "single")
 
 
 @pytest.mark.parametrize(
@@ -166,14 +166,14 @@ def test_what_one_text_may_have_caused_fails_that_text_alone(
     raw: Any, rows: int, told: str
 ) -> None:
     with pytest.raises(TargetError, match=told):
-        read(raw, rows, TWO)
+        parse_answers(raw, rows, TWO)
 
 
 def test_not_finite_logits_fail_too() -> None:
     with pytest.raises(TargetError, match="not finite"):
-        probabilities([[np.inf, 0.0]], 1, TWO, "logits")
+        as_probabilities([[np.inf, 0.0]], 1, TWO, "logits")
 
 
 def test_unknown_kinds_are_refused() -> None:
     with pytest.raises(UsageError, match="Did you mean 'logits'"):
-        kind_of("logit")
+        check_kind("logit")

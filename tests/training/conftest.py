@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from brittle.data import Dataset, Example
-from brittle.training.splits import Sides
+from brittle.training.splits import TrainingSplits
 
 GOOD = ["lovely", "warm", "funny", "great"]
 BAD = ["dull", "cold", "awful", "weak"]
@@ -26,14 +26,14 @@ def examples(count: int, seed: int) -> tuple[Example, ...]:
     return tuple(out)
 
 
-Maker = Callable[..., Sides]
+Maker = Callable[..., TrainingSplits]
 
 
 @pytest.fixture
-def sides() -> Maker:
-    def made(train: int = 48, dev: int = 16, seed: int = 0) -> Sides:
+def splits() -> Maker:
+    def made(train: int = 48, dev: int = 16, seed: int = 0) -> TrainingSplits:
         labels = ("negative", "positive")
-        return Sides(
+        return TrainingSplits(
             "toy",
             Dataset("toy", "train", examples(train, seed), labels),
             Dataset("toy", "dev", examples(dev, seed + 1000), labels),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brittle.training import cache_folder, train_on, trained
+from brittle.training import cache_folder, train_on, trained_models
 from brittle.zoo import cache as module
 
 
@@ -25,20 +25,20 @@ def test_the_folder_is_the_one_named_or_the_users(
 
 def test_folder_names_are_plain() -> None:
     key = "0123456789abcdef"
-    assert module.place("MiniLM", "mr", 3, key).name == "MiniLM@mr#3-0123456789ab"
-    strange = module.place("MiniLM", "hf:user/data set", 0, key)
+    assert module.model_folder("MiniLM", "mr", 3, key).name == "MiniLM@mr#3-0123456789ab"
+    strange = module.model_folder("MiniLM", "hf:user/data set", 0, key)
     assert strange.parent == module.models_folder()
     assert strange.name == "MiniLM@hf_user_data_set#0-0123456789ab"
 
 
-def test_trained_models_are_listed_and_rubbish_is_not(sides: Any, cache: Path) -> None:
-    assert trained() == []
-    folder = train_on("naive-bayes", sides(), 4)
+def test_trained_models_are_listed_and_rubbish_is_not(splits: Any, cache: Path) -> None:
+    assert trained_models() == []
+    folder = train_on("naive-bayes", splits(), 4)
     (cache / "models" / "rubbish").mkdir()
     (cache / "models" / "halfway.partial").mkdir()
     shutil.copytree(folder, cache / "models" / "cut")
     (cache / "models" / "cut" / "model.safetensors").write_bytes(b"\x01")
-    [found] = trained()
+    [found] = trained_models()
     assert (found.name, found.data, found.seed) == ("naive-bayes", "toy", 4)
     assert found.path == folder and found.spec == "zoo:naive-bayes@toy#4"
     assert found.size == sum(f.stat().st_size for f in folder.iterdir())
@@ -51,10 +51,10 @@ def test_a_lock_keeps_others_waiting(tmp_path: Path) -> None:
     inside = threading.Event()
 
     def enter() -> None:
-        with module.locked(tmp_path / "model"):
+        with module.hold_lock(tmp_path / "model"):
             inside.set()
 
-    with module.locked(tmp_path / "model"):
+    with module.hold_lock(tmp_path / "model"):
         thread = threading.Thread(target=enter)
         thread.start()
         assert not inside.wait(0.1)

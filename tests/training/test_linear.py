@@ -12,7 +12,7 @@ from brittle.data import Dataset, Example
 from brittle.text import Text
 from brittle.training import train_on
 from brittle.training.linear import platt
-from brittle.training.splits import Side, Sides
+from brittle.training.splits import LabelledTexts, TrainingSplits
 from brittle.zoo.model import open_model
 
 
@@ -24,7 +24,7 @@ def dataset(*rows: tuple[str, str], split: str = "train") -> Dataset:
 def test_naive_bayes_is_the_formula() -> None:
     rows = [("good good film", "pos"), ("bad film", "neg"), ("Bad plot", "neg"), ("so so", "mid")]
     data = dataset(*rows)
-    _, model = open_model(train_on("naive-bayes", Sides("toy", data, data)))
+    _, model = open_model(train_on("naive-bayes", TrainingSplits("toy", data, data)))
     text = "a good bad good plot"
     [logits] = model.logits(model.encode([Text.of(text)]))
     words = {word for text, _ in rows for word in text.lower().split()}
@@ -37,8 +37,8 @@ def test_naive_bayes_is_the_formula() -> None:
 
 
 @pytest.mark.parametrize("name", ["naive-bayes", "linear-svm"])
-def test_they_learn(name: str, sides: Any) -> None:
-    card, model = open_model(train_on(name, sides(200, 60)))
+def test_they_learn(name: str, splits: Any) -> None:
+    card, model = open_model(train_on(name, splits(200, 60)))
     assert card.dev_accuracy == 1.0
     keys = model.encode([Text.of("a warm film"), Text.of("dull")])
     assert [int(row.argmax()) for row in model.logits(keys)] == [1, 0]
@@ -51,7 +51,7 @@ def test_the_svm_learns_several_classes_and_is_calibrated() -> None:
     ]
     rows += [("the ball and vote", "x"), ("the vote and chip", "z")]
     data = dataset(*rows)
-    card, model = open_model(train_on("linear-svm", Sides("toy", data, data)))
+    card, model = open_model(train_on("linear-svm", TrainingSplits("toy", data, data)))
     assert card.dev_accuracy > 0.9
     # Calibrated: over the dev side, the mean probability of a class is near its share.
     logits = model.logits(model.encode([Text.of(text) for text, _ in rows]))
@@ -64,7 +64,7 @@ def test_platt_finds_the_least_loss() -> None:
     rng = np.random.default_rng(0)
     label = tuple(int(i) for i in rng.integers(0, 2, 400))
     margin = np.stack([-np.array(label), np.array(label)], axis=1) + rng.normal(0, 1, (400, 2))
-    scale, offset = platt(margin, Side((Text.of("x"),) * 400, label))
+    scale, offset = platt(margin, LabelledTexts((Text.of("x"),) * 400, label))
 
     def loss(a: float, c: float) -> float:
         z = a * (margin[:, 1] - margin[:, 0]) + c
@@ -80,16 +80,16 @@ def test_platt_finds_the_least_loss() -> None:
 def test_platt_survives_a_side_that_is_all_right_or_all_wrong() -> None:
     label = (0, 1) * 20
     margin = np.array([[1.0, -1.0], [-1.0, 1.0]] * 20)
-    side = Side((Text.of("x"),) * 40, label)
+    side = LabelledTexts((Text.of("x"),) * 40, label)
     scale, _ = platt(margin, side)
     assert 0.5 < scale < 20
     assert platt(-margin, side)[0] > 0
 
 
-def test_svm_is_reproducible_and_depends_on_the_seed(sides: Any, tmp_path: Path) -> None:
-    first = train_on("linear-svm", sides(), 1)
+def test_svm_is_reproducible_and_depends_on_the_seed(splits: Any, tmp_path: Path) -> None:
+    first = train_on("linear-svm", splits(), 1)
     before = (first / "model.safetensors").read_bytes()
-    assert train_on("linear-svm", sides(), 1, force=True) == first
+    assert train_on("linear-svm", splits(), 1, force=True) == first
     assert (first / "model.safetensors").read_bytes() == before
-    other = train_on("linear-svm", sides(), 2)
+    other = train_on("linear-svm", splits(), 2)
     assert (other / "model.safetensors").read_bytes() != before

@@ -13,15 +13,15 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from brittle.errors import BrittleError  # noqa: E402
-from brittle.training import Progress, train_on  # noqa: E402
+from brittle.training import TrainingProgress, train_on  # noqa: E402
 from brittle.training import loop as loop_module  # noqa: E402
 from brittle.training import optimizers as module  # noqa: E402
-from brittle.training.checkpoint import Course, load  # noqa: E402
+from brittle.training.checkpoint import TrainingState, load  # noqa: E402
 from brittle.training.job import accuracy  # noqa: E402
 from brittle.zoo import folder as folders  # noqa: E402
 from brittle.zoo.model import open_model  # noqa: E402
 from brittle.zoo.names.grid import design, settings  # noqa: E402
-from brittle.zoo.names.settings import FineTuning, Network  # noqa: E402
+from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings  # noqa: E402
 
 LSTM, CNN = "LSTM-W-Random-1", "CNN-W-Random-1"
 ADAM = {"dropout": 0.1, "forget": 0.0}
@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize("changed", [{**ADAM, "clip": 1.0}, SGD], ids=["ad
 
 
 def weights(folder: Path) -> bytes:
-    return (folder / folders.WEIGHTS).read_bytes()
+    return (folder / folders.WEIGHTS_FILE).read_bytes()
 
 
 def chosen(name: str = LSTM, **changed: Any) -> Any:
@@ -38,10 +38,10 @@ def chosen(name: str = LSTM, **changed: Any) -> Any:
 
 
 @BOTH
-def test_it_learns(changed: dict[str, Any], sides: Any) -> None:
-    told: list[Progress] = []
+def test_it_learns(changed: dict[str, Any], splits: Any) -> None:
+    told: list[TrainingProgress] = []
     network = chosen(CNN, **changed)
-    folder = train_on(CNN, sides(160, 40), settings=network, progress=told.append)
+    folder = train_on(CNN, splits(160, 40), settings=network, progress=told.append)
     epochs = [p for p in told if p.dev_accuracy is not None]
     assert epochs[-1].loss < 0.9 * epochs[0].loss
     assert open_model(folder)[0].dev_accuracy > 0.8
@@ -49,84 +49,84 @@ def test_it_learns(changed: dict[str, Any], sides: Any) -> None:
 
 @BOTH
 def test_an_interrupted_training_ends_as_if_undisturbed(
-    changed: dict[str, Any], sides: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changed: dict[str, Any], splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = changed | {"epochs": 6, "patience": 6}
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 4 and progress.dev_accuracy is None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_on(LSTM, sides(), settings=chosen(**changed), progress=stop)
+        train_on(LSTM, splits(), settings=chosen(**changed), progress=stop)
     [partial] = (tmp_path / "cache" / "models").glob("*.partial")
-    course, _ = load(partial) or (Course(), {})
+    course, _ = load(partial) or (TrainingState(), {})
     gains = [a for _, a in course.history]
     losses = sum(gains[n] <= max(gains[:n], default=-1) for n in range(3))
     assert losses and course.rate == chosen(**changed).rate / 2**losses
-    resumed = train_on(LSTM, sides(), settings=chosen(**changed))
+    resumed = train_on(LSTM, splits(), settings=chosen(**changed))
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
-    assert weights(train_on(LSTM, sides(), settings=chosen(**changed))) == weights(resumed)
+    assert weights(train_on(LSTM, splits(), settings=chosen(**changed))) == weights(resumed)
 
 
 @BOTH
 def test_a_lost_loss_keeps_the_last_good_weights(
-    changed: dict[str, Any], sides: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+    changed: dict[str, Any], splits: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def rate(settings: Any, course: Course, done: float) -> float:
+    def rate(settings: Any, course: TrainingState, done: float) -> float:
         return settings.rate if course.epoch < 2 else float("nan")
 
-    monkeypatch.setattr(loop_module, "rate_at", rate)
+    monkeypatch.setattr(loop_module, "learning_rate", rate)
     with pytest.raises(BrittleError, match=r"epoch 3, step 2.*good weights \(epoch [12], dev"):
-        train_on(LSTM, sides(), settings=chosen(**changed))
+        train_on(LSTM, splits(), settings=chosen(**changed))
     [kept] = (cache / "models").glob("*.kept")
     card, model = open_model(kept)
-    assert accuracy(model, sides().side(sides().dev)) == card.dev_accuracy
-    for tensor in folders.read_tensors(kept / folders.WEIGHTS).values():
+    assert accuracy(model, splits().labelled(splits().dev)) == card.dev_accuracy
+    for tensor in folders.load_tensors(kept / folders.WEIGHTS_FILE).values():
         assert np.isfinite(tensor).all()
 
 
 def test_weights_lost_in_the_last_step_of_an_epoch_are_never_the_best(
-    sides: Any, monkeypatch: pytest.MonkeyPatch
+    splits: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = 48 // 8
 
-    def rate(settings: Any, course: Course, done: float) -> float:
+    def rate(settings: Any, course: TrainingState, done: float) -> float:
         last = round(done * steps * settings.epochs) == steps - 1
         return float("nan") if last else settings.rate
 
-    monkeypatch.setattr(loop_module, "rate_at", rate)
+    monkeypatch.setattr(loop_module, "learning_rate", rate)
     with pytest.raises(BrittleError, match=r"weights are no numbers after epoch 1\. No epoch was"):
-        train_on(LSTM, sides(), settings=chosen(**ADAM))
+        train_on(LSTM, splits(), settings=chosen(**ADAM))
 
 
 def test_a_step_of_each() -> None:
     for changed, expected in [({"optimizer": "sgd"}, 0.5 * 3), ({"optimizer": "adam"}, 0.5)]:
         weight = nn.Parameter(torch.tensor([1.0]))
-        optimizer = module.optimizer_of(Network(rate=0.5, **changed), {"w": weight})
+        optimizer = module.make_optimizer(NetworkSettings(rate=0.5, **changed), {"w": weight})
         (3 * weight).backward()
         optimizer.step()
         assert weight.item() == pytest.approx(1.0 - expected, abs=1e-6)
 
 
 def test_the_rate_of_a_step() -> None:
-    course = Course(rate=0.25)
-    assert module.rate_at(Network(optimizer="sgd", rate=1.0), course, 0.9) == 0.25
-    assert module.rate_at(Network(rate=1.0), course, 0.75) == 0.25
-    assert module.rate_at(FineTuning(rate=2.0, warmup=0.1), course, 0.05) == 1.0
-    assert module.rate_at(FineTuning(rate=2.0, warmup=0.1), course, 0.1) == 2.0
+    course = TrainingState(rate=0.25)
+    assert module.learning_rate(NetworkSettings(optimizer="sgd", rate=1.0), course, 0.9) == 0.25
+    assert module.learning_rate(NetworkSettings(rate=1.0), course, 0.75) == 0.25
+    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), course, 0.05) == 1.0
+    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), course, 0.1) == 2.0
 
 
 def test_gradients_are_shortened_together() -> None:
     one, two = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
     for clip, norm in [(0.0, 5.0), (1.0, 1.0), (9.0, 5.0)]:
         one.grad, two.grad = torch.tensor([3.0]), torch.tensor([4.0])
-        module.clipped(Network(clip=clip), [one, two])
+        module.clip_gradients(NetworkSettings(clip=clip), [one, two])
         assert np.hypot(one.grad.item(), two.grad.item()) == pytest.approx(norm, rel=1e-4)
 
 
 def test_the_course_halves_the_rate_after_an_epoch_without_gain() -> None:
-    course = Course(rate=1.0)
+    course = TrainingState(rate=1.0)
     assert [course.ended(1.0, right) for right in (0.5, 0.5, 0.6, 0.4)] == [1, 0, 1, 0]
     assert (course.rate, course.best, course.best_epoch, course.since) == (0.25, 0.6, 3, 1)
     assert course.epoch == 4 and len(course.history) == 4

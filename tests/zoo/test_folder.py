@@ -22,9 +22,9 @@ WORDS = ["<pad>", "<unknown>", "good", "naïve", "x\u2028y"]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     weight = np.arange(10, dtype=np.float64).reshape(5, 2) / 3
-    folders.write_tensors(tmp_path / folders.WEIGHTS, {"weight": weight, "bias": np.ones(2)})
-    folders.write_words(tmp_path / folders.VOCABULARY, WORDS)
-    folders.write(tmp_path, card(), "# A model\n")
+    folders.write_tensors(tmp_path / folders.WEIGHTS_FILE, {"weight": weight, "bias": np.ones(2)})
+    folders.write_words(tmp_path / folders.VOCABULARY_FILE, WORDS)
+    folders.write_card(tmp_path, card(), "# A model\n")
     return tmp_path
 
 
@@ -53,50 +53,52 @@ def card(**changes: object) -> Card:
 def test_what_is_written_is_read(folder: Path) -> None:
     read, model = open_model(folder)
     assert read.full_name == "naive-bayes@toy#0" and read.labels == ("no", "yes")
-    assert folders.read_words(folder / folders.VOCABULARY) == WORDS
+    assert folders.load_words(folder / folders.VOCABULARY_FILE) == WORDS
     [logits] = model.logits(model.encode([Text.of("good good")]))
     assert logits.tolist() == pytest.approx([1 + 4 / 3 + 4 / 3, 1 + 5 / 3 + 5 / 3], abs=1e-14)
 
 
 def test_the_fingerprint_is_of_the_answers_not_of_the_training(folder: Path) -> None:
-    before = folders.read(folder).fingerprint
-    assert folders.write(folder, card(seconds=9.9, dev_accuracy=0.7), "").fingerprint == before
-    assert folders.write(folder, card(labels=("yes", "no")), "").fingerprint != before
-    folders.write_tensors(folder / folders.WEIGHTS, {"weight": np.ones((5, 2)), "bias": np.ones(2)})
-    assert folders.write(folder, card(), "").fingerprint != before
+    before = folders.load_card_checked(folder).fingerprint
+    assert folders.write_card(folder, card(seconds=9.9, dev_accuracy=0.7), "").fingerprint == before
+    assert folders.write_card(folder, card(labels=("yes", "no")), "").fingerprint != before
+    folders.write_tensors(
+        folder / folders.WEIGHTS_FILE, {"weight": np.ones((5, 2)), "bias": np.ones(2)}
+    )
+    assert folders.write_card(folder, card(), "").fingerprint != before
 
 
 def damage_weights(folder: Path) -> None:
-    content = bytearray((folder / folders.WEIGHTS).read_bytes())
+    content = bytearray((folder / folders.WEIGHTS_FILE).read_bytes())
     content[-1] ^= 1
-    (folder / folders.WEIGHTS).write_bytes(content)
+    (folder / folders.WEIGHTS_FILE).write_bytes(content)
 
 
 def remove_words(folder: Path) -> None:
-    (folder / folders.VOCABULARY).unlink()
+    (folder / folders.VOCABULARY_FILE).unlink()
 
 
 def foreign_weights(folder: Path) -> None:
-    folders.write_tensors(folder / folders.WEIGHTS, {"other": np.ones(3)})
+    folders.write_tensors(folder / folders.WEIGHTS_FILE, {"other": np.ones(3)})
     vouch(folder)
 
 
 def no_safetensors(folder: Path) -> None:
-    (folder / folders.WEIGHTS).write_bytes(b"\x80\x04pickle")
+    (folder / folders.WEIGHTS_FILE).write_bytes(b"\x80\x04pickle")
     vouch(folder)
 
 
 def vouch(folder: Path) -> None:
-    content = json.loads((folder / folders.CARD).read_text())
-    digest = hashlib.sha256((folder / folders.WEIGHTS).read_bytes()).hexdigest()
-    content["files"][folders.WEIGHTS] = digest
-    (folder / folders.CARD).write_text(json.dumps(content))
+    content = json.loads((folder / folders.CARD_FILE).read_text())
+    digest = hashlib.sha256((folder / folders.WEIGHTS_FILE).read_bytes()).hexdigest()
+    content["files"][folders.WEIGHTS_FILE] = digest
+    (folder / folders.CARD_FILE).write_text(json.dumps(content))
 
 
 def change(**changes: object) -> Callable[[Path], None]:
     def changed(folder: Path) -> None:
-        content = json.loads((folder / folders.CARD).read_text())
-        (folder / folders.CARD).write_text(json.dumps(content | changes))
+        content = json.loads((folder / folders.CARD_FILE).read_text())
+        (folder / folders.CARD_FILE).write_text(json.dumps(content | changes))
 
     return changed
 
@@ -111,9 +113,9 @@ def change(**changes: object) -> Callable[[Path], None]:
         (change(format=99), "has format 99"),
         (change(labels=None), "not a model card"),
         (change(kind="seq2seq"), "kind 'seq2seq'"),
-        (lambda folder: (folder / folders.CARD).write_text("{"), "not a model card"),
-        (lambda folder: (folder / folders.CARD).write_text("[]"), "not a model card"),
-        (lambda folder: (folder / folders.CARD).unlink(), "holds no model.json"),
+        (lambda folder: (folder / folders.CARD_FILE).write_text("{"), "not a model card"),
+        (lambda folder: (folder / folders.CARD_FILE).write_text("[]"), "not a model card"),
+        (lambda folder: (folder / folders.CARD_FILE).unlink(), "holds no model.json"),
     ],
 )
 def test_damaged_and_foreign_folders(

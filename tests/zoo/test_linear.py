@@ -6,9 +6,9 @@ import pytest
 from brittle.errors import UsageError
 from brittle.text import Text
 from brittle.zoo.linear import Linear
-from brittle.zoo.tokenizers.words import Vocabulary
+from brittle.zoo.tokenizers.words import WordTokenizer
 
-VOCABULARY = Vocabulary(["<pad>", "<unknown>", "good", "bad", "film"])
+VOCABULARY = WordTokenizer(["<pad>", "<unknown>", "good", "bad", "film"])
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.errors import UsageError  # noqa: E402
-from brittle.moves import CHARACTER_KINDS, Aim, Flipped, Space  # noqa: E402
+from brittle.moves import CHARACTER_EDITS, EditRequest, EditSpace, ScoredMoves  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo import gradients as passing  # noqa: E402
-from brittle.zoo.batches import batch_of  # noqa: E402
-from brittle.zoo.layers.encoders import SelfAttention  # noqa: E402
+from brittle.zoo.batches import make_batch  # noqa: E402
+from brittle.zoo.layers.encoders import TransformerEncoder  # noqa: E402
 from brittle.zoo.networks import Embedded  # noqa: E402
-from brittle.zoo.white_box import White  # noqa: E402
+from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import INPUTS, NAMES, aim, central, close, model, objective, opened  # noqa: E402
 
 TEXTS = [
@@ -29,7 +29,7 @@ TEXTS = [
 ]
 ITEMS = [Text.of(text) for text in TEXTS]
 OBJECTIVES = [("loss", None), ("loss", 2), ("logit", None), ("logit", 0)]
-CHARACTERS = Space("characters")
+CHARACTERS = EditSpace("characters")
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -52,18 +52,18 @@ def test_slopes_at_words_are_those_of_finite_differences(
 ) -> None:
     tested = model(name, hidden=4, kernels=5)
     text = Text.of("the fool is good")
-    order = aim(text, tested, Space(of=of), toward=toward)
-    (found,) = White(tested).gradients([order])
-    batch = batch_of(tested.encode([text]), tested.reader, "cpu")
+    order = aim(text, tested, EditSpace(objective=of), toward=toward)
+    (found,) = NetworkWhiteBox(tested).gradients([order])
+    batch = make_batch(tested.encode([text]), tested.reader, "cpu")
     network = tested.network
     with torch.no_grad():
         vectors = network.vectors(network.embed(batch), batch)
         assert found.scores == pytest.approx(network(batch)[0].softmax(0).tolist())
-        slope = central(
+        gradient = central(
             lambda moved: objective(network.judged(moved, batch.length)[0], order), vectors
         )
-    assert found.value.shape == slope[0].shape
-    assert close(found.value, slope[0], 1e-8) and np.abs(slope).max() > 1e-4
+    assert found.value.shape == gradient[0].shape
+    assert close(found.value, gradient[0], 1e-8) and np.abs(gradient).max() > 1e-4
 
 
 @pytest.mark.parametrize(("of", "toward"), OBJECTIVES)
@@ -73,9 +73,9 @@ def test_slopes_at_characters_are_those_of_finite_differences(
 ) -> None:
     tested = model(name, hidden=4, kernels=5, character_embedding=3)
     text = Text.of("the fool ŷs tattooing")
-    order = aim(text, tested, Space("characters", of=of), toward=toward)
-    (found,) = White(tested).gradients([order])
-    batch = batch_of(tested.encode([text]), tested.reader, "cpu", apart=True)
+    order = aim(text, tested, EditSpace("characters", objective=of), toward=toward)
+    (found,) = NetworkWhiteBox(tested).gradients([order])
+    batch = make_batch(tested.encode([text]), tested.reader, "cpu", apart=True)
     network = tested.network
 
     def value(moved: Any) -> Any:
@@ -83,25 +83,25 @@ def test_slopes_at_characters_are_those_of_finite_differences(
 
     with torch.no_grad():
         embedded = network.embed(batch)
-        slope = central(value, embedded.characters)
+        gradient = central(value, embedded.characters)
     read = [len(word[:8]) for word in map(str, text.words)]
-    for mine, expected, word, count in zip(found.value, slope, text.words, read):
+    for mine, expected, word, count in zip(found.value, gradient, text.words, read):
         assert mine.shape == (len(str(word)), 3)
         assert close(mine[:count], expected[:count], 1e-8)
         assert not mine[count:].any()
-    assert np.abs(slope).max() > 1e-4 and len(found.value[3]) > read[3]
+    assert np.abs(gradient).max() > 1e-4 and len(found.value[3]) > read[3]
 
 
 @pytest.mark.parametrize("level", ["words", "characters"])
 def test_slopes_and_scores_are_torch_s_own(name: str, level: Any) -> None:
     tested = model(name)
     orders = [
-        aim(text, tested, Space(level, of=of), label=n % 3, toward=toward)
+        aim(text, tested, EditSpace(level, objective=of), label=n % 3, toward=toward)
         for text in ITEMS
         for n, (of, toward) in enumerate(OBJECTIVES)
     ]
     embedded, batch, logits = opened(tested, orders)
-    for n, (order, found) in enumerate(zip(orders, White(tested).gradients(orders))):
+    for n, (order, found) in enumerate(zip(orders, NetworkWhiteBox(tested).gradients(orders))):
         assert close(found.scores, logits[n].softmax(0).tolist(), 1e-12)
         assert len(found.value) == len(order.text)
         for i, word in enumerate(map(str, order.text.words)):
@@ -120,8 +120,13 @@ def test_slopes_and_scores_are_torch_s_own(name: str, level: Any) -> None:
 
 def test_texts_in_a_batch_are_as_they_are_alone(name: str) -> None:
     tested = model(name, double=False)
-    white = White(tested)
-    spaces = [CHARACTERS, Space(), Space("characters", ("delete",), of="logit"), Space(top=3)]
+    white = NetworkWhiteBox(tested)
+    spaces = [
+        CHARACTERS,
+        EditSpace(),
+        EditSpace("characters", ("delete",), objective="logit"),
+        EditSpace(top_k=3),
+    ]
     orders = [
         aim(text, tested, spaces[n % 4], toward=(None, 2)[n % 2])
         for n, text in enumerate(ITEMS * 3)
@@ -137,7 +142,7 @@ def test_texts_in_a_batch_are_as_they_are_alone(name: str) -> None:
         assert close(flat(mine.value), flat(other), 1e-5)
 
 
-def gains(found: Flipped) -> Any:
+def gains(found: ScoredMoves) -> Any:
     return np.asarray(found.moves.gain)
 
 
@@ -145,7 +150,7 @@ def test_scores_are_the_target_s(name: str) -> None:
     tested = model(name, double=False)
     expected = torch.tensor(tested.logits(tested.encode(ITEMS))).double().softmax(1).numpy()
     orders = [aim(text, tested, CHARACTERS) for text in ITEMS]
-    white = White(tested)
+    white = NetworkWhiteBox(tested)
     for found in (white.flips(orders), white.gradients(orders)):
         assert close(np.array([one.scores for one in found]), expected, 1e-6)
     assert close(white.logits(ITEMS), tested.logits(tested.encode(ITEMS)), 1e-5)
@@ -156,9 +161,9 @@ def test_scores_are_the_target_s(name: str) -> None:
 def test_many_passes_equal_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tested = model(name)
     orders = [aim(text, tested, CHARACTERS) for text in ITEMS * 2]
-    whole = [gains(found) for found in White(tested).flips(orders)]
-    monkeypatch.setattr(passing, "WORDS", 20)
-    for found, expected in zip(White(tested).flips(orders), whole):
+    whole = [gains(found) for found in NetworkWhiteBox(tested).flips(orders)]
+    monkeypatch.setattr(passing, "MAX_WORDS_PER_PASS", 20)
+    for found, expected in zip(NetworkWhiteBox(tested).flips(orders), whole):
         assert close(gains(found), expected, 1e-10)
 
 
@@ -168,9 +173,9 @@ def test_lstms_have_the_same_slopes_in_a_quick_way(
 ) -> None:
     tested = model(name)
     orders = [aim(text, tested, CHARACTERS) for text in [*ITEMS, Text.of(""), pair(True)]]
-    slow = White(tested).gradients(orders)
-    monkeypatch.setattr(passing, "FEW", 1)
-    white = White(tested)
+    slow = NetworkWhiteBox(tested).gradients(orders)
+    monkeypatch.setattr(passing, "MIN_TEXTS_FOR_FAST_LSTM", 1)
+    white = NetworkWhiteBox(tested)
     assert white._passing._lstm is not None
     monkeypatch.setattr(white.network, "judged", None)
     for mine, theirs in zip(white.gradients(orders), slow):
@@ -180,16 +185,16 @@ def test_lstms_have_the_same_slopes_in_a_quick_way(
 
 def test_two_threads_may_ask_at_once(name: str) -> None:
     tested = model(name, double=False)
-    white = White(tested)
-    orders = [aim(text, tested, space) for text in ITEMS for space in (CHARACTERS, Space())]
-    expected = [moves_of(found) for found in White(tested).flips(orders)]
+    white = NetworkWhiteBox(tested)
+    orders = [aim(text, tested, space) for text in ITEMS for space in (CHARACTERS, EditSpace())]
+    expected = [moves_of(found) for found in NetworkWhiteBox(tested).flips(orders)]
     with ThreadPoolExecutor(4) as pool:
         for answers in pool.map(lambda _: white.flips(orders), range(8)):
             for found, told in zip(answers, expected):
                 assert [m.new for m in moves_of(found)] == [m.new for m in told]
 
 
-def moves_of(found: Flipped) -> list[Any]:
+def moves_of(found: ScoredMoves) -> list[Any]:
     return [found.moves[n] for n in range(len(gains(found)))]
 
 
@@ -198,9 +203,9 @@ def test_the_slope_of_a_sure_text_is_not_lost() -> None:
     with torch.no_grad():
         tested.network.head.bias[:] = torch.tensor([0.0, 40.0, 0.0])
     order = aim(ITEMS[0], tested)
-    (found,) = White(tested).gradients([order])
+    (found,) = NetworkWhiteBox(tested).gradients([order])
     tested.network.double()
-    (exact,) = White(tested).gradients([order])
+    (exact,) = NetworkWhiteBox(tested).gradients([order])
     assert found.scores[1] == 1.0 and 0 < np.abs(exact.value).max() < 1e-10
     assert np.allclose(found.value, exact.value, rtol=1e-3, atol=1e-22)
 
@@ -208,7 +213,7 @@ def test_the_slope_of_a_sure_text_is_not_lost() -> None:
 def test_weights_are_left_as_they_were(name: str) -> None:
     tested = model(name)
     before = {key: value.clone() for key, value in tested.network.state_dict().items()}
-    White(tested).flips([aim(ITEMS[0], tested, CHARACTERS)])
+    NetworkWhiteBox(tested).flips([aim(ITEMS[0], tested, CHARACTERS)])
     assert all(
         weight.requires_grad and weight.grad is None for weight in tested.network.parameters()
     )
@@ -220,11 +225,11 @@ def test_weights_are_left_as_they_were(name: str) -> None:
 
 
 def test_what_is_read(name: str) -> None:
-    white = White(model(name, reads=4))
+    white = NetworkWhiteBox(model(name, reads=4))
     assert [list(at) for at in white.read(ITEMS[:3])] == [[0, 1, 2, 3], [0, 1, 2, 3], [0]]
     assert [list(at) for at in white.read([pair(False), pair(True)])] == [[0, 1, 2, 3], [0, 1, 2]]
-    assert list(White(model(name, reads=9)).read([pair(True)])[0]) == [0, 1, 2, 3, 4, 5]
-    wide = White(model(name, reads=9, pairs=True))
+    assert list(NetworkWhiteBox(model(name, reads=9)).read([pair(True)])[0]) == [0, 1, 2, 3, 4, 5]
+    wide = NetworkWhiteBox(model(name, reads=9, pairs=True))
     assert list(wide.read([pair(True)])[0]) == [0, 1, 2, 3]  # two signs between the fields
     assert white.read([Text.of(""), Text.of("?!")]) == [range(0), range(0)]
 
@@ -233,21 +238,21 @@ def test_what_is_read(name: str) -> None:
 def test_words_of_several_fields_are_matched(name: str, pairs: bool) -> None:
     """The same words in one field, or in several with one locked: only the places differ."""
     tested = model(name, pairs=pairs)
-    white = White(tested)
+    white = NetworkWhiteBox(tested)
     locked, open_ = pair(True), pair(False)
-    for space in (Space(), CHARACTERS):
+    for space in (EditSpace(), CHARACTERS):
         few, many = white.gradients([aim(text, tested, space) for text in (locked, open_)])
         assert close(few.scores, many.scores, 1e-12)
         assert len(few.value) == len(locked) == len(open_) - 3
         for mine, theirs in zip(few.value, [*many.value[:3], *many.value[6:]]):
             assert close(mine, theirs, 1e-12)
         flips = white.flips(
-            [aim(text, tested, Space(space.level, top=10**6)) for text in (locked, open_)]
+            [aim(text, tested, EditSpace(space.level, top_k=10**6)) for text in (locked, open_)]
         )
-        mine, theirs = ({(m.place, m.new): m.gain for m in moves_of(found)} for found in flips)
-        assert {place for place, _ in mine} == set(range(len(locked)))
-        for (place, new), gain in mine.items():
-            other = theirs[place if place < 3 else place + 3, new]
+        mine, theirs = ({(m.position, m.new): m.gain for m in moves_of(found)} for found in flips)
+        assert {position for position, _ in mine} == set(range(len(locked)))
+        for (position, new), gain in mine.items():
+            other = theirs[position if position < 3 else position + 3, new]
             assert gain == pytest.approx(other, abs=1e-12)
     for layer in white.layers:
         few, many = white.embeddings([locked, open_], layer)
@@ -256,15 +261,15 @@ def test_words_of_several_fields_are_matched(name: str, pairs: bool) -> None:
 
 def test_what_is_cut_off_has_no_slope_no_vector_and_no_edit(name: str) -> None:
     tested = model(name, reads=3)
-    white = White(tested)
+    white = NetworkWhiteBox(tested)
     text = Text.of("the film is good")
     (words,) = white.gradients([aim(text, tested)])
     (spelt,) = white.gradients([aim(text, tested, CHARACTERS)])
     assert words.value[:3].any(axis=1).all() and not words.value[3].any()
     assert spelt.value[0].any() and not spelt.value[3].any() and len(spelt.value[3]) == 4
-    for space in (Space(), CHARACTERS):
+    for space in (EditSpace(), CHARACTERS):
         (found,) = white.flips([aim(text, tested, space)])
-        assert {move.place for move in moves_of(found)} <= {0, 1, 2}
+        assert {move.position for move in moves_of(found)} <= {0, 1, 2}
     for layer in white.layers:
         (by_word,) = white.embeddings([text], layer)
         (by_letter,) = white.embeddings([text], layer, "characters")
@@ -274,49 +279,49 @@ def test_what_is_cut_off_has_no_slope_no_vector_and_no_edit(name: str) -> None:
 
 def test_only_the_places_aimed_at_are_edited(name: str) -> None:
     tested = model(name)
-    white = White(tested)
-    for space in (Space(top=10**6), Space("characters", top=10**6)):
+    white = NetworkWhiteBox(tested)
+    for space in (EditSpace(top_k=10**6), EditSpace("characters", top_k=10**6)):
         whole = {
-            (m.place, m.new): m for m in moves_of(white.flips([aim(ITEMS[1], tested, space)])[0])
+            (m.position, m.new): m for m in moves_of(white.flips([aim(ITEMS[1], tested, space)])[0])
         }
-        some = Aim(ITEMS[1], 1, None, space, (8, 2))
+        some = EditRequest(ITEMS[1], 1, None, space, (8, 2))
         (found,) = white.flips([some])
-        told = {(m.place, m.new): m for m in moves_of(found)}
-        assert {place for place, _ in told} == {2, 8}
+        told = {(m.position, m.new): m for m in moves_of(found)}
+        assert {position for position, _ in told} == {2, 8}
         assert told.keys() == {key for key in whole if key[0] in (2, 8)}
         for key, move in told.items():
             assert move.gain == pytest.approx(whole[key].gain, abs=1e-12)
-        (found,) = white.flips([Aim(ITEMS[1], 1, None, space, ())])
+        (found,) = white.flips([EditRequest(ITEMS[1], 1, None, space, ())])
         assert len(found.moves.gain) == 0 and len(found.scores) == 3
 
 
 def test_odd_texts(name: str) -> None:
     tested = model(name, double=False)
-    white = White(tested)
+    white = NetworkWhiteBox(tested)
     texts = [Text.of(text) for text in ("", "?!", "\x00", "a\ud800b", "good " * 1000, "é̂ ﷺ 𝔣ilm")]
     texts += [Text.of("good film").mask(0), Text.of("good film").swap(1, "")]
-    for space in (Space(), CHARACTERS):
+    for space in (EditSpace(), CHARACTERS):
         orders = [aim(text, tested, space) for text in texts]
-        for text, found, slope in zip(texts, white.flips(orders), white.gradients(orders)):
+        for text, found, gradient in zip(texts, white.flips(orders), white.gradients(orders)):
             assert np.isfinite(found.scores).all() and np.isfinite(gains(found)).all()
-            assert len(slope.value) == len(text)
+            assert len(gradient.value) == len(text)
     hole = texts[6]
     (found,) = white.gradients([aim(hole, tested, CHARACTERS)])
     assert [len(value) for value in found.value] == [0, 4] and hole.words[0] is HOLE
     (found,) = white.flips([aim(hole, tested, CHARACTERS)])
-    assert {move.place for move in moves_of(found)} == {1}
+    assert {move.position for move in moves_of(found)} == {1}
     (found,) = white.flips([aim(hole, tested)])
-    assert {move.place for move in moves_of(found)} == {0, 1}
+    assert {move.position for move in moves_of(found)} == {0, 1}
 
 
 def test_every_kind_of_edit_is_there_and_none_too_many(name: str) -> None:
     tested = model(name)
-    white = White(tested)
-    (found,) = white.flips([aim(ITEMS[0], tested, Space("characters", top=10**6))])
-    assert {move.kind for move in moves_of(found)} == set(CHARACTER_KINDS)
-    (found,) = white.flips([aim(ITEMS[0], tested, Space("characters", ("insert",), top=5))])
+    white = NetworkWhiteBox(tested)
+    (found,) = white.flips([aim(ITEMS[0], tested, EditSpace("characters", top_k=10**6))])
+    assert {move.kind for move in moves_of(found)} == set(CHARACTER_EDITS)
+    (found,) = white.flips([aim(ITEMS[0], tested, EditSpace("characters", ("insert",), top_k=5))])
     assert [move.kind for move in moves_of(found)] == ["insert"] * 5
-    (found,) = white.flips([aim(ITEMS[0], tested, Space(top=7))])
+    (found,) = white.flips([aim(ITEMS[0], tested, EditSpace(top_k=7))])
     assert [move.kind for move in moves_of(found)] == ["swap"] * 7
     assert {move.new for move in moves_of(found)} <= set(white.vocabulary)
     assert gains(found).tolist() == sorted(gains(found), reverse=True)
@@ -327,8 +332,8 @@ def test_every_kind_of_edit_is_there_and_none_too_many(name: str) -> None:
 
 def test_layers_are_what_the_network_makes(name: str) -> None:
     tested = model(name)
-    white, network = White(tested), tested.network
-    batch = batch_of(tested.encode(ITEMS), tested.reader, "cpu", apart=True)
+    white, network = NetworkWhiteBox(tested), tested.network
+    batch = make_batch(tested.encode(ITEMS), tested.reader, "cpu", apart=True)
     expected: dict[str, Any] = {}
     with torch.no_grad():
         embedded = network.embed(batch)
@@ -352,15 +357,17 @@ def test_layers_are_what_the_network_makes(name: str) -> None:
         if layer != "characters":
             assert close(repeated[0][1], state[0, 1].expand(4, -1))
     with pytest.raises(UsageError, match=r"Unknown layer of My net 'layer 9'\. Did you mean"):
-        White(tested, "My net").embeddings(ITEMS, "layer 9")
+        NetworkWhiteBox(tested, "My net").embeddings(ITEMS, "layer 9")
 
 
 def test_characters_have_vectors_of_their_own() -> None:
     tested = model("CharCNN-LSTM")
     spelling, reader = tested.network.spelling, tested.reader
-    (found,) = White(tested).embeddings([Text.of("goo tattooing ŷ")], "characters", "characters")
+    (found,) = NetworkWhiteBox(tested).embeddings(
+        [Text.of("goo tattooing ŷ")], "characters", "characters"
+    )
     table = spelling.embedding.weight.detach().numpy()
-    assert found[0] == pytest.approx(table[list(reader.spelt("goo"))])
+    assert found[0] == pytest.approx(table[list(reader.character_ids("goo"))])
     assert found[0][1].tolist() == found[0][2].tolist() != found[0][0].tolist()
     assert np.isfinite(found[1][:8]).all() and np.isnan(found[1][8:]).all() and len(found[1]) == 9
     assert found[2] == pytest.approx(table[1:2])  # a strange one
@@ -368,7 +375,7 @@ def test_characters_have_vectors_of_their_own() -> None:
 
 def test_words_alone_are_embedded_as_the_dictionary_has_them() -> None:
     tested = model("LSTM-W-Random-2")
-    white = White(tested)
+    white = NetworkWhiteBox(tested)
     assert white.vocabulary == tested.vocabulary.words[2:]
     rows = white.embeddings([Text.of(word) for word in white.vocabulary], "embedding")
     table = tested.network.embedding.weight.detach().numpy()
@@ -380,11 +387,11 @@ def test_words_alone_are_embedded_as_the_dictionary_has_them() -> None:
 
 def test_attention_is_that_of_the_network() -> None:
     tested = model("Transformer-W-Random-2")
-    batch = batch_of(tested.encode(ITEMS), tested.reader, "cpu")
+    batch = make_batch(tested.encode(ITEMS), tested.reader, "cpu")
     with torch.no_grad():
         vectors = tested.network.vectors(tested.network.embed(batch), batch)
         weights = tested.network.encoder.attended(vectors, batch.length)[1]
-    for n, (text, found) in enumerate(zip(ITEMS, White(tested).attention(ITEMS))):
+    for n, (text, found) in enumerate(zip(ITEMS, NetworkWhiteBox(tested).attention(ITEMS))):
         count = len(text)
         assert found.shape == (2, 2, count, count)
         assert found.sum(axis=3) == pytest.approx(np.ones((2, 2, count)))
@@ -395,11 +402,11 @@ def test_attention_is_that_of_the_network() -> None:
 def test_attention_of_a_head_has_one_row() -> None:
     tested = model("BiLSTM-WC-Random-2-attention")
     network = tested.network
-    batch = batch_of(tested.encode(ITEMS), tested.reader, "cpu")
+    batch = make_batch(tested.encode(ITEMS), tested.reader, "cpu")
     with torch.no_grad():
         states = network.states(network.vectors(network.embed(batch), batch), batch.length)
         weight = network.pool(states[-1], batch.length, network.encoder)[1]
-    for n, (text, found) in enumerate(zip(ITEMS, White(tested).attention(ITEMS))):
+    for n, (text, found) in enumerate(zip(ITEMS, NetworkWhiteBox(tested).attention(ITEMS))):
         assert found.shape == (1, 1, 1, len(text)) and found.sum() == pytest.approx(1.0)
         assert close(found[0, 0, 0], weight[n, : len(text)].numpy(), 1e-12)
 
@@ -407,9 +414,9 @@ def test_attention_of_a_head_has_one_row() -> None:
 @pytest.mark.parametrize("name", ["Transformer-W-Random-2", "BiLSTM-WC-Random-2-attention"])
 def test_attention_leaves_out_what_is_locked_or_cut_off(name: str) -> None:
     tested = model(name, reads=8, pairs=True)
-    few, many = White(tested).attention([pair(True), pair(False)])
+    few, many = NetworkWhiteBox(tested).attention([pair(True), pair(False)])
     kept = [0, 1, 2, 6]
-    rows = kept if isinstance(tested.network.encoder, SelfAttention) else [0]
+    rows = kept if isinstance(tested.network.encoder, TransformerEncoder) else [0]
     assert few.shape[3] == 7 and many.shape[3] == 10
     assert many[:, :, rows].sum(axis=3).max() < 1 - 1e-3  # signs between fields got something
     picked = many[:, :, rows][..., kept]
@@ -419,4 +426,4 @@ def test_attention_leaves_out_what_is_locked_or_cut_off(name: str) -> None:
 
 def test_a_network_without_attention_says_so() -> None:
     with pytest.raises(UsageError, match=r"^My net has no attention\. Ask a model that has"):
-        White(model("CharCNN-LSTM"), "My net").attention(ITEMS)
+        NetworkWhiteBox(model("CharCNN-LSTM"), "My net").attention(ITEMS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.asks import Attack
-from brittle.attacks.own import checked, imported
+from brittle.attacks.own import check_attack, import_recipe
 from brittle.errors import BrittleError, UsageError, unknown
 
 ATTACKS: Mapping[str, str] = {
@@ -54,7 +54,7 @@ class Setting:
 def recipe(name: str) -> Recipe:
     """Find the recipe of a named attack, or the user's own as `python:module:name`."""
     if name.startswith("python:"):
-        return imported(name)
+        return import_recipe(name)
     if name.lower() not in ATTACKS:
         raise unknown("attack", name, ATTACKS, "Your own stands here as python:module:name.")
     module, function = ATTACKS[name.lower()].split(":")
@@ -106,7 +106,7 @@ def build(
         raise UsageError(
             f"{name!r} raised {type(error).__name__}: {error}, when called to make the attack."
         ) from error
-    return checked(name, attack)
+    return check_attack(name, attack)
 
 
 def summary(recipe: Recipe) -> str:

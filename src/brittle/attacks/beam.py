@@ -7,7 +7,7 @@ from heapq import merge
 from itertools import compress, islice
 
 from brittle.asks import Case, Flips, Search, Try
-from brittle.moves import Aim, Move, Moves
+from brittle.moves import EditRequest, Move, Moves
 from brittle.text import Text, Word
 
 Path = tuple[float, Text]
@@ -21,7 +21,7 @@ SCREENED = 4
 
 def beam(
     case: Case[Text],
-    aimed: Callable[[Text], Aim],
+    aimed: Callable[[Text], EditRequest],
     written: Written,
     *,
     width: int,
@@ -75,7 +75,7 @@ def _child(
     new = written(text, move)
     if new is None:
         return None
-    words = (*text.words[: move.place], new, *text.words[move.place + 1 :])
+    words = (*text.words[: move.position], new, *text.words[move.position + 1 :])
     if words in seen:
         return None
     seen.add(words)

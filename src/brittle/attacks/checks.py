@@ -17,7 +17,7 @@ def count(**given: int) -> None:
             )
 
 
-def above_zero(**given: float) -> None:
+def positive(**given: float) -> None:
     """Refuse a setting that must be a positive, finite number."""
     for name, value in given.items():
         if not isinstance(value, int | float) or not 0 < value < math.inf:
@@ -27,7 +27,7 @@ def above_zero(**given: float) -> None:
             )
 
 
-def part(**given: float) -> None:
+def share(**given: float) -> None:
     """Refuse a setting that must be a share: above 0, at most 1."""
     for name, value in given.items():
         if not isinstance(value, int | float) or not 0 < value <= 1:

@@ -10,9 +10,9 @@ import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
 from brittle.attacks import checks
-from brittle.attacks.substitutes import Options, most_words, substitutes
+from brittle.attacks.substitutes import Options, max_words, substitutes
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose
+from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
 
 
@@ -51,7 +51,7 @@ class Genetic:
         options = yield from substitutes(case, self.proposal)
         if not any(options):
             return
-        most = most_words(text, self.share)
+        most = max_words(text, self.share)
         members = [text] * self.population
         elite: list[Text] = []
         for _ in range(self.generations):
@@ -70,10 +70,10 @@ def _perturbed(
 ) -> Search[Text]:
     """Put the best substitute at one position not changed yet, if it gains."""
     changed = [a != b for a, b in zip(member.words, original.words)]
-    places = [i for i, words in enumerate(options) if words and not changed[i]]
-    if not places or sum(changed) >= most:
+    positions = [i for i, words in enumerate(options) if words and not changed[i]]
+    if not positions or sum(changed) >= most:
         return member
-    i = rng.choices(places, [len(options[i]) for i in places])[0]
+    i = rng.choices(positions, [len(options[i]) for i in positions])[0]
     texts = member.swaps(i, options[i])
     seen = yield from Probe([member, *texts])
     best = int(seen.loss[1:].argmax())
@@ -110,9 +110,9 @@ def genetic(
 ) -> Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""
     checks.count(population=population, generations=generations)
-    checks.part(share=share)
-    checks.above_zero(temperature=temperature)
-    proposal = choose(
+    checks.share(share=share)
+    checks.positive(temperature=temperature)
+    proposal = choose_proposal(
         inflect=inflect,
         wordnet=wordnet,
         candidates=candidates,

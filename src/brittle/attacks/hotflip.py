@@ -9,11 +9,11 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks import checks
-from brittle.attacks.aims import aim, most_characters
+from brittle.attacks.aims import edit_request, max_characters
 from brittle.attacks.beam import beam
 from brittle.english.spelling import is_further, stays_one_word
 from brittle.errors import UsageError, unknown
-from brittle.moves import CHARACTER_KINDS, Kind, Move, Space
+from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move
 from brittle.text import Text
 
 
@@ -31,7 +31,7 @@ class HotFlip:
     What the paper leaves open: every edit takes its word further from the original, by
     Levenshtein's distance, so that r edits change r characters and none is spent on redoing another
     (the slope points at the same few characters again and again); no text comes twice; an edit that
-    gains nothing is followed where nothing better is left. Of each text the `top` best edits are
+    gains nothing is followed where nothing better is left. Of each text the `top_k` best edits are
     looked at, more than the beam can hold, since some are words of the dictionary or lead to one
     text by two ways; where these are used up, the beam is narrower.
 
@@ -41,25 +41,25 @@ class HotFlip:
 
     beam: int = 10
     share: float = 0.1
-    kinds: tuple[Kind, ...] = CHARACTER_KINDS
+    kinds: tuple[EditKind, ...] = CHARACTER_EDITS
     known: bool = False
     asks: ClassVar = (Flips, Try)
 
     @property
-    def top(self) -> int:
+    def top_k(self) -> int:
         return max(64, 8 * self.beam)
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
-        steps = most_characters(case, self.share)
+        steps = max_characters(case, self.share)
         if not steps:
             return
-        space = Space("characters", self.kinds, self.top)
-        aimed = partial(aim, case, space, tuple(case.places))
+        space = EditSpace("characters", self.kinds, self.top_k)
+        aimed = partial(edit_request, case, space, tuple(case.positions))
         original = case.text.words
 
         def written(text: Text, move: Move) -> str | None:
-            new, old, first = move.new, str(text.words[move.place]), str(original[move.place])
-            fine = (self.known or not move.known) and stays_one_word(new)
+            new, old, first = move.new, str(text.words[move.position]), str(original[move.position])
+            fine = (self.known or not move.in_vocabulary) and stays_one_word(new)
             return new if fine and is_further(new, old, first) else None
 
         yield from beam(case, aimed, written, width=self.beam, steps=steps)
@@ -70,25 +70,25 @@ def hotflip(
     beam: Annotated[int, "how many texts are followed side by side; 1 is a greedy search"] = 10,
     share: Annotated[float, "at most this share of the characters is edited"] = 0.1,
     kinds: Annotated[str, "which edits: flip, insert, delete, with commas between"] = ",".join(
-        CHARACTER_KINDS
+        CHARACTER_EDITS
     ),
     known: Annotated[bool, "an edited word may be a word of the target's dictionary"] = False,
 ) -> HotFlip:
     """Edit the characters that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
     checks.count(beam=beam)
-    checks.part(share=share)
+    checks.share(share=share)
     return HotFlip(beam, share, _kinds(kinds), known)
 
 
-def _kinds(told: str) -> tuple[Kind, ...]:
+def _kinds(told: str) -> tuple[EditKind, ...]:
     """Read a list of kinds; their order tells nothing."""
     named = [name.strip().lower() for name in told.split(",") if name.strip()]
     for name in named:
-        if name not in CHARACTER_KINDS:
-            raise unknown("kind of edit", name, CHARACTER_KINDS)
+        if name not in CHARACTER_EDITS:
+            raise unknown("kind of edit", name, CHARACTER_EDITS)
     if not named:
         raise UsageError(
-            f"Got --kinds {told!r}; expected one or more of {', '.join(CHARACTER_KINDS)}, with "
+            f"Got --kinds {told!r}; expected one or more of {', '.join(CHARACTER_EDITS)}, with "
             "commas between, such as --kinds flip,delete."
         )
-    return tuple(kind for kind in CHARACTER_KINDS if kind in named)
+    return tuple(kind for kind in CHARACTER_EDITS if kind in named)

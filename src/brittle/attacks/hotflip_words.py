@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Flips, Search, Tag, Try
 from brittle.attacks import checks
-from brittle.attacks.aims import aim, as_written
+from brittle.attacks.aims import edit_request, match_case_if_lower
 from brittle.attacks.beam import beam
 from brittle.english.lexemes import same_lexeme
 from brittle.english.spelling import stays_one_word
 from brittle.english.stop_words import is_stop_word
-from brittle.moves import Aim, Move, Space
+from brittle.moves import EditRequest, EditSpace, Move
 from brittle.text import Text
 
 SCREENED_TOP = 500
@@ -47,26 +47,26 @@ class HotFlipWords:
     asks: ClassVar = (Tag, Flips, Try)
 
     @property
-    def space(self) -> Space:
+    def space(self) -> EditSpace:
         screened = self.same_tag or self.other_lexeme
         top = max(SCREENED_TOP if screened else 32, 4 * self.beam)
-        return Space("words", top=top, cosine=self.cosine or None)
+        return EditSpace("words", top_k=top, cosine=self.cosine or None)
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         original, space = case.text.words, self.space
-        free = [i for i in case.places if self.stop_words or not is_stop_word(str(original[i]))]
+        free = [i for i in case.positions if self.stop_words or not is_stop_word(str(original[i]))]
         steps = min(self.words, len(free))
         if not steps:
             return
         tags = (yield from Tag([case.text]))[0] if self.same_tag else ()
 
-        def aimed(text: Text) -> Aim:
+        def aimed(text: Text) -> EditRequest:
             left = tuple(i for i in free if text.words[i] == original[i])
-            return aim(case, space, left, text)
+            return edit_request(case, space, left, text)
 
         def written(text: Text, move: Move) -> str | None:
-            old = str(original[move.place])
-            new = as_written(move.new, old)
+            old = str(original[move.position])
+            new = match_case_if_lower(move.new, old)
             fine = stays_one_word(new) and not (self.other_lexeme and same_lexeme(old, new))
             return new if fine else None
 

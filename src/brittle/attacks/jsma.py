@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks import checks
-from brittle.attacks.aims import aim, as_written
+from brittle.attacks.aims import edit_request, match_case_if_lower
 from brittle.english.spelling import stays_one_word
 from brittle.errors import unknown
-from brittle.moves import Moves, Space
+from brittle.moves import EditSpace, Moves
 from brittle.text import Text
 
 DIRECTIONS = ("gradient", "sign")
@@ -41,15 +41,15 @@ class JSMA:
     asks: ClassVar = (Flips, Try)
 
     @property
-    def space(self) -> Space:
+    def space(self) -> EditSpace:
         # A few more than the one that is taken, for entries that are no words.
-        return Space("words", top=16, of="logit", sign=self.direction == "sign")
+        return EditSpace("words", top_k=16, objective="logit", sign=self.direction == "sign")
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text, changed, judged = case.text, 0, case.text
-        for i in reversed(case.places):
+        for i in reversed(case.positions):
             judged = text
-            answer = yield from Flips([text], partial(aim, case, self.space, (i,)))
+            answer = yield from Flips([text], partial(edit_request, case, self.space, (i,)))
             new = _best(answer.moves[0], str(text.words[i]))
             if new is not None:
                 text, changed = text.swap(i, new), changed + 1
@@ -64,7 +64,7 @@ def _best(moves: Moves, old: str) -> str | None:
     for n, gain in enumerate(moves.gain.tolist()):
         if gain <= 0:
             break
-        new = as_written(moves[n].new, old)
+        new = match_case_if_lower(moves[n].new, old)
         if new != old and stays_one_word(new):
             return new
     return None

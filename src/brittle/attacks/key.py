@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Try
 from brittle.attacks import checks
-from brittle.attacks.aims import most_characters
+from brittle.attacks.aims import max_characters
 from brittle.english.keyboard import beside
 from brittle.text import Text
 
@@ -44,7 +44,7 @@ class Key:
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text, loss = case.text, case.start_loss
-        for _ in range(most_characters(case, self.share)):
+        for _ in range(max_characters(case, self.share)):
             spots = self._spots(case, text)
             if not spots:
                 return
@@ -59,7 +59,7 @@ class Key:
         """List the characters that can be changed, by word and place in it, and into what."""
         return [
             (i, at, options)
-            for i in case.places
+            for i in case.positions
             for at, character in enumerate(str(text.words[i]))
             if (options := self._options(character))
         ]
@@ -79,7 +79,7 @@ def key(
     draws: Annotated[int, "how many random changes are tried in a step"] = 10,
 ) -> Key:
     """Type random neighbours on the keyboard (Key: Belinkov and Bisk, 2018)."""
-    checks.part(share=share)
+    checks.share(share=share)
     checks.count(draws=draws)
     return Key(False, share, draws)
 
@@ -90,6 +90,6 @@ def key_any(
     draws: Annotated[int, "how many random changes are tried in a step"] = 10,
 ) -> Key:
     """Type random letters and digits (Key*: Ebrahimi et al., 2018)."""
-    checks.part(share=share)
+    checks.share(share=share)
     checks.count(draws=draws)
     return Key(True, share, draws)

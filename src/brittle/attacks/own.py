@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle.asks import Ask, Attack
 from brittle.errors import UsageError
-from brittle.named import named
+from brittle.named import import_named
 
 EXPECTED = (
     "an attack (an object with `asks`, a tuple such as (Probe, Try), and a method "
@@ -17,11 +17,11 @@ EXPECTED = (
 )
 
 
-def imported(name: str) -> Callable[..., Attack]:
+def import_recipe(name: str) -> Callable[..., Attack]:
     """Import the recipe that `python:module:name` means; the working folder is looked in too."""
-    thing = named(name, "python:mine:shout")
+    thing = import_named(name, "python:mine:shout")
     if hasattr(thing, "asks") and not isinstance(thing, type):
-        attack = checked(name, thing)
+        attack = check_attack(name, thing)
         return lambda: attack
     if inspect.isgeneratorfunction(thing):
         raise UsageError(
@@ -34,7 +34,7 @@ def imported(name: str) -> Callable[..., Attack]:
     return thing  # type: ignore[no-any-return]
 
 
-def checked(name: str, attack: Any) -> Attack:
+def check_attack(name: str, attack: Any) -> Attack:
     """Give back what was made if it is an attack, or say what it lacks."""
     kind = type(attack).__name__
     if isinstance(attack, type):

@@ -10,9 +10,9 @@ import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
 from brittle.attacks import checks
-from brittle.attacks.substitutes import most_words, substitutes
+from brittle.attacks.substitutes import max_words, substitutes
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose
+from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
 
 
@@ -40,17 +40,17 @@ class PWWS:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text = case.text
         options = yield from substitutes(case, self.proposal)
-        places = [i for i, words in enumerate(options) if words]
-        if not places:
+        positions = [i for i, words in enumerate(options) if words]
+        if not positions:
             return
-        without = yield from Probe([text.mask(i) for i in case.places])
-        saliency = dict(zip(case.places, _softmax(without.loss - case.start_loss)))
-        best = yield from together(_best(case, i, options[i]) for i in places)
-        score = {i: saliency[i] * gain for i, (_, gain) in zip(places, best)}
-        words = {i: word for i, (word, _) in zip(places, best)}
-        order = sorted(places, key=lambda i: -score[i])
+        without = yield from Probe([text.mask(i) for i in case.positions])
+        saliency = dict(zip(case.positions, _softmax(without.loss - case.start_loss)))
+        best = yield from together(_best(case, i, options[i]) for i in positions)
+        score = {i: saliency[i] * gain for i, (_, gain) in zip(positions, best)}
+        words = {i: word for i, (word, _) in zip(positions, best)}
+        order = sorted(positions, key=lambda i: -score[i])
         path = []
-        for i in order[: most_words(text, self.share)]:
+        for i in order[: max_words(text, self.share)]:
             text = text.swap(i, words[i])
             path.append(text)
         yield from Try(path, in_order=True)
@@ -77,8 +77,10 @@ def pwws(
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> PWWS:
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
-    checks.part(share=share)
+    checks.share(share=share)
     return PWWS(
-        choose(inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words),
+        choose_proposal(
+            inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
+        ),
         share,
     )

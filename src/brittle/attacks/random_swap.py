@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Tag, Try
 from brittle.attacks import checks
-from brittle.attacks.substitutes import most_words, substitutes
+from brittle.attacks.substitutes import max_words, substitutes
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose
+from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
 
 
@@ -30,10 +30,10 @@ class RandomSwap:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text = case.text
         options = yield from substitutes(case, self.proposal)
-        places = [i for i, words in enumerate(options) if words]
-        rng.shuffle(places)
+        positions = [i for i, words in enumerate(options) if words]
+        rng.shuffle(positions)
         path = []
-        for i in places[: most_words(text, self.share)]:
+        for i in positions[: max_words(text, self.share)]:
             text = text.swap(i, rng.choice(options[i]))
             path.append(text)
         if path:
@@ -49,8 +49,10 @@ def random_swap(
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> RandomSwap:
     """Swap random words for random synonyms: the floor for every word attack."""
-    checks.part(share=share)
+    checks.share(share=share)
     return RandomSwap(
-        choose(inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words),
+        choose_proposal(
+            inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
+        ),
         share,
     )

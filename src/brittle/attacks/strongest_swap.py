@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Search, Try
 from brittle.attacks import checks
 from brittle.attacks.tack_on import opposite
-from brittle.proposals.strong_words import StrongWords, learned
+from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
 
 
@@ -41,7 +41,7 @@ class StrongestSwap:
         assert label is not None
         choices = self.strong.strongest(other, label, self.words)
         strength = [self.strong.strength(str(word), label, other) for word in text.words]
-        for i in sorted(case.places, key=lambda i: -strength[i])[: self.n]:
+        for i in sorted(case.positions, key=lambda i: -strength[i])[: self.n]:
             text = text.swap(i, rng.choice(choices))
         yield from Try([text])
 
@@ -56,4 +56,4 @@ def strongest_swap(
 ) -> StrongestSwap:
     """Replace the n strongest words by strong words of the opposite class."""
     checks.count(n=n, words=words)
-    return StrongestSwap(learned(learn_from, labels, label_map), n, words)
+    return StrongestSwap(learn_strong_words(learn_from, labels, label_map), n, words)

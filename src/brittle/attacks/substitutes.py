@@ -17,7 +17,7 @@ def substitutes(case: Case[Text], proposal: Proposal) -> Search[Options]:
     Words that the target does not read have none. Parts of speech are asked for only where the
     proposal looks at them.
     """
-    text, read = case.text, set(case.places)
+    text, read = case.text, set(case.positions)
     tags: Sequence[str] = ("",) * len(text)
     if proposal.needs_tags:
         tags = (yield from Tag([text]))[0]
@@ -28,7 +28,7 @@ def substitutes(case: Case[Text], proposal: Proposal) -> Search[Options]:
     ]
 
 
-def most_words(text: Text, share: float) -> int:
+def max_words(text: Text, share: float) -> int:
     """Say how many words a share of the text is: rounded down, but at least one."""
     return max(1, int(share * len(text) + 1e-9))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from brittle.asks import Case, Search, Try
 from brittle.attacks import checks
-from brittle.proposals.strong_words import StrongWords, learned
+from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
 
 
@@ -57,4 +57,4 @@ def tack_on(
 ) -> TackOn:
     """Replace the first word by a strong word of the opposite class."""
     checks.count(words=words)
-    return TackOn(learned(learn_from, labels, label_map), words)
+    return TackOn(learn_strong_words(learn_from, labels, label_map), words)

@@ -351,9 +351,9 @@ def _adversarial(args: argparse.Namespace) -> Any:
     given = {name: getattr(args, name) for name in ("share", "noise", "copies", "every")}
     given = {name: value for name, value in given.items() if value is not None} | _settings(args)
     if args.adversarial:
-        from brittle.training.adversarial.by_attack import hardening
+        from brittle.training.adversarial.by_attack import parse_training
 
-        return hardening(args.adversarial, device=args.device, **given)
+        return parse_training(args.adversarial, device=args.device, **given)
     if given:
         raise UsageError(
             f"--{next(iter(given))} is a setting of adversarial training. Name the method with "

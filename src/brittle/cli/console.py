@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from brittle.runs.runner import Progress
+from brittle.runs.runner import RunProgress
 
 
 def show(thing: Any) -> None:
@@ -37,7 +37,7 @@ def dump(value: Any) -> None:
 
 
 @contextlib.contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+def progress(quiet: bool) -> Iterator[Callable[[RunProgress], None] | None]:
     """Show how far a run is: a live line on a terminal, else a line every few seconds."""
     if quiet:
         yield None
@@ -49,7 +49,7 @@ def progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
 
 
 @contextlib.contextmanager
-def _live() -> Iterator[Callable[[Progress], None]]:
+def _live() -> Iterator[Callable[[RunProgress], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -58,16 +58,16 @@ def _live() -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=None, told="")
 
-        def update(p: Progress) -> None:
+        def update(p: RunProgress) -> None:
             bar.update(task, total=p.planned, completed=p.done, told=_told(p))
 
         yield update
 
 
-def _lines(every: float = 5.0) -> Callable[[Progress], None]:
+def _lines(every: float = 5.0) -> Callable[[RunProgress], None]:
     last = time.monotonic()
 
-    def update(p: Progress) -> None:
+    def update(p: RunProgress) -> None:
         nonlocal last
         if p.done == p.planned or time.monotonic() - last >= every:
             last = time.monotonic()
@@ -76,7 +76,7 @@ def _lines(every: float = 5.0) -> Callable[[Progress], None]:
     return update
 
 
-def _told(p: Progress) -> str:
+def _told(p: RunProgress) -> str:
     attacked = sum(p.counts.get(s, 0) for s in ("won", "lost", "spent", "unconfirmed"))
     won = p.counts.get("won", 0)
     rate = p.sent / p.seconds if p.seconds > 0 else 0.0

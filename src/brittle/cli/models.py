@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brittle.cli.listing import Rows, table
-from brittle.training import Trained, trained
+from brittle.training import TrainedModel, trained_models
 from brittle.zoo.names import grid
 
 OTHERS = "hf:NAME or a folder"
@@ -17,13 +17,13 @@ head behind that where it is not the encoder's own: BiLSTM-C-Random-1-mean."""
 
 def everything() -> dict[str, Any]:
     """Tell all there is to tell, for programs."""
-    there = trained()
+    there = trained_models()
     return {
         "parts": {
-            "encoders": {name: _encoder(name) for name in grid.ENCODERS},
+            "encoders": {name: _encoder(name) for name in grid.ENCODER_NAMES},
             "inputs": dict(grid.INPUTS),
             "embeddings": dict(grid.EMBEDDINGS),
-            "heads": dict(grid.HEADS),
+            "heads": dict(grid.HEAD_NAMES),
             "sizes": list(grid.SIZES),
         },
         "models": [
@@ -32,7 +32,7 @@ def everything() -> dict[str, Any]:
                 "what it is": design.about,
                 "kind": design.kind,
                 "parts": dict(design.parts),
-                "settings": grid.plain(grid.settings(design)),
+                "settings": grid.as_json(grid.settings(design)),
                 "trained": [model.spec for model in there if model.name == design.name],
             }
             for design in grid.designs()
@@ -49,13 +49,13 @@ def shown() -> Any:
     def indented(rows: Rows) -> list[Any]:
         return ["", Padding(table(rows, ""), (0, 0, 0, 2), expand=False)]
 
-    there = trained()
+    there = trained_models()
     parts = [NAMES]
     for rows in (
         _encoders(),
         _rows("input", grid.INPUTS),
         _embeddings(),
-        _rows("head", grid.HEADS),
+        _rows("head", grid.HEAD_NAMES),
     ):
         parts += indented(rows)
     parts += ["", "Models with names of their own:", *indented(_named())]
@@ -74,15 +74,15 @@ def _encoders() -> Rows:
             "layers": ", ".join(map(str, told["layers"])),
             "own head": told["own head"],
         }
-        for name, told in ((name, _encoder(name)) for name in grid.ENCODERS)
+        for name, told in ((name, _encoder(name)) for name in grid.ENCODER_NAMES)
     ]
 
 
 def _encoder(name: str) -> dict[str, Any]:
     return {
-        "what it is": grid.ENCODERS[name],
+        "what it is": grid.ENCODER_NAMES[name],
         "layers": list(grid.LAYERS[name]),
-        "own head": grid.OWN_HEAD[name],
+        "own head": grid.DEFAULT_HEAD[name],
     }
 
 
@@ -106,7 +106,7 @@ def _named() -> Rows:
     return [*rows, {"model": OTHERS, "what it is": "any encoder of transformers, tuned"}]
 
 
-def _trained(there: Sequence[Trained]) -> Rows:
+def _trained(there: Sequence[TrainedModel]) -> Rows:
     return [
         {
             "name": model.spec,
@@ -118,7 +118,7 @@ def _trained(there: Sequence[Trained]) -> Rows:
     ]
 
 
-def _told(model: Trained) -> dict[str, Any]:
+def _told(model: TrainedModel) -> dict[str, Any]:
     card = model.card
     return {
         "spec": model.spec,

@@ -14,10 +14,10 @@ from brittle.errors import UsageError
 def nearest(args: argparse.Namespace) -> None:
     """`brittle nearest`."""
     from brittle.cli import console
-    from brittle.studies.representation import words_at
+    from brittle.studies.representation import embed_vocabulary
 
     target, pairs = _from_run(args) if args.run is not None else _from_words(args)
-    words = words_at(target, args.layer, args.most)
+    words = embed_vocabulary(target, args.layer, args.most)
     told = f"{target.name}, layer {words.layer}, {len(words.words):,} words"
     if pairs:
         changes = [words.change(old, new, args.k) for old, new in pairs]
@@ -92,9 +92,9 @@ def papers(args: argparse.Namespace) -> None:
 def nearest_words(run: Any, target: Any, k: int = 5, most: int = 12) -> str:
     """Make the report's section on the nearest words of the words a run's edits changed."""
     from brittle.reports.nearest import nearest_section
-    from brittle.studies.representation import edited_words, words_at
+    from brittle.studies.representation import edited_words, embed_vocabulary
 
-    words = words_at(target)
+    words = embed_vocabulary(target)
     changes = [words.change(old, new, k) for old, new in edited_words(run.results(), most)]
     rows = [
         (c.word, c.edited, [n.word for n in c.before], [n.word for n in c.after]) for c in changes

@@ -46,14 +46,14 @@ def load(
             )
         dataset = files.load(source, text, label, locked, also_known=catalogue.CATALOGUE)
     else:
-        remedy = f"A file ({files.ENDINGS_TOLD}) or a name of the hub (hf:NAME) works too."
+        remedy = f"A file ({files.ENDINGS_TEXT}) or a name of the hub (hf:NAME) works too."
         raise unknown("data set", source, catalogue.CATALOGUE, remedy)
     return dataset.take(limit, seed)
 
 
 def names() -> list[Entry]:
     """The data sets known by name; str() of each is a line about it. Nothing is loaded."""
-    return list(catalogue.ENTRIES)
+    return list(catalogue.DATASETS)
 
 
 def _known(

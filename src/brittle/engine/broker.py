@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from brittle.engine.desks import Desk, Failures, Work, halved, timed
+from brittle.engine.desks import BatchCost, Desk, Failures, compute_batch, compute_by_halves
 from brittle.engine.workers import Cache, Pace, Workers
 from brittle.errors import Interrupted, RunStopped
 
@@ -131,7 +131,7 @@ class Broker:
         desk = self.desks[question]
         if not (desk.counted or desk.watched or desk.costly or desk.parallel > 1):
             for batch in batches:
-                yield batch, *self._noted(question, batch, *timed(desk, batch, items))
+                yield batch, *self._noted(question, batch, *compute_batch(desk, batch, items))
             return
         if question not in self._workers:
             self._workers[question] = Workers(desk.parallel)
@@ -143,7 +143,7 @@ class Broker:
                 batch, halt = self._allowed(waiting.pop())
                 if batch:
                     self.totals.sent += len(batch) if desk.counted else 0
-                    workers.send(batch, partial(timed, desk, batch, items))
+                    workers.send(batch, partial(compute_batch, desk, batch, items))
                     flying += 1
             if flying:
                 batch, answered, error = workers.next(self.watchdog if desk.watched else None)
@@ -166,7 +166,12 @@ class Broker:
         )
 
     def _noted(
-        self, question: str, batch: list[bytes], payloads: list[Any], failed: Failures, work: Work
+        self,
+        question: str,
+        batch: list[bytes],
+        payloads: list[Any],
+        failed: Failures,
+        work: BatchCost,
     ) -> tuple[list[Any], Failures]:
         if self.desks[question].counted:
             self.totals.sent += work.items - len(batch)  # what halving has sent again
@@ -182,4 +187,4 @@ def _keys(desk: Desk, items: Sequence[Any]) -> tuple[list[Any], Failures]:
     try:
         return list(desk.canonical(items)), {}
     except Exception:
-        return halved(desk.canonical, items)
+        return compute_by_halves(desk.canonical, items)

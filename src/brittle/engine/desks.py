@@ -35,9 +35,9 @@ class Desk:
     cache: int | None = None
 
 
-def desks(target: Any) -> dict[str, Desk]:
+def make_desks(target: Any) -> dict[str, Desk]:
     """Make the desks of a target that classifies: its scores, and its flips where it has them."""
-    made = {"scores": scores_desk(target)}
+    made = {"scores": make_scores_desk(target)}
     if hasattr(target, "flips"):
         made["flips"] = Desk(
             target.flips,
@@ -49,7 +49,7 @@ def desks(target: Any) -> dict[str, Desk]:
     return made
 
 
-def scores_desk(target: Any) -> Desk:
+def make_scores_desk(target: Any) -> Desk:
     """Make the desk of a target that classifies, from what the target offers."""
     width = len(target.labels)
     canonical = getattr(target, "canonical", None)
@@ -90,7 +90,7 @@ def scores_desk(target: Any) -> Desk:
     )
 
 
-def halved(
+def compute_by_halves(
     compute: Callable[[Sequence[Any]], Sequence[Any]], items: Sequence[Any]
 ) -> tuple[list[Any], Failures]:
     """Compute a batch; if it fails, halve it until the failing items are alone."""
@@ -107,13 +107,13 @@ def halved(
                 raise
             return [None], {0: error}
     half = len(items) // 2
-    left, failed_left = halved(compute, items[:half])
-    right, failed_right = halved(compute, items[half:])
+    left, failed_left = compute_by_halves(compute, items[:half])
+    right, failed_right = compute_by_halves(compute, items[half:])
     return left + right, failed_left | {half + n: error for n, error in failed_right.items()}
 
 
 @dataclass
-class Work:
+class BatchCost:
     """What one batch took, halves sent again included."""
 
     items: int = 0
@@ -121,12 +121,12 @@ class Work:
     seconds: float = 0.0
 
 
-def timed(
+def compute_batch(
     desk: Desk, batch: list[bytes], items: dict[bytes, Any]
-) -> tuple[list[Any], Failures, Work]:
+) -> tuple[list[Any], Failures, BatchCost]:
     """Compute a batch given by its keys, and say what that took."""
     given = batch if desk.from_keys else [items[key] for key in batch]
-    work = Work()
+    work = BatchCost()
 
     def compute(part: Sequence[Any]) -> Sequence[Any]:
         work.calls += 1
@@ -134,6 +134,6 @@ def timed(
         return desk.compute(part)
 
     start = time.perf_counter()
-    payloads, failures = halved(compute, given)
+    payloads, failures = compute_by_halves(compute, given)
     work.seconds = time.perf_counter() - start
     return payloads, failures, work

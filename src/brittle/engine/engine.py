@@ -18,7 +18,7 @@ import numpy as np
 from brittle.asks import Answer, Ask, Attack, Case, Search, Status, Try, assembled, leaves
 from brittle.engine.broker import Broker
 from brittle.engine.outcomes import Improvement, Outcome
-from brittle.engine.rounds import Answers, joined, told
+from brittle.engine.rounds import RoundAnswers, error_message, join_answers
 from brittle.errors import BrittleError, Interrupted, TargetDown
 from brittle.goals import Goal
 
@@ -119,7 +119,7 @@ class Engine:
         payloads, failures = self.broker.answer("scores", [case.text for case in cases])
         for number, (case, payload) in enumerate(zip(cases, payloads)):
             if number in failures:
-                ended.append(Outcome(case, "error", told(failures[number]), 1))
+                ended.append(Outcome(case, "error", error_message(failures[number]), 1))
                 continue
             label = self.goal.reference(payload) if case.label is None else case.label
             toward = -1 if case.toward is None else case.toward
@@ -160,11 +160,11 @@ class Engine:
         items: list[Any],
         owners: list[tuple[int, int, int]] | None,
         start: Answer | None,
-    ) -> Answers:
+    ) -> RoundAnswers:
         """Have one desk answer a round, and judge what it says if that was a query."""
         payloads, failures = self.broker.answer(question, items)
         if owners is None:
-            return Answers(payloads, failures)
+            return RoundAnswers(payloads, failures)
         rows = payloads
         if (failures or question != "scores") and start is not None:
             # A row of the right shape for what failed; the cases that asked for it end anyway.
@@ -172,9 +172,9 @@ class Engine:
         label, toward, count = np.array(owners).T
         scores = np.array(rows, dtype=np.float64)
         if not items:
-            return Answers(payloads, failures, (scores, np.empty(0), np.empty(0, dtype=bool)))
+            return RoundAnswers(payloads, failures, (scores, np.empty(0), np.empty(0, dtype=bool)))
         judged = self.goal.judge(scores, np.repeat(label, count), np.repeat(toward, count))
-        return Answers(payloads, failures, (scores, *judged))
+        return RoundAnswers(payloads, failures, (scores, *judged))
 
     def _plan(self, r: _Running) -> None:
         """Cut what the case asks to its budget: a Try in order, a Probe whole or not at all."""
@@ -203,7 +203,7 @@ class Engine:
     def _settle(
         self,
         r: _Running,
-        views: dict[str, Answers],
+        views: dict[str, RoundAnswers],
         winners: list[tuple[_Running, Improvement]],
         ended: list[Outcome],
     ) -> bool:
@@ -216,7 +216,7 @@ class Engine:
                 continue
             if failure is not None:
                 r.queries += len(asked) if leaf.is_query else 0
-                ended.append(self._outcome(r, "error", told(failure)))
+                ended.append(self._outcome(r, "error", error_message(failure)))
                 decided = True
             elif isinstance(leaf, Try):
                 winner = self._judge(r, leaf, asked, payload)
@@ -238,7 +238,7 @@ class Engine:
         r.heard.append(answers[0])
         if r.tried < len(r.path):
             return True
-        whole, r.heard = joined(r.heard), []
+        whole, r.heard = join_answers(r.heard), []
         return self._advance(r, whole, ended)
 
     def _judge(
@@ -271,7 +271,7 @@ class Engine:
         payloads, failures = self.broker.alone("scores", [best.item for _, best in winners])
         for number, ((r, best), payload) in enumerate(zip(winners, payloads)):
             if number in failures:
-                ended.append(self._outcome(r, "unconfirmed", told(failures[number]), best))
+                ended.append(self._outcome(r, "unconfirmed", error_message(failures[number]), best))
                 continue
             loss, won = self.goal.judge(
                 np.array([payload]), np.array([r.label]), np.array([r.toward])
@@ -292,7 +292,7 @@ class Engine:
         except BrittleError:
             raise
         except Exception as error:
-            ended.append(self._outcome(r, "error", f"the attack raised {told(error)}"))
+            ended.append(self._outcome(r, "error", f"the attack raised {error_message(error)}"))
         return False
 
     @staticmethod

@@ -13,7 +13,7 @@ from brittle.errors import BrittleError
 
 
 @dataclass
-class Answers:
+class RoundAnswers:
     """What one desk answered in a round, read off leaf by leaf in the order it was asked.
 
     `judged` is there for queries: scores, loss and won, a row for every payload.
@@ -48,7 +48,7 @@ class Answers:
         return answer, first_failure(self.failures, start, stop) if self.failures else None
 
 
-def joined(parts: list[Answer]) -> Answer:
+def join_answers(parts: list[Answer]) -> Answer:
     """Put the answers to the parts of one question together."""
     if len(parts) == 1:
         return parts[0]
@@ -60,6 +60,6 @@ def first_failure(failures: Failures, start: int, stop: int) -> Exception | None
     return next((failures[n] for n in range(start, stop) if n in failures), None)
 
 
-def told(error: Exception) -> str:
+def error_message(error: Exception) -> str:
     text = str(error) or "no message"
     return text if isinstance(error, BrittleError) else f"{type(error).__name__}: {text}"

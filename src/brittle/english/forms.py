@@ -12,51 +12,51 @@ from functools import lru_cache
 from brittle.text import words_of
 
 # The Penn tags of the words that have substitutes, by part of speech as WordNet writes it.
-PARTS: Mapping[str, str] = {
+PART_OF_SPEECH: Mapping[str, str] = {
     **dict.fromkeys(("NN", "NNS"), "n"),
     **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "v"),
     **dict.fromkeys(("JJ", "JJR", "JJS"), "a"),
     **dict.fromkeys(("RB", "RBR", "RBS"), "r"),
 }
 BASE_TAGS = frozenset({"NN", "VB", "VBP", "JJ", "RB"})
-BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being"})
+FORMS_OF_BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being"})
 
 _UNIVERSAL: Mapping[str, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 
 
 def lemmas(word: str, tag: str) -> tuple[str, ...]:
-    """List the lemmas a word may have under a tag of `PARTS`, in lower case.
+    """List the lemmas a word may have under a tag of `PART_OF_SPEECH`, in lower case.
 
     The tag decides where it can: "lay" is a form of "lie" as VBD, and its own lemma as VB.
     """
     from lemminflect import getLemma
 
     form = word.lower()
-    found: tuple[str, ...] = getLemma(form, _UNIVERSAL[PARTS[tag]])
+    found: tuple[str, ...] = getLemma(form, _UNIVERSAL[PART_OF_SPEECH[tag]])
     fitting = tuple(lemma for lemma in found if form in inflections(lemma, tag))
     return fitting or found
 
 
 def inflections(lemma: str, tag: str) -> tuple[str, ...]:
-    """List the forms a lemma takes under a tag of `PARTS`, the usual one first; maybe none."""
+    """List the forms a lemma takes under a tag of `PART_OF_SPEECH`, the usual one first."""
     from lemminflect import getInflection
 
     if tag in BASE_TAGS:
         return (lemma,)
     # The rules for unknown words would compare every adjective by its ending: "beautifuler".
-    compared = tag[-1] in "RS" and PARTS[tag] in "ar"
+    compared = tag[-1] in "RS" and PART_OF_SPEECH[tag] in "ar"
     forms: tuple[str, ...] = getInflection(lemma, tag, inflect_oov=not compared)
     return forms
 
 
 def as_tagged(name: str, tag: str) -> str | None:
-    """Put a dictionary entry under a tag of `PARTS`; None where it has no such form.
+    """Put a dictionary entry under a tag of `PART_OF_SPEECH`; None where it has no such form.
 
     Most entries are lemmas and are inflected. Some are not ("spectacles", "best"): these stand
     for themselves under their own tag, and have no other form.
     """
     entry = name.lower()
-    known = [own for own in possible_tags(entry) if PARTS.get(own) == PARTS[tag]]
+    known = [own for own in possible_tags(entry) if PART_OF_SPEECH.get(own) == PART_OF_SPEECH[tag]]
     if known and not BASE_TAGS.intersection(known):
         return entry if tag in known else None
     return next(iter(inflections(entry, tag)), None)
@@ -82,7 +82,7 @@ def possible_tags(word: str) -> frozenset[str]:
     return frozenset(tags)
 
 
-def cased(form: str, like: str) -> str:
+def match_case(form: str, like: str) -> str:
     """Write a form as a word is written: Title, UPPER, else in lower case."""
     if like[:1].isupper() and like[1:] == like[1:].lower():
         return form[:1].upper() + form[1:].lower()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from brittle.english.forms import PARTS, possible_tags
+from brittle.english.forms import PART_OF_SPEECH, possible_tags
 from brittle.errors import UsageError
 
 # Where a rule looks: for each of its one or two operands, in words or tags, at which distances.
@@ -71,7 +71,7 @@ def apply_rules(rules: Iterable[Rule], words: Sequence[str], tags: Sequence[str]
 def _may_be(word: str, old: str, new: str) -> bool:
     # Function words have few tags and the rules name them; nouns, verbs, adjectives and adverbs
     # must be known to the dictionary under the new tag.
-    return (old not in PARTS and new not in PARTS) or new in possible_tags(word)
+    return (old not in PART_OF_SPEECH and new not in PART_OF_SPEECH) or new in possible_tags(word)
 
 
 def _rule(line: str) -> Rule:

@@ -3,19 +3,20 @@
 from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
 from brittle.metrics.confusion import Confusion, confusion
 from brittle.metrics.curves import Curve, success_by_queries, success_by_words
-from brittle.metrics.grid import Grid, Played, grid
+from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.histogram import Bin, Histogram, histogram, words_histogram
 from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, paired_interval, wilson
 from brittle.metrics.operations import Operations, characters_share, is_by_characters, operations
 from brittle.metrics.paired import Contrast, Paired, contrast, paired
 from brittle.metrics.pca import Components, pca
 from brittle.metrics.summary import ATTACKED, Figure, Summary, mean, rate, summary
-from brittle.metrics.words import Broken, Part, parts_that_break, words_that_break
+from brittle.metrics.words import BrokenWord, PartOfSpeech, parts_that_break, words_that_break
 
 __all__ = [
     "ATTACKED",
+    "AttackedTarget",
     "Bin",
-    "Broken",
+    "BrokenWord",
     "Components",
     "ConfidenceCurve",
     "Confusion",
@@ -26,8 +27,7 @@ __all__ = [
     "Histogram",
     "Operations",
     "Paired",
-    "Part",
-    "Played",
+    "PartOfSpeech",
     "Summary",
     "bootstrap_mean",
     "characters_share",

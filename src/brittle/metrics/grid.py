@@ -11,7 +11,7 @@ from brittle.results import Result
 
 
 @dataclass(frozen=True)
-class Played:
+class AttackedTarget:
     """The rows of one run, and the names of its row and column in the grid.
 
     Runs of one attack with other settings need other names.
@@ -38,7 +38,7 @@ class Grid:
     uneven: tuple[tuple[str, str], ...]
 
 
-def grid(runs: Sequence[Played], shared_only: bool = False, level: float = 0.95) -> Grid:
+def grid(runs: Sequence[AttackedTarget], shared_only: bool = False, level: float = 0.95) -> Grid:
     """Set the accuracies of several runs beside each other, with Wilson intervals.
 
     Rows and columns come in the order of the runs; a pair that no run covers has no cell. Every
@@ -47,7 +47,8 @@ def grid(runs: Sequence[Played], shared_only: bool = False, level: float = 0.95)
 
     >>> from brittle.metrics.samples import sample_results
     >>> rows = sample_results()
-    >>> table = grid([Played("plain", "pwws", rows), Played("hard", "pwws", rows[2:])])
+    >>> cells = [AttackedTarget("plain", "pwws", rows), AttackedTarget("hard", "pwws", rows[2:])]
+    >>> table = grid(cells)
     >>> table.clean["plain"].count, table.cells["plain", "pwws"].count, table.shared
     (6, 3, 5)
     >>> table.uneven

@@ -15,12 +15,12 @@ from brittle.text import split, words_of
 Tagger = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 
 MOST_TAGGED = 100_000
-PARTS = ("noun", "verb", "adjective", "adverb", "other", "unknown")
+PART_NAMES = ("noun", "verb", "adjective", "adverb", "other", "unknown")
 _PART_OF_TAG = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
 
 
 @dataclass(frozen=True)
-class Broken:
+class BrokenWord:
     """A word that was changed in won cases.
 
     `count` won cases changed it, of `seen` attacked cases that contain it; `replacements` lists
@@ -34,7 +34,7 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartOfSpeech:
     """A part of speech: `count` of its `of` words in won cases were changed."""
 
     name: str
@@ -42,7 +42,7 @@ class Part:
     of: int
 
 
-def words_that_break(results: Sequence[Result]) -> list[Broken]:
+def words_that_break(results: Sequence[Result]) -> list[BrokenWord]:
     """List the words changed in won cases, the most frequent first; case-blind.
 
     >>> from brittle.metrics.samples import sample_results
@@ -66,7 +66,9 @@ def words_that_break(results: Sequence[Result]) -> list[Broken]:
         for old, new in pairs:
             replacements.setdefault(old, Counter())[new] += 1
     order = sorted(cases, key=lambda word: (-cases[word], seen[word], word))
-    return [Broken(word, cases[word], seen[word], _ranked(replacements[word])) for word in order]
+    return [
+        BrokenWord(word, cases[word], seen[word], _ranked(replacements[word])) for word in order
+    ]
 
 
 def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
@@ -91,7 +93,7 @@ def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
 
 def parts_that_break(
     results: Sequence[Result], tagger: Tagger | None = None, most: int = MOST_TAGGED
-) -> list[Part]:
+) -> list[PartOfSpeech]:
     """Count for every part of speech how many of its words in won cases were changed.
 
     Words are tagged in their texts, by `tagger(words, gaps around them)`. `most` limits the words
@@ -128,7 +130,7 @@ def parts_that_break(
                 part = part_of(tag)
                 of[part] += 1
                 changed[part] += is_changed
-    return [Part(name, changed[name], of[name]) for name in PARTS if of[name]]
+    return [PartOfSpeech(name, changed[name], of[name]) for name in PART_NAMES if of[name]]
 
 
 def part_of(tag: str) -> str:

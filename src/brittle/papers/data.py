@@ -16,13 +16,13 @@ from typing import Any
 from brittle import data
 from brittle.data import Dataset, Example
 from brittle.data.catalogue import CATALOGUE, divide
-from brittle.data.files import ENDINGS, ENDINGS_TOLD, ending
+from brittle.data.files import ENDINGS, ENDINGS_TEXT, ending
 from brittle.errors import UsageError
 from brittle.text import split
-from brittle.training.splits import Sides, hold_out, short
-from brittle.workflow.tasks import Step, Work
+from brittle.training.splits import TrainingSplits, hold_out, short_name
+from brittle.workflow.tasks import Task, TaskContext
 
-SIDES = ("train", "dev", "test")
+SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
@@ -38,42 +38,49 @@ class Limits:
 EVERYTHING = Limits()
 
 
-def data_step(source: str, limits: Limits, name: str = "data", seed: int = 0) -> Step:
+def data_task(source: str, limits: Limits, name: str = "data", seed: int = 0) -> Task:
     """Make the step that writes the sides of a source; changed files make it another step."""
-    given = {"source": source, "limits": vars(limits), "seed": seed, "content": digest(source)}
-    return Step(name, prepare, given, stands=_stands)
+    given = {
+        "source": source,
+        "limits": vars(limits),
+        "seed": seed,
+        "content": source_digest(source),
+    }
+    return Task(name, write_splits, given, is_valid=_stands)
 
 
-def prepare(
-    work: Work, *, source: str, limits: dict[str, Any], seed: int, content: str
+def write_splits(
+    work: TaskContext, *, source: str, limits: dict[str, Any], seed: int, content: str
 ) -> dict[str, Any]:
     """Write train.csv, dev.csv and test.csv into a folder of the place, and say what is in them."""
     chosen = Limits(**limits)
-    name = called(source)
+    name = source_name(source)
     folder = f"{work.label}-{name}"
     found: dict[str, Any] = {"name": name, "folder": folder, "words": chosen.words}
-    for side, dataset in sides(source).items():
+    for side, dataset in load_splits(source).items():
         taken = dataset.take(_fewer(getattr(chosen, side), len(dataset)), seed)
         cut = [_cut(example, chosen.words) for example in taken]
-        _write(work.place / folder / f"{side}.csv", cut)
+        _write(work.folder / folder / f"{side}.csv", cut)
         found[side] = {"examples": len(cut), "of": len(dataset)}
     found["labels"] = list(taken.labels)
-    counts = ", ".join(f"{side} {found[side]['examples']:,}" for side in SIDES)
+    counts = ", ".join(f"{side} {found[side]['examples']:,}" for side in SPLITS)
     return found | {"told": f"{name}: {counts}"}
 
 
-def loaded(place: Path, told: dict[str, Any], side: str) -> Dataset:
+def load_split(place: Path, told: dict[str, Any], side: str) -> Dataset:
     """Read a side that was written before, under the name of its source."""
     file = place / told["folder"] / f"{side}.csv"
     return replace(data.load(file), name=told["name"], split=side, labels=tuple(told["labels"]))
 
 
-def training_sides(place: Path, told: dict[str, Any]) -> Sides:
+def load_training_splits(place: Path, told: dict[str, Any]) -> TrainingSplits:
     """Read the two sides a model is trained from."""
-    return Sides(told["name"], loaded(place, told, "train"), loaded(place, told, "dev"))
+    return TrainingSplits(
+        told["name"], load_split(place, told, "train"), load_split(place, told, "dev")
+    )
 
 
-def sides(source: str) -> dict[str, Dataset]:
+def load_splits(source: str) -> dict[str, Dataset]:
     """Load the three sides of a source; a dev side that is not there is a tenth of the train side.
 
     One file is divided into train, dev and test, 80/10/10, by a hash of its texts.
@@ -93,16 +100,16 @@ def sides(source: str) -> dict[str, Dataset]:
     return _checked({"train": kept, "dev": dev, "test": test})
 
 
-def called(source: str) -> str:
+def source_name(source: str) -> str:
     """Name a source without its folder.
 
-    >>> called("../data/ag_news/"), called("reviews.csv.gz"), called("imdb")
+    >>> source_name("../data/ag_news/"), source_name("reviews.csv.gz"), source_name("imdb")
     ('ag_news', 'reviews', 'imdb')
     """
-    return source if source in CATALOGUE else short(source.removeprefix("hf:"))
+    return source if source in CATALOGUE else short_name(source.removeprefix("hf:"))
 
 
-def digest(source: str) -> str:
+def source_digest(source: str) -> str:
     """Hash the files of a source; a name stands for itself."""
     if source in CATALOGUE:
         return CATALOGUE[source].package
@@ -112,7 +119,7 @@ def digest(source: str) -> str:
     if not path.exists():
         raise UsageError(
             f"There is no data at {source!r}. Expected a folder with train and test files, a data "
-            f"file ({ENDINGS_TOLD}), hf:NAME, or one of {', '.join(CATALOGUE)}."
+            f"file ({ENDINGS_TEXT}), hf:NAME, or one of {', '.join(CATALOGUE)}."
         )
     files = sorted(_files(path).values()) if path.is_dir() else [path]
     whole = hashlib.sha256()
@@ -125,13 +132,13 @@ def _files(folder: Path) -> dict[str, Path]:
     found = {}
     for file in sorted(folder.iterdir()):
         kind = ending(file.name)
-        if kind and file.name[: -len(kind)] in SIDES:
+        if kind and file.name[: -len(kind)] in SPLITS:
             found[file.name[: -len(kind)]] = file
     for side in ("train", "test"):
         if side not in found:
             raise UsageError(
                 f"The folder {folder} has no {side} side. Expected {side}{ENDINGS[0]} or another "
-                f"data file ({ENDINGS_TOLD}) named {side}."
+                f"data file ({ENDINGS_TEXT}) named {side}."
             )
     return found
 
@@ -192,4 +199,4 @@ def _rows(examples: list[Example]) -> Iterator[tuple[str, str]]:
 
 
 def _stands(place: Path, told: Any) -> bool:
-    return all((place / told["folder"] / f"{side}.csv").is_file() for side in SIDES)
+    return all((place / told["folder"] / f"{side}.csv").is_file() for side in SPLITS)

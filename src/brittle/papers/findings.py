@@ -109,7 +109,7 @@ def difference(a: Figure, b: Figure) -> Interval:
     return q - p - down, q - p + up
 
 
-def told(findings: Sequence[Finding], notes: dict[str, str], file: str) -> str:
+def format_findings(findings: Sequence[Finding], notes: dict[str, str], file: str) -> str:
     """Write the findings as a list, each with the explanation that stands in the notes."""
     parts = []
     for finding in findings:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from brittle.papers.page import Page
-from brittle.workflow.tasks import Step
+from brittle.workflow.tasks import Task
 
 
 @dataclass(frozen=True)
-class Order:
+class PaperRequest:
     """Which paper, how large, and on what; `cases` is how many are attacked in every cell."""
 
     paper: str
@@ -42,11 +42,11 @@ def shown(path: str) -> str:
 
 
 @dataclass(frozen=True)
-class Made:
+class PaperResults:
     """What the steps of an order have left: their results, and the folder of their files."""
 
-    order: Order
-    place: Path
+    order: PaperRequest
+    folder: Path
     results: Mapping[str, Any]
     notes: Mapping[str, str]
     seconds: float
@@ -57,5 +57,5 @@ class Paper:
     """A paper as a command: its steps, and the page that is written from what they leave."""
 
     name: str
-    plan: Callable[[Order], Sequence[Step]]
-    page: Callable[[Made], Page]
+    plan: Callable[[PaperRequest], Sequence[Task]]
+    page: Callable[[PaperResults], Page]

@@ -16,7 +16,7 @@ from typing import Any
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
 from brittle.reports.standalone import standalone
-from brittle.reports.wording import NOTHING, number
+from brittle.reports.wording import NO_VALUE, number
 
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
@@ -73,8 +73,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], of_words: bool = F
     |---|---:|
     | error | 8.27% |
     """
-    side = "|---" if of_words else "|---:"
-    lines = [_row(head), "|---" + side * (len(head) - 1) + "|", *map(_row, rows)]
+    split = "|---" if of_words else "|---:"
+    lines = [_row(head), "|---" + split * (len(head) - 1) + "|", *map(_row, rows)]
     return "\n".join(lines)
 
 
@@ -90,7 +90,7 @@ def percents(figure: Figure) -> str:
     ('80.0% (49.0–94.3; 8 of 10)', '– (no case)')
     """
     if figure.value is None or figure.low is None or figure.high is None:
-        return f"{NOTHING} (no case)"
+        return f"{NO_VALUE} (no case)"
     over = f"n = {number(figure.of)}"
     if figure.count is not None:
         over = f"{number(figure.count)} of {number(figure.of)}"
@@ -105,17 +105,17 @@ def points(contrast: Contrast) -> str:
     '+90.0 points (+48.8 to +98.2; n = 10, p = 0.004)'
     """
     if contrast.difference is None or contrast.low is None or contrast.high is None:
-        return f"{NOTHING} (no shared case)"
+        return f"{NO_VALUE} (no shared case)"
     p = "p < 0.001" if contrast.p < 0.001 else f"p = {contrast.p:.3f}"
     within = f"{100 * contrast.low:+.1f} to {100 * contrast.high:+.1f}"
     return f"{100 * contrast.difference:+.1f} points ({within}; n = {number(contrast.of)}, {p})"
 
 
-def inverse(figure: Figure) -> Figure:
+def error_rate(figure: Figure) -> Figure:
     """Turn an accuracy into an error rate.
 
     >>> from brittle.metrics.summary import rate
-    >>> inverse(rate(8, 10, "cases")).count
+    >>> error_rate(rate(8, 10, "cases")).count
     2
     """
     if figure.value is None or figure.low is None or figure.high is None or figure.count is None:
@@ -124,7 +124,7 @@ def inverse(figure: Figure) -> Figure:
     return Figure(count / figure.of, 1 - figure.high, 1 - figure.low, count, figure.of, figure.over)
 
 
-def plain(figure: Figure) -> dict[str, Any]:
+def as_json(figure: Figure) -> dict[str, Any]:
     """Give a figure as JSON holds it."""
     return {
         "value": figure.value,
@@ -135,7 +135,7 @@ def plain(figure: Figure) -> dict[str, Any]:
     }
 
 
-def plain_contrast(contrast: Contrast) -> dict[str, Any]:
+def contrast_as_json(contrast: Contrast) -> dict[str, Any]:
     """Give a difference as JSON holds it."""
     return {
         "difference": contrast.difference,
@@ -146,7 +146,7 @@ def plain_contrast(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def settings(pairs: Mapping[str, tuple[Any, Any]]) -> str:
+def settings_table(pairs: Mapping[str, tuple[Any, Any]]) -> str:
     """Write what differs: the paper's setting beside ours, where both are known."""
     rows = [[what, _shown(theirs), _shown(ours)] for what, (theirs, ours) in pairs.items()]
     return table(["setting", "paper", "here"], rows, of_words=True)
@@ -154,7 +154,7 @@ def settings(pairs: Mapping[str, tuple[Any, Any]]) -> str:
 
 def _shown(value: Any) -> str:
     if value is None:
-        return NOTHING
+        return NO_VALUE
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -11,10 +11,10 @@ from typing import Any
 
 from brittle.errors import UsageError, unknown
 from brittle.papers import PAPERS, SCALES
-from brittle.papers.order import Made, Order, Paper
+from brittle.papers.order import Paper, PaperRequest, PaperResults
 from brittle.papers.page import read_notes, write
-from brittle.workflow.processes import run
-from brittle.workflow.tasks import Say, Step, kept, wanted
+from brittle.workflow.processes import run_tasks
+from brittle.workflow.tasks import Report, Task, load_result, select_tasks
 
 DEFAULT_DATA = {"imdb": "imdb"}
 WITH_WORDS = ("hotflip",)
@@ -36,7 +36,7 @@ def order_of(
     words: str | None = None,
     cases: int | None = None,
     seed: int = 0,
-) -> Order:
+) -> PaperRequest:
     """Check what is asked for, and fill in a paper's own data."""
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS)
@@ -50,32 +50,32 @@ def order_of(
         )
     if words and name not in WITH_WORDS:
         raise UsageError(f"--words is for {', '.join(WITH_WORDS)}; {name!r} has no use for it.")
-    return Order(name, scale, data, words, cases, seed)
+    return PaperRequest(name, scale, data, words, cases, seed)
 
 
 def reproduce(
-    order: Order,
+    order: PaperRequest,
     place: Path,
     out: Path,
     *,
     only: str | None = None,
     jobs: int = 1,
-    say: Say = lambda message: None,
+    say: Report = lambda message: None,
 ) -> Reproduced:
     """Do what is left of an order and write its page into a folder.
 
-    Everything done is kept in `place`: the same order goes on from wherever it was. With `only` a
+    Everything done is kept in `folder`: the same order goes on from wherever it was. With `only` a
     step and those it needs are done, and the page is written if that was all there was to do.
     """
     paper = _paper(order.paper)
-    steps = paper.plan(order)
-    results = run(wanted(steps, only), place, say, jobs)
-    left = [] if only is None else _left(steps, place, results)
+    tasks = paper.plan(order)
+    results = run_tasks(select_tasks(tasks, only), place, say, jobs)
+    left = [] if only is None else _left(tasks, place, results)
     if left:
         return Reproduced(None, {only: results[only]} if only else {}, tuple(left))
-    seconds = sum(_seconds(step, place) for step in steps)
+    seconds = sum(_seconds(task, place) for task in tasks)
     notes = read_notes(out / f"{order.paper}.notes.md")
-    page = paper.page(Made(order, place, results, notes, seconds))
+    page = paper.page(PaperResults(order, place, results, notes, seconds))
     return Reproduced(write(page, out, order.paper), page.figures)
 
 
@@ -85,19 +85,19 @@ def _paper(name: str) -> Paper:
     return Paper(name, plan, page)
 
 
-def _left(steps: Any, place: Path, results: dict[str, Any]) -> list[str]:
+def _left(tasks: Any, place: Path, results: dict[str, Any]) -> list[str]:
     """List the steps that are not done; the results of the others are added."""
     left = []
-    for step in steps:
-        if step.name in results:
+    for task in tasks:
+        if task.name in results:
             continue
-        result = kept(step, place, results) if set(step.needs) <= set(results) else None
+        result = load_result(task, place, results) if set(task.needs) <= set(results) else None
         if result is None:
-            left.append(step.name)
+            left.append(task.name)
         else:
-            results[step.name] = result
+            results[task.name] = result
     return left
 
 
-def _seconds(step: Step, place: Path) -> float:
-    return float(json.loads(step.file(place).read_text("utf-8"))["seconds"])
+def _seconds(task: Task, place: Path) -> float:
+    return float(json.loads(task.file(place).read_text("utf-8"))["seconds"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.papers.findings import Finding, told
-from brittle.papers.order import Made
-from brittle.papers.page import Page, settings
+from brittle.papers.findings import Finding, format_findings
+from brittle.papers.order import PaperResults
+from brittle.papers.page import Page, settings_table
 from brittle.reports.wording import duration
 
 READING = (
@@ -20,7 +20,7 @@ READING = (
 
 def finished(
     page: Page,
-    made: Made,
+    made: PaperResults,
     findings: Sequence[Finding],
     differences: Mapping[str, tuple[Any, Any]],
 ) -> Page:
@@ -43,7 +43,7 @@ def finished(
         "## Findings",
         f"{counts['agrees']} of {len(findings)} agree with the paper, {counts['disagrees']} "
         f"disagree, {len(findings) - sum(counts.values())} are undecided.",
-        told(findings, dict(made.notes), file),
+        format_findings(findings, dict(made.notes), file),
     ]
-    page.add("## What differs", settings(differences))
+    page.add("## What differs", settings_table(differences))
     return page

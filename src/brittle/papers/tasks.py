@@ -18,29 +18,29 @@ import numpy as np
 from brittle.data import Dataset
 from brittle.english.vectors import GLOVE, load_vectors
 from brittle.metrics.pca import pca
-from brittle.papers.data import loaded, training_sides
+from brittle.papers.data import load_split, load_training_splits
 from brittle.results import Result
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
-from brittle.studies.representation import edited_words, words_at
+from brittle.studies.representation import edited_words, embed_vocabulary
 from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text, words_of
 from brittle.training import train_on
-from brittle.workflow.tasks import Say, Work
+from brittle.workflow.tasks import Report, TaskContext
 from brittle.zoo.cache import models_folder
-from brittle.zoo.folder import CARD, read_card
+from brittle.zoo.folder import CARD_FILE, load_card
 from brittle.zoo.names import grid
 
-ROWS = 512
-EVERY = 20.0  # seconds between two messages of one step
-FEATURES = 1000  # words of a bag of words whose components are taken
+TEXTS_PER_CALL = 512
+SECONDS_BETWEEN_MESSAGES = 20.0  # seconds between two messages of one step
+BAG_OF_WORDS_SIZE = 1000  # words of a bag of words whose components are taken
 
-Told = dict[str, Any]
+TaskResult = dict[str, Any]
 
 
 def train(
-    work: Work,
+    work: TaskContext,
     *,
     model: str,
     data: str,
@@ -48,21 +48,21 @@ def train(
     changed: Mapping[str, Any],
     adversarial: str | None = None,
     seed: int = 0,
-) -> Told:
+) -> TaskResult:
     """Train a model on the sides that a step has written, or find it trained."""
     design = grid.design(model)
     settings = grid.settings(design, size, **changed)
-    sides = training_sides(work.place, work.needs[data])
-    say = _seldom(work.say)
+    splits = load_training_splits(work.folder, work.needs[data])
+    say = _seldom(work.report)
 
     def report(progress: Any) -> None:
         told = str(progress).removeprefix(f"{progress.model}: ")
-        (work.say if progress.dev_accuracy is not None else say)(told)
+        (work.report if progress.dev_accuracy is not None else say)(told)
 
     folder = train_on(
-        model, sides, seed, size=size, settings=settings, adversarial=adversarial, progress=report
+        model, splits, seed, size=size, settings=settings, adversarial=adversarial, progress=report
     )
-    card = read_card(folder)
+    card = load_card(folder)
     return {
         "folder": folder.name,
         "name": card.full_name,
@@ -76,28 +76,28 @@ def train(
     }
 
 
-def is_trained(place: Path, told: Told) -> bool:
+def model_exists(place: Path, told: TaskResult) -> bool:
     """Say whether a model is still in the cache."""
-    return Path(models_folder(), told["folder"], CARD).is_file()
+    return Path(models_folder(), told["folder"], CARD_FILE).is_file()
 
 
-def opened(told: Told) -> Classifies:
+def open_model(told: TaskResult) -> Classifies:
     """Open a model that a step has trained."""
     return load_folder(models_folder() / told["folder"])
 
 
-def right(work: Work, *, target: str, data: str, side: str) -> Told:
+def score_split(work: TaskContext, *, target: str, data: str, split: str) -> TaskResult:
     """Say of every text of a side whether a target is right on it, as a row of 0 and 1."""
-    dataset = loaded(work.place, work.needs[data], side)
-    model = opened(work.needs[target])
-    found = predictions(model, [Text.of(dict(example.fields)) for example in dataset])
+    dataset = load_split(work.folder, work.needs[data], split)
+    model = open_model(work.needs[target])
+    found = predict_labels(model, [Text.of(dict(example.fields)) for example in dataset])
     bits = [int(said == example.label) for said, example in zip(found, dataset)]
     share = sum(bits) / len(bits)
     return {"right": "".join(map(str, bits)), "told": f"right on {share:.1%} of {len(bits):,}"}
 
 
 def attack(
-    work: Work,
+    work: TaskContext,
     *,
     target: str,
     data: str,
@@ -106,28 +106,28 @@ def attack(
     confidence: float | None = None,
     seed: int = 0,
     settings: Mapping[str, Any],
-) -> Told:
+) -> TaskResult:
     """Attack a target on the test side; `learn_from` of the settings names a side of the data."""
-    dataset = loaded(work.place, work.needs[data], "test")
+    dataset = load_split(work.folder, work.needs[data], "test")
     chosen = dict(settings)
     if "learn_from" in chosen:
-        folder = work.place / work.needs[data]["folder"]
+        folder = work.folder / work.needs[data]["folder"]
         chosen["learn_from"] = str(folder / f"{chosen['learn_from']}.csv")
-    say = _seldom(work.say)
+    say = _seldom(work.report)
 
     def report(progress: Any) -> None:
         won = progress.counts.get("won", 0)
         say(f"{progress.done:,} of {progress.planned:,} cases, {won:,} won")
 
     run = run_attack(
-        opened(work.needs[target]),
+        open_model(work.needs[target]),
         dataset,
         attack,
         limit=None if limit is None or limit >= len(dataset) else limit,
         seed=seed,
         confidence=confidence,
         name=work.label,
-        folder=work.place,
+        folder=work.folder,
         progress=report,
         **chosen,
     )
@@ -136,36 +136,38 @@ def attack(
     return {"run": run.path.name, "warnings": run.manifest["warnings"], "told": told}
 
 
-def is_run(place: Path, told: Told) -> bool:
+def run_exists(place: Path, told: TaskResult) -> bool:
     """Say whether a run is still there."""
     return Path(place, told["run"]).is_file()
 
 
-def run_of(place: Path, told: Told) -> Run:
+def open_task_run(place: Path, told: TaskResult) -> Run:
     """Open a run that a step has made."""
     return Run(place / told["run"])
 
 
-def carry(work: Work, *, run: str, target: str) -> Told:
+def transfer(work: TaskContext, *, run: str, target: str) -> TaskResult:
     """Let another target answer the texts of a run: every original, and what the attack left."""
-    rows = run_of(work.place, work.needs[run]).results()
-    model = opened(work.needs[target])
-    before = predictions(model, [Text.of(dict(row.fields)) for row in rows])
-    after = predictions(model, [Text.of(left(row)) for row in rows])
+    rows = open_task_run(work.folder, work.needs[run]).results()
+    model = open_model(work.needs[target])
+    before = predict_labels(model, [Text.of(dict(row.fields)) for row in rows])
+    after = predict_labels(model, [Text.of(final_text(row)) for row in rows])
     fooled = sum(a != row.label and b == row.label for a, b, row in zip(after, before, rows))
     told = f"{fooled:,} of {len(rows):,} texts fool this target too"
     return {"before": before, "after": after, "cases": [row.case for row in rows], "told": told}
 
 
-def left(row: Result) -> str:
+def final_text(row: Result) -> str:
     """Give the text an attack left: the winner, or the best it found, or the original."""
     return row.original if row.adversarial is None else row.adversarial
 
 
-def nearest(work: Work, *, run: str, target: str, layer: str, most: int, k: int = 5) -> Told:
+def nearest(
+    work: TaskContext, *, run: str, target: str, layer: str, most: int, k: int = 5
+) -> TaskResult:
     """Find the nearest words of the words that one edit of a character changed in a run."""
-    rows = run_of(work.place, work.needs[run]).results()
-    words = words_at(opened(work.needs[target]), layer)
+    rows = open_task_run(work.folder, work.needs[run]).results()
+    words = embed_vocabulary(open_model(work.needs[target]), layer)
     pairs = edited_words(rows, most)
     changes = [words.change(old, new, k) for old, new in pairs]
     lost = sum(change.is_lost for change in changes)
@@ -178,13 +180,13 @@ def nearest(work: Work, *, run: str, target: str, layer: str, most: int, k: int 
     }
 
 
-def components(work: Work, *, data: str, features: str) -> Told:
+def principal_components(work: TaskContext, *, data: str, features: str) -> TaskResult:
     """Find the two widest components of the train side, and how well they part the classes.
 
     `features` is "glove", the mean vector of a text's words, or "words", the shares of the most
     frequent words. A text is `parted` if the mean of its own class is the nearest in the plane.
     """
-    dataset = loaded(work.place, work.needs[data], "train")
+    dataset = load_split(work.folder, work.needs[data], "train")
     table = _mean_vectors(dataset) if features == GLOVE else _bags(dataset)
     found = pca(table)
     label = np.array([dataset.labels.index(str(example.label)) for example in dataset])
@@ -201,12 +203,12 @@ def components(work: Work, *, data: str, features: str) -> Told:
     }
 
 
-def predictions(target: Classifies, texts: Sequence[Text]) -> list[str]:
+def predict_labels(target: Classifies, texts: Sequence[Text]) -> list[str]:
     """Give the label a target says of every text, the texts sorted by length on the way."""
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     found = [""] * len(texts)
-    for start in range(0, len(order), ROWS):
-        rows = order[start : start + ROWS]
+    for start in range(0, len(order), TEXTS_PER_CALL):
+        rows = order[start : start + TEXTS_PER_CALL]
         best = np.asarray(target.scores([texts[i] for i in rows])).argmax(axis=1)
         for i, n in zip(rows, best.tolist()):
             found[i] = target.labels[n]
@@ -228,7 +230,7 @@ def _bags(dataset: Dataset) -> Any:
     texts = [Counter(words) for words in _words(dataset)]
     for text in texts:
         counts.update(text)
-    known = sorted(counts, key=lambda word: (-counts[word], word))[:FEATURES]
+    known = sorted(counts, key=lambda word: (-counts[word], word))[:BAG_OF_WORDS_SIZE]
     rows = np.zeros((len(texts), len(known)))
     for column, word in enumerate(known):
         rows[:, column] = [text[word] for text in texts]
@@ -239,13 +241,13 @@ def _words(dataset: Dataset) -> Iterator[list[str]]:
     return (words_of(example.fields[0][1].lower()) for example in dataset)
 
 
-def _seldom(say: Say) -> Say:
+def _seldom(say: Report) -> Report:
     """Pass a message on only if the last one was a while ago."""
     last = time.monotonic()
 
     def told(message: str) -> None:
         nonlocal last
-        if time.monotonic() - last >= EVERY:
+        if time.monotonic() - last >= SECONDS_BETWEEN_MESSAGES:
             last = time.monotonic()
             say(message)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from brittle.proposals.neighbours import Neighbours
-from brittle.proposals.synonyms import Synonyms, Table
+from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
-__all__ = ["Neighbours", "Proposal", "Synonyms", "Table"]
+__all__ = ["Neighbours", "Proposal", "SubstituteTable", "Synonyms"]
 
 
 class Proposal(Protocol):

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
-from brittle.proposals.synonyms import Synonyms, Table
+from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
-NEAREST = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
+DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
 
 
-def choose(
+def choose_proposal(
     *,
     inflect: bool = True,
     wordnet: str | None = None,
     candidates: str | None = None,
     neighbours: str | None = None,
-    k: int = NEAREST,
+    k: int = DEFAULT_NEIGHBOURS,
     within: float | None = None,
     stop_words: bool = True,
 ) -> Proposal:
@@ -28,8 +29,9 @@ def choose(
     if not stop_words:
         from brittle.proposals.sparing import SparingStopWords
 
-        source = {"inflect": inflect, "wordnet": wordnet, "candidates": candidates}
-        return SparingStopWords(choose(**source, neighbours=neighbours, k=k, within=within))  # type: ignore[arg-type]
+        source: dict[str, Any] = {"inflect": inflect, "wordnet": wordnet, "candidates": candidates}
+        source |= {"neighbours": neighbours, "k": k, "within": within}
+        return SparingStopWords(choose_proposal(**source))
     named = [name for name in (wordnet, candidates, neighbours) if name is not None]
     if len(named) > 1:
         raise UsageError(
@@ -43,14 +45,14 @@ def choose(
             f"Got --within {within!r}; expected a squared distance above 0, such as 0.5. Without "
             "the flag all of the nearest words are taken."
         )
-    if k != NEAREST and neighbours is None:
+    if k != DEFAULT_NEIGHBOURS and neighbours is None:
         raise UsageError("--k counts the words of --neighbours; name word vectors there.")
     if not isinstance(k, int) or k < 1:
         raise UsageError(
             f"Got --k {k!r}; expected how many neighbours to take, a whole number, 1 or more."
         )
     if candidates is not None:
-        return Table.read(candidates)
+        return SubstituteTable.read(candidates)
     if neighbours is not None:
         from brittle.proposals.neighbours import Neighbours
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from brittle.english.forms import cased, is_word
+from brittle.english.forms import is_word, match_case
 from brittle.english.vectors import Floats, Vectors, load_vectors
 from brittle.errors import unknown
 
@@ -149,7 +149,7 @@ class Neighbours:
         others = [i for i, distance in zip(indices, distances) if i != row and distance <= limit]
         forms = (vectors.words[i] for i in others[: self.k])
         if vectors.words[row] != word:
-            forms = (cased(form, word) for form in forms)
+            forms = (match_case(form, word) for form in forms)
         return tuple(dict.fromkeys(f for f in forms if f.lower() != word.lower() and is_word(f)))
 
 

@@ -93,7 +93,7 @@ class StrongWords:
         return {}
 
 
-def learned(
+def learn_strong_words(
     learn_from: str | None, labels: Sequence[str], label_map: Mapping[str, str] | None = None
 ) -> StrongWords:
     """Learn from a data set (the train side of one in the catalogue, or a file), once."""

@@ -9,7 +9,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
-from brittle.english.forms import BASE_TAGS, BE, PARTS, as_tagged, cased, is_word, lemmas
+from brittle.english.forms import (
+    BASE_TAGS,
+    FORMS_OF_BE,
+    PART_OF_SPEECH,
+    as_tagged,
+    is_word,
+    lemmas,
+    match_case,
+)
 from brittle.english.wordnet import wordnet
 from brittle.errors import UsageError
 
@@ -43,14 +51,14 @@ class Synonyms:
 
 
 @dataclass(frozen=True)
-class Table:
+class SubstituteTable:
     """Substitutes from given lists, by the word in lower case; tags are not looked at."""
 
     entries: Mapping[str, tuple[str, ...]]
     needs_tags: ClassVar[bool] = False
 
     @staticmethod
-    def read(path: str | Path) -> Table:
+    def read(path: str | Path) -> SubstituteTable:
         """Read a JSON file of one object: {"word": ["substitute", …], …}."""
         try:
             lists = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -72,7 +80,7 @@ class Table:
                     f"The substitutes of {word!r} in {str(path)!r} are {str(forms)[:80]}. "
                     "Expected a list of single words."
                 )
-        return Table({word.lower(): tuple(forms) for word, forms in lists.items()})
+        return SubstituteTable({word.lower(): tuple(forms) for word, forms in lists.items()})
 
     def prepare(self, words: Iterable[str]) -> None:
         """Do nothing: the table is there."""
@@ -87,19 +95,19 @@ class Table:
 def _substitutes(
     word: str, tag: str, inflect: bool, folder: str | None, senses: int | None
 ) -> tuple[str, ...]:
-    part = PARTS.get(tag)
-    if part is None or word.lower() in BE or not (inflect or tag in BASE_TAGS):
+    part = PART_OF_SPEECH.get(tag)
+    if part is None or word.lower() in FORMS_OF_BE or not (inflect or tag in BASE_TAGS):
         return ()
     net = wordnet(folder)
     own = lemmas(word, tag)
     names = dict.fromkeys(name for lemma in own for name in net.synonyms(lemma, part, senses))
     found: dict[str, str] = {}
     for name in names:
-        if name.lower() in own or name.lower() in BE or (part == "n" and _is_proper(name)):
+        if name.lower() in own or name.lower() in FORMS_OF_BE or (part == "n" and _is_proper(name)):
             continue
         form = as_tagged(name, tag)
         if form is not None and form != word.lower() and is_word(form):
-            found.setdefault(form, cased(form, word) if inflect else name)
+            found.setdefault(form, match_case(form, word) if inflect else name)
     return tuple(found.values())
 
 

@@ -21,39 +21,39 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.moves import CHARACTER_KINDS, Move, Space
-from brittle.ranking.layout import Layout, Numbers, Rows
+from brittle.moves import CHARACTER_EDITS, EditSpace, Move
+from brittle.ranking.layout import CharacterRows, Integers, Layout
 from brittle.text import words_of
-from brittle.zoo.tokenizers.characters import STRANGE
+from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER
 
-FLIP, INSERT, DELETE = range(len(CHARACTER_KINDS))
+FLIP, INSERT, DELETE = range(len(CHARACTER_EDITS))
 LOW = -np.inf
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class EditedWords:
     """The places of one text whose characters are edited, with their words as they stand there.
 
     For a model that also reads whole words: `whole` is what a word gains when it turns unknown,
     and `turned` where that is a change.
     """
 
-    places: Sequence[int]
+    positions: Sequence[int]
     words: Sequence[str]
     whole: NDArray[Any] | None = None
     turned: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SpeltMoves:
+class CharacterMoves:
     """The best edits of one text, the highest gain first, spelt out when looked at (`Moves`)."""
 
     gain: NDArray[np.float64]
-    row: Numbers
-    kind: Numbers
-    at: Numbers
-    new: Numbers
-    where: Places
+    row: Integers
+    kind: Integers
+    at: Integers
+    new: Integers
+    where: EditedWords
     edits: CharacterEdits
 
     def __len__(self) -> int:
@@ -65,8 +65,8 @@ class SpeltMoves:
         new = "" if kind == DELETE else self.edits.offered[self.new[n]]
         spelt = word[:at] + new + word[at + (kind != INSERT) :]
         known = spelt.lower() in self.edits.known
-        place = self.where.places[row]
-        return Move(float(self.gain[n]), place, spelt, CHARACTER_KINDS[kind], at, known)
+        position = self.where.positions[row]
+        return Move(float(self.gain[n]), position, spelt, CHARACTER_EDITS[kind], at, known)
 
 
 class CharacterEdits:
@@ -83,7 +83,7 @@ class CharacterEdits:
     ) -> None:
         self.known = known
         sound = torch.isfinite(table).all(dim=1).tolist()
-        number = {c: n for n, c in enumerate(alphabet, STRANGE + 1)}
+        number = {c: n for n, c in enumerate(alphabet, UNKNOWN_CHARACTER + 1)}
         self.offered = tuple(
             c for c, n in number.items() if c.isalnum() and words_of(c) == [c] and sound[n]
         )
@@ -93,9 +93,11 @@ class CharacterEdits:
         self._table = table.detach()[order].T.contiguous()
         column = {n: at for at, n in enumerate(order)}
         columns = {c: column[n] for c, n in number.items()}
-        self._layout = Layout(columns, column[STRANGE], column[0], spelling)
+        self._layout = Layout(columns, column[UNKNOWN_CHARACTER], column[0], spelling)
 
-    def best(self, texts: Sequence[Places], slope: Tensor, space: Space) -> list[SpeltMoves]:
+    def best(
+        self, texts: Sequence[EditedWords], gradient: Tensor, space: EditSpace
+    ) -> list[CharacterMoves]:
         """Rank the edits of texts by the slope at the characters of their words, one after another.
 
         There is a row for every character that is read and, where one more would be, for the place
@@ -105,18 +107,18 @@ class CharacterEdits:
         rows = self._layout.rows([word for text in texts for word in text.words])
         count = np.array([len(text.words) for text in texts], dtype=np.int64)
         text = np.repeat(np.arange(len(texts)), count)[rows.word]
-        worth = (slope.sign() if space.sign else slope) @ self._table
+        worth = (gradient.sign() if space.sign else gradient) @ self._table
         gains = _gains(rows, worth.numpy(), len(self.offered), texts, space)
-        found = _best(gains, text, len(texts), space.top)
+        found = _best(gains, text, len(texts), space.top_k)
         word = rows.word[found.row] - (np.cumsum(count) - count)[found.text]
-        place = rows.place[found.row]
+        position = rows.position[found.row]
         ends = np.searchsorted(found.text, np.arange(len(texts) + 1)).tolist()
         return [
-            SpeltMoves(
+            CharacterMoves(
                 found.gain[start:stop],
                 word[start:stop],
                 found.kind[start:stop],
-                place[start:stop],
+                position[start:stop],
                 found.new[start:stop],
                 where,
                 self,
@@ -139,11 +141,15 @@ class _Gains:
 
 
 def _gains(
-    rows: Rows, worth: NDArray[Any], offered: int, texts: Sequence[Places], space: Space
+    rows: CharacterRows,
+    worth: NDArray[Any],
+    offered: int,
+    texts: Sequence[EditedWords],
+    space: EditSpace,
 ) -> _Gains:
     """Measure every edit, from what each character is worth in each row (rows × characters)."""
     row = np.arange(len(rows.here))
-    may = rows.may & [kind in space.kinds for kind in CHARACTER_KINDS]
+    may = rows.may & [kind in space.kinds for kind in CHARACTER_EDITS]
     now = [worth[row, part].astype(np.float64) for part in (rows.here, rows.before, rows.after)]
     broken = ~np.isfinite(now).all(axis=0)
     if broken.any():
@@ -168,18 +174,18 @@ def _gains(
 class _Found:
     """The best edits of all texts, text by text."""
 
-    text: Numbers
+    text: Integers
     gain: NDArray[np.float64]
-    row: Numbers
-    kind: Numbers
-    new: Numbers
+    row: Integers
+    kind: Integers
+    new: Integers
 
 
-def _best(gains: _Gains, text: Numbers, texts: int, most: int) -> _Found:
+def _best(gains: _Gains, text: Integers, texts: int, most: int) -> _Found:
     """Find the `most` best edits of every text; `text` says of which one each row is."""
     bounds = np.arange(texts + 1)
     top = torch.from_numpy(gains.worth).amax(dim=1).numpy()
-    top = np.repeat(top[:, None], len(CHARACTER_KINDS), axis=1)
+    top = np.repeat(top[:, None], len(CHARACTER_EDITS), axis=1)
     top[:, DELETE] = 0.0
     gain = (top + gains.add) * gains.scale
     gain[~(gains.may & np.isfinite(gain))] = LOW
@@ -201,7 +207,7 @@ def _best(gains: _Gains, text: Numbers, texts: int, most: int) -> _Found:
     return _Found(text[row[order]], found, row[order], kind[order], new[order])
 
 
-def _floors(gain: NDArray[Any], ends: Numbers, most: int) -> NDArray[Any]:
+def _floors(gain: NDArray[Any], ends: Integers, most: int) -> NDArray[Any]:
     """Give for every text the gain of its `most`-th best, or the lowest where it has fewer."""
     floor = np.full(len(ends) - 1, LOW, dtype=gain.dtype)
     for n, (start, stop) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist())):

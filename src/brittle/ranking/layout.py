@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from brittle.text import words_of
 
-Numbers = NDArray[np.int64]
-NOTHING = "\0"  # stands after a word, and in none
+Integers = NDArray[np.int64]
+END_OF_WORD = "\0"  # stands after a word, and in none
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CharacterRows:
     """The characters of words, one after another: a row each, and one for the place after the last.
 
     A word that fills all that is read has no row after its last. For every row: its word, its
@@ -30,14 +30,14 @@ class Rows:
     many characters it really changes: equal neighbours that move change nothing.
     """
 
-    word: Numbers
-    place: Numbers
-    end: Numbers
-    here: Numbers
-    before: Numbers
-    after: Numbers
+    word: Integers
+    position: Integers
+    end: Integers
+    here: Integers
+    before: Integers
+    after: Integers
     may: NDArray[np.bool_]
-    changed: Numbers
+    changed: Integers
 
     def rest(self, value: NDArray[Any]) -> NDArray[Any]:
         """Sum up what stands after each row in its word."""
@@ -57,33 +57,33 @@ class Layout:
         self.most = most
         self._number = np.full(2 + max(map(ord, numbers), default=0), strange)
         self._number[[ord(c) for c in numbers]] = list(numbers.values())
-        self._number[ord(NOTHING)] = nothing
+        self._number[ord(END_OF_WORD)] = nothing
 
-    def rows(self, words: Sequence[str]) -> Rows:
+    def rows(self, words: Sequence[str]) -> CharacterRows:
         """Lay words out; each is worked out once, however often it comes."""
         distinct = list(dict.fromkeys(words))
         number = dict(zip(distinct, range(len(distinct))))
         which = np.fromiter(map(number.__getitem__, words), dtype=np.int64, count=len(words))
         count, once = self._distinct(distinct)
         first = np.cumsum(count) - count
-        word, place = ragged(count[which])
+        word, position = ragged_rows(count[which])
         row = (first[which] - (np.cumsum(count[which]) - count[which]))[word]
         row += np.arange(len(word))
         end = (np.cumsum(count[which]) - 1)[word]
-        return Rows(word, place, end, *(part[row] for part in once))
+        return CharacterRows(word, position, end, *(part[row] for part in once))
 
-    def _distinct(self, words: Sequence[str]) -> tuple[Numbers, tuple[NDArray[Any], ...]]:
+    def _distinct(self, words: Sequence[str]) -> tuple[Integers, tuple[NDArray[Any], ...]]:
         most = self.most
-        spelt = [word + NOTHING if len(word) < most else word[:most] for word in words]
+        spelt = [word + END_OF_WORD if len(word) < most else word[:most] for word in words]
         count = np.array([len(row) for row in spelt], dtype=np.int64)
         length = np.array([len(word) for word in words], dtype=np.int64)
-        word, place = ragged(count)
+        word, position = ragged_rows(count)
         last = np.cumsum(count) - 1
         end = last[word]
         code = _codes(spelt)
         after = np.append(code[1:], 0)
-        after[last] = _codes([word[most : most + 1] or NOTHING for word in words])
-        before = np.where(place > 0, np.append(0, code[:-1]), code)
+        after[last] = _codes([word[most : most + 1] or END_OF_WORD for word in words])
+        before = np.where(position > 0, np.append(0, code[:-1]), code)
         may = self._may(words, count, length, word, code, after)
         here, before, after = (
             self._number[np.minimum(part, len(self._number) - 1)] for part in (code, before, after)
@@ -96,11 +96,11 @@ class Layout:
     def _may(
         self,
         words: Sequence[str],
-        count: Numbers,
-        length: Numbers,
-        word: Numbers,
-        code: Numbers,
-        after: Numbers,
+        count: Integers,
+        length: Integers,
+        word: Integers,
+        code: Integers,
+        after: Integers,
     ) -> NDArray[np.bool_]:
         rough = [(n, spelt) for n, spelt in enumerate(words) if not spelt.isalnum()]
         sound = np.ones(len(words), dtype=bool)
@@ -116,23 +116,23 @@ class Layout:
         return np.stack([flip, insert, delete], axis=1)
 
 
-def ragged(count: Numbers) -> tuple[Numbers, Numbers]:
+def ragged_rows(count: Integers) -> tuple[Integers, Integers]:
     """Lay rows of several lengths one after another: for each entry its row, and its place there.
 
-    >>> [part.tolist() for part in ragged(np.array([2, 0, 1]))]
+    >>> [part.tolist() for part in ragged_rows(np.array([2, 0, 1]))]
     [[0, 0, 2], [0, 1, 0]]
     """
     row = np.repeat(np.arange(len(count)), count)
     return row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
 
 
-def _rest(value: NDArray[Any], end: Numbers) -> NDArray[Any]:
+def _rest(value: NDArray[Any], end: Integers) -> NDArray[Any]:
     total: NDArray[Any] = np.cumsum(value)
     rest: NDArray[Any] = total[end] - total
     return rest
 
 
-def _codes(words: Sequence[str]) -> Numbers:
+def _codes(words: Sequence[str]) -> Integers:
     joined = "".join(words).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, dtype="<u4").astype(np.int64)
 

@@ -14,25 +14,25 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.moves import Kind, Move
+from brittle.moves import EditKind, Move
 from brittle.text import Word
 
-Spelt = Callable[[Word, int], tuple[str, Kind, int, bool]]
-Best = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+SpellOut = Callable[[Word, int], tuple[str, EditKind, int, bool]]
+TopK = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
 """The highest gains, with the row and the column of each."""
-NOTHING: Best = (np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+EMPTY_TOP_K: TopK = (np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Ranked:
+class RankedMoves:
     """The best edits of one text, the highest gain first, spelt out when looked at (`Moves`)."""
 
     gain: NDArray[np.float64]
     row: NDArray[np.integer]
     choice: NDArray[np.integer]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     words: tuple[Word, ...]
-    spelt: Spelt
+    spelt: SpellOut
 
     def __len__(self) -> int:
         return len(self.gain)
@@ -40,17 +40,17 @@ class Ranked:
     def __getitem__(self, n: int) -> Move:
         row = int(self.row[n])
         new, kind, at, known = self.spelt(self.words[row], int(self.choice[n]))
-        return Move(float(self.gain[n]), self.places[row], new, kind, at, known)
+        return Move(float(self.gain[n]), self.positions[row], new, kind, at, known)
 
 
 @dataclass(frozen=True, eq=False)
-class Later:
+class LazyMoves:
     """A ranking that is made when it is first looked at: most texts of a won case never are."""
 
-    rank: Callable[[], Ranked]
+    rank: Callable[[], RankedMoves]
 
     @cached_property
-    def _ranked(self) -> Ranked:
+    def _ranked(self) -> RankedMoves:
         return self.rank()
 
     @property
@@ -61,20 +61,23 @@ class Later:
         return self._ranked[n]
 
 
-def highest(gain: Tensor, most: int) -> Best:
+def top_k_of_table(gain: Tensor, most: int) -> TopK:
     """Find the highest gains of a table, with their rows and columns; of equal ones the first."""
     flat = gain.reshape(-1)
     value, at = torch.topk(flat, min(most + 1, len(flat)))
     if len(value) > most and value[most - 1] == value[most]:
-        highest, where = top(flat, most)  # which of the equal ones came is chance
+        top_k_of_table, where = top_k(flat, most)  # which of the equal ones came is chance
     else:
-        highest, where = value[:most].double().cpu().numpy(), at[:most].cpu().numpy()
-        highest, where = highest[highest > -np.inf], where[highest > -np.inf]
+        top_k_of_table, where = value[:most].double().cpu().numpy(), at[:most].cpu().numpy()
+        top_k_of_table, where = (
+            top_k_of_table[top_k_of_table > -np.inf],
+            where[top_k_of_table > -np.inf],
+        )
     row, column = np.divmod(where, max(1, gain.shape[1]))
-    return highest, row, column
+    return top_k_of_table, row, column
 
 
-def merged(one: Best, other: Best, rows: NDArray[np.int64], most: int) -> Best:
+def merge_top_k(one: TopK, other: TopK, rows: NDArray[np.int64], most: int) -> TopK:
     """Put two lists of the best together; the rows of the second are numbers of `rows`."""
     gain = np.concatenate([one[0], other[0]])
     row = np.concatenate([one[1], rows[other[1]]])
@@ -83,20 +86,20 @@ def merged(one: Best, other: Best, rows: NDArray[np.int64], most: int) -> Best:
     return gain[order], row[order], column[order]
 
 
-def least(best: Best, most: int) -> float:
+def threshold_of(best: TopK, most: int) -> float:
     """Give what a gain must reach to be among the best."""
     if not most:
         return np.inf
     return float(best[0][-1]) if len(best[0]) == most else -np.inf
 
 
-def top(gain: Tensor, most: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def top_k(gain: Tensor, most: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Find the highest finite gains, and where they are; of equal ones the first."""
     if not min(most, len(gain)):
         return np.zeros(0), np.zeros(0, dtype=np.int64)
     gain = torch.where(torch.isfinite(gain), gain, -torch.inf)
-    least = torch.topk(gain, min(most, len(gain)), sorted=False).values.min()
-    found = (gain >= least).nonzero()[:, 0]
+    threshold_of = torch.topk(gain, min(most, len(gain)), sorted=False).values.min()
+    found = (gain >= threshold_of).nonzero()[:, 0]
     value, order = gain[found].sort(descending=True, stable=True)
     value, order = value[:most], order[:most]
     finite = torch.isfinite(value)

@@ -14,69 +14,73 @@ from string import ascii_lowercase, digits
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.moves import CHARACTER_KINDS, Kind
+from brittle.moves import CHARACTER_EDITS, EditKind
 from brittle.text import words_of
 
 ALPHABET = ascii_lowercase + digits
-LONGEST = 64  # characters of a word that are edited: of a longer one (a hash, a cry) the first
+MAX_CHARACTERS = (
+    64  # characters of a word that are edited: of a longer one (a hash, a cry) the first
+)
 
-PiecesOf = Callable[[Sequence[str]], Sequence[Sequence[int]]]
+TokensOf = Callable[[Sequence[str]], Sequence[Sequence[int]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Edits:
+class Respellings:
     """The edits of one word that a model can tell from it, as `number`s, in order.
 
-    `piece` lists the distinct pieces they read as: the piece `piece[which[i]]` stands in the edit
+    `token` lists the distinct pieces they read as: the piece `piece[which[i]]` stands in the edit
     `edit[i]`, an index into `number`.
     """
 
     number: NDArray[np.int32]
-    piece: NDArray[np.int64]
+    token: NDArray[np.int64]
     which: NDArray[np.int32]
     edit: NDArray[np.int32]
 
     def summed(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum for every edit what its pieces are worth; `value` has a number for each `piece`."""
+        """Sum for every edit what its pieces are worth; `value` has a number for each `token`."""
         return np.bincount(self.edit, value[self.which], len(self.number)).astype(np.float64)
 
 
-def edits(word: str, kinds: Collection[Kind], pieces_of: PiecesOf) -> Edits:
+def respellings(word: str, kinds: Collection[EditKind], tokens_of: TokensOf) -> Respellings:
     """Find the edits of a word and what each reads as, all new words in one call."""
-    found = list(spellings(word, kinds))
-    mine, *others = pieces_of([word, *(new for _, new in found)])
-    read = [(n, pieces) for (n, _), pieces in zip(found, others) if tuple(pieces) != tuple(mine)]
-    flat = np.array([piece for _, pieces in read for piece in pieces], dtype=np.int64)
-    piece, which = np.unique(flat, return_inverse=True)
-    return Edits(
+    found = list(list_respellings(word, kinds))
+    mine, *others = tokens_of([word, *(new for _, new in found)])
+    read = [(n, tokens) for (n, _), tokens in zip(found, others) if tuple(tokens) != tuple(mine)]
+    flat = np.array([token for _, tokens in read for token in tokens], dtype=np.int64)
+    token, which = np.unique(flat, return_inverse=True)
+    return Respellings(
         np.array([n for n, _ in read], dtype=np.int32),
-        piece,
+        token,
         which.astype(np.int32),
-        np.repeat(np.arange(len(read), dtype=np.int32), [len(pieces) for _, pieces in read]),
+        np.repeat(np.arange(len(read), dtype=np.int32), [len(tokens) for _, tokens in read]),
     )
 
 
-def spellings(word: str, kinds: Collection[Kind] = CHARACTER_KINDS) -> Iterator[tuple[int, str]]:
+def list_respellings(
+    word: str, kinds: Collection[EditKind] = CHARACTER_EDITS
+) -> Iterator[tuple[int, str]]:
     """List the edits of a word as numbers and new words, every new word once.
 
     Only those that are one word of a text, and another one than before, are there.
     """
     seen = {word}
     inserts, deletes, end = _bounds(word)
-    spans = zip(CHARACTER_KINDS, (0, inserts, deletes), (inserts, deletes, end))
+    spans = zip(CHARACTER_EDITS, (0, inserts, deletes), (inserts, deletes, end))
     for number in (n for kind, start, stop in spans if kind in kinds for n in range(start, stop)):
-        new, _, _ = spelt(word, number)
+        new, _, _ = spell_out(word, number)
         if new not in seen and words_of(new) == [new]:
             seen.add(new)
             yield number, new
 
 
-def spelt(word: str, number: int) -> tuple[str, Kind, int]:
+def spell_out(word: str, number: int) -> tuple[str, EditKind, int]:
     """Give the new word of an edit, its kind, and the character where it happens.
 
     A letter has the case of the one it replaces; in a word of capitals it is one.
 
-    >>> spelt("Film", 1), spelt("film", 36 * 9 + 3)
+    >>> spell_out("Film", 1), spell_out("film", 36 * 9 + 3)
     (('Bilm', 'flip', 0), ('fil', 'delete', 3))
     """
     inserts, deletes, _ = _bounds(word)
@@ -95,7 +99,7 @@ def _bounds(word: str) -> tuple[int, int, int]:
 
     There is an insert before every character, and one behind the last.
     """
-    length = min(len(word), LONGEST)
+    length = min(len(word), MAX_CHARACTERS)
     inserts, deletes = length * len(ALPHABET), (2 * length + 1) * len(ALPHABET)
     return inserts, deletes, deletes + length
 

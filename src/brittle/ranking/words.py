@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from brittle.moves import Move, Space
-from brittle.ranking.layout import Numbers
+from brittle.moves import EditSpace, Move
+from brittle.ranking.layout import Integers
 from brittle.text import Word
 
 CHUNK = 128  # gains whose maximum is looked at before they are
@@ -27,23 +27,23 @@ Case = Callable[[str], str]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SwappedMoves:
+class SwapMoves:
     """The best swaps of one text, the highest gain first, spelt out when looked at (`Moves`)."""
 
     gain: NDArray[np.float64]
-    row: Numbers
-    new: Numbers
-    places: Sequence[int]
+    row: Integers
+    new: Integers
+    positions: Sequence[int]
     words: Sequence[Word]
-    dictionary: Sequence[str]
+    vocabulary: Sequence[str]
 
     def __len__(self) -> int:
         return len(self.gain)
 
     def __getitem__(self, n: int) -> Move:
         row = int(self.row[n])
-        new = case_of(self.words[row])(self.dictionary[self.new[n]])
-        return Move(float(self.gain[n]), self.places[row], new, "swap", 0, True)
+        new = case_of(self.words[row])(self.vocabulary[self.new[n]])
+        return Move(float(self.gain[n]), self.positions[row], new, "swap", 0, True)
 
 
 class WordSwaps:
@@ -54,28 +54,28 @@ class WordSwaps:
     """
 
     def __init__(
-        self, dictionary: Sequence[str], vectors: Callable[[Sequence[str]], Tensor]
+        self, vocabulary: Sequence[str], vectors: Callable[[Sequence[str]], Tensor]
     ) -> None:
-        self.dictionary = tuple(dictionary)
-        self._row = {word: n for n, word in enumerate(self.dictionary)}
+        self.vocabulary = tuple(vocabulary)
+        self._row = {word: n for n, word in enumerate(self.vocabulary)}
         self._vectors = vectors
         self._table = lru_cache(maxsize=len(CASES))(self._made)
 
     def _made(self, case: Case) -> tuple[Tensor, Tensor]:
-        table = self._vectors([case(word) for word in self.dictionary])
+        table = self._vectors([case(word) for word in self.vocabulary])
         return table, table.norm(dim=1).clamp(min=1e-12)
 
     def best(
         self,
-        places: Sequence[int],
+        positions: Sequence[int],
         words: Sequence[Word],
         vector: Tensor,
-        slope: Tensor,
-        space: Space,
-    ) -> SwappedMoves:
+        gradient: Tensor,
+        space: EditSpace,
+    ) -> SwapMoves:
         """Rank the swaps of one text, from the vectors at some places and the slope there."""
-        along = slope.sign() if space.sign else slope
-        gain = along.new_empty((len(words), len(self.dictionary)))
+        along = gradient.sign() if space.sign else gradient
+        gain = along.new_empty((len(words), len(self.vocabulary)))
         cases = [case_of(word) for word in words]
         for case in dict.fromkeys(cases):
             rows = [n for n, one in enumerate(cases) if one is case]
@@ -89,9 +89,9 @@ class WordSwaps:
             own = self._row.get(word.lower()) if isinstance(word, str) else None
             if own is not None:
                 gain[n, own] = -torch.inf
-        value, at = _top(gain.view(-1), space.top)
-        row, new = np.divmod(at, max(1, len(self.dictionary)))
-        return SwappedMoves(value, row, new, places, words, self.dictionary)
+        value, at = _top(gain.view(-1), space.top_k)
+        row, new = np.divmod(at, max(1, len(self.vocabulary)))
+        return SwapMoves(value, row, new, positions, words, self.vocabulary)
 
 
 def case_of(word: Word) -> Case:
@@ -112,7 +112,7 @@ def _with_a_capital(word: str) -> str:
 CASES = (_as_it_is, _with_a_capital, str.upper)
 
 
-def _top(gain: Tensor, most: int) -> tuple[NDArray[np.float64], Numbers]:
+def _top(gain: Tensor, most: int) -> tuple[NDArray[np.float64], Integers]:
     """Find the highest finite gains, and where they are; of equal ones the first."""
     low = -torch.inf
     gain = torch.nan_to_num(gain, nan=low, posinf=low, neginf=low)

@@ -20,7 +20,7 @@ Tick = tuple[float, str]
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlotArea:
     """Where the values of a figure lie, and what stands around them.
 
     `across` and `up` name the axes; an empty name takes no room. `legend` names the series, in
@@ -85,7 +85,7 @@ SHARES: tuple[Tick, ...] = tuple((n / 4, f"{n / 4:.0%}") for n in range(5))
 
 
 def drawn(
-    frame: Frame, told: str, x_ticks: Sequence[Tick], y_ticks: Sequence[Tick], body: str
+    frame: PlotArea, told: str, x_ticks: Sequence[Tick], y_ticks: Sequence[Tick], body: str
 ) -> str:
     """Draw the frame around a figure's body; `told` says for screen readers what it shows."""
     parts = [
@@ -142,7 +142,7 @@ def folded(name: str, wide: float, most: int = 3) -> list[str]:
     return [_cut(line.rstrip(), room) for line in lines]
 
 
-def _names(frame: Frame) -> list[str]:
+def _names(frame: PlotArea) -> list[str]:
     """Write the names of the axes, the title and the legend."""
     parts = []
     if frame.across:

@@ -9,7 +9,7 @@ from brittle.asks import Status
 from brittle.metrics.curves import Curve
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
-from brittle.reports.axes import SHARES, Frame, drawn, nice_ticks
+from brittle.reports.axes import SHARES, PlotArea, drawn, nice_ticks
 from brittle.reports.wording import number, percent
 
 MOST_POINTS = 240
@@ -18,7 +18,7 @@ MOST_POINTS = 240
 def curve_figure(curve: Curve, axis: str) -> str:
     """Draw the share of attacked cases won against what each cost, with its interval."""
     ticks = nice_ticks(curve.end)
-    frame = Frame((0.0, max(ticks[-1], 1.04 * curve.end, 1)), across=axis)
+    frame = PlotArea((0.0, max(ticks[-1], 1.04 * curve.end, 1)), across=axis)
     line, band = _paths(_thinned(curve), curve, frame)
     told = f"{percent(curve.share(curve.end))} of {number(curve.of)} attacked cases won by the end"
     body = f'<path class="band" d="{band}"/><path class="line" d="{line}"/>'
@@ -80,7 +80,7 @@ def _thinned(curve: Curve) -> Sequence[tuple[int, int]]:
     return kept
 
 
-def _paths(points: Sequence[tuple[int, int]], curve: Curve, frame: Frame) -> tuple[str, str]:
+def _paths(points: Sequence[tuple[int, int]], curve: Curve, frame: PlotArea) -> tuple[str, str]:
     """Trace the stepped curve, and around it the pointwise Wilson band."""
     across, up = frame.across_at, frame.up_at
     if not points or not curve.of:

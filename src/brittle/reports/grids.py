@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from brittle.metrics.grid import Grid, Played, grid
+from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.summary import Figure
 from brittle.reports.stored import StoredRun
 from brittle.reports.texts import visible
-from brittle.reports.wording import NOTHING, interval, number, percent
+from brittle.reports.wording import NO_VALUE, interval, number, percent
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,12 +23,12 @@ def grid_of(runs: Sequence[StoredRun], shared_only: bool = False) -> Grid:
     """
     manifests = [run.manifest for run in runs]
     names = [(_target(m, manifests), _attack(m, manifests)) for m in manifests]
-    played: dict[tuple[str, str], Played] = {}
+    played: dict[tuple[str, str], AttackedTarget] = {}
     for run, (target, attack) in zip(runs, names):
         told = f"{attack} ({run.name})" if names.count((target, attack)) > 1 else attack
         # The very same run given twice is one run.
         if (target, told) not in played:
-            played[target, told] = Played(target, told, run.results())
+            played[target, told] = AttackedTarget(target, told, run.results())
     return grid(list(played.values()), shared_only)
 
 
@@ -56,7 +56,7 @@ def grid_table(table: Grid) -> RenderableType:
         cells = [
             Text.assemble((percent(f.value), "bold"), "\n", (interval(f, percent), "dim"))
             if f is not None
-            else Text(NOTHING, style="dim")
+            else Text(NO_VALUE, style="dim")
             for f in _row(table, target)
         ]
         shown.add_row(Text(visible(target)), *cells)
@@ -80,7 +80,7 @@ def _notes(table: Grid) -> list[str]:
 
 def _plain(figure: Figure | None) -> str:
     if figure is None or figure.value is None:
-        return NOTHING
+        return NO_VALUE
     return f"{percent(figure.value)} ({interval(figure, percent)})"
 
 

@@ -14,7 +14,7 @@ from brittle.metrics.grid import Grid
 from brittle.metrics.histogram import Histogram
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
-from brittle.reports.axes import CHARACTER, SHARES, Frame, drawn, folded, nice_ticks, tone
+from brittle.reports.axes import CHARACTER, SHARES, PlotArea, drawn, folded, nice_ticks, tone
 from brittle.reports.wording import number, percent
 
 MOST_STEPS = 160
@@ -31,7 +31,7 @@ def confidence_figure(
     start = _beginning(list(curves.values()))
     names = tuple(curves) if len(curves) > 1 else ()
     across, up = "confidence asked for", "attacked cases won"
-    frame = Frame((start, 1.0), (0.0, 1.0), across, up, title, names, "line", 1, width, height)
+    frame = PlotArea((start, 1.0), (0.0, 1.0), across, up, title, names, "line", 1, width, height)
     bands, lines, told = [], [], []
     for n, (name, curve) in enumerate(curves.items()):
         steps = list(_falling(curve, start))
@@ -62,7 +62,9 @@ def grid_figure(grid: Grid, title: str = "", width: int | None = None, height: i
     across = "* over other examples than the rest" if grid.uneven else ""
     ends = (0.0, float(len(groups)))
     legend = grid.targets if len(grid.targets) > 1 else ()
-    frame = Frame(ends, (0.0, 1.0), across, "accuracy", title, legend, "fill", lines, width, height)
+    frame = PlotArea(
+        ends, (0.0, 1.0), across, "accuracy", title, legend, "fill", lines, width, height
+    )
     thick = 0.76 / max(1, len(grid.targets))
     body, told = [], []
     for n, target in enumerate(grid.targets):
@@ -95,7 +97,7 @@ def histogram_figure(
     heights = nice_ticks(most, 5)
     ends = (0.0, float(max(1, len(bins))))
     ceiling = (0.0, float(heights[-1]))
-    frame = Frame(ends, ceiling, across, up, title, (), "fill", 1, width, height)
+    frame = PlotArea(ends, ceiling, across, up, title, (), "fill", 1, width, height)
     body = []
     for n, b in enumerate(bins):
         wide = min(40.0, frame.across_at(0.84) - frame.across_at(0))
@@ -127,7 +129,7 @@ def scatter_figure(
     kept = {name: _drawn_by_lot(points, most, total) for name, points in clouds.items()}
     every = [point for points in kept.values() for point in points]
     x, y = _reach([p[0] for p in every]), _reach([p[1] for p in every])
-    frame = Frame(x, y, across, up, title, tuple(clouds), "dot", 1, width, height)
+    frame = PlotArea(x, y, across, up, title, tuple(clouds), "dot", 1, width, height)
     layers: list[tuple[float, str]] = []
     for n, points in enumerate(kept.values()):
         # In slices, so that no class lies wholly above another.
@@ -161,7 +163,9 @@ def _falling(curve: ConfidenceCurve, start: float) -> Iterator[tuple[float, floa
         begin = edge
 
 
-def _stairs(frame: Frame, curve: ConfidenceCurve, steps: Sequence[tuple[float, float, int]]) -> str:
+def _stairs(
+    frame: PlotArea, curve: ConfidenceCurve, steps: Sequence[tuple[float, float, int]]
+) -> str:
     heights = [frame.up_at(count / curve.of if curve.of else 0) for _, _, count in steps]
     line = f"M{frame.across_at(steps[0][0]):.1f} {heights[0]:.1f}"
     for (_, end, _), y in zip(steps, heights):
@@ -169,7 +173,9 @@ def _stairs(frame: Frame, curve: ConfidenceCurve, steps: Sequence[tuple[float, f
     return line
 
 
-def _band(frame: Frame, curve: ConfidenceCurve, steps: Sequence[tuple[float, float, int]]) -> str:
+def _band(
+    frame: PlotArea, curve: ConfidenceCurve, steps: Sequence[tuple[float, float, int]]
+) -> str:
     if not curve.of:
         return ""
     upper, lower = "", []
@@ -181,7 +187,7 @@ def _band(frame: Frame, curve: ConfidenceCurve, steps: Sequence[tuple[float, flo
     return "M" + upper[1:] + "".join(reversed(lower)) + "Z"
 
 
-def _bar(frame: Frame, x: float, thick: float, figure: Figure, kind: str) -> str:
+def _bar(frame: PlotArea, x: float, thick: float, figure: Figure, kind: str) -> str:
     left, right = frame.across_at(x + 0.04 * thick), frame.across_at(x + 0.96 * thick)
     y, low, high = (frame.up_at(v or 0) for v in (figure.value, figure.low, figure.high))
     size = f'width="{right - left:.1f}" height="{frame.bottom - y:.1f}"'

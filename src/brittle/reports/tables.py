@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.metrics.confusion import Confusion, Matrix
-from brittle.metrics.words import MOST_TAGGED, Broken, parts_that_break, words_that_break
+from brittle.metrics.words import MOST_TAGGED, BrokenWord, parts_that_break, words_that_break
 from brittle.reports.figures import bar
 from brittle.reports.summaries import escaped
 from brittle.reports.wording import number, percent
@@ -71,7 +71,7 @@ def confusion_section(tables: Confusion) -> str:
     )
 
 
-def _word_row(broken: Broken, most: int) -> str:
+def _word_row(broken: BrokenWord, most: int) -> str:
     word = f"<bdi>{escaped(_short(broken.word))}</bdi>" if broken.word else "<i>(inserted)</i>"
     became = ", ".join(
         (f"<bdi>{escaped(_short(new))}</bdi>" if new else "<i>(deleted)</i>")

@@ -11,7 +11,7 @@ from brittle.metrics.operations import characters_share, is_by_characters, opera
 from brittle.metrics.summary import Figure, Summary
 from brittle.results import Result
 
-NOTHING = "–"
+NO_VALUE = "–"
 Write = Callable[[float | None], str]
 MEANING: Mapping[Status, str] = {
     "won": "broken: an adversarial text was found and confirmed",
@@ -158,7 +158,7 @@ def percent(value: float | None) -> str:
     >>> percent(0.1234), percent(None)
     ('12.3%', '–')
     """
-    return NOTHING if value is None else f"{100 * value:.1f}%"
+    return NO_VALUE if value is None else f"{100 * value:.1f}%"
 
 
 def number(value: float | None) -> str:
@@ -168,7 +168,7 @@ def number(value: float | None) -> str:
     ('1.83', '14.2', '12,346', '7', '–')
     """
     if value is None:
-        return NOTHING
+        return NO_VALUE
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

@@ -19,7 +19,7 @@ from brittle.data.catalogue import CATALOGUE
 from brittle.data.dataset import Dataset
 from brittle.errors import UsageError, unknown
 from brittle.goals import Confident, Goal, Targeted, Untargeted
-from brittle.targets.labels import find, match
+from brittle.targets.labels import find_label, match_labels
 from brittle.targets.protocols import Classifies
 from brittle.text import Text
 
@@ -56,15 +56,15 @@ class Job:
         seed: int,
         labels: Any,
     ) -> Job:
-        index = match(dataset.labels, target.labels, labels)
+        index = match_labels(dataset.labels, target.labels, labels)
         names = {label: target.labels[i] for label, i in index.items()}
-        made, name, resolved = attack_of(given, settings, target.labels, dataset.name, names)
+        made, name, resolved = resolve_attack(given, settings, target.labels, dataset.name, names)
         check_asks(made, name, target)
         if toward is not None:
-            place = find(toward, target.labels)
-            if place is None:
+            position = find_label(toward, target.labels)
+            if position is None:
                 raise unknown("label", toward, list(target.labels))
-            toward = target.labels[place]
+            toward = target.labels[position]
         goal = goal_of(toward, confidence)
         return Job(target, dataset, made, name, resolved, goal, toward, confidence, seed, index)
 
@@ -129,10 +129,10 @@ class Job:
             if case not in done:
                 label = None if example.label is None else self.index[example.label]
                 text = Text.of(dict(example.fields), example.locked)
-                yield Case(case, text, label, toward, read=read_places(self.target, text))
+                yield Case(case, text, label, toward, read=positions_read(self.target, text))
 
 
-def attack_of(
+def resolve_attack(
     given: str | Attack,
     settings: Mapping[str, Any],
     labels: Sequence[str],
@@ -144,7 +144,7 @@ def attack_of(
         if settings:
             raise unknown("argument", next(iter(settings)), [])
         name = type(given).__name__.lower()
-        return given, name, shown(given)
+        return given, name, describe_settings(given)
     given = given if given.startswith("python:") else given.lower()
     known = attacks.settings(attacks.recipe(given))
     resolved = {setting.name: setting.default for setting in known} | dict(settings)
@@ -153,7 +153,7 @@ def attack_of(
     return attacks.build(given, resolved, labels, label_map), given, resolved
 
 
-def shown(attack: Attack) -> dict[str, str]:
+def describe_settings(attack: Attack) -> dict[str, str]:
     """Write down the settings of a live attack, without addresses, which no two starts share."""
     if not is_dataclass(attack):
         return {}
@@ -168,7 +168,7 @@ def file_digests(settings: Mapping[str, Any]) -> dict[str, str]:
     return {value: hashlib.sha256(Path(value).read_bytes()).hexdigest()[:16] for value in files}
 
 
-def read_places(target: Any, text: Text) -> Sequence[int] | None:
+def positions_read(target: Any, text: Text) -> Sequence[int] | None:
     """Give the positions of the words the target reads, or None where it does not say."""
     return target.read([text])[0] if hasattr(target, "read") else None
 

@@ -14,7 +14,7 @@ from brittle.asks import Attack, Case
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
 from brittle.engine.broker import Broker, Totals
-from brittle.engine.desks import Desk, desks
+from brittle.engine.desks import Desk, make_desks
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
@@ -30,7 +30,7 @@ from brittle.text import Text
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is, told after every round."""
 
     done: int
@@ -63,7 +63,7 @@ def attack(
     max_sent: int | None = None,
     batch: int | None = None,
     watchdog: float | None = 600.0,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
     warn: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
     about_target: Mapping[str, Any] | None = None,
@@ -98,7 +98,7 @@ def attack(
         started = Totals(**stored)
         started.sent = max(started.sent, store.journalled())
         broker = Broker(
-            desks(chosen) | {"tags": _tag_desk()},
+            make_desks(chosen) | {"tags": _tag_desk()},
             journal=store,
             watchdog=watchdog,
             most_sent=max_sent,
@@ -117,7 +117,7 @@ def attack(
 
 def search(job: Job, case: Case[Text]) -> Outcome:
     """Attack one case and give the outcome, with nothing stored."""
-    broker = Broker(desks(job.target) | {"tags": _tag_desk()})
+    broker = Broker(make_desks(job.target) | {"tags": _tag_desk()})
     engine = Engine(job.attack, job.goal, broker, name=job.attack_name, seed=job.seed)
     try:
         return next(engine.run([case]))[0]
@@ -175,7 +175,7 @@ def _run(
     taken: Dataset,
     ids: Sequence[str],
     budget: int | None,
-    progress: Callable[[Progress], None] | None,
+    progress: Callable[[RunProgress], None] | None,
     warn: Callable[[str], None] | None,
 ) -> None:
     done = store.finished()
@@ -202,7 +202,7 @@ def _run(
                 counts[result.status] = counts.get(result.status, 0) + 1
             if progress is not None:
                 at = sum(counts.values())
-                told = Progress(at, len(ids), counts, broker.totals.sent, totals()["seconds"])
+                told = RunProgress(at, len(ids), counts, broker.totals.sent, totals()["seconds"])
                 progress(told)
     finally:
         if len(done) < len(ids):

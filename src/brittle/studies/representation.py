@@ -22,8 +22,8 @@ from brittle.text import Text, words_of
 
 Vectors = NDArray[np.float64]
 
-MOST = 20_000
-ROWS = 1024
+MAX_WORDS = 20_000
+TEXTS_PER_CALL = 1024
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Change:
+class EditedWord:
     """A word and what an edit made of it, each with its nearest words.
 
     `cosine` is that of the two words' vectors; `rank` says how many words of the dictionary are
@@ -56,7 +56,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class EmbeddedWords:
     """The words of a dictionary as one layer of a target has them; `unit` has a row each."""
 
     target: Any
@@ -84,14 +84,14 @@ class Words:
         """List the k words with the highest cosine, the word itself in whatever case left out."""
         return self._nearest(self.vector(word), word, k)
 
-    def change(self, word: str, edited: str, k: int = 5) -> Change:
+    def change(self, word: str, edited: str, k: int = 5) -> EditedWord:
         """Set the nearest words of a word beside those of its edited form."""
         old, new = self.vector(word), self.vector(edited)
         cosine = float(old @ new)
         others = np.array([w.lower() not in (word.lower(), edited.lower()) for w in self.words])
         nearer = self.unit @ new > cosine
         before, after = self._nearest(old, word, k), self._nearest(new, edited, k)
-        return Change(word, edited, before, after, cosine, int((nearer & others).sum()))
+        return EditedWord(word, edited, before, after, cosine, int((nearer & others).sum()))
 
     def _nearest(self, vector: Vectors, word: str, k: int) -> tuple[Neighbour, ...]:
         cosine = self.unit @ vector
@@ -105,9 +105,9 @@ class Words:
         return tuple(found)
 
 
-def words_at(
-    target: Any, layer: str | None = None, most: int = MOST, words: Sequence[str] | None = None
-) -> Words:
+def embed_vocabulary(
+    target: Any, layer: str | None = None, most: int = MAX_WORDS, words: Sequence[str] | None = None
+) -> EmbeddedWords:
     """Embed a target's dictionary at a layer: the first `most` words, which are the most frequent.
 
     Without a layer it is the last that makes a word's vector from its spelling (the highway, as in
@@ -125,13 +125,13 @@ def words_at(
     plain = [word for word in known if words_of(word) == [word]][:most]
     texts = [Text.of(word) for word in plain]
     parts = [
-        _units(_embedded(target, texts[start : start + ROWS], layer))
-        for start in range(0, len(texts), ROWS)
+        _units(_embedded(target, texts[start : start + TEXTS_PER_CALL], layer))
+        for start in range(0, len(texts), TEXTS_PER_CALL)
     ]
     unit = np.concatenate(parts) if parts else np.zeros((0, 1))
     there = np.isfinite(unit.sum(axis=1))
     kept = tuple(word for word, is_there in zip(plain, there) if is_there)
-    return Words(target, layer, kept, unit[there])
+    return EmbeddedWords(target, layer, kept, unit[there])
 
 
 def chosen_layer(target: Any, layer: str | None = None) -> str:

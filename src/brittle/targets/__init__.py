@@ -1,6 +1,6 @@
 """What is attacked: adapters that make a classifier of anything that answers about texts."""
 
-from brittle.targets.labels import match
+from brittle.targets.labels import match_labels
 from brittle.targets.protocols import Classifies, Scores, Target
 
-__all__ = ["Classifies", "Scores", "Target", "match"]
+__all__ = ["Classifies", "Scores", "Target", "match_labels"]

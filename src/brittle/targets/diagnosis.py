@@ -29,14 +29,14 @@ COSTLY_SAMPLE, COSTLY_REPEATS = 8, 4
 
 
 @dataclass(frozen=True)
-class Doubt:
+class DiagnosisWarning:
     """Something that makes the results of a run doubtful, in words for people."""
 
     code: str
     message: str
 
 
-class Labelled(Protocol):
+class LabelledText(Protocol):
     """A text and the index of its label, None where it is not known."""
 
     @property
@@ -56,12 +56,12 @@ class Asker(Protocol):
 
 def diagnose(
     target: Classifies,
-    cases: Sequence[Labelled],
+    cases: Sequence[LabelledText],
     asker: Asker | None = None,
     *,
     sample: int | None = None,
     data_labels: Mapping[str, int] | None = None,
-) -> list[Doubt]:
+) -> list[DiagnosisWarning]:
     """Look at the target's answers to a sample of the cases, and warn of what looks wrong.
 
     Without an asker the target is called directly. Of a costly target 8 cases are asked and 4 of
@@ -100,18 +100,18 @@ def diagnose(
     return [warning for warning in found if warning is not None]
 
 
-def constant(score: Scores, name: str = "target") -> Doubt | None:
+def constant(score: Scores, name: str = "target") -> DiagnosisWarning | None:
     """Warn when different texts all get one and the same answer."""
     if len(score) < 2 or np.ptp(score, axis=0).max() > 0:
         return None
-    return Doubt(
+    return DiagnosisWarning(
         "constant",
         f"Target {name!r} gives the same scores to all of {len(score)} different texts: no attack "
         "can learn anything from it. See whether the texts reach it at all.",
     )
 
 
-def unstable(once: Scores, again: Scores, name: str = "target") -> Doubt | None:
+def unstable(once: Scores, again: Scores, name: str = "target") -> DiagnosisWarning | None:
     """Warn when a text asked again, in other company, gets another answer."""
     if not len(once):
         return None
@@ -125,24 +125,24 @@ def unstable(once: Scores, again: Scores, name: str = "target") -> Doubt | None:
         "label)."
     )
     if flips:
-        return Doubt(
+        return DiagnosisWarning(
             "random",
             f"{told} Successes may be chance: winners are scored again alone, and those that no "
             "longer win are unconfirmed. Switch dropout, sampling or temperature off.",
         )
-    return Doubt(
+    return DiagnosisWarning(
         "unstable",
         f"{told} Results depend on the order of asking. Switch dropout, sampling or low precision "
         "off.",
     )
 
 
-def saturated(score: Scores, name: str = "target") -> Doubt | None:
+def saturated(score: Scores, name: str = "target") -> DiagnosisWarning | None:
     """Warn when confidence leaves no room for scores to tell candidates apart."""
     certain = score.max(axis=1)
     if len(score) < 2 or (certain == 1.0).all() or np.mean(certain > SATURATED) < 0.99:
         return None
-    return Doubt(
+    return DiagnosisWarning(
         "saturated",
         f"Target {name!r} is more than {SATURATED:.2%} sure of {np.mean(certain > SATURATED):.0%} "
         f"of {len(score)} texts: scores hardly move, and attacks that follow them search blindly. "
@@ -151,11 +151,13 @@ def saturated(score: Scores, name: str = "target") -> Doubt | None:
     )
 
 
-def label_only(score: Scores, name: str = "target", declared: bool = False) -> Doubt | None:
+def label_only(
+    score: Scores, name: str = "target", declared: bool = False
+) -> DiagnosisWarning | None:
     """Say what it costs that only labels come back."""
     if not declared and not (len(score) >= 2 and np.isin(score, (0.0, 1.0)).all()):
         return None
-    return Doubt(
+    return DiagnosisWarning(
         "label-only",
         f"Target {name!r} gives only labels. Attacks that rank by score (pwws, genetic) see no "
         "difference before the label flips: they fall back on the order of the text, need more "
@@ -168,7 +170,7 @@ def swapped(
     labels: Sequence[int | None],
     target_labels: Sequence[str],
     data_labels: Mapping[str, int] | None = None,
-) -> Doubt | None:
+) -> DiagnosisWarning | None:
     """Warn when so few answers are right that chance would do better: labels are mixed up.
 
     Below chance means: guessing would be this bad less than once in a hundred times.
@@ -182,7 +184,7 @@ def swapped(
     if _at_most(right, count, 1 / width) > 0.01:
         return None
     advice = _advice(truth, said, target_labels, data_labels)
-    return Doubt(
+    return DiagnosisWarning(
         "swapped",
         f"Only {right} of {count} texts are classified as the data says; guessing would give "
         f"{count / width:.0f}. The labels are probably swapped.{advice}",

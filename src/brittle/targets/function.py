@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError
-from brittle.named import named
+from brittle.named import import_named
 from brittle.targets.fingerprints import hashing as fingerprints
 from brittle.targets.fingerprints.code import code_of
-from brittle.targets.labels import Labels, names
+from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
-from brittle.targets.rendering import plain
-from brittle.targets.scores import Kind, kind_of, read
+from brittle.targets.rendering import render
+from brittle.targets.scores import ScoreKind, check_kind, parse_answers
 from brittle.text import Text
 
 
@@ -34,7 +34,7 @@ class Function:
     name: str
     labels: tuple[str, ...]
     own: tuple[str, ...]
-    kind: Kind = "auto"
+    kind: ScoreKind = "auto"
     mask: str = ""
     fields: tuple[str, ...] = ("text",)
 
@@ -63,14 +63,14 @@ class Function:
         if not items:
             return np.zeros((0, len(self.labels)))
         who = f"Target {self.name!r}"
-        texts = [plain(item, self.mask) for item in items]
+        texts = [render(item, self.mask) for item in items]
         try:
             answers = self.call(texts)
         except BrittleError:
             raise
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
-        return read(answers, len(items), self.own, self.kind, who)
+        return parse_answers(answers, len(items), self.own, self.kind, who)
 
 
 def of_function(
@@ -88,16 +88,16 @@ def of_function(
     _takes_texts(call, who)
     stated = getattr(call, "labels", None)
     own = None if stated is None else tuple(str(label) for label in stated)
-    chosen = names(own, labels, who)
-    return Function(call, title, chosen, own or chosen, kind_of(scores), mask, tuple(fields))
+    chosen = label_names(own, labels, who)
+    return Function(call, title, chosen, own or chosen, check_kind(scores), mask, tuple(fields))
 
 
-def import_named(spec: str) -> Any:
+def import_target(spec: str) -> Any:
     """Import what `python:module:name` names.
 
     Nothing is called: a class or a function that makes a model is not a target, its result is.
     """
-    return named(spec, "python:my_models:classify")
+    return import_named(spec, "python:my_models:classify")
 
 
 def _takes_texts(call: Any, who: str) -> None:

@@ -19,33 +19,35 @@ Labels = str | Sequence[str] | Mapping[str, str] | None
 _PLACEHOLDER = re.compile(r"(?:label_?)?-?\d+", re.IGNORECASE)
 
 
-def match(
+def match_labels(
     data_labels: Iterable[str], target_labels: Sequence[str], labels: Labels = None
 ) -> dict[str, int]:
     """Give for every label of the data its index among the labels of the target.
 
     Only the form data = target of `labels` matters here; a plain list has already named the target.
 
-    >>> match(["Pos", "Neg"], ["neg", "pos"])
+    >>> match_labels(["Pos", "Neg"], ["neg", "pos"])
     {'Pos': 1, 'Neg': 0}
-    >>> match(["0", "1"], ["neg", "pos"], "0=neg,1=pos")
+    >>> match_labels(["0", "1"], ["neg", "pos"], "0=neg,1=pos")
     {'0': 0, '1': 1}
     """
     data = list(dict.fromkeys(data_labels))
-    mapping = read(labels)[1]
-    stray = [name for name in mapping if find(name, data) is None]
+    mapping = parse_labels(labels)[1]
+    stray = [name for name in mapping if find_label(name, data) is None]
     # Few rows may not show every class, but a mapping that meets none of the data is a mistake.
     if data and mapping and len(stray) == len(mapping):
         raise _apart(data, target_labels, f"--labels names {_listed(stray)}, not in the data")
-    told = {find(name, data): answer for name, answer in mapping.items()}
-    found = {name: find(told.get(number, name), target_labels) for number, name in enumerate(data)}
+    told = {find_label(name, data): answer for name, answer in mapping.items()}
+    found = {
+        name: find_label(told.get(number, name), target_labels) for number, name in enumerate(data)
+    }
     missing = [name for name, index in found.items() if index is None]
     if missing:
         raise _apart(data, target_labels, f"no label of the target is called {_listed(missing)}")
     return {name: index for name, index in found.items() if index is not None}
 
 
-def find(name: str, labels: Sequence[str]) -> int | None:
+def find_label(name: str, labels: Sequence[str]) -> int | None:
     """Find a label: spelt alike, else the only one that differs in case and outer blanks alone."""
     if name in labels:
         return list(labels).index(name)
@@ -53,12 +55,12 @@ def find(name: str, labels: Sequence[str]) -> int | None:
     return near[0] if len(near) == 1 else None
 
 
-def read(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
+def parse_labels(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
     """Read either form: the target's names in order or None, and data label → target label.
 
-    >>> read("neg,pos")
+    >>> parse_labels("neg,pos")
     (('neg', 'pos'), {})
-    >>> read("neg=LABEL_0, pos=LABEL_1")
+    >>> parse_labels("neg=LABEL_0, pos=LABEL_1")
     (None, {'neg': 'LABEL_0', 'pos': 'LABEL_1'})
     """
     if labels is None:
@@ -67,30 +69,32 @@ def read(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
         return None, {str(name): str(answer) for name, answer in labels.items()}
     if isinstance(labels, str):
         # csv, so that a label with a comma can stand in quotes.
-        names = [part.strip() for part in next(csv.reader([labels], skipinitialspace=True), [])]
-        paired = ["=" in name for name in names]
+        label_names = [
+            part.strip() for part in next(csv.reader([labels], skipinitialspace=True), [])
+        ]
+        paired = ["=" in name for name in label_names]
     else:
-        names = [str(part) for part in labels]
-        paired = [False] * len(names)
-    if not names or not all(names) or any(paired) != all(paired):
+        label_names = [str(part) for part in labels]
+        paired = [False] * len(label_names)
+    if not label_names or not all(label_names) or any(paired) != all(paired):
         raise UsageError(
             f"Got --labels {labels!r}. Expected either data=target pairs, such as "
             "neg=LABEL_0,pos=LABEL_1, or the target's labels in order, such as neg,pos."
         )
     if not any(paired):
-        return _distinct(names), {}
-    pairs = [[side.strip() for side in name.split("=", 1)] for name in names]
+        return _distinct(label_names), {}
+    pairs = [[side.strip() for side in name.split("=", 1)] for name in label_names]
     _distinct([name for name, _ in pairs])
     return None, dict(pairs)
 
 
-def names(own: Sequence[str] | None, labels: Labels, who: str) -> tuple[str, ...]:
+def label_names(own: Sequence[str] | None, labels: Labels, who: str) -> tuple[str, ...]:
     """Decide what the labels of a target are called.
 
     `own` are the names the target has itself, or None. Placeholders (LABEL_0, integers) may be
     renamed by a plain list; real names may not.
     """
-    order, mapping = read(labels)
+    order, mapping = parse_labels(labels)
     if own is None:
         if order is None and not mapping:
             raise UsageError(
@@ -113,7 +117,7 @@ def names(own: Sequence[str] | None, labels: Labels, who: str) -> tuple[str, ...
                 f"--labels {_pairs(order, own)} (check the order)."
             )
         return order
-    strange = [answer for answer in mapping.values() if find(answer, own) is None]
+    strange = [answer for answer in mapping.values() if find_label(answer, own) is None]
     if strange:
         raise UsageError(
             f"--labels gives {_listed(strange)} as labels of the target, but {who} has "
@@ -130,10 +134,10 @@ def _answers(mapping: Mapping[str, str]) -> tuple[str, ...]:
     return _distinct(answers)
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    if len(set(names)) < len(names):
-        raise UsageError(f"Labels must differ from one another. Got: {_listed(names)}.")
-    return tuple(names)
+def _distinct(label_names: Sequence[str]) -> tuple[str, ...]:
+    if len(set(label_names)) < len(label_names):
+        raise UsageError(f"Labels must differ from one another. Got: {_listed(label_names)}.")
+    return tuple(label_names)
 
 
 def _apart(data: Sequence[str], target: Sequence[str], why: str) -> UsageError:
@@ -149,8 +153,8 @@ def _pairs(data: Sequence[str], target: Sequence[str]) -> str:
     return f"'{pairs}'" if re.search(r"[^\w=,.-]", pairs) else pairs
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(repr(str(name)) for name in names)
+def _listed(label_names: Iterable[str]) -> str:
+    return ", ".join(repr(str(name)) for name in label_names)
 
 
 def _plain(name: str) -> str:

@@ -21,13 +21,12 @@ that with the pieces a model reads is the adapter's work. A target has these met
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.moves import Aim, Flipped, Level
+from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.text import Text
 
 Scores = NDArray[np.float64]
@@ -65,18 +64,6 @@ class Encodes(Classifies, Protocol):
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores: ...
 
 
-@dataclass(frozen=True)
-class Gradient:
-    """The slope of an aim's objective along the vectors of a text, and the scores there.
-
-    `value` has a row for every word (words × dimensions), zero for words the model does not read;
-    or, for characters, an array of characters × dimensions for every word.
-    """
-
-    scores: list[float]
-    value: Any
-
-
 @runtime_checkable
 class Reads(Target, Protocol):
     """A target that says which words of a text it reads."""
@@ -90,7 +77,7 @@ class Reads(Target, Protocol):
 class HasFlips(Classifies, Reads, Protocol):
     """A target that ranks edits of a text by its gradient."""
 
-    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
         """Give every text's scores and best edits, by one forward and one backward pass each."""
         ...
 
@@ -101,7 +88,7 @@ class HasGradients(Classifies, Reads, Protocol):
 
     def logits(self, items: Sequence[Text]) -> Scores: ...
 
-    def gradients(self, aims: Sequence[Aim]) -> list[Gradient]:
+    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
         """Give the slope of every aim's objective, by word or character as its space says."""
         ...
 

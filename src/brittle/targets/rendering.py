@@ -8,17 +8,17 @@ from brittle.errors import UsageError
 from brittle.text import Text
 
 
-def plain(item: Text, mask: str) -> str | dict[str, str]:
+def render(item: Text, mask: str) -> str | dict[str, str]:
     """Render a text, its holes as `mask`: one field as a string, several as a dict."""
     fields = item.fields(mask)
     return next(iter(fields.values())) if len(fields) == 1 else fields
 
 
-def strings(items: Sequence[Text], mask: str, who: str) -> list[str]:
+def render_single(items: Sequence[Text], mask: str, who: str) -> list[str]:
     """Render texts of one field each, for a target that reads nothing else."""
     texts = []
     for item in items:
-        text = plain(item, mask)
+        text = render(item, mask)
         if isinstance(text, dict):
             raise UsageError(
                 f"{who} reads one text, but the data has the fields {', '.join(text)}. Wrap it in "

@@ -19,28 +19,28 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from brittle.errors import TargetError, UsageError, unknown
-from brittle.targets.labels import find
+from brittle.targets.labels import find_label
 from brittle.targets.protocols import Scores
 
-Kind = Literal["auto", "prob", "logits", "single", "label"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
+SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 
 # Rows of float16 models and of rounded JSON answers miss 1 by up to this much.
-SLACK = 1e-3
+MAX_SUM_ERROR = 1e-3
 
 
-def kind_of(name: str) -> Kind:
+def check_kind(name: str) -> ScoreKind:
     """Check the name of a kind of scores."""
-    if name not in KINDS:
-        raise unknown("kind of scores", name, KINDS, "It is set by --scores.")
+    if name not in SCORE_KINDS:
+        raise unknown("kind of scores", name, SCORE_KINDS, "It is set by --scores.")
     return name
 
 
-def read(
+def parse_answers(
     answers: Any,
     rows: int,
     labels: Sequence[str],
-    kind: Kind = "auto",
+    kind: ScoreKind = "auto",
     who: str = "The target",
     entry: tuple[str, str] = ("label", "score"),
 ) -> Scores:
@@ -63,14 +63,14 @@ def read(
         return one_hot([index_of(answer, labels, who) for answer in answers], len(labels))
     if not isinstance(answers, np.ndarray):
         answers = [_row(answer, labels, who, entry) for answer in answers]
-    return probabilities(answers, rows, labels, kind, who)
+    return as_probabilities(answers, rows, labels, kind, who)
 
 
-def probabilities(
+def as_probabilities(
     raw: Any,
     rows: int,
     labels: Sequence[str],
-    kind: Kind = "prob",
+    kind: ScoreKind = "prob",
     who: str = "The target",
 ) -> Scores:
     """Turn a table of numbers into probabilities of shape (rows, labels)."""
@@ -116,7 +116,7 @@ def one_hot(indices: Sequence[int], width: int) -> Scores:
 
 def index_of(answer: Any, labels: Sequence[str], who: str) -> int:
     """Find an answered label among the target's labels, by name."""
-    index = find(_name(answer), labels)
+    index = find_label(_name(answer), labels)
     if index is None:
         raise TargetError(
             f"{who} answered the label {_name(answer)!r}. Expected one of: {', '.join(labels)}. "
@@ -125,14 +125,14 @@ def index_of(answer: Any, labels: Sequence[str], who: str) -> int:
     return index
 
 
-def _normal(table: Scores, who: str, kind: Kind) -> Scores:
+def _normal(table: Scores, who: str, kind: ScoreKind) -> Scores:
     if kind == "single":
         # 1 − p and p are both exact in float64; a division would round them.
         wrong = (table < 0).any(axis=1)
         total = np.ones((len(table), 1))
     else:
         total = table.sum(axis=1, keepdims=True)
-        wrong = (table < 0).any(axis=1) | (np.abs(total[:, 0] - 1) > SLACK)
+        wrong = (table < 0).any(axis=1) | (np.abs(total[:, 0] - 1) > MAX_SUM_ERROR)
     if wrong.any():
         row = table[wrong.argmax()]
         expected = "a number from 0 to 1" if kind == "single" else "numbers from 0 to 1, sum 1"
@@ -146,7 +146,7 @@ def _normal(table: Scores, who: str, kind: Kind) -> Scores:
     return normal
 
 
-def _second_of_two(table: Scores, labels: Sequence[str], kind: Kind, who: str) -> Scores:
+def _second_of_two(table: Scores, labels: Sequence[str], kind: ScoreKind, who: str) -> Scores:
     flat = table.ndim == 1 or table.shape[1:] == (1,)
     if len(labels) != 2 or not flat:
         raise UsageError(
@@ -211,7 +211,7 @@ def _best(answer: Any, labels: Sequence[str], who: str, entry: tuple[str, str]) 
     if pairs:
         return index_of(max(pairs, key=lambda pair: _number(pair[1], who))[0], labels, who)
     if isinstance(answer, Sequence | np.ndarray) and not isinstance(answer, str) and len(answer):
-        return int(probabilities([answer], 1, labels, "logits", who)[0].argmax())
+        return int(as_probabilities([answer], 1, labels, "logits", who)[0].argmax())
     return index_of(answer, labels, who)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from brittle.errors import TargetError, UsageError, require
 from brittle.targets.fingerprints import contents
 from brittle.targets.fingerprints import hashing as fingerprints
-from brittle.targets.labels import Labels, names
+from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
-from brittle.targets.rendering import strings
-from brittle.targets.scores import Kind, kind_of, one_hot, probabilities
+from brittle.targets.rendering import render_single
+from brittle.targets.scores import ScoreKind, as_probabilities, check_kind, one_hot
 from brittle.text import Text
 
 MULTI_LABEL = ("MultiOutputClassifier", "ClassifierChain")
@@ -32,7 +32,7 @@ class Estimator:
     name: str
     labels: tuple[str, ...]
     method: str
-    kind: Kind
+    kind: ScoreKind
     mask: str = ""
     fingerprint: str = ""
 
@@ -44,7 +44,7 @@ class Estimator:
         if not items:
             return np.zeros((0, len(self.labels)))
         who = f"Target {self.name!r}"
-        texts = strings(items, self.mask, who)
+        texts = render_single(items, self.mask, who)
         try:
             raw = getattr(self.model, self.method)(texts)
         except Exception as error:
@@ -54,7 +54,7 @@ class Estimator:
             if len(found) != len(items):
                 raise TargetError(f"{who} gave {len(found)} labels for {len(items)} texts.")
             return one_hot(found, len(self.labels))
-        return probabilities(raw, len(items), self.labels, self.kind, who)
+        return as_probabilities(raw, len(items), self.labels, self.kind, who)
 
 
 def of_estimator(
@@ -70,12 +70,12 @@ def of_estimator(
 
     `fingerprint` is that of the file it was loaded from, if any.
     """
-    kind_given = kind_of(scores)
+    kind_given = check_kind(scores)
     title = name or _title(model)
     who = f"The estimator {title!r}"
     own = _classes(model, who)
     method, kind = _method(model, kind_given, who)
-    target = Estimator(model, title, names(own, labels, who), method, kind, mask)
+    target = Estimator(model, title, label_names(own, labels, who), method, kind, mask)
     _takes_texts(model, who)
     held = fingerprint or _contents(target)
     return replace(target, fingerprint=fingerprints.of_parts(held, *own, method, kind, mask))
@@ -157,7 +157,7 @@ def _classes(model: Any, who: str) -> list[str]:
     return [str(name) for name in classes]
 
 
-def _method(model: Any, kind: Kind, who: str) -> tuple[str, Kind]:
+def _method(model: Any, kind: ScoreKind, who: str) -> tuple[str, ScoreKind]:
     """Choose what to call, and what it gives."""
     proba, margins = hasattr(model, "predict_proba"), hasattr(model, "decision_function")
     if kind == "single":

@@ -1,7 +1,15 @@
 """Fitting the zoo's models, and the cache that keeps them."""
 
-from brittle.training.progress import Progress
+from brittle.training.progress import TrainingProgress
 from brittle.training.train import find, train, train_on
-from brittle.zoo.cache import Trained, cache_folder, trained
+from brittle.zoo.cache import TrainedModel, cache_folder, trained_models
 
-__all__ = ["Progress", "Trained", "cache_folder", "find", "train", "train_on", "trained"]
+__all__ = [
+    "TrainedModel",
+    "TrainingProgress",
+    "cache_folder",
+    "find",
+    "train",
+    "train_on",
+    "trained_models",
+]

@@ -13,14 +13,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
-from brittle.zoo.folder import read_tensors, write_tensors
+from brittle.zoo.folder import load_tensors, write_tensors
 
 log = logging.getLogger(__name__)
 FILE, STATE = "checkpoint.safetensors", "state"
 
 
 @dataclass
-class Course:
+class TrainingState:
     """How far a training is: epochs done, the best accuracy, epochs since, and the rate by now.
 
     The rate is halved after an epoch without gain; whether it counts is the optimizer's matter.
@@ -46,21 +46,21 @@ class Course:
         return gained
 
 
-def save(folder: Path, course: Course, tensors: Mapping[str, NDArray[Any]]) -> None:
+def save(folder: Path, course: TrainingState, tensors: Mapping[str, NDArray[Any]]) -> None:
     """Write the checkpoint so that at any moment either the old or the new one is whole."""
     fresh = folder / f"{FILE}.new"
     write_tensors(fresh, tensors, {STATE: json.dumps(asdict(course))})
     os.replace(fresh, folder / FILE)
 
 
-def load(folder: Path) -> tuple[Course, dict[str, NDArray[Any]]] | None:
+def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
     """Read the checkpoint, or None where there is none that can be read."""
     path = folder / FILE
     if not path.is_file():
         return None
     try:
-        tensors = read_tensors(path)
-        return Course(**json.loads(_metadata(path)[STATE])), tensors
+        tensors = load_tensors(path)
+        return TrainingState(**json.loads(_metadata(path)[STATE])), tensors
     except (UsageError, ValueError, KeyError, TypeError) as error:
         log.warning("The checkpoint %s cannot be read (%s); training starts anew.", path, error)
         return None

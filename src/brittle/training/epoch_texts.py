@@ -7,22 +7,22 @@ from typing import Generic, TypeVar
 
 from brittle.text import Text
 from brittle.training.adversarial import typos as typing
-from brittle.training.adversarial.attacked import Save, found
-from brittle.training.adversarial.methods import Attacked, Key
-from brittle.training.job import Job
+from brittle.training.adversarial.attacked import SaveModel, texts_for_epoch
+from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.job import TrainingJob
 
 E = TypeVar("E")
 
 
-class Material(Generic[E]):
+class EpochTexts(Generic[E]):
     """The encoded texts and the labels of an epoch; those an attack has added stand at the end."""
 
     def __init__(
         self,
-        job: Job,
+        job: TrainingJob,
         encode: Callable[[tuple[Text, ...]], list[E]],
         size: Callable[[E], int],
-        save: Save,
+        save: SaveModel,
     ) -> None:
         self.job, self._encode, self._size, self._save = job, encode, size, save
         self.epoch = 0
@@ -32,13 +32,13 @@ class Material(Generic[E]):
     @property
     def plain(self) -> int:
         """Count the epochs before the first attack: what they lead to is not hardened yet."""
-        return self.job.hardening.every if isinstance(self.job.hardening, Attacked) else 0
+        return self.job.hardening.every if isinstance(self.job.hardening, AttackTraining) else 0
 
     def begin(self, epoch: int) -> list[int]:
         """Make the texts of an epoch ready; gives their lengths."""
         self.epoch = epoch
-        if isinstance(self.job.hardening, Attacked):
-            added = found(self.job, self.job.hardening, epoch, self._save)
+        if isinstance(self.job.hardening, AttackTraining):
+            added = texts_for_epoch(self.job, self.job.hardening, epoch, self._save)
             own = len(self.job.train)
             self.texts[own:], self.label[own:] = added.texts, added.label
             self.encoded[own:] = self._encode(added.texts) if added.texts else []
@@ -47,6 +47,6 @@ class Material(Generic[E]):
     def typed(self, rows: Sequence[int]) -> tuple[Text, ...]:
         """Give copies of some texts with typing errors, others in each epoch."""
         key = self.job.hardening
-        assert isinstance(key, Key)
-        copy, seed = typing.copy, self.job.seed
+        assert isinstance(key, TypoTraining)
+        copy, seed = typing.typo_copy, self.job.seed
         return tuple(copy(self.texts[i], key, seed, self.epoch, i) for i in rows)

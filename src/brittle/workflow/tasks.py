@@ -19,45 +19,49 @@ from typing import Any
 
 from brittle.errors import unknown
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Work:
+class TaskContext:
     """What a step finds when it is done: where to write, what it needs, and who hears of it.
 
     `label` is a name for its files that no step of other settings has.
     """
 
-    place: Path
+    folder: Path
     label: str
     needs: Mapping[str, Any]
-    say: Say
+    report: Report
 
 
 @dataclass(frozen=True)
-class Step:
-    """One thing to do: `does` is a function of a module, called with the work and what is `given`.
+class Task:
+    """One task of a graph: `function` is called with a context and the `arguments`.
 
-    It gives a result that JSON can hold. `stands` says of a kept result whether the files it speaks
-    of are still there.
+    The function returns a result that JSON can hold. `is_valid` tells whether the files that a
+    stored result names are still there.
     """
 
     name: str
-    does: Callable[..., Any]
-    given: Mapping[str, Any] = field(default_factory=dict)
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
-    stands: Callable[[Path, Any], bool] | None = None
+    is_valid: Callable[[Path, Any], bool] | None = None
 
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash what decides the result."""
         needed = {name: results[name] for name in self.needs}
-        told = [f"{self.does.__module__}:{self.does.__qualname__}", dict(self.given), needed]
+        told = [
+            f"{self.function.__module__}:{self.function.__qualname__}",
+            dict(self.arguments),
+            needed,
+        ]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
-    def file(self, place: Path) -> Path:
+    def file(self, folder: Path) -> Path:
         """Give where the result is kept."""
-        return place / "steps" / f"{slug(self.name)}.json"
+        return folder / "steps" / f"{slug(self.name)}.json"
 
 
 def slug(name: str) -> str:
@@ -69,40 +73,42 @@ def slug(name: str) -> str:
     return re.sub(r"[^\w.+]+", "-", name).strip("-")
 
 
-def wanted(steps: Sequence[Step], only: str | None) -> list[Step]:
+def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
     """Give all steps, or one of them with those that it needs, in order."""
     if only is None:
-        return list(steps)
-    by_name = {step.name: step for step in steps}
+        return list(tasks)
+    by_name = {task.name: task for task in tasks}
     if only not in by_name:
         raise unknown("step", only, by_name)
     needed = {only}
-    for step in reversed(steps):
-        if step.name in needed:
-            needed |= set(step.needs)
-    return [step for step in steps if step.name in needed]
+    for task in reversed(tasks):
+        if task.name in needed:
+            needed |= set(task.needs)
+    return [task for task in tasks if task.name in needed]
 
 
-def kept(step: Step, place: Path, results: Mapping[str, Any]) -> Any | None:
+def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | None:
     """Read a step's result, or None where it is not there, of other settings, or not whole."""
     try:
-        told = json.loads(step.file(place).read_text("utf-8"))
+        told = json.loads(task.file(folder).read_text("utf-8"))
         result = told["result"]
-        if told["key"] != step.key(results):
+        if told["key"] != task.key(results):
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return result if step.stands is None or step.stands(place, result) else None
+    return result if task.is_valid is None or task.is_valid(folder, result) else None
 
 
-def do(step: Step, place: Path, needs: Mapping[str, Any], say: Say) -> Any:
+def run_task(task: Task, folder: Path, needs: Mapping[str, Any], say: Report) -> Any:
     """Do a step and keep its result; a file is whole or not there."""
-    key = step.key(needs)
+    key = task.key(needs)
     started = time.perf_counter()
-    result = step.does(Work(place, f"{slug(step.name)}-{key[:6]}", needs, say), **step.given)
+    result = task.function(
+        TaskContext(folder, f"{slug(task.name)}-{key[:6]}", needs, say), **task.arguments
+    )
     seconds = round(time.perf_counter() - started, 1)
-    told = {"step": step.name, "key": key, "seconds": seconds, "result": result}
-    file = step.file(place)
+    told = {"step": task.name, "key": key, "seconds": seconds, "result": result}
+    file = task.file(folder)
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_suffix(".new")
     fresh.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -112,29 +118,29 @@ def do(step: Step, place: Path, needs: Mapping[str, Any], say: Say) -> Any:
 
 
 @dataclass
-class Course:
+class TaskGraph:
     """How far the steps are: what is done, what is left, and what can begin now."""
 
-    steps: Sequence[Step]
-    place: Path
+    tasks: Sequence[Task]
+    folder: Path
     results: dict[str, Any] = field(default_factory=dict)
-    begun: set[str] = field(default_factory=set)
+    started: set[str] = field(default_factory=set)
 
-    def ready(self) -> Iterator[Step]:
+    def ready(self) -> Iterator[Task]:
         """Give the steps that can begin, in order; those done before are noted on the way."""
-        for step in self.steps:
-            if step.name in self.begun or not set(step.needs) <= set(self.results):
+        for task in self.tasks:
+            if task.name in self.started or not set(task.needs) <= set(self.results):
                 continue
-            self.begun.add(step.name)
-            result = kept(step, self.place, self.results)
+            self.started.add(task.name)
+            result = load_result(task, self.folder, self.results)
             if result is None:
-                yield step
+                yield task
             else:
-                self.results[step.name] = result
+                self.results[task.name] = result
 
-    def needed(self, step: Step) -> dict[str, Any]:
-        return {name: self.results[name] for name in step.needs}
+    def needed(self, task: Task) -> dict[str, Any]:
+        return {name: self.results[name] for name in task.needs}
 
     @property
     def is_over(self) -> bool:
-        return len(self.results) == len(self.steps)
+        return len(self.results) == len(self.tasks)

@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.zoo.networks import Batch
-from brittle.zoo.tokenizers.characters import Spellings
-from brittle.zoo.tokenizers.words import PAD, Vocabulary
+from brittle.zoo.tokenizers.characters import CharacterTokenizer
+from brittle.zoo.tokenizers.words import PAD, WordTokenizer
 
-Reader = Vocabulary | Spellings
+Tokenizer = WordTokenizer | CharacterTokenizer
 """What gives texts their keys; a model of words has a vocabulary, one of characters spellings."""
 
 
-def batch_of(keys: Sequence[bytes], reader: Reader, device: str, apart: bool = False) -> Batch:
+def make_batch(keys: Sequence[bytes], reader: Tokenizer, device: str, apart: bool = False) -> Batch:
     """Make the batch of encoded texts.
 
     Words spelt alike share a row of characters; with `apart` every place has a row of its own,
     text by text, so that a gradient is that of one place.
     """
-    rows, length = padded(keys)
-    if isinstance(reader, Vocabulary):
+    rows, length = pad_keys(keys)
+    if isinstance(reader, WordTokenizer):
         return Batch(_tensor(length, device), words=_tensor(rows, device))
     if apart:
         inside = np.arange(rows.shape[1]) < length[:, None]
@@ -44,7 +44,7 @@ def batch_of(keys: Sequence[bytes], reader: Reader, device: str, apart: bool = F
     )
 
 
-def padded(keys: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pad_keys(keys: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Stack the numbers of encoded texts, padded on the right, with their lengths."""
     length = np.array([len(key) >> 2 for key in keys])
     rows = np.full((len(keys), int(length.max())), PAD, dtype=np.int64)
@@ -52,7 +52,7 @@ def padded(keys: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return rows, length
 
 
-def passes(keys: Sequence[bytes], most: int) -> Iterator[list[int]]:
+def split_by_words(keys: Sequence[bytes], most: int) -> Iterator[list[int]]:
     """Part texts, sorted by length, into passes of at most `most` words with their padding."""
     length = [len(key) >> 2 for key in keys]
     rows: list[int] = []

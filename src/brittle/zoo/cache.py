@@ -21,11 +21,11 @@ from brittle.errors import UsageError
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 
-PARTIAL, LOCK, KEPT = ".partial", ".lock", ".kept"
+PARTIAL_SUFFIX, LOCK_SUFFIX, DIVERGED_SUFFIX = ".partial", ".lock", ".kept"
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """One trained model in the cache; `size` is in bytes."""
 
     card: Card
@@ -78,35 +78,35 @@ def content_key(**parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def place(name: str, data: str, seed: int, key: str) -> Path:
+def model_folder(name: str, data: str, seed: int, key: str) -> Path:
     """Give the folder of one model, whether it is there or not."""
     model = re.sub(r"[^\w.,=+-]+", "_", name)[:120]
     plain = re.sub(r"[^\w.+-]+", "_", data)[-60:]
     return models_folder() / f"{model}@{plain}#{seed}-{key[:12]}"
 
 
-def trained() -> list[Trained]:
+def trained_models() -> list[TrainedModel]:
     """List the trained models in the cache; folders that cannot be read are left out."""
     found = []
     folder = models_folder()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.suffix in (PARTIAL, LOCK, KEPT) or not path.is_dir():
+        if path.suffix in (PARTIAL_SUFFIX, LOCK_SUFFIX, DIVERGED_SUFFIX) or not path.is_dir():
             continue
         try:
-            card = folders.read_card(path)
-            parameters = folders.count_parameters(path / folders.WEIGHTS)
+            card = folders.load_card(path)
+            parameters = folders.count_parameters(path / folders.WEIGHTS_FILE)
         except (UsageError, OSError, ValueError, LookupError, TypeError):
             continue
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        found.append(Trained(card, size, parameters, path))
+        found.append(TrainedModel(card, size, parameters, path))
     return found
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def hold_lock(folder: Path) -> Iterator[None]:
     """Hold a model's lock, waiting for another process that is training it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with Path(f"{folder}{LOCK}").open("a+b") as file:
+    with Path(f"{folder}{LOCK_SUFFIX}").open("a+b") as file:
         if sys.platform == "win32":
             import msvcrt
 

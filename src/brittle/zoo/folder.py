@@ -17,9 +17,9 @@ from brittle.errors import UsageError, require
 from brittle.zoo.names import changes
 
 FORMAT = 1
-CARD, WEIGHTS, README = "model.json", "model.safetensors", "README.md"
-VOCABULARY, ALPHABET = "vocabulary.txt", "alphabet.txt"
-HEADER = 100_000_000  # bytes: what safetensors itself allows a header to have
+CARD_FILE, WEIGHTS_FILE, README_FILE = "model.json", "model.safetensors", "README.md"
+VOCABULARY_FILE, ALPHABET_FILE = "vocabulary.txt", "alphabet.txt"
+MAX_HEADER_BYTES = 100_000_000  # bytes: what safetensors itself allows a header to have
 Tensors = Mapping[str, NDArray[Any]]
 
 
@@ -72,17 +72,21 @@ def full_name(name: str, data: str, seed: int, size: str, changed: Mapping[str, 
     'LSTM-W-Random-1@mr#0?size=paper,hidden=64'
     """
     told = {} if size in ("", "default") else {"size": size}
-    variant = changes.told({**told, **changed})
+    variant = changes.format_settings({**told, **changed})
     return f"{name}@{data}#{seed}" + (f"?{variant}" if variant else "")
 
 
-def write(folder: Path, card: Card, readme: str) -> Card:
+def write_card(folder: Path, card: Card, readme: str) -> Card:
     """Write the card and the README beside the weights; `files` is filled in here."""
-    names = [p.name for p in folder.iterdir() if p.is_file() and p.name not in (CARD, README)]
+    names = [
+        p.name for p in folder.iterdir() if p.is_file() and p.name not in (CARD_FILE, README_FILE)
+    ]
     hashes = {name: _sha256(folder / name) for name in sorted(names)}
     content = asdict(card) | {"files": hashes}
-    (folder / CARD).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    (folder / README).write_text(readme, "utf-8")
+    (folder / CARD_FILE).write_text(
+        json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8"
+    )
+    (folder / README_FILE).write_text(readme, "utf-8")
     return _card(content)
 
 
@@ -93,7 +97,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, str] | No
     safetensors.save_file(arrays, str(path), metadata=dict(metadata or {}))
 
 
-def read_tensors(path: Path) -> dict[str, NDArray[Any]]:
+def load_tensors(path: Path) -> dict[str, NDArray[Any]]:
     """Read named arrays from safetensors; anything else is a `UsageError`."""
     safetensors = require("safetensors.numpy", "torch", "Reading a model's weights")
     try:
@@ -110,7 +114,7 @@ def count_parameters(path: Path) -> int:
     """Count the numbers in a safetensors file from its header, without reading them."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(min(size, HEADER)))
+        header = json.loads(file.read(min(size, MAX_HEADER_BYTES)))
     shapes = [told["shape"] for name, told in header.items() if name != "__metadata__"]
     return sum(math.prod(shape) for shape in shapes)
 
@@ -120,32 +124,32 @@ def write_words(path: Path, words: Sequence[str]) -> None:
     path.write_text("".join(f"{word}\n" for word in words), "utf-8")
 
 
-def read_words(path: Path) -> list[str]:
+def load_words(path: Path) -> list[str]:
     """Read a vocabulary; only line feeds part the words."""
     return path.read_text("utf-8").split("\n")[:-1]
 
 
-def read(folder: Path) -> Card:
+def load_card_checked(folder: Path) -> Card:
     """Read a model's card and check that the files beside it are the ones it was written with."""
-    card = read_card(folder)
+    card = load_card(folder)
     for name, expected in card.files.items():
         path = folder / name
         if not path.is_file():
             raise UsageError(f"{folder} is incomplete: {name} is missing. Train the model again.")
         if _sha256(path) != expected:
             raise UsageError(
-                f"{path} is damaged or not this model's: its SHA-256 is not the one in {CARD}. "
+                f"{path} is damaged or not this model's: its SHA-256 is not that in {CARD_FILE}. "
                 "Train the model again with --force, or restore the file."
             )
     return card
 
 
-def read_card(folder: Path) -> Card:
+def load_card(folder: Path) -> Card:
     """Read a model's card alone."""
-    path = folder / CARD
+    path = folder / CARD_FILE
     if not path.is_file():
         raise UsageError(
-            f"{folder} holds no {CARD}, so it is not a model of the zoo. "
+            f"{folder} holds no {CARD_FILE}, so it is not a model of the zoo. "
             "Name a folder written by brittle train; other transformers folders are targets too."
         )
     try:

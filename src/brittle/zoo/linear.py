@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.text import Text
-from brittle.zoo.tokenizers.words import Vocabulary
+from brittle.zoo.tokenizers.words import WordTokenizer
 
 Array = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ class Linear:
 
     parallel = 1  # numpy holds the interpreter for most of so short a call
 
-    def __init__(self, vocabulary: Vocabulary, weight: Array, bias: Array) -> None:
+    def __init__(self, vocabulary: WordTokenizer, weight: Array, bias: Array) -> None:
         self.vocabulary = vocabulary
         # Row 0, that of the padding, holds the bias: every bag begins with one 0.
         table = np.array(weight, dtype=np.float64)
@@ -27,7 +27,7 @@ class Linear:
         self._columns = [np.ascontiguousarray(column) for column in table.T]
 
     @staticmethod
-    def built(vocabulary: Vocabulary, tensors: Mapping[str, NDArray[np.generic]]) -> Linear:
+    def built(vocabulary: WordTokenizer, tensors: Mapping[str, NDArray[np.generic]]) -> Linear:
         """Build the model from what its file holds."""
         weight, bias = tensors.get("weight"), tensors.get("bias")
         if weight is None or bias is None or weight.shape != (len(vocabulary), len(bias)):
@@ -35,7 +35,7 @@ class Linear:
         return Linear(vocabulary, weight.astype(np.float64), bias.astype(np.float64))
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
-        return self.vocabulary.bags(items)
+        return self.vocabulary.encode_bags(items)
 
     def logits(self, keys: Sequence[bytes]) -> Array:
         """Add up the rows of each bag; a sum depends on its own bag only, whatever the batch."""

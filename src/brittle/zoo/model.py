@@ -31,7 +31,7 @@ class Model(Protocol):
 
 def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
     """Open a trained model's folder: its card, checked against its files, and the model."""
-    card = folders.read(folder)
+    card = folders.load_card_checked(folder)
     try:
         if card.kind == "linear":
             return card, _linear(folder)
@@ -52,19 +52,21 @@ def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
 
 def _linear(folder: Path) -> Model:
     from brittle.zoo.linear import Linear
-    from brittle.zoo.tokenizers.words import Vocabulary
+    from brittle.zoo.tokenizers.words import WordTokenizer
 
-    vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
-    return Linear.built(vocabulary, folders.read_tensors(folder / folders.WEIGHTS))
+    vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE))
+    return Linear.built(vocabulary, folders.load_tensors(folder / folders.WEIGHTS_FILE))
 
 
 def _network(folder: Path, card: Card, device: str) -> Model:
     require("torch", "torch", f"The model {card.name!r}")
-    from brittle.zoo.scoring import restored
-    from brittle.zoo.tokenizers.words import Vocabulary
+    from brittle.zoo.scoring import restore_network
+    from brittle.zoo.tokenizers.words import WordTokenizer
 
-    vocabulary = Vocabulary(folders.read_words(folder / folders.VOCABULARY))
-    alphabet = folders.read_words(folder / folders.ALPHABET) if "C" in card.parts["input"] else []
-    tensors = folders.read_tensors(folder / folders.WEIGHTS)
+    vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE))
+    alphabet = (
+        folders.load_words(folder / folders.ALPHABET_FILE) if "C" in card.parts["input"] else []
+    )
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     labels = len(card.labels)
-    return restored(card.parts, card.settings, labels, vocabulary, alphabet, tensors, device)
+    return restore_network(card.parts, card.settings, labels, vocabulary, alphabet, tensors, device)

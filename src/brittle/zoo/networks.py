@@ -12,13 +12,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.layers.characters import Spelling
+from brittle.zoo.layers.characters import CharacterCNN
 from brittle.zoo.layers.encoders import ENCODERS
 from brittle.zoo.layers.heads import HEADS
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
-SPREAD = 0.1  # of the first embeddings: at torch's own 1.0, dropout drowns what a word says
+WORD_VECTOR_SCALE = (
+    0.1  # of the first embeddings: at torch's own 1.0, dropout drowns what a word says
+)
 
 
 @dataclass(frozen=True)
@@ -51,20 +53,25 @@ class Classifier(nn.Module):
     """Texts in, logits out; in training, words turn unknown and features drop out at random."""
 
     def __init__(
-        self, parts: Mapping[str, Any], settings: Network, words: int, characters: int, labels: int
+        self,
+        parts: Mapping[str, Any],
+        settings: NetworkSettings,
+        words: int,
+        characters: int,
+        labels: int,
     ) -> None:
         super().__init__()
         self.input: str = parts["input"]
         self.embedding: nn.Embedding | None = None
-        self.spelling: Spelling | None = None
+        self.spelling: CharacterCNN | None = None
         size = 0
         if "W" in self.input:
             self.embedding = nn.Embedding(words, settings.embedding, padding_idx=PAD)
             with torch.no_grad():
-                self.embedding.weight.mul_(SPREAD)
+                self.embedding.weight.mul_(WORD_VECTOR_SCALE)
             size += settings.embedding
         if "C" in self.input:
-            self.spelling = Spelling(settings, characters)
+            self.spelling = CharacterCNN(settings, characters)
             size += self.spelling.width
         self.encoder = ENCODERS[parts["encoder"]](size, settings, int(parts["layers"]))
         self.pool = HEADS[parts["head"]](self.encoder.width)
@@ -118,7 +125,7 @@ class Classifier(nn.Module):
 
 
 def build(
-    parts: Mapping[str, Any], settings: Network, words: int, characters: int, labels: int
+    parts: Mapping[str, Any], settings: NetworkSettings, words: int, characters: int, labels: int
 ) -> Classifier:
     """Put a network together from its parts; its weights are drawn from torch's generator."""
     return Classifier(parts, settings, words, characters, labels)

@@ -11,21 +11,27 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.text import Text
-from brittle.zoo.batches import Reader, batch_of, padded, passes
+from brittle.zoo.batches import Tokenizer, make_batch, pad_keys, split_by_words
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.fast.cnn import FastCnn
 from brittle.zoo.fast.lstm import FastLstm
-from brittle.zoo.fast.word_vectors import Table, table_of
-from brittle.zoo.layers.encoders import Convolutions, Recurrent
+from brittle.zoo.fast.word_vectors import WordVectorCache, word_vector_cache
+from brittle.zoo.layers.encoders import CNNEncoder, LSTMEncoder
 from brittle.zoo.layers.heads import Last, Maximum
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
-from brittle.zoo.tokenizers.characters import STRANGE, Spellings
-from brittle.zoo.tokenizers.words import Vocabulary
+from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers.words import WordTokenizer
 
-WORDS = 1 << 15  # of one forward pass, with padding: more needs memory and is no faster
-BATCH = 512  # rows of one call: the more texts begin alike, the fewer steps there are to take
-FEW = 8  # rows: below, torch's own pass is quicker than ours, which pays for every step in Python
+MAX_WORDS_PER_PASS = (
+    1 << 15
+)  # of one forward pass, with padding: more needs memory and is no faster
+TEXTS_PER_CALL = (
+    512  # rows of one call: the more texts begin alike, the fewer steps there are to take
+)
+MIN_TEXTS_FOR_FAST_PASS = (
+    8  # rows: below, torch's own pass is quicker than ours, which pays for every step in Python
+)
 
 
 class NetworkModel:
@@ -36,7 +42,7 @@ class NetworkModel:
     """
 
     def __init__(
-        self, network: Classifier, reader: Reader, reads: int, device: str = "auto"
+        self, network: Classifier, reader: Tokenizer, reads: int, device: str = "auto"
     ) -> None:
         self.device = torch_device(device)
         self.network = network.to(self.device).eval()
@@ -44,7 +50,7 @@ class NetworkModel:
         self.reads = reads
         on_cpu = self.device == "cpu"
         self.parallel = cores() if on_cpu else 1
-        self.batch = BATCH
+        self.batch = TEXTS_PER_CALL
         self._threads = torch.get_num_threads()
         if on_cpu:
             torch.set_num_threads(1)
@@ -52,15 +58,15 @@ class NetworkModel:
         self._spelt = _spelt(network, reader) if on_cpu else None
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        return self.reader if isinstance(self.reader, Vocabulary) else self.reader.vocabulary
+    def vocabulary(self) -> WordTokenizer:
+        return self.reader if isinstance(self.reader, WordTokenizer) else self.reader.vocabulary
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
-        return self.reader.sequences(items, self.reads)
+        return self.reader.encode(items, self.reads)
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Score in passes of a bounded number of words, the texts sorted by length."""
-        parts = list(passes(keys, WORDS))
+        parts = list(split_by_words(keys, MAX_WORDS_PER_PASS))
         if len(parts) == 1:
             return self._pass(keys)
         first = self._pass([keys[i] for i in parts[0]])
@@ -75,58 +81,58 @@ class NetworkModel:
         torch.set_num_threads(self._threads)
 
     def _pass(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        if self._fast is not None and len(keys) >= FEW:
+        if self._fast is not None and len(keys) >= MIN_TEXTS_FOR_FAST_PASS:
             return self._fast.logits(keys)
         with torch.inference_mode():
             if self._spelt is not None:
-                rows, length = padded(keys)
-                vectors, place = self._spelt.of(rows)
-                out = self.network.judged(vectors[place], torch.from_numpy(length))
+                rows, length = pad_keys(keys)
+                vectors, position = self._spelt.of(rows)
+                out = self.network.judged(vectors[position], torch.from_numpy(length))
             else:
-                out = self.network(batch_of(keys, self.reader, self.device))
+                out = self.network(make_batch(keys, self.reader, self.device))
             logits: NDArray[np.float32] = out.cpu().numpy()
         return logits
 
 
-def _fast(network: Classifier, reader: Reader) -> FastLstm | FastCnn | None:
+def _fast(network: Classifier, reader: Tokenizer) -> FastLstm | FastCnn | None:
     """Give the quick way to score this network, if there is one."""
     encoder, head = network.encoder, network.pool
-    if isinstance(encoder, Convolutions) and isinstance(head, Maximum) and not encoder.below:
+    if isinstance(encoder, CNNEncoder) and isinstance(head, Maximum) and not encoder.below:
         return FastCnn(network, reader)
-    if isinstance(encoder, Recurrent) and isinstance(head, Last):
+    if isinstance(encoder, LSTMEncoder) and isinstance(head, Last):
         return FastLstm(network, reader)
     return None
 
 
-def _spelt(network: Classifier, reader: Reader) -> Table | None:
+def _spelt(network: Classifier, reader: Tokenizer) -> WordVectorCache | None:
     """Keep the vectors of spellings; to look words up in a vocabulary is as quick as it can be."""
-    return None if isinstance(reader, Vocabulary) else table_of(network, reader)
+    return None if isinstance(reader, WordTokenizer) else word_vector_cache(network, reader)
 
 
-def reader_of(
+def build_tokenizer(
     parts: Mapping[str, Any],
-    settings: Network,
-    vocabulary: Vocabulary,
+    settings: NetworkSettings,
+    vocabulary: WordTokenizer,
     alphabet: Sequence[str],
-) -> Reader:
+) -> Tokenizer:
     """Give what reads texts for a network of these parts."""
     if parts["input"] == "W":
         return vocabulary
-    return Spellings(alphabet, settings.spelling, vocabulary, both=parts["input"] == "WC")
+    return CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=parts["input"] == "WC")
 
 
-def restored(
+def restore_network(
     parts: Mapping[str, Any],
     settings: Mapping[str, Any],
     labels: int,
-    vocabulary: Vocabulary,
+    vocabulary: WordTokenizer,
     alphabet: Sequence[str],
     tensors: Mapping[str, NDArray[Any]],
     device: str,
 ) -> NetworkModel:
     """Build a network as its card says, with the weights of its file."""
-    chosen = Network(**{**settings, "widths": tuple(settings["widths"])})
-    network = build(parts, chosen, len(vocabulary), len(alphabet) + STRANGE + 1, labels)
+    chosen = NetworkSettings(**{**settings, "widths": tuple(settings["widths"])})
+    network = build(parts, chosen, len(vocabulary), len(alphabet) + UNKNOWN_CHARACTER + 1, labels)
     own = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     given = {name: tensor.shape for name, tensor in tensors.items()}
     wrong = [name for name in own | given if own.get(name) != given.get(name)]
@@ -136,5 +142,5 @@ def restored(
         )
     network.load_state_dict({n: torch.from_numpy(np.array(t)) for n, t in tensors.items()})
     return NetworkModel(
-        network, reader_of(parts, chosen, vocabulary, alphabet), chosen.reads, device
+        network, build_tokenizer(parts, chosen, vocabulary, alphabet), chosen.reads, device
     )

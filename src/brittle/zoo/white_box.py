@@ -6,7 +6,7 @@ Everything comes per word, or per character, of the user's text. This file needs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,27 +16,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import UsageError, unknown
-from brittle.moves import Aim, Flipped, Level, Space
+from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
 from brittle.text import Text, Word
-from brittle.zoo.edits import Ranking
-from brittle.zoo.gradients import Entered, Passing, Seen
-from brittle.zoo.layers.encoders import SelfAttention
+from brittle.zoo.edits import EditRanking
+from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
+from brittle.zoo.layers.encoders import TransformerEncoder
 from brittle.zoo.layers.heads import Attention
 from brittle.zoo.scoring import NetworkModel
-from brittle.zoo.tokenizers.characters import Spellings
+from brittle.zoo.tokenizers.characters import CharacterTokenizer
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """The scores of a text, and the slope at its words or characters."""
-
-    scores: list[float]
-    value: Any
-
-
-class White:
+class NetworkWhiteBox:
     """The inside of a network, whose name is for messages.
 
     Weights are read as they are now: when they change, a new object is needed.
@@ -47,8 +39,8 @@ class White:
         self.network, self.reader = model.network, model.reader
         words = model.vocabulary.words
         self.vocabulary = tuple(word for word in words if not word.startswith("<"))
-        self._passing = Passing(model)
-        self._ranking = Ranking(self._passing, model.vocabulary, self.vocabulary)
+        self._passing = GradientPasses(model)
+        self._ranking = EditRanking(self._passing, model.vocabulary, self.vocabulary)
 
     def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Give for every text the positions of the words that are read, in order."""
@@ -60,20 +52,20 @@ class White:
         found = self.model.logits(self.model.encode(items)) if items else np.zeros((0, width))
         return np.asarray(found, dtype=np.float64)
 
-    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
         """Give every text's scores and best edits, by one forward and one backward pass each."""
-        by_space: dict[Space, list[int]] = {}
+        by_space: dict[EditSpace, list[int]] = {}
         for n, aim in enumerate(aims):
             by_space.setdefault(aim.space, []).append(n)
-        found: dict[int, Flipped] = {}
+        found: dict[int, ScoredMoves] = {}
         for space, numbers in by_space.items():
             for some, seen in self._passing.seen([aims[n] for n in numbers]):
                 ranked = self._ranking.best(seen, space)
                 for n, scores, moves in zip(some, seen.scores, ranked):
-                    found[numbers[n]] = Flipped(scores, moves)
+                    found[numbers[n]] = ScoredMoves(scores, moves)
         return [found[n] for n in range(len(aims))]
 
-    def gradients(self, aims: Sequence[Aim]) -> list[Slopes]:
+    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
         """Give every text's scores, and the slope of its objective at all words that are read.
 
         For words (words × dimensions) it is taken along what the encoder takes: the vector of a
@@ -81,33 +73,33 @@ class White:
         (an array for every word) it is taken along the vectors of characters; a model that reads
         none has there the row of the word for each. What is not read has zeros.
         """
-        found: dict[int, Slopes] = {}
+        found: dict[int, Gradient] = {}
         for level in ("words", "characters"):
             numbers = [n for n, aim in enumerate(aims) if aim.space.level == level]
             texts = [aims[n].text for n in numbers]
-            whole = [replace(aims[n], places=at) for n, at in zip(numbers, self.read(texts))]
+            whole = [replace(aims[n], positions=at) for n, at in zip(numbers, self.read(texts))]
             for some, seen in self._passing.seen(whole):
                 slopes: list[Any] = _by_word([texts[n] for n in some], seen)
                 if level == "characters":
                     slopes = self._by_character([texts[n] for n in some], seen, slopes)
                 for n, scores, value in zip(some, seen.scores, slopes):
-                    found[numbers[n]] = Slopes(scores, value)
+                    found[numbers[n]] = Gradient(scores, value)
         return [found[n] for n in range(len(aims))]
 
     def _by_character(
-        self, texts: Sequence[Text], seen: Seen, by_word: Sequence[Array]
+        self, texts: Sequence[Text], seen: WordGradients, by_word: Sequence[Array]
     ) -> list[list[Array]]:
-        if not isinstance(self.reader, Spellings):
+        if not isinstance(self.reader, CharacterTokenizer):
             return [_repeated(text.words, value) for text, value in zip(texts, by_word)]
         most = self.reader.spelling
-        count, slope = seen.characters(most)
+        count, gradient = seen.characters(most)
         last = np.cumsum(np.minimum(count + 1, most))
-        parts = np.split(slope.double().numpy(), last[:-1]) if len(last) else []
+        parts = np.split(gradient.double().numpy(), last[:-1]) if len(last) else []
         found, at = [], 0
-        for text, places in zip(texts, seen.places):
-            value = [np.zeros((_length(word), slope.shape[1])) for word in text.words]
-            for place in places:
-                value[place][: count[at]] = parts[at][: count[at]]
+        for text, positions in zip(texts, seen.positions):
+            value = [np.zeros((_length(word), gradient.shape[1])) for word in text.words]
+            for position in positions:
+                value[position][: count[at]] = parts[at][: count[at]]
                 at += 1
             found.append(value)
         return found
@@ -140,16 +132,16 @@ class White:
             state = self._state(entered, layer).cpu().double().numpy()
             for n, rows in zip(some, state):
                 text = items[n]
-                places, columns = self._passing.columns(text)
+                positions, columns = self._passing.columns(text)
                 if level == "characters" and layer == "characters":
-                    found[n] = self._spelt(text, frozenset(places))
+                    found[n] = self._spelt(text, frozenset(positions))
                     continue
                 value = np.full((len(text), state.shape[2]), np.nan)
-                value[list(places)] = rows[list(columns)]
+                value[list(positions)] = rows[list(columns)]
                 found[n] = _repeated(text.words, value) if level == "characters" else value
         return [found[n] for n in range(len(items))]
 
-    def _state(self, entered: Entered, layer: str) -> Tensor:
+    def _state(self, entered: EmbeddedTexts, layer: str) -> Tensor:
         kind, _, number = layer.partition(" ")
         if kind == "layer":
             with torch.no_grad():
@@ -163,12 +155,12 @@ class White:
     def _spelt(self, text: Text, read: frozenset[int]) -> list[Array]:
         """Give the vectors of the characters of a text's words, NaN for those not read."""
         speller, reader = self._passing.speller, self.reader
-        assert speller is not None and isinstance(reader, Spellings)
+        assert speller is not None and isinstance(reader, CharacterTokenizer)
         found = []
-        for place, word in enumerate(text.words):
+        for position, word in enumerate(text.words):
             value = np.full((_length(word), speller.size), np.nan)
-            if place in read and len(value):
-                numbers = list(reader.spelt(str(word)))
+            if position in read and len(value):
+                numbers = list(reader.character_ids(str(word)))
                 value[: len(numbers)] = speller.table[numbers].double().numpy()
             found.append(value)
         return found
@@ -181,7 +173,7 @@ class White:
         out, so that not all rows add up to 1.
         """
         encoder, head = self.network.encoder, self.network.pool
-        if not isinstance(encoder, SelfAttention) and not isinstance(head, Attention):
+        if not isinstance(encoder, TransformerEncoder) and not isinstance(head, Attention):
             raise UsageError(
                 f"{self.name} has no attention. Ask a model that has, such as Transformer or "
                 "BiLSTM-attention, or ask this one for its gradients."
@@ -191,33 +183,33 @@ class White:
             with torch.no_grad():
                 weights = self._weights(entered).cpu().double().numpy()
             for n, weight in zip(some, weights):
-                places, columns = (list(part) for part in self._passing.columns(items[n]))
+                positions, columns = (list(part) for part in self._passing.columns(items[n]))
                 value = np.zeros((*weight.shape[:2], len(items[n]), len(items[n])))
-                rows, at = places, columns
-                if not isinstance(encoder, SelfAttention):
+                rows, at = positions, columns
+                if not isinstance(encoder, TransformerEncoder):
                     value, rows, at = value[:, :, :1], [0], [0]
-                value[np.ix_(*map(range, weight.shape[:2]), rows, places)] = weight[
+                value[np.ix_(*map(range, weight.shape[:2]), rows, positions)] = weight[
                     np.ix_(*map(range, weight.shape[:2]), at, columns)
                 ]
                 found[n] = value
         return [found[n] for n in range(len(items))]
 
-    def _weights(self, entered: Entered) -> Tensor:
+    def _weights(self, entered: EmbeddedTexts) -> Tensor:
         """Give the weights of a batch: texts × layers × heads × words × words, or one row."""
         encoder, length = self.network.encoder, entered.lengths
-        if isinstance(encoder, SelfAttention):
+        if isinstance(encoder, TransformerEncoder):
             return torch.stack(encoder.attended(entered.vectors, length)[1], dim=1)
         states = self.network.states(entered.vectors, length)
         weight: Tensor = self.network.pool(states[-1], length, encoder)[1]
         return weight[:, None, None, None]
 
 
-def _by_word(texts: Sequence[Text], seen: Seen) -> list[Array]:
+def _by_word(texts: Sequence[Text], seen: WordGradients) -> list[Array]:
     found = []
-    slope = seen.slope.double().numpy()
-    for text, places, (start, stop) in zip(texts, seen.places, seen.spans):
-        value = np.zeros((len(text), slope.shape[1]))
-        value[list(places)] = slope[start:stop]
+    gradient = seen.gradient.double().numpy()
+    for text, positions, (start, stop) in zip(texts, seen.positions, seen.spans):
+        value = np.zeros((len(text), gradient.shape[1]))
+        value[list(positions)] = gradient[start:stop]
         found.append(value)
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from brittle.errors import TargetError, UsageError
-from brittle.targets.http.endpoint import Endpoint, fill, read
+from brittle.targets.http.endpoint import Endpoint, fill, load_endpoint
 
 SMALL = 'url = "http://127.0.0.1/x"\n[json]\ninputs = "{text}"\n'
 
@@ -20,7 +20,7 @@ def written(tmp_path: Path, content: str) -> Path:
 
 
 def test_a_small_file_is_enough(tmp_path: Path) -> None:
-    endpoint = read(written(tmp_path, SMALL))
+    endpoint = load_endpoint(written(tmp_path, SMALL))
     assert (endpoint.method, endpoint.timeout, endpoint.retries) == ("POST", 30.0, 5)
     assert endpoint.body(["a film"]) == {"inputs": "a film"}
     assert endpoint.answers([0.5, 0.5], 1) == [[0.5, 0.5]]
@@ -44,7 +44,7 @@ json = '{"rows": "{texts}", "options": {"k": null, "n": [1, true]}}'
 [headers]
 Authorization = "Bearer ${API_TOKEN}"
 """
-    endpoint = read(written(tmp_path, content))
+    endpoint = load_endpoint(written(tmp_path, content))
     assert endpoint.batched
     assert endpoint.path == ("results", "0", "scores")
     assert endpoint.body(["a", "b"]) == {
@@ -134,9 +134,9 @@ def test_secrets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, content: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        read(written(tmp_path, content))
+        load_endpoint(written(tmp_path, content))
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"absent\.toml"):
-        read(tmp_path / "absent.toml")
+        load_endpoint(tmp_path / "absent.toml")

@@ -14,9 +14,9 @@ from brittle.text import HOLE, Text
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from brittle.targets.transformers.alignment import Alignment, aligned, read
-from brittle.targets.transformers.tokens import Tokens
-from brittle.targets.transformers.vocabulary import dictionary, pieces_of
+from brittle.targets.transformers.alignment import Alignment, align_texts, words_read
+from brittle.targets.transformers.tokens import TextTokens
+from brittle.targets.transformers.vocabulary import tokens_of, whole_words
 from targets import tiny
 
 ODD = [
@@ -34,25 +34,25 @@ ODD = [
 ]
 
 
-def made(kind: str, longest: int = 10_000, **options: Any) -> Tokens:
+def made(kind: str, longest: int = 10_000, **options: Any) -> TextTokens:
     own = {
         "wordpiece": tiny.wordpiece,
         "bytes": tiny.byte_pairs,
         "unigram": tiny.sentence_pieces,
     }[kind]()
     model = tiny.model("distilbert", 400, max_position_embeddings=longest)
-    return Tokens.of(tiny.wrapped(own, longest=longest), model, **options)
+    return TextTokens.of(tiny.wrapped(own, longest=longest), model, **options)
 
 
 TOKENS = {kind: made(kind) for kind in ("wordpiece", "bytes", "unigram")}
 
 
-def one(item: Text, tokens: Tokens) -> Alignment:
-    (found,) = aligned([item], tokens)
+def one(item: Text, tokens: TextTokens) -> Alignment:
+    (found,) = align_texts([item], tokens)
     return found
 
 
-def naive(item: Text, tokens: Tokens) -> list[int]:
+def naive(item: Text, tokens: TextTokens) -> list[int]:
     """Find the first word that every token overlaps, trying them all."""
     rendered = list(item.fields(tokens.mask).values())
     (placed,) = tokens.placed([item])
@@ -142,20 +142,20 @@ def test_what_is_cut_off_is_not_read() -> None:
     texts = ["a good film", "a good film was it", "a film xyzzy it", "story! story! story! it"]
     items = [Text.of(text) for text in texts]
     # Of "xyzzy" two of five pieces are still there.
-    assert read(items, tokens) == [(0, 1, 2), (0, 1, 2, 3), (0, 1, 2), (0, 1)]
-    for item, alignment in zip(items, aligned(items, tokens)):
+    assert words_read(items, tokens) == [(0, 1, 2), (0, 1, 2, 3), (0, 1, 2), (0, 1)]
+    for item, alignment in zip(items, align_texts(items, tokens)):
         assert alignment.placed.key == tokens.encode([item])[0]
-    assert [len(columns) for columns in aligned(items, tokens)[2].columns] == [1, 1, 2, 0]
+    assert [len(columns) for columns in align_texts(items, tokens)[2].columns] == [1, 1, 2, 0]
 
 
 def test_pairs_are_cut_where_the_tokenizer_cuts_them() -> None:
     tokens = made("wordpiece", longest=9)
     pair = Text.of({"p": "a good film it was", "h": "the rain"})
-    assert read([pair], tokens) == [(0, 1, 2, 3, 5, 6)]
+    assert words_read([pair], tokens) == [(0, 1, 2, 3, 5, 6)]
     pair = Text.of({"p": "the rain", "h": "a good film it was"})
-    assert read([pair], tokens) == [(0, 1, 2, 3, 4, 5)]
+    assert words_read([pair], tokens) == [(0, 1, 2, 3, 4, 5)]
     locked = Text.of({"p": "the rain", "h": "a good film it was"}, locked=["p"])
-    assert read([locked], tokens) == [(0, 1, 2, 3)]
+    assert words_read([locked], tokens) == [(0, 1, 2, 3)]
     locked = Text.of({"p": "the rain", "h": "a good film it was"}, locked=["h"])
     found = one(locked, tokens)
     assert found.read == (0, 1)
@@ -168,7 +168,7 @@ def test_a_token_over_two_words_is_the_first_ones_and_both_are_read() -> None:
 
     own = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
     own.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokens = Tokens.of(tiny.wrapped(own), tiny.model("distilbert", 400))
+    tokens = TextTokens.of(tiny.wrapped(own), tiny.model("distilbert", 400))
     found = one(Text.of("a good,bad a"), tokens)
     assert found.word.tolist() == [0, 1, 3]
     assert found.read == (0, 1, 2, 3)
@@ -182,26 +182,26 @@ def test_keys_are_those_of_scoring() -> None:
 
 
 def test_the_dictionary_is_of_words_that_are_one_piece_after_a_space() -> None:
-    words, ids = dictionary(TOKENS["wordpiece"])
+    words, ids = whole_words(TOKENS["wordpiece"])
     assert words == list(dict.fromkeys([*tiny.WORDS, *tiny.LETTERS]))
     for kind, mark in (("wordpiece", ""), ("bytes", "Ġ"), ("unigram", "▁")):
         tokens = TOKENS[kind]
-        words, ids = dictionary(tokens)
+        words, ids = whole_words(tokens)
         assert ids == sorted(ids) and len(words) == len(ids)
         assert [tokens.tokenizer.convert_ids_to_tokens(n) for n in ids] == [mark + w for w in words]
         for word, piece in zip(words, ids):
             (key,) = tokens.encode([Text.of(f"the {word}")])
             (alone,) = tokens.encode([Text.of("the")])
             assert len(key) == len(alone) + 4, word
-            assert pieces_of([word], tokens) == [(piece,)]
-    assert {"good", "film"} <= set(dictionary(TOKENS["bytes"])[0])
-    assert {"a", "the"} & set(dictionary(TOKENS["unigram"])[0])
+            assert tokens_of([word], tokens) == [(piece,)]
+    assert {"good", "film"} <= set(whole_words(TOKENS["bytes"])[0])
+    assert {"a", "the"} & set(whole_words(TOKENS["unigram"])[0])
 
 
 def test_pieces_are_those_of_the_word_in_a_sentence() -> None:
     for tokens in TOKENS.values():
         words = ["film", "Filmz", "don't", "well-known", "naïve", "電影"]
-        for word, pieces in zip(words, pieces_of(words, tokens)):
+        for word, pieces in zip(words, tokens_of(words, tokens)):
             found = one(Text.of(f"the {word} was"), tokens)
             assert list(pieces) == [int(found.placed.ids[c]) for c in found.columns[1]]
 
@@ -233,8 +233,8 @@ class Spaces(tiny.transformers.PreTrainedTokenizer):  # type: ignore[misc]
 
 
 def test_a_tokenizer_without_offsets_reads_all_and_says_what_it_cannot() -> None:
-    tokens = Tokens.of(Spaces(), tiny.model("distilbert", 400))
-    assert read([Text.of("a good film a"), Text.of("a").swap(0, HOLE)], tokens) == [
+    tokens = TextTokens.of(Spaces(), tiny.model("distilbert", 400))
+    assert words_read([Text.of("a good film a"), Text.of("a").swap(0, HOLE)], tokens) == [
         range(4),
         range(1),
     ]

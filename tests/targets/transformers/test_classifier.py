@@ -13,7 +13,7 @@ import pytest
 
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
-from brittle.targets import match
+from brittle.targets import match_labels
 from brittle.targets.transformers.classifier import SequenceClassifier, load, of_model
 from brittle.text import Text
 
@@ -214,17 +214,17 @@ def test_a_folder_is_a_target_by_its_path(folder: Path) -> None:
 
 
 def test_numbered_labels_need_names(folder: Path, tmp_path: Path) -> None:
-    place = edited(
+    position = edited(
         folder,
         tmp_path / "unnamed",
         id2label={"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"},
         label2id={"LABEL_0": 0, "LABEL_1": 1, "LABEL_2": 2},
     )
-    unnamed = load(place)
+    unnamed = load(position)
     with pytest.raises(UsageError, match="LABEL_0"):
-        match(["neg", "pos"], unnamed.labels)
-    assert match(["neg", "pos"], unnamed.labels, "neg=LABEL_0,pos=LABEL_2")["pos"] == 2
-    assert load(place, labels="neg,neutral,pos").labels == ("neg", "neutral", "pos")
+        match_labels(["neg", "pos"], unnamed.labels)
+    assert match_labels(["neg", "pos"], unnamed.labels, "neg=LABEL_0,pos=LABEL_2")["pos"] == 2
+    assert load(position, labels="neg,neutral,pos").labels == ("neg", "neutral", "pos")
 
 
 def test_an_encoder_without_a_head_is_refused(tmp_path: Path) -> None:
@@ -246,18 +246,18 @@ def test_multi_label_and_regression_heads_are_refused_by_name(folder: Path, tmp_
 
 
 def test_pickled_weights_are_refused(folder: Path, tmp_path: Path) -> None:
-    place = Path(edited(folder, tmp_path / "pickled"))
-    torch.save(tiny().state_dict(), place / "pytorch_model.bin")
-    (place / "model.safetensors").unlink()
+    position = Path(edited(folder, tmp_path / "pickled"))
+    torch.save(tiny().state_dict(), position / "pytorch_model.bin")
+    (position / "model.safetensors").unlink()
     with pytest.raises(UsageError, match="safe_serialization"):
-        load(str(place))
+        load(str(position))
 
 
 def test_what_cannot_be_loaded_says_what_is_expected(folder: Path, tmp_path: Path) -> None:
-    place = Path(edited(folder, tmp_path / "broken"))
-    (place / "config.json").write_text("{}")
+    position = Path(edited(folder, tmp_path / "broken"))
+    (position / "config.json").write_text("{}")
     with pytest.raises(UsageError, match=r"Expected a folder with config\.json"):
-        load(str(place))
+        load(str(position))
     with pytest.raises(UsageError, match="no folder"):
         load(f"hf:{tmp_path}/absent")
     with pytest.raises(UsageError, match="cannot be used"):

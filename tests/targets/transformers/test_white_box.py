@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from brittle.errors import TargetError, UsageError
-from brittle.moves import Aim, Flipped, Move, Space
+from brittle.moves import EditRequest, EditSpace, Move, ScoredMoves
 from brittle.targets.protocols import HasAttention, HasEmbeddings, HasFlips, HasGradients
 from brittle.targets.transformers.classifier import SequenceClassifier, of_model
 from brittle.text import Text
@@ -52,15 +52,19 @@ def bert() -> SequenceClassifier:
     return made("bert", double=True)
 
 
-def aim(item: Text, target: SequenceClassifier, space: Space | None = None, **to: Any) -> Aim:
+def aim(
+    item: Text, target: SequenceClassifier, space: EditSpace | None = None, **to: Any
+) -> EditRequest:
     told = {"label": 1, "toward": None, **to}
-    return Aim(item, told["label"], told["toward"], space or Space(), target.read([item])[0])
+    return EditRequest(
+        item, told["label"], told["toward"], space or EditSpace(), target.read([item])[0]
+    )
 
 
-def wanted(target: SequenceClassifier, order: Aim) -> float:
-    """Work the objective out from the logits alone, as `Space` tells it."""
+def wanted(target: SequenceClassifier, order: EditRequest) -> float:
+    """Work the objective out from the logits alone, as `EditSpace` tells it."""
     (z,) = target.logits([order.text])
-    value = z if order.space.of == "logit" else z - np.log(np.exp(z).sum())
+    value = z if order.space.objective == "logit" else z - np.log(np.exp(z).sum())
     return float(-value[order.label] if order.toward is None else value[order.toward])
 
 
@@ -68,7 +72,7 @@ def table(target: SequenceClassifier) -> Any:
     return target.model.get_input_embeddings().weight.detach().double().numpy()
 
 
-def pieces(target: SequenceClassifier, item: Text) -> list[list[int]]:
+def tokens(target: SequenceClassifier, item: Text) -> list[list[int]]:
     """List the ids of each word, by reading the text again without everything behind the word."""
     found = []
     for n in range(len(item)):
@@ -83,19 +87,19 @@ def _read(target: SequenceClassifier, item: Text, words: int) -> list[int]:
     return list(told)
 
 
-def by_hand(target: SequenceClassifier, order: Aim) -> Any:
+def by_hand(target: SequenceClassifier, order: EditRequest) -> Any:
     """Take the gradient at every token with the library's own `inputs_embeds`."""
     (key,) = target.canonical([order.text])
     ids = torch.tensor(np.frombuffer(key, np.int32).astype(np.int64))[None]
     vectors = target.model.get_input_embeddings()(ids).detach().requires_grad_()
     z = target.model(inputs_embeds=vectors).logits[0]
-    value = z if order.space.of == "logit" else z.log_softmax(0)
+    value = z if order.space.objective == "logit" else z.log_softmax(0)
     rise = -value[order.label] if order.toward is None else value[order.toward]
     (slope,) = torch.autograd.grad(rise, vectors)
     return slope[0].double().numpy()
 
 
-def moves_of(flipped: Flipped) -> list[Move]:
+def moves_of(flipped: ScoredMoves) -> list[Move]:
     return [flipped.moves[n] for n in range(len(flipped.moves.gain))]
 
 
@@ -118,7 +122,7 @@ def test_gradients_are_what_finite_differences_show(
 ) -> None:
     """Shift the vectors of all pieces of a word, which stand nowhere else, by a small step."""
     item = Text.of("bad story, the rain is goodlike")
-    order = aim(item, exact, Space(of=of), toward=toward)
+    order = aim(item, exact, EditSpace(objective=of), toward=toward)
     (gradient,) = exact.gradients([order])
     assert gradient.scores == pytest.approx(exact.scores([item])[0].tolist())
     weight = exact.model.get_input_embeddings().weight
@@ -142,9 +146,9 @@ def test_gradients_are_what_finite_differences_show(
 
 
 def _columns(target: SequenceClassifier, item: Text) -> Any:
-    from brittle.targets.transformers.alignment import aligned
+    from brittle.targets.transformers.alignment import align_texts
 
-    return aligned([item], target.tokens)[0].columns
+    return align_texts([item], target.tokens)[0].columns
 
 
 def test_words_sum_the_gradients_of_their_pieces_and_characters_have_their_own(
@@ -155,7 +159,7 @@ def test_words_sum_the_gradients_of_their_pieces_and_characters_have_their_own(
         slope = by_hand(exact, aim(item, exact))
         columns = _columns(exact, item)
         words = exact.gradients([aim(item, exact)])[0].value
-        letters = exact.gradients([aim(item, exact, Space("characters"))])[0].value
+        letters = exact.gradients([aim(item, exact, EditSpace("characters"))])[0].value
         assert words.shape == (len(item), slope.shape[1])
         for position, own in enumerate(columns):
             assert words[position] == pytest.approx(slope[list(own)].sum(axis=0), abs=1e-9)
@@ -172,7 +176,7 @@ def test_gains_of_swaps_are_those_of_brute_force(
     exact: SequenceClassifier, of: Any, toward: int | None
 ) -> None:
     item = Text.of("the godlike film was bad")
-    order = aim(item, exact, Space(of=of, top=10_000), toward=toward)
+    order = aim(item, exact, EditSpace(objective=of, top_k=10_000), toward=toward)
     (flipped,) = exact.flips([order])
     assert flipped.scores == pytest.approx(exact.scores([item])[0].tolist(), abs=1e-9)
     e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
@@ -182,7 +186,7 @@ def test_gains_of_swaps_are_those_of_brute_force(
         for place, own in enumerate(columns):
             now = sum(e[placed.ids[c]] @ slope[c] for c in own)
             expected[place, word] = e[piece] @ slope[own[0]] - now
-    found = {(m.place, m.new): m.gain for m in moves_of(flipped)}
+    found = {(m.position, m.new): m.gain for m in moves_of(flipped)}
     alike = {key for key in expected if str(item.words[key[0]]) == key[1]}
     assert len(alike) >= 3
     assert found == pytest.approx({k: v for k, v in expected.items() if k not in alike}, abs=1e-9)
@@ -193,11 +197,11 @@ def test_gains_of_swaps_are_those_of_brute_force(
 def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier) -> None:
     item = Text.of("the Godlike film was BAD")
     for move in moves_of(target.flips([aim(item, target)])[0])[:60]:
-        if move.place == 0:
+        if move.position == 0:
             continue  # at the beginning of a text some read a word otherwise
-        edited = item.swap(move.place, move.new)
+        edited = item.swap(move.position, move.new)
         (before,), (after,) = (target.tokens.placed([t]) for t in (item, edited))
-        own = _columns(target, item)[move.place]
+        own = _columns(target, item)[move.position]
         assert len(after.ids) == len(before.ids) - len(own) + 1
         assert after.ids[: own[0]].tolist() == before.ids[: own[0]].tolist()
         piece = int(after.ids[own[0]])
@@ -207,22 +211,24 @@ def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier
 
 def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier) -> None:
     item = Text.of("the film was goodlike")
-    order = aim(item, exact, Space("characters", top=10**6))
+    order = aim(item, exact, EditSpace("characters", top_k=10**6))
     (flipped,) = exact.flips([order])
     e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
     (placed,) = exact.tokens.placed([item])
     told = moves_of(flipped)
     assert {m.kind for m in told} == {"flip", "insert", "delete"}
-    assert {m.place for m in told} == {0, 1, 2, 3}
+    assert {m.position for m in told} == {0, 1, 2, 3}
     for move in told[::7]:
-        own = list(columns[move.place])
+        own = list(columns[move.position])
         edited = Text.of(f"a {move.new}")
         read = exact.tokens.placed([edited])[0].ids[list(_columns(exact, edited)[1])]
         now = sum(e[placed.ids[c]] @ slope[c] for c in own)
         new = sum(e[piece] @ slope[own].mean(axis=0) for piece in read)
         assert move.gain == pytest.approx(new - now, abs=1e-9)
-    assert any(m.known for m in told) == any(m.new in exact.inside._pieces.known for m in told)
-    assert len({(m.place, m.new) for m in told}) == len(told)
+    assert any(m.in_vocabulary for m in told) == any(
+        m.new in exact.inside._pieces.known for m in told
+    )
+    assert len({(m.position, m.new) for m in told}) == len(told)
 
 
 def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> None:
@@ -232,20 +238,24 @@ def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> Non
     before = wanted(bert, order)
     (flipped,) = bert.flips([order])
     weight = bert.model.get_input_embeddings().weight
-    ids = [p[0] for p in pieces(bert, item)]
+    ids = [p[0] for p in tokens(bert, item)]
     numbers = dict(zip(bert.inside._pieces.words, bert.inside._pieces.ids))
     for move in moves_of(flipped)[:5]:
         with torch.no_grad():
-            old = weight[ids[move.place]].clone()
-            weight[ids[move.place]] += 1e-5 * (weight[numbers[move.new]] - old)
+            old = weight[ids[move.position]].clone()
+            weight[ids[move.position]] += 1e-5 * (weight[numbers[move.new]] - old)
             rise = (wanted(bert, order) - before) / 1e-5
-            weight[ids[move.place]] = old
+            weight[ids[move.position]] = old
         assert rise == pytest.approx(move.gain, rel=1e-3, abs=1e-6)
 
 
 def test_a_batch_gives_what_single_texts_give(target: SequenceClassifier) -> None:
     items = [*ITEMS, *ITEMS[::-1], PAIR]
-    spaces = [Space(top=30), Space("characters", top=30), Space(of="logit", sign=True, top=30)]
+    spaces = [
+        EditSpace(top_k=30),
+        EditSpace("characters", top_k=30),
+        EditSpace(objective="logit", sign=True, top_k=30),
+    ]
     aims = [
         aim(item, target, spaces[n % 3], toward=None if n % 2 else 0)
         for n, item in enumerate(items)
@@ -271,11 +281,11 @@ def test_words_that_are_cut_off_have_nothing_to_show() -> None:
     target = made("bert", double=True, longest=7)
     item = Text.of("the film was godlike it is")
     assert target.read([item]) == [(0, 1, 2, 3)]
-    order = Aim(item, 1, None, Space(top=10_000), range(6))
+    order = EditRequest(item, 1, None, EditSpace(top_k=10_000), range(6))
     (gradient,) = target.gradients([order])
     assert (gradient.value[4:] == 0).all() and (np.abs(gradient.value[:4]).sum(axis=1) > 0).all()
-    assert {m.place for m in moves_of(target.flips([order])[0])} == {0, 1, 2, 3}
-    (letters,) = target.gradients([Aim(item, 1, None, Space("characters"), range(4))])
+    assert {m.position for m in moves_of(target.flips([order])[0])} == {0, 1, 2, 3}
+    (letters,) = target.gradients([EditRequest(item, 1, None, EditSpace("characters"), range(4))])
     # Of "god ##l ##i ##k ##e" two pieces are read, four letters.
     assert np.abs(letters.value[3]).sum(axis=1).astype(bool).tolist() == [True] * 4 + [False] * 3
     assert letters.value[5].shape == (2, 16) and not letters.value[5].any()
@@ -294,22 +304,22 @@ def test_pairs_and_locked_fields_are_told_by_their_positions(bert: SequenceClass
     locked = Text.of(fields, locked=["premise"])
     (some,) = bert.gradients([aim(locked, bert)])
     assert some.value == pytest.approx(whole[4:], abs=1e-12)
-    assert {m.place for m in moves_of(bert.flips([aim(locked, bert)])[0])} <= set(range(5))
+    assert {m.position for m in moves_of(bert.flips([aim(locked, bert)])[0])} <= set(range(5))
 
 
 def test_only_the_places_aimed_at_are_ranked(bert: SequenceClassifier) -> None:
-    order = Aim(ITEMS[1], 0, None, Space(top=10_000), (1, 4))
-    assert {m.place for m in moves_of(bert.flips([order])[0])} == {1, 4}
-    (nothing,) = bert.flips([Aim(ITEMS[1], 0, None, Space(), ())])
+    order = EditRequest(ITEMS[1], 0, None, EditSpace(top_k=10_000), (1, 4))
+    assert {m.position for m in moves_of(bert.flips([order])[0])} == {1, 4}
+    (nothing,) = bert.flips([EditRequest(ITEMS[1], 0, None, EditSpace(), ())])
     assert len(nothing.moves.gain) == 0 and sum(nothing.scores) == pytest.approx(1)
     assert bert.flips([]) == [] and bert.gradients([]) == []
 
 
 def test_holes_are_filled_and_leave_no_characters(bert: SequenceClassifier) -> None:
     item = Text.of("a good film").mask(1)
-    (flipped,) = bert.flips([Aim(item, 1, None, Space(top=10_000), (1,))])
+    (flipped,) = bert.flips([EditRequest(item, 1, None, EditSpace(top_k=10_000), (1,))])
     assert {m.new for m in moves_of(flipped)} == set(bert.inside._pieces.words)
-    (gradient,) = bert.gradients([aim(item, bert, Space("characters"))])
+    (gradient,) = bert.gradients([aim(item, bert, EditSpace("characters"))])
     assert [rows.shape for rows in gradient.value] == [(1, 16), (0, 16), (4, 16)]
 
 
@@ -356,7 +366,7 @@ def test_attention_is_added_up_from_the_models_own(exact: SequenceClassifier) ->
 
 def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
     fresh = of_model(target.model, target.tokens.tokenizer)
-    aims = [aim(item, fresh, Space(top=20)) for item in ITEMS]
+    aims = [aim(item, fresh, EditSpace(top_k=20)) for item in ITEMS]
     scores = fresh.scores(ITEMS)
 
     def ask(n: int) -> Any:

@@ -15,6 +15,7 @@ from brittle.targets.scores import softmax
 from brittle.targets.zoo import target as zoo
 from brittle.targets.zoo.target import ZooTarget
 from brittle.text import Text
+from brittle.zoo.cache import trained_models
 
 NAMES = ["naive-bayes", "linear-svm", "LSTM-W-Random-1", "CNN-W-Random-1"]
 GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
@@ -91,7 +92,7 @@ def test_probabilities_are_the_softmax_of_the_logits(target: ZooTarget) -> None:
 
 def test_what_is_loaded_again_answers_the_same(target: ZooTarget, cache: Path) -> None:
     again = zoo.load(f"zoo:{target.card.name.upper()}@{cache}/toy.csv#3", size="tiny", train=False)
-    [folder] = [t.path for t in zoo.trained() if t.name == target.card.name and t.seed == 3]
+    [folder] = [t.path for t in trained_models() if t.name == target.card.name and t.seed == 3]
     moved = zoo.load_folder(folder)
     texts = [Text.of("its warm cast is dull"), Text.of("the")]
     for other in (again, moved):
@@ -106,7 +107,7 @@ def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) 
     path.write_text((cache / "toy.csv").read_text())
     zoo.load(f"zoo:naive-bayes@{path}#8")
     zoo.load(f"zoo:naive-bayes@{path}#8?smoothing=0.5")
-    assert {t.spec for t in zoo.trained() if t.seed == 8} == {
+    assert {t.spec for t in trained_models() if t.seed == 8} == {
         "zoo:naive-bayes@again#8",
         "zoo:naive-bayes@again#8?smoothing=0.5",
     }

@@ -13,10 +13,10 @@ import pytest
 import brittle
 from brittle.data import load
 from brittle.errors import UsageError
-from brittle.moves import Aim, Space
+from brittle.moves import EditRequest, EditSpace
 from brittle.targets.protocols import HasAttention, HasEmbeddings, HasFlips, HasGradients, Reads
 from brittle.targets.zoo import target as zoo
-from brittle.targets.zoo.target import Encoder, WhiteTarget, ZooTarget
+from brittle.targets.zoo.target import TransformerModel, WhiteBoxZooTarget, ZooTarget
 from brittle.text import Text
 
 torch = pytest.importorskip("torch")
@@ -48,31 +48,34 @@ def target(request: pytest.FixtureRequest, cache: Path) -> Any:
     return zoo.load(f"zoo:{request.param}@{cache}/toy.csv#1", size="tiny")
 
 
-def aims(target: Any, space: Space, **to: Any) -> list[Aim]:
+def aims(target: Any, space: EditSpace, **to: Any) -> list[EditRequest]:
     told = {"label": 1, "toward": None, **to}
     return [
-        Aim(text, told["label"], told["toward"], space, target.read([text])[0]) for text in ITEMS
+        EditRequest(text, told["label"], told["toward"], space, target.read([text])[0])
+        for text in ITEMS
     ]
 
 
-def test_a_network_offers_everything(target: WhiteTarget) -> None:
-    assert isinstance(target, WhiteTarget) and all(isinstance(target, kind) for kind in SHOWN)
+def test_a_network_offers_everything(target: WhiteBoxZooTarget) -> None:
+    assert isinstance(target, WhiteBoxZooTarget) and all(isinstance(target, kind) for kind in SHOWN)
     assert target.read(ITEMS) == [range(4), range(5), range(1)]
     assert {*GOOD, *BAD} <= set(target.vocabulary) and "<pad>" not in target.vocabulary
 
 
-@pytest.mark.parametrize("space", [Space(), Space("characters"), Space(of="logit", sign=True)])
-def test_flips_have_the_scores_of_the_target(target: WhiteTarget, space: Space) -> None:
+@pytest.mark.parametrize(
+    "space", [EditSpace(), EditSpace("characters"), EditSpace(objective="logit", sign=True)]
+)
+def test_flips_have_the_scores_of_the_target(target: WhiteBoxZooTarget, space: EditSpace) -> None:
     found = target.flips(aims(target, space))
     scores = np.array([flipped.scores for flipped in found])
     assert scores == pytest.approx(target.scores(ITEMS), abs=1e-6)
     for text, flipped in zip(ITEMS, found):
         move = flipped.moves[0]
-        assert move.gain == flipped.moves.gain[0] and move.new != text.words[move.place]
-        assert target.scores([text.swap(move.place, move.new)]).shape == (1, 2)
+        assert move.gain == flipped.moves.gain[0] and move.new != text.words[move.position]
+        assert target.scores([text.swap(move.position, move.new)]).shape == (1, 2)
 
 
-def entering(target: WhiteTarget, words: list[str]) -> Any:
+def entering(target: WhiteBoxZooTarget, words: list[str]) -> Any:
     """Give what the encoder takes for words, each as a text of its own."""
     texts = [Text.of(word) for word in words]
     last = [layer for layer in target.layers if not layer.startswith("layer")][-1]
@@ -81,25 +84,25 @@ def entering(target: WhiteTarget, words: list[str]) -> Any:
     return np.concatenate([np.concatenate(part) for part in parts], axis=1)
 
 
-def test_a_swap_gains_the_slope_along_the_difference(target: WhiteTarget) -> None:
-    order = aims(target, Space(of="logit", top=10**6), toward=0)[:1]
-    [swaps], [slope] = target.flips(order), target.gradients(order)
-    assert slope.scores == pytest.approx(swaps.scores, abs=1e-6)
+def test_a_swap_gains_the_slope_along_the_difference(target: WhiteBoxZooTarget) -> None:
+    order = aims(target, EditSpace(objective="logit", top_k=10**6), toward=0)[:1]
+    [swaps], [gradient] = target.flips(order), target.gradients(order)
+    assert gradient.scores == pytest.approx(swaps.scores, abs=1e-6)
     moves = [swaps.moves[n] for n in range(len(swaps.moves.gain))]
-    assert slope.value.any() and len(moves) > len(ITEMS[0]) * 10
+    assert gradient.value.any() and len(moves) > len(ITEMS[0]) * 10
     new = entering(target, [move.new for move in moves])
-    old = entering(target, [str(ITEMS[0].words[move.place]) for move in moves])
-    along = ((new - old) * slope.value[[move.place for move in moves]]).sum(axis=1)
+    old = entering(target, [str(ITEMS[0].words[move.position]) for move in moves])
+    along = ((new - old) * gradient.value[[move.position for move in moves]]).sum(axis=1)
     assert swaps.moves.gain == pytest.approx(along, abs=1e-5)
 
 
-def test_gradients_at_characters(target: WhiteTarget) -> None:
-    (spelt, *_) = target.gradients(aims(target, Space("characters")))
+def test_gradients_at_characters(target: WhiteBoxZooTarget) -> None:
+    (spelt, *_) = target.gradients(aims(target, EditSpace("characters")))
     assert [len(value) for value in spelt.value] == [1, 4, 5, 4]
     assert target.logits(ITEMS).shape == (3, 2)
 
 
-def test_layers_and_attention(target: WhiteTarget) -> None:
+def test_layers_and_attention(target: WhiteBoxZooTarget) -> None:
     assert target.layers[0] in ("embedding", "characters") and "layer 1" in target.layers
     for layer in target.layers:
         assert [len(rows) for rows in target.embeddings(ITEMS, layer)] == [4, 5, 1]
@@ -140,10 +143,12 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
     classifier = of_model(tiny.model("bert", len(tokenizer)), tokenizer)
     card = zoo.load(f"zoo:naive-bayes@{cache}/toy.csv#1").card
     card = replace(card, name="MiniLM", kind="transformer", labels=classifier.labels)
-    target = WhiteTarget(card, Encoder(classifier), classifier)
+    target = WhiteBoxZooTarget(card, TransformerModel(classifier), classifier)
     assert all(isinstance(target, kind) for kind in SHOWN)
     items = [Text.of("a good film"), Text.of("the story was bad")]
-    orders = [Aim(text, 1, None, Space("characters"), range(len(text))) for text in items]
+    orders = [
+        EditRequest(text, 1, None, EditSpace("characters"), range(len(text))) for text in items
+    ]
     scores = np.array([flipped.scores for flipped in target.flips(orders)])
     assert scores == pytest.approx(target.scores(items), abs=1e-6)
     assert target.logits(items) == pytest.approx(classifier.logits(items))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from brittle.text import Text
-from brittle.training import Progress, train_on
-from brittle.training.adversarial.attacked import FILE, PRESENT
-from brittle.training.adversarial.methods import Attacked, Key
-from brittle.training.splits import Side
+from brittle.training import TrainingProgress, train_on
+from brittle.training.adversarial.attacked import SNAPSHOT_FOLDER, TEXTS_FILE
+from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
 from brittle.zoo.model import open_model
 from brittle.zoo.names import grid
@@ -24,10 +24,10 @@ class Attack:
     """Puts the other class's word first, and notes what it was given."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[Side, int]] = []
+        self.calls: list[tuple[LabelledTexts, int]] = []
         self.logits: list[bytes] = []
 
-    def __call__(self, folder: Path, side: Side, seed: int) -> Side:
+    def __call__(self, folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
         card, model = open_model(folder, "cpu")
         assert card.data == "toy" and card.labels == ("negative", "positive")
         self.logits.append(model.logits(model.encode(side.texts[:1])).tobytes())
@@ -35,34 +35,34 @@ class Attack:
         self.calls.append((side, seed))
         # Two words in the place of one, as some synonyms are.
         fooling = [t.swap(0, ("so warm", "so dull")[y]) for t, y in zip(side.texts, side.label)]
-        return Side(tuple(fooling[::2]), side.label[::2])
+        return LabelledTexts(tuple(fooling[::2]), side.label[::2])
 
 
 def fitted(data: Any, attack: Attack, every: int = 1, **options: Any) -> Path:
-    hardening = Attacked("mine", attack, copies=20, every=every)
+    hardening = AttackTraining("mine", attack, copies=20, every=every)
     return train_on(
         options.pop("name", NETWORK), data, size="tiny", adversarial=hardening, **options
     )
 
 
 def weights(folder: Path) -> bytes:
-    return (folder / folders.WEIGHTS).read_bytes()
+    return (folder / folders.WEIGHTS_FILE).read_bytes()
 
 
 def stop_in(epoch: int) -> Any:
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingProgress) -> None:
         if progress.epoch == epoch:
             raise KeyboardInterrupt
 
     return stop
 
 
-def test_the_present_model_is_attacked_after_each_epoch_but_the_last(sides: Any) -> None:
+def test_the_present_model_is_attacked_after_each_epoch_but_the_last(splits: Any) -> None:
     pytest.importorskip("torch")
-    data, attack, told = sides(), Attack(), []
+    data, attack, told = splits(), Attack(), []
     folder = fitted(data, attack, progress=told.append)
     assert len(attack.calls) == 3 and len(set(attack.logits)) == 3
-    side = data.side(data.train)
+    side = data.labelled(data.train)
     labels = dict(zip(side.texts, side.label))
     for texts, _ in attack.calls:
         assert len(set(texts.texts)) <= 20 == len(texts)
@@ -81,7 +81,7 @@ def test_the_present_model_is_attacked_after_each_epoch_but_the_last(sides: Any)
         "README.md",
         "vocabulary.txt",
     }
-    card = folders.read_card(folder)
+    card = folders.load_card(folder)
     assert card.full_name == f"{NETWORK}+mine,copies=20@toy#0?size=tiny"
     assert card.hardening == {"method": "mine", "copies": 20, "every": 1, "settings": {}}
     assert weights(folder) != weights(train_on(NETWORK, data, size="tiny"))
@@ -92,7 +92,7 @@ def test_an_interrupted_training_learns_from_the_same_texts(
     every: int,
     epoch: int,
     calls: int,
-    sides: Any,
+    splits: Any,
     cache: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -100,21 +100,21 @@ def test_an_interrupted_training_learns_from_the_same_texts(
     pytest.importorskip("torch")
     attack = Attack()
     with pytest.raises(KeyboardInterrupt):
-        fitted(sides(), attack, every, progress=stop_in(epoch))
+        fitted(splits(), attack, every, progress=stop_in(epoch))
     [partial] = (cache / "models").glob("*.partial")
-    assert (partial / FILE).is_file() and not (partial / PRESENT).exists()
-    resumed = fitted(sides(), attack, every)
+    assert (partial / TEXTS_FILE).is_file() and not (partial / SNAPSHOT_FOLDER).exists()
+    resumed = fitted(splits(), attack, every)
     assert len(attack.calls) == calls  # nothing is attacked twice
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
-    assert weights(fitted(sides(), Attack(), every)) == weights(resumed)
+    assert weights(fitted(splits(), Attack(), every)) == weights(resumed)
 
 
 @pytest.mark.parametrize("every", [2, 3])
-def test_what_is_kept_was_hardened_and_patience_waits_for_it(every: int, sides: Any) -> None:
+def test_what_is_kept_was_hardened_and_patience_waits_for_it(every: int, splits: Any) -> None:
     pytest.importorskip("torch")
-    data, attack, told = sides(), Attack(), []
+    data, attack, told = splits(), Attack(), []
     chosen = grid.settings(grid.design(NETWORK), "tiny", epochs=5, patience=1, rate=1e-9)
-    hardening = Attacked("mine", attack, copies=20, every=every)
+    hardening = AttackTraining("mine", attack, copies=20, every=every)
     # At this rate no epoch is better than the first, which nevertheless must not be kept.
     folder = train_on(NETWORK, data, settings=chosen, adversarial=hardening, progress=told.append)
     epochs = [p for p in told if p.dev_accuracy is not None]
@@ -126,38 +126,38 @@ def test_what_is_kept_was_hardened_and_patience_waits_for_it(every: int, sides: 
 
 
 def test_texts_that_are_lost_are_found_anew(
-    sides: Any, cache: Path, caplog: pytest.LogCaptureFixture
+    splits: Any, cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pytest.importorskip("torch")
     attack = Attack()
     with pytest.raises(KeyboardInterrupt):
-        fitted(sides(), attack, 2, progress=stop_in(4))
+        fitted(splits(), attack, 2, progress=stop_in(4))
     [partial] = (cache / "models").glob("*.partial")
-    (partial / FILE).write_text("rubbish")
-    (partial / PRESENT).mkdir()  # as a killed process leaves it
-    folder = fitted(sides(), attack, 2)
+    (partial / TEXTS_FILE).write_text("rubbish")
+    (partial / SNAPSHOT_FOLDER).mkdir()  # as a killed process leaves it
+    folder = fitted(splits(), attack, 2)
     assert len(attack.calls) == 2 and "attacked anew" in caplog.text
-    assert FILE not in {path.name for path in folder.iterdir()}
+    assert TEXTS_FILE not in {path.name for path in folder.iterdir()}
 
 
 def test_an_attack_that_fails_ends_the_training_and_leaves_the_checkpoint(
-    sides: Any, cache: Path
+    splits: Any, cache: Path
 ) -> None:
     pytest.importorskip("torch")
 
-    def broken(folder: Path, side: Side, seed: int) -> Side:
+    def broken(folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
         raise RuntimeError("no luck")
 
     with pytest.raises(RuntimeError, match="no luck"):
-        train_on(NETWORK, sides(), size="tiny", adversarial=Attacked("mine", broken))
+        train_on(NETWORK, splits(), size="tiny", adversarial=AttackTraining("mine", broken))
     [partial] = (cache / "models").glob("*.partial")
     assert {path.name for path in partial.iterdir()} == {"checkpoint.safetensors"}
 
 
 @pytest.mark.parametrize("name", ["naive-bayes", "linear-svm"])
-def test_linear_models_are_fitted_attacked_and_fitted_again(name: str, sides: Any) -> None:
+def test_linear_models_are_fitted_attacked_and_fitted_again(name: str, splits: Any) -> None:
     attack = Attack()
-    folder = fitted(sides(), attack, name=name)
+    folder = fitted(splits(), attack, name=name)
     [(side, _)] = attack.calls
     assert len(side) == 20
     assert {path.name for path in folder.iterdir()} == {
@@ -166,7 +166,7 @@ def test_linear_models_are_fitted_attacked_and_fitted_again(name: str, sides: An
         "README.md",
         "vocabulary.txt",
     }
-    plain = train_on(name, sides(), size="tiny")
+    plain = train_on(name, splits(), size="tiny")
     (_, before), (_, after) = (open_model(f) for f in (plain, folder))
     text = [Text.of("so warm")]
     # "warm" was found in texts of the negative class now.
@@ -174,8 +174,8 @@ def test_linear_models_are_fitted_attacked_and_fitted_again(name: str, sides: An
     assert for_negative[1] > for_negative[0]
 
 
-def test_linear_models_learn_from_typed_copies(sides: Any) -> None:
-    folder = train_on("naive-bayes", sides(), adversarial=Key(0.3))
-    plain = train_on("naive-bayes", sides())
-    words = [folders.read_words(f / folders.VOCABULARY) for f in (plain, folder)]
+def test_linear_models_learn_from_typed_copies(splits: Any) -> None:
+    folder = train_on("naive-bayes", splits(), adversarial=TypoTraining(0.3))
+    plain = train_on("naive-bayes", splits())
+    words = [folders.load_words(f / folders.VOCABULARY_FILE) for f in (plain, folder)]
     assert set(words[0]) < set(words[1])

@@ -14,10 +14,15 @@ from brittle.errors import UsageError
 from brittle.targets.zoo import target as zoo
 from brittle.text import Text
 from brittle.training import train
-from brittle.training.adversarial.by_attack import by_attack, fooling, hardening
-from brittle.training.adversarial.methods import HotFlip, Key, plain, tag
-from brittle.training.splits import Side
-from brittle.zoo.folder import read_card
+from brittle.training.adversarial.by_attack import broken_texts, by_attack, parse_training
+from brittle.training.adversarial.methods import (
+    HotFlipTraining,
+    TypoTraining,
+    as_json,
+    format_method,
+)
+from brittle.training.splits import LabelledTexts
+from brittle.zoo.folder import load_card
 
 GOOD, BAD, OTHER = ["lovely", "warm", "funny"], ["dull", "cold", "awful"], ["the", "film", "is"]
 OWN = '''
@@ -65,25 +70,27 @@ def test_what_fools_the_model_comes_back_with_its_true_label(films: str) -> None
     folder = train("naive-bayes", films)
     target = zoo.load_folder(folder)
     texts = [Text.of(f"the {word} film") for word in (*GOOD, *BAD)]
-    side = Side(tuple(texts), (1, 1, 1, 0, 0, 0))
-    found = fooling(folder, side, 3, "key-any", {"share": 1.0}, "cpu")
-    assert found == fooling(folder, side, 3, "key-any", {"share": 1.0}, "cpu")
+    side = LabelledTexts(tuple(texts), (1, 1, 1, 0, 0, 0))
+    found = broken_texts(folder, side, 3, "key-any", {"share": 1.0}, "cpu")
+    assert found == broken_texts(folder, side, 3, "key-any", {"share": 1.0}, "cpu")
     assert len(found) > 0
     for text, label in zip(found.texts, found.label):
         assert text not in texts and target.scores([text])[0].argmax() != label
-    wrong = Side(side.texts, (0, 0, 0, 1, 1, 1))  # already wrong: there is nothing to be fooled
-    assert len(fooling(folder, wrong, 3, "key-any", {"share": 1.0}, "cpu")) == 0
+    wrong = LabelledTexts(
+        side.texts, (0, 0, 0, 1, 1, 1)
+    )  # already wrong: there is nothing to be fooled
+    assert len(broken_texts(folder, wrong, 3, "key-any", {"share": 1.0}, "cpu")) == 0
 
 
 def test_names_and_settings() -> None:
-    assert hardening("hotflip", share=0.1) == HotFlip(0.1)
-    assert hardening("key") == Key()  # the method, not the attack of that name
-    made: Any = hardening("Key-Any,copies=7", every=2, draws=3)
-    assert tag(made) == "key-any,copies=7,every=2,draws=3"
-    assert plain(made)["settings"] == {"share": 0.1, "draws": 3}
-    again: Any = hardening(tag(made))
-    assert again == made and tag(again) == tag(made)
-    assert tag(by_attack("key-any", draws=10)) == "key-any"
+    assert parse_training("hotflip", share=0.1) == HotFlipTraining(0.1)
+    assert parse_training("key") == TypoTraining()  # the method, not the attack of that name
+    made: Any = parse_training("Key-Any,copies=7", every=2, draws=3)
+    assert format_method(made) == "key-any,copies=7,every=2,draws=3"
+    assert as_json(made)["settings"] == {"share": 0.1, "draws": 3}
+    again: Any = parse_training(format_method(made))
+    assert again == made and format_method(again) == format_method(made)
+    assert format_method(by_attack("key-any", draws=10)) == "key-any"
     for told, message in (
         ("pwsw", "Unknown kind of adversarial training 'pwsw'. Did you mean 'pwws'"),
         ("hotflop", "Did you mean 'hotflip'"),
@@ -96,7 +103,7 @@ def test_names_and_settings() -> None:
         ),
     ):
         with pytest.raises(UsageError, match=message):
-            hardening(told)
+            parse_training(told)
     with pytest.raises(UsageError, match="Unknown setting of key-any 'drawz'"):
         by_attack("key-any", drawz=3)
 
@@ -107,7 +114,7 @@ def test_files_that_settings_name_decide_too(tmp_path: Path) -> None:
     found = []
     for content in ("one", "two"):
         words.write_text(content)
-        found.append(plain(by_attack("python:own:last", word=str(words))))
+        found.append(as_json(by_attack("python:own:last", word=str(words))))
     assert found[0] != found[1]
 
 
@@ -142,12 +149,12 @@ def test_the_command_line(films: str, capsys: pytest.CaptureFixture[str], tmp_pa
     words = ["train", "naive-bayes", "--data", films, "--json"]
     assert main([*words, "--adversarial", "python:own:last", "--word", "cold"]) == 0
     folder = Path(json.loads(capsys.readouterr().out)["written"])
-    card = read_card(folder)
+    card = load_card(folder)
     assert card.name == "naive-bayes+python:own:last,word=cold"
     assert main(["train", "naive-bayes+key,share=0.3", "--data", films, "--json"]) == 0
     folder = Path(json.loads(capsys.readouterr().out)["written"])
-    assert read_card(folder).hardening == {"method": "key", "share": 0.3}
-    assert folder == train("naive-bayes", films, adversarial=Key(0.3))
+    assert load_card(folder).hardening == {"method": "key", "share": 0.3}
+    assert folder == train("naive-bayes", films, adversarial=TypoTraining(0.3))
     for more, message in (
         (["--share", "0.2"], "--share is a setting of adversarial training. Name the method"),
         (["--adversarial", "hotflip"], "naive-bayes is a linear model. Use key, or an attack"),

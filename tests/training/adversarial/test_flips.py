@@ -9,60 +9,62 @@ import pytest
 
 from brittle.text import Text
 from brittle.zoo.names import grid
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.adversarial.flips import best, flipped_words, highest  # noqa: E402
+from brittle.training.adversarial.flips import best_flips, flip_words, mark_highest  # noqa: E402
 from brittle.training.adversarial.network_loss import (  # noqa: E402
-    Pupil,
+    NetworkInTraining,
+    clean_half,
     cross_entropy,
-    flipped,
-    letters,
-    own_half,
-    word_places,
+    flip_batch,
+    letter_ids,
+    word_mask,
 )
-from brittle.zoo.batches import batch_of, padded  # noqa: E402
+from brittle.zoo.batches import make_batch, pad_keys  # noqa: E402
 from brittle.zoo.networks import Embedded, build  # noqa: E402
-from brittle.zoo.scoring import reader_of  # noqa: E402
-from brittle.zoo.tokenizers.characters import STRANGE, Spellings  # noqa: E402
-from brittle.zoo.tokenizers.words import UNKNOWN, Vocabulary  # noqa: E402
+from brittle.zoo.scoring import build_tokenizer  # noqa: E402
+from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer  # noqa: E402
+from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer  # noqa: E402
 
 TEXTS = ["a warm film", "the well-known café's plot is dull and cold 2day", "", "weak", "ñ x", "ok"]
 PAIRS = [("a warm film", "is dull"), ("weak", ""), ("the cast", "and its plot")]
 
 
-def pupil_of(name: str, texts: list[Text], **changed: Any) -> Pupil:
+def pupil_of(name: str, texts: list[Text], **changed: Any) -> NetworkInTraining:
     design = grid.design(name)
     chosen = grid.settings(design, "tiny", dropout=0.0, forget=0.0, **changed)
-    assert isinstance(chosen, Network)
-    vocabulary = Vocabulary.of(texts, pairs=len(texts[0].frame.fields) > 1)
-    alphabet = [c for c in Spellings.alphabet_of(texts) if c != "ñ"]
+    assert isinstance(chosen, NetworkSettings)
+    vocabulary = WordTokenizer.of(texts, pairs=len(texts[0].frame.fields) > 1)
+    alphabet = [c for c in CharacterTokenizer.alphabet_of(texts) if c != "ñ"]
     torch.manual_seed(3)
-    count = len(alphabet) + STRANGE + 1
+    count = len(alphabet) + UNKNOWN_CHARACTER + 1
     network = build(design.parts, chosen, len(vocabulary), count, 2).double().train()
-    return Pupil(network, reader_of(design.parts, chosen, vocabulary, alphabet), 400, "cpu")
+    return NetworkInTraining(
+        network, build_tokenizer(design.parts, chosen, vocabulary, alphabet), 400, "cpu"
+    )
 
 
 def copied(name: str, texts: list[Text], share: float, **changed: Any) -> Any:
     """The batch, its copy, its slope, and where the words are."""
     pupil = pupil_of(name, texts, **changed)
-    keys = pupil.reader.sequences(texts, pupil.reads)
-    batch = batch_of(keys, pupil.reader, "cpu", apart=True)
+    keys = pupil.reader.encode(texts, pupil.reads)
+    batch = make_batch(keys, pupil.reader, "cpu", apart=True)
     label = torch.arange(len(texts)) % 2
-    _, read, slope = own_half(pupil.network, batch, label)
-    copy = flipped(pupil, keys, batch, read, slope, share)
-    return pupil, batch, copy, slope, word_places(keys, pupil.reader)
+    _, read, gradient = clean_half(pupil.network, batch, label)
+    copy = flip_batch(pupil, keys, batch, read, gradient, share)
+    return pupil, batch, copy, gradient, word_mask(keys, pupil.reader)
 
 
 @pytest.mark.parametrize("name", ["CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-C-Random-1"])
 @pytest.mark.parametrize("share", [0.01, 0.2, 1.0])
 def test_the_best_flips_of_characters_by_brute_force(name: str, share: float) -> None:
     texts = [Text.of(text) for text in TEXTS]
-    pupil, batch, copy, slope, _ = copied(name, texts, share)
+    pupil, batch, copy, gradient, _ = copied(name, texts, share)
     table = pupil.network.spelling.embedding.weight.detach()
-    offered = letters(pupil.reader)
-    assert {pupil.reader.alphabet[n - STRANGE - 1] for n in offered} == {
+    offered = letter_ids(pupil.reader)
+    assert {pupil.reader.alphabet[n - UNKNOWN_CHARACTER - 1] for n in offered} == {
         c for c in pupil.reader.alphabet if c not in "-'"
     }
     for t, text in enumerate(texts):
@@ -71,7 +73,7 @@ def test_the_best_flips_of_characters_by_brute_force(name: str, share: float) ->
             row = int(batch.which[t, w])
             for at in range(len(str(word))):
                 now = int(batch.characters[row, at])
-                g = slope.characters[row, at]
+                g = gradient.characters[row, at]
                 options = {n: float(g @ (table[n] - table[now])) for n in offered if n != now}
                 became[row, at], gains[row, at] = max(options.items(), key=lambda kv: kv[1])
         r = min(len(gains), max(1, int(share * len(gains) + 1e-9)))
@@ -99,11 +101,11 @@ def test_the_best_flips_of_characters_by_brute_force(name: str, share: float) ->
 
 def test_the_gain_is_the_slope_of_the_loss() -> None:
     texts = [Text.of(text) for text in TEXTS]
-    pupil, batch, _, slope, _ = copied("CNN-C-Random-1", texts, 0.2)
+    pupil, batch, _, gradient, _ = copied("CNN-C-Random-1", texts, 0.2)
     network, label = pupil.network, torch.arange(len(texts)) % 2
     vectors = network.embed(batch).characters.detach()
     table = network.spelling.embedding.weight.detach()
-    row, at, new, step = int(batch.which[0, 1]), 2, letters(pupil.reader)[3], 1e-6
+    row, at, new, step = int(batch.which[0, 1]), 2, letter_ids(pupil.reader)[3], 1e-6
 
     def loss(amount: float) -> float:
         moved = vectors.clone()
@@ -111,7 +113,7 @@ def test_the_gain_is_the_slope_of_the_loss() -> None:
         logits = network.logits(Embedded(None, moved), batch)
         return float(cross_entropy(logits, label).detach())
 
-    gain = float(slope.characters[row, at] @ (table[new] - vectors[row, at]))
+    gain = float(gradient.characters[row, at] @ (table[new] - vectors[row, at]))
     # The slope is that of half the loss.
     assert gain == pytest.approx((loss(step) - loss(-step)) / (2 * step) / 2, rel=1e-4, abs=1e-9)
     assert gain != 0
@@ -120,14 +122,14 @@ def test_the_gain_is_the_slope_of_the_loss() -> None:
 @pytest.mark.parametrize("share", [0.2, 1.0])
 def test_the_best_flips_of_words_by_brute_force(share: float) -> None:
     texts = [Text.of({"one": one, "two": two}) for one, two in PAIRS]
-    pupil, batch, copy, slope, places = copied("LSTM-W-Random-1", texts, share)
+    pupil, batch, copy, gradient, positions = copied("LSTM-W-Random-1", texts, share)
     table = pupil.network.embedding.weight.detach()
     first = 3  # after padding, unknown, and what joins a pair
     for t in range(len(texts)):
         gains, became = {}, {}
-        for w in np.flatnonzero(places[t]).tolist():
+        for w in np.flatnonzero(positions[t]).tolist():
             now = int(batch.words[t, w])
-            g = slope.words[t, w]
+            g = gradient.words[t, w]
             options = {
                 n: float(g @ (table[n] - table[now])) for n in range(first, len(table)) if n != now
             }
@@ -145,9 +147,9 @@ def test_forgotten_words_are_measured_from_what_was_read() -> None:
     table = torch.tensor([[0.0], [9.0], [1.0], [2.0]], dtype=torch.float64)
     batch = Batch(torch.tensor([2]), words=torch.tensor([[2, 3]]))
     read = Embedded(torch.tensor([[[9.0], [2.0]]], dtype=torch.float64))  # the first is forgotten
-    slope = torch.tensor([[[1.0], [0.5]]], dtype=torch.float64)
-    places = torch.tensor([[True, True]])
-    copy = flipped_words(batch, places, slope, read, table, 2, 0.5)
+    gradient = torch.tensor([[[1.0], [0.5]]], dtype=torch.float64)
+    positions = torch.tensor([[True, True]])
+    copy = flip_words(batch, positions, gradient, read, table, 2, 0.5)
     # From 9 to 2 loses 7; from 2 to 1 loses a half. Measured from its own 1, the first would win.
     assert copy.words.tolist() == [[2, 2]]
 
@@ -156,36 +158,40 @@ def test_where_words_stand() -> None:
     texts = [Text.of({"one": one, "two": two}) for one, two in [*PAIRS, ("", "")]]
     for name in ("CNN-C-Random-1", "CNN-W-Random-1"):
         reader = pupil_of(name, texts).reader
-        keys = reader.sequences(texts, 400)
-        expected = np.zeros_like(padded(keys)[0], dtype=bool)
+        keys = reader.encode(texts, 400)
+        expected = np.zeros_like(pad_keys(keys)[0], dtype=bool)
         for row, joined in zip(expected, ([3, 2], [1, 0], [2, 3], [0, 0])):
             row[: joined[0]] = True
             row[joined[0] + 1 : joined[0] + 1 + joined[1]] = True
-        assert np.array_equal(word_places(keys, reader), expected)
+        assert np.array_equal(word_mask(keys, reader), expected)
 
 
 def test_the_highest_of_a_row() -> None:
     low = -torch.inf
     gain = torch.tensor([[1.0, 3, 3, low, 2], [low] * 5, [low, -5, low, low, low]])
-    assert highest(gain, 0.5).tolist() == [
+    assert mark_highest(gain, 0.5).tolist() == [
         [False, True, True, False, False],
         [False] * 5,
         [False, True, False, False, False],
     ]
     # 0.2 of 35 is 7, whatever floats make of it.
-    assert highest(torch.arange(35.0)[None], 0.2).sum() == 7
+    assert mark_highest(torch.arange(35.0)[None], 0.2).sum() == 7
 
 
 def test_large_tables_are_gone_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     from brittle.training.adversarial import flips
 
     torch.manual_seed(0)
-    slope, table, now = torch.randn(10, 4), torch.randn(7, 4), torch.tensor([*range(7), -1, 9, 3])
-    whole = best(slope, table, now)
-    monkeypatch.setattr(flips, "ENTRIES", 20)
-    value, choice = best(slope, table, now)
+    gradient, table, now = (
+        torch.randn(10, 4),
+        torch.randn(7, 4),
+        torch.tensor([*range(7), -1, 9, 3]),
+    )
+    whole = best_flips(gradient, table, now)
+    monkeypatch.setattr(flips, "MAX_PRODUCT_ENTRIES", 20)
+    value, choice = best_flips(gradient, table, now)
     assert torch.equal(choice, whole[1])
     torch.testing.assert_close(value, whole[0])  # a product of fewer rows may round otherwise
     assert all(int(choice) != int(n) for choice, n in zip(whole[1], now))
-    value, _ = best(slope[:1], table[:1], torch.tensor([0]))
+    value, _ = best_flips(gradient[:1], table[:1], torch.tensor([0]))
     assert value.tolist() == [-torch.inf]

@@ -10,10 +10,10 @@ import pytest
 
 from brittle.data import Dataset, Example
 from brittle.text import Text
-from brittle.training import Progress, train_on
-from brittle.training.adversarial.methods import HotFlip, Key, Miyato
-from brittle.training.job import Job
-from brittle.training.splits import Side, Sides
+from brittle.training import TrainingProgress, train_on
+from brittle.training.adversarial.methods import HotFlipTraining, NoiseTraining, TypoTraining
+from brittle.training.job import TrainingJob
+from brittle.training.splits import LabelledTexts, TrainingSplits
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
 from training.adversarial.test_flips import TEXTS, pupil_of
@@ -22,51 +22,53 @@ from training.conftest import BAD, GOOD, OTHER
 torch = pytest.importorskip("torch")
 
 from brittle.training.adversarial.network_loss import (  # noqa: E402
-    Lecture,
-    Pupil,
+    LabelledBatch,
+    NetworkInTraining,
+    batch_loss,
+    clean_half,
     cross_entropy,
-    flipped,
-    loss,
-    own_half,
+    flip_batch,
 )
-from brittle.training.adversarial.noise import noisy  # noqa: E402
-from brittle.training.loop import Lesson, descend  # noqa: E402
-from brittle.zoo.batches import batch_of  # noqa: E402
+from brittle.training.adversarial.noise import add_noise  # noqa: E402
+from brittle.training.loop import Trainable, run_epochs  # noqa: E402
+from brittle.zoo.batches import make_batch  # noqa: E402
 from brittle.zoo.model import open_model  # noqa: E402
 
 NAMES = ["CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-W-Random-1"]
 LABEL = torch.arange(len(TEXTS)) % 2
 
 
-def gradients(pupil: Pupil) -> dict[str, Any]:
+def gradients(pupil: NetworkInTraining) -> dict[str, Any]:
     found = {n: p.grad.clone() for n, p in pupil.network.named_parameters() if p.grad is not None}
     pupil.network.zero_grad()
     return found
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("hardening", [HotFlip(), Miyato(0.3), Key(), None], ids=str)
+@pytest.mark.parametrize(
+    "hardening", [HotFlipTraining(), NoiseTraining(0.3), TypoTraining(), None], ids=str
+)
 def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(name: str, hardening: Any) -> None:
     texts = [Text.of(text) for text in TEXTS]
     typed = [Text.of(text[::-1]) for text in TEXTS]
     pupil = pupil_of(name, texts)
     network, reader = pupil.network, pupil.reader
-    keys = reader.sequences(texts, 400)
-    batch = batch_of(keys, reader, "cpu", apart=True)
-    _, read, slope = own_half(network, batch, LABEL)
-    fixed = noisy(read, slope, batch, 0.3)
+    keys = reader.encode(texts, 400)
+    batch = make_batch(keys, reader, "cpu", apart=True)
+    _, read, slope = clean_half(network, batch, LABEL)
+    fixed = add_noise(read, slope, batch, 0.3)
     noise = [None if b is None else (b - a).detach() for a, b in zip(parts(read), parts(fixed))]
     network.zero_grad()
 
     # The same in the plainest way: the copies are a batch like any other.
-    if isinstance(hardening, HotFlip):
-        other = network(flipped(pupil, keys, batch, read, slope, 0.2))
-    elif isinstance(hardening, Miyato):
+    if isinstance(hardening, HotFlipTraining):
+        other = network(flip_batch(pupil, keys, batch, read, slope, 0.2))
+    elif isinstance(hardening, NoiseTraining):
         again = parts(network.embed(batch))
         loud = [None if v is None else v + n for v, n in zip(again, noise)]
         other = network.logits(type(read)(*loud), batch)
-    elif isinstance(hardening, Key):
-        other = network(batch_of(reader.sequences(typed, 400), reader, "cpu"))
+    elif isinstance(hardening, TypoTraining):
+        other = network(make_batch(reader.encode(typed, 400), reader, "cpu"))
     else:
         other = network(batch)
     plain = (cross_entropy(network(batch), LABEL) + cross_entropy(other, LABEL)) / 2
@@ -74,7 +76,7 @@ def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(name: str, hardenin
     expected = gradients(pupil)
 
     met = None if not hasattr(reader, "alphabet") else len(reader)
-    found = loss(pupil, Lecture(keys, LABEL, lambda: typed), hardening)
+    found = batch_loss(pupil, LabelledBatch(keys, LABEL, lambda: typed), hardening)
     found.backward()
     assert found.item() == pytest.approx(plain.item())
     told = gradients(pupil)
@@ -93,9 +95,9 @@ def test_words_that_are_not_tuned_have_a_slope_all_the_same() -> None:
     texts = [Text.of(text) for text in TEXTS]
     pupil = pupil_of("CNN-W-Random-1", texts)
     pupil.network.embedding.weight.requires_grad_(False)
-    keys = pupil.reader.sequences(texts, 400)
-    for hardening in (HotFlip(), Miyato()):
-        loss(pupil, Lecture(keys, LABEL, tuple), hardening).backward()
+    keys = pupil.reader.encode(texts, 400)
+    for hardening in (HotFlipTraining(), NoiseTraining()):
+        batch_loss(pupil, LabelledBatch(keys, LABEL, tuple), hardening).backward()
         told = gradients(pupil)
         assert told and "embedding.weight" not in told
 
@@ -103,7 +105,7 @@ def test_words_that_are_not_tuned_have_a_slope_all_the_same() -> None:
 def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) -> None:
     design = grid.design("CNN-W-Random-1")
     chosen: Any = grid.settings(design, "tiny", optimizer="sgd", rate=0.5, clip=0.0, epochs=1)
-    side, network = Side((Text.of("a"),), (0,)), torch.nn.Linear(1, 1)
+    side, network = LabelledTexts((Text.of("a"),), (0,)), torch.nn.Linear(1, 1)
     before = network.weight.item()
 
     def halves(rows: list[int]) -> Any:
@@ -111,32 +113,32 @@ def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) ->
         half.backward()
         return network(torch.tensor([[6.0]])).sum() / 2 + half.detach()
 
-    job = Job("toy", design, chosen, 0, ("a", "b"), ("text",), side, side, tmp_path)
-    descend(job, Lesson(network, chosen, lambda epoch: [1], halves, lambda: 1.0))
+    job = TrainingJob("toy", design, chosen, 0, ("a", "b"), ("text",), side, side, tmp_path)
+    run_epochs(job, Trainable(network, chosen, lambda epoch: [1], halves, lambda: 1.0))
     assert network.weight.item() == pytest.approx(before - 0.5 * (2.0 + 6.0) / 2)
 
 
 @pytest.mark.parametrize("hardening", ["hotflip", "miyato", "key"])
 @pytest.mark.parametrize("name", ["CNN-C-Random-1", "LSTM-W-Random-1"])
 def test_an_interrupted_training_ends_as_if_undisturbed(
-    name: str, hardening: str, sides: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, hardening: str, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 2 and progress.dev_accuracy is not None:
             raise KeyboardInterrupt
 
     options: dict[str, Any] = {"size": "tiny", "adversarial": hardening}
     with pytest.raises(KeyboardInterrupt):
-        train_on(name, sides(), progress=stop, **options)
-    told: list[Progress] = []
-    resumed = train_on(name, sides(), progress=told.append, **options)
+        train_on(name, splits(), progress=stop, **options)
+    told: list[TrainingProgress] = []
+    resumed = train_on(name, splits(), progress=told.append, **options)
     assert told[0].epoch == 3 and f"{name}+{hardening}@toy#0" in str(told[0])
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
-    whole = train_on(name, sides(), **options)
-    weights = [(folder / folders.WEIGHTS).read_bytes() for folder in (resumed, whole)]
+    whole = train_on(name, splits(), **options)
+    weights = [(folder / folders.WEIGHTS_FILE).read_bytes() for folder in (resumed, whole)]
     assert weights[0] == weights[1]
-    plain = train_on(name, sides(), size="tiny")
-    assert (plain / folders.WEIGHTS).read_bytes() != weights[0]
+    plain = train_on(name, splits(), size="tiny")
+    assert (plain / folders.WEIGHTS_FILE).read_bytes() != weights[0]
 
 
 def test_hardened_by_flips_a_network_is_fooled_less() -> None:
@@ -147,7 +149,7 @@ def test_hardened_by_flips_a_network_is_fooled_less() -> None:
     small: dict[str, Any] = {"kernels": 16, "filters": 8, "character_embedding": 8, "dropout": 0.1}
     chosen = grid.settings(design, "tiny", widths=(1, 2), forget=0.0, **learning, **small)
     for seed in range(3):
-        data = Sides("toy", several(160, seed), several(80, seed + 1000))
+        data = TrainingSplits("toy", several(160, seed), several(80, seed + 1000))
         for told in fooled:
             folder = train_on(design.name, data, seed, settings=chosen, adversarial=told or None)
             _, model = open_model(folder)
@@ -168,15 +170,15 @@ def several(count: int, seed: int) -> Dataset:
     return Dataset("toy", "train", tuple(out), labels)
 
 
-def fooled_at_once(model: Any, data: Sides) -> int:
+def fooled_at_once(model: Any, data: TrainingSplits) -> int:
     """How many dev texts that are read rightly turn wrong by the best tenth of all flips."""
-    side = data.side(data.dev)
+    side = data.labelled(data.dev)
     keys, label = model.encode(side.texts), torch.tensor(side.label)
-    pupil = Pupil(model.network, model.reader, model.reads, "cpu")
-    batch = batch_of(keys, model.reader, "cpu", apart=True)
-    _, read, slope = own_half(model.network, batch, label)
+    pupil = NetworkInTraining(model.network, model.reader, model.reads, "cpu")
+    batch = make_batch(keys, model.reader, "cpu", apart=True)
+    _, read, slope = clean_half(model.network, batch, label)
     right = model.network(batch).argmax(dim=1) == label
-    copy = flipped(pupil, keys, batch, read, slope, 0.1)
+    copy = flip_batch(pupil, keys, batch, read, slope, 0.1)
     wrong = model.network(copy).argmax(dim=1) != label
     assert right.float().mean() > 0.9
     return int((right & wrong).sum())

@@ -11,29 +11,29 @@ from training.adversarial.test_flips import TEXTS, pupil_of
 
 torch = pytest.importorskip("torch")
 
-from brittle.training.adversarial.network_loss import cross_entropy, own_half  # noqa: E402
-from brittle.training.adversarial.noise import noisy, worst  # noqa: E402
-from brittle.zoo.batches import batch_of  # noqa: E402
+from brittle.training.adversarial.network_loss import clean_half, cross_entropy  # noqa: E402
+from brittle.training.adversarial.noise import add_noise, worst_noise  # noqa: E402
+from brittle.zoo.batches import make_batch  # noqa: E402
 
 
 def passed(name: str) -> Any:
     texts = [Text.of(text) for text in TEXTS]
     pupil = pupil_of(name, texts)
-    keys = pupil.reader.sequences(texts, pupil.reads)
-    batch = batch_of(keys, pupil.reader, "cpu", apart=True)
+    keys = pupil.reader.encode(texts, pupil.reads)
+    batch = make_batch(keys, pupil.reader, "cpu", apart=True)
     label = torch.arange(len(texts)) % 2
-    half, read, slope = own_half(pupil.network, batch, label)
-    return pupil.network, batch, label, half, read, slope
+    half, read, gradient = clean_half(pupil.network, batch, label)
+    return pupil.network, batch, label, half, read, gradient
 
 
 @pytest.mark.parametrize("name", ["CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-W-Random-1"])
 def test_the_noise_has_its_norm_and_raises_the_loss(name: str) -> None:
-    network, batch, label, half, read, slope = passed(name)
+    network, batch, label, half, read, gradient = passed(name)
     for noise in (1e-6, 0.3):
-        loud = noisy(read, slope, batch, noise)
+        loud = add_noise(read, gradient, batch, noise)
         rise = 0.0
         for part in ("words", "characters"):
-            vectors, moved, along = (getattr(e, part) for e in (read, loud, slope))
+            vectors, moved, along = (getattr(e, part) for e in (read, loud, gradient))
             if vectors is None:
                 continue
             added = (moved - vectors).detach()
@@ -55,7 +55,7 @@ def test_no_noise_of_that_norm_is_worse_to_first_order() -> None:
     torch.manual_seed(1)
     x, g = torch.randn(2, 3, 4), torch.randn(2, 3, 4)
     inside = torch.tensor([[True, True, False], [True, True, True]])
-    found = worst(x, g, inside, 0.5)
+    found = worst_noise(x, g, inside, 0.5)
     gain = (found * g).sum(dim=(1, 2))
     for _ in range(50):
         other = torch.randn(2, 3, 4) * inside[:, :, None]
@@ -68,5 +68,5 @@ def test_a_tiny_slope_is_still_a_direction(scale: float) -> None:
     x = torch.full((1, 2, 2), 3.0)
     g = torch.tensor([[[3.0, 0.0], [0.0, 4.0]]]) * scale
     expected = [[3.6, 0.0], [0.0, 4.8]] if scale else [[0.0, 0.0], [0.0, 0.0]]
-    found = worst(x, g, torch.ones(1, 2, dtype=torch.bool), 1.0)
+    found = worst_noise(x, g, torch.ones(1, 2, dtype=torch.bool), 1.0)
     assert torch.allclose(found, torch.tensor([expected]))

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from brittle.training import Progress, train_on
+from brittle.training import TrainingProgress, train_on
 from brittle.training.adversarial.by_attack import by_attack
-from brittle.zoo.names.settings import FineTuning
+from brittle.zoo.names.settings import FineTuningSettings
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from brittle.training import transformer  # noqa: E402
 from brittle.training.adversarial.network_loss import cross_entropy  # noqa: E402
-from brittle.training.adversarial.noise import worst  # noqa: E402
+from brittle.training.adversarial.noise import worst_noise  # noqa: E402
 from brittle.training.adversarial.transformer_loss import noisy_loss  # noqa: E402
 from training.test_transformer import encoder, weights  # noqa: E402, F401
 
@@ -44,8 +44,8 @@ def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(frozen: bool) -> No
 
     read = table(inputs["input_ids"]).detach().requires_grad_()
     plain = cross_entropy(network(inputs_embeds=read, **rest).logits, label)
-    [slope] = torch.autograd.grad(plain, read)
-    noise = worst(read, slope, rest["attention_mask"] == 1, 0.3)
+    [gradient] = torch.autograd.grad(plain, read)
+    noise = worst_noise(read, gradient, rest["attention_mask"] == 1, 0.3)
     for r, x in zip(noise, (read.detach()[0], read.detach()[1, :3])):
         assert r.norm().item() == pytest.approx(0.3 * x.norm().item())
     assert noise[1, 3].abs().max() == 0
@@ -67,21 +67,21 @@ def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(frozen: bool) -> No
 def test_it_is_trained_and_resumed(
     method: str,
     encoder: str,  # noqa: F811
-    sides: Any,
+    splits: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Threads that wait for each other at every step of so small a network only take time.
     monkeypatch.setattr(transformer, "cores", lambda: 1)
-    chosen = FineTuning(encoder=encoder, reads=12, rate=1e-2, batch=16, epochs=2, frozen=1)
+    chosen = FineTuningSettings(encoder=encoder, reads=12, rate=1e-2, batch=16, epochs=2, frozen=1)
     hardening: Any = by_attack(method, copies=16) if method == "key-any" else method
     options: dict[str, Any] = {"settings": chosen, "adversarial": hardening}
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 1 and progress.dev_accuracy is not None:
             raise KeyboardInterrupt
 
-    data = sides(32, 8)
+    data = splits(32, 8)
     with pytest.raises(KeyboardInterrupt):
         train_on("MiniLM", data, progress=stop, **options)
     folder = train_on("MiniLM", data, **options)

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.zoo.fast import character_gradients as spelling_slopes  # noqa: E402
-from brittle.zoo.fast.character_gradients import Speller  # noqa: E402
+from brittle.zoo.fast.character_gradients import CharacterPasses  # noqa: E402
 from brittle.zoo.layers import characters  # noqa: E402
 from zoo.exact import close, model  # noqa: E402
 
@@ -22,7 +22,7 @@ def spelling(**changed: Any) -> tuple[Any, Any]:
     tested = model("CharCNN-LSTM", **changed)
     rows = np.zeros((1 + len(WORDS), tested.reader.spelling), dtype=np.int64)
     for row, word in zip(rows[1:], WORDS):
-        numbers = tested.reader.spelt(word)
+        numbers = tested.reader.character_ids(word)
         row[: len(numbers)] = numbers
     return tested.network.spelling, rows
 
@@ -30,7 +30,7 @@ def spelling(**changed: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize("highways", [0, 1, 3])
 def test_vectors_are_the_network_s(highways: int) -> None:
     network, rows = spelling(highways=highways)
-    found = Speller(network).read(rows)
+    found = CharacterPasses(network).read(rows)
     length = torch.tensor((rows != 0).sum(axis=1))
     with torch.no_grad():
         vectors = network.embed(torch.tensor(rows))
@@ -44,15 +44,15 @@ def test_vectors_are_the_network_s(highways: int) -> None:
 def test_slopes_are_torch_s_own(
     changed: dict[str, int], entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(characters, "STEP", 64)
-    monkeypatch.setattr(spelling_slopes, "ENTRIES", entries)
+    monkeypatch.setattr(characters, "LENGTH_GROUP", 64)
+    monkeypatch.setattr(spelling_slopes, "MAX_TABLE_ENTRIES", entries)
     network, rows = spelling(**changed)
     which = np.array([3, 1, 5, 5, 9, 2, 8, 7, 4])  # words come again, and in any order
     length = (rows != 0).sum(axis=1)[which]
-    slope = torch.randn((len(which), network.width), dtype=torch.float64)
+    gradient = torch.randn((len(which), network.width), dtype=torch.float64)
     vectors = network.embed(torch.tensor(rows[which])).detach().requires_grad_()
-    (network(vectors, torch.tensor(length)) * slope).sum().backward()
-    found = Speller(network).read(rows).back(which, slope, rows.shape[1])
+    (network(vectors, torch.tensor(length)) * gradient).sum().backward()
+    found = CharacterPasses(network).read(rows).back(which, gradient, rows.shape[1])
     expected = [
         vectors.grad[n, : min(count + 1, rows.shape[1])] for n, count in enumerate(length.tolist())
     ]
@@ -62,7 +62,7 @@ def test_slopes_are_torch_s_own(
 
 def test_no_words_have_no_slopes() -> None:
     network, rows = spelling()
-    found = Speller(network).read(rows)
+    found = CharacterPasses(network).read(rows)
     none = torch.zeros((0, network.width), dtype=torch.float64)
     assert found.back(np.arange(0), none, 8).shape == (0, network.embedding.weight.shape[1])
 
@@ -71,6 +71,6 @@ def test_weights_that_are_not_numbers_break_nothing() -> None:
     network, rows = spelling()
     with torch.no_grad():
         network.convolution.weight[0, 0] = torch.nan
-    found = Speller(network).read(rows)
-    slope = torch.ones((1, network.width), dtype=torch.float64)
-    assert found.back(np.array([1]), slope, 8).isnan().any()
+    found = CharacterPasses(network).read(rows)
+    gradient = torch.ones((1, network.width), dtype=torch.float64)
+    assert found.back(np.array([1]), gradient, 8).isnan().any()

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo.batches import batch_of  # noqa: E402
+from brittle.zoo.batches import make_batch  # noqa: E402
 from brittle.zoo.fast.lstm import FastLstm  # noqa: E402
 from zoo.small import KNOWN, model, texts  # noqa: E402
 
@@ -25,7 +25,7 @@ def test_it_equals_the_network(name: str) -> None:
     for seed in range(3):
         keys = tested.encode(texts(seed))
         with torch.inference_mode():
-            expected = tested.network(batch_of(keys, tested.reader, "cpu")).numpy()
+            expected = tested.network(make_batch(keys, tested.reader, "cpu")).numpy()
         assert np.abs(tested._fast.logits(keys) - expected).max() < 1e-5
 
 
@@ -50,7 +50,7 @@ def test_candidates_of_one_text_from_two_threads() -> None:
     def scored(seed: int) -> float:
         keys = tested.encode(edited(seed))
         with torch.inference_mode():
-            expected = tested.network(batch_of(keys, tested.reader, "cpu")).numpy()
+            expected = tested.network(make_batch(keys, tested.reader, "cpu")).numpy()
         return float(np.abs(tested.logits(keys) - expected).max())
 
     with ThreadPoolExecutor(2) as pool:

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from brittle.zoo.fast.lstm_gradients import LstmSlopes  # noqa: E402
+from brittle.zoo.fast.lstm_gradients import LstmGradients  # noqa: E402
 from zoo.exact import close, model  # noqa: E402
 
 
@@ -20,13 +20,13 @@ def test_logits_and_slopes_are_torch_s_own(layers: int, double: bool) -> None:
     distinct = torch.randn((9, 5), generator=generator).to(weight)
     which = torch.randint(9, (6, 11), generator=generator).numpy()
     length = np.array([1, 2, 11, 5, 5, 10])
-    slope = torch.randn((6, 3), generator=generator).to(weight)
+    gradient = torch.randn((6, 3), generator=generator).to(weight)
     vectors = distinct[torch.from_numpy(which)].requires_grad_()
     logits = network.judged(vectors, torch.from_numpy(length))
-    (expected,) = torch.autograd.grad(logits, vectors, slope)
+    (expected,) = torch.autograd.grad(logits, vectors, gradient)
     with torch.no_grad():
-        passed = LstmSlopes(network).forward(distinct, which, length)
-        found = passed.back(slope).permute(2, 0, 1)
+        passed = LstmGradients(network).forward(distinct, which, length)
+        found = passed.back(gradient).permute(2, 0, 1)
     error = 1e-12 if double else 1e-6
     assert close(passed.logits, logits.detach(), error)
     assert close(found, expected, error) and expected.abs().max() > 1e-3
@@ -35,7 +35,7 @@ def test_logits_and_slopes_are_torch_s_own(layers: int, double: bool) -> None:
 
 def test_it_says_which_networks_it_can_read() -> None:
     fits = {
-        name: LstmSlopes.fits(model(name).network)
+        name: LstmGradients.fits(model(name).network)
         for name in ("LSTM-W-Random-1", "CharCNN-LSTM", "LSTM-W-Random-1-max", "BiLSTM-W-Random-1")
     }
     assert list(fits.values()) == [True, True, False, False]

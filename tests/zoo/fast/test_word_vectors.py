@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.text import Text  # noqa: E402
-from brittle.zoo.fast.word_vectors import ROWS, Table, word_vectors  # noqa: E402
+from brittle.zoo.fast.word_vectors import WORDS_PER_PASS, WordVectorCache, compute_word_vectors  # noqa: E402
 from zoo.small import KNOWN, model  # noqa: E402
 
 WIDTH = 4
@@ -25,24 +25,26 @@ def doubled(made: list[int]) -> Any:
     return make
 
 
-def found(table: Table, rows: list[list[int]]) -> Any:
-    kept, place = table.of(np.array(rows))
-    return kept[torch.from_numpy(place)][..., 0].tolist()
+def found(table: WordVectorCache, rows: list[list[int]]) -> Any:
+    kept, position = table.of(np.array(rows))
+    return kept[torch.from_numpy(position)][..., 0].tolist()
 
 
 def test_each_row_is_made_once() -> None:
     made: list[int] = []
-    table = Table(doubled(made))
+    table = WordVectorCache(doubled(made))
     assert found(table, [[1, 2], [2, 0]]) == [[3, 5], [5, 1]]
     assert found(table, [[3, 1], [5000, 2]]) == [[7, 3], [10001, 5]]
     assert sorted(made) == [0, 1, 2, 3, 5000]
-    assert found(table, [list(range(3 * ROWS))]) == [[2 * n + 1 for n in range(3 * ROWS)]]
+    assert found(table, [list(range(3 * WORDS_PER_PASS))]) == [
+        [2 * n + 1 for n in range(3 * WORDS_PER_PASS)]
+    ]
     assert len(made) == len(set(made))
 
 
 def test_it_forgets_rather_than_grow_beyond_its_bound() -> None:
     made: list[int] = []
-    table = Table(doubled(made), most=10 * WIDTH * 8)
+    table = WordVectorCache(doubled(made), most=10 * WIDTH * 8)
     for start in range(0, 200, 4):
         rows = [0, *range(start, start + 6)]
         assert found(table, [rows]) == [[2 * n + 1 for n in rows]]
@@ -53,15 +55,15 @@ def test_it_forgets_rather_than_grow_beyond_its_bound() -> None:
 
 
 def test_a_reader_keeps_what_it_was_given_while_others_write() -> None:
-    table = Table(doubled([]), most=64 * WIDTH * 8)
+    table = WordVectorCache(doubled([]), most=64 * WIDTH * 8)
     wrong: list[Any] = []
 
     def read(seed: int) -> None:
         random = np.random.default_rng(seed)
         for _ in range(300):
             rows = random.integers(0, 500, size=(3, 7))
-            kept, place = table.of(rows)
-            if not np.array_equal(kept[torch.from_numpy(place)][..., 0].numpy(), 2 * rows + 1):
+            kept, position = table.of(rows)
+            if not np.array_equal(kept[torch.from_numpy(position)][..., 0].numpy(), 2 * rows + 1):
                 wrong.append(rows)
 
     threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
@@ -74,13 +76,13 @@ def test_a_reader_keeps_what_it_was_given_while_others_write() -> None:
 
 @pytest.mark.parametrize("name", ["LSTM-W-Random-1", "LSTM-C-Random-1", "LSTM-WC-Random-1"])
 def test_the_vectors_are_those_the_encoder_takes(name: str) -> None:
-    from brittle.zoo.batches import batch_of
+    from brittle.zoo.batches import make_batch
 
     tested = model(name)
     [key] = tested.encode([Text.of(" ".join(KNOWN[:9]))])
-    batch = batch_of([key], tested.reader, "cpu")
+    batch = make_batch([key], tested.reader, "cpu")
     with torch.inference_mode():
         expected = tested.network.vectors(tested.network.embed(batch), batch)[0]
     rows = np.frombuffer(key, np.int32).astype(np.int64)
-    given = word_vectors(tested.network, tested.reader, np.append(rows, 0))
+    given = compute_word_vectors(tested.network, tested.reader, np.append(rows, 0))
     assert (given[:-1] - expected).abs().max() < 1e-6 and (given[-1] == 0).all()

@@ -8,7 +8,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.zoo.names import changes
-from brittle.zoo.names.settings import FineTuning, LinearSvm, Network
+from brittle.zoo.names.settings import FineTuningSettings, LinearSvmSettings, NetworkSettings
 
 
 @pytest.mark.parametrize(
@@ -26,15 +26,17 @@ from brittle.zoo.names.settings import FineTuning, LinearSvm, Network
     ],
 )
 def test_texts_are_read_as_the_settings_own_kind(text: str, value: Any) -> None:
-    [(name, found)] = changes.read("M", Network(), [text]).items()
+    [(name, found)] = changes.parse_settings("M", NetworkSettings(), [text]).items()
     assert (found, type(found)) == (value, type(value))
-    [again] = changes.read("M", Network(), [changes.told({name: found})]).values()
+    [again] = changes.parse_settings(
+        "M", NetworkSettings(), [changes.format_settings({name: found})]
+    ).values()
     assert again == value
-    assert getattr(changes.changed("M", Network(), {name: found}), name) == value
+    assert getattr(changes.with_changes("M", NetworkSettings(), {name: found}), name) == value
 
 
 def test_a_later_setting_counts() -> None:
-    assert changes.read("M", Network(), ["hidden=1", "hidden=2"]) == {"hidden": 2}
+    assert changes.parse_settings("M", NetworkSettings(), ["hidden=1", "hidden=2"]) == {"hidden": 2}
 
 
 @pytest.mark.parametrize(
@@ -51,41 +53,49 @@ def test_a_later_setting_counts() -> None:
 )
 def test_texts_that_are_no_settings(text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
-        changes.read("M", Network(), [text])
+        changes.parse_settings("M", NetworkSettings(), [text])
     assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("settings", "change", "message"),
     [
-        (Network(), {"hidden": 0}, "Expected 1 or more"),
-        (Network(), {"epochs": -1}, "Expected 1 or more"),
-        (Network(), {"highways": -1}, "Expected 0 or more"),
-        (Network(), {"dropout": 1.0}, "a share from 0 to below 1"),
-        (Network(), {"forget": -0.1}, "a share from 0 to below 1"),
-        (Network(), {"rate": 0.0}, "a number above 0"),
-        (Network(), {"rate": float("nan")}, "a number above 0"),
-        (Network(), {"clip": -1.0}, "a number of 0 or more"),
-        (Network(), {"decay": float("inf")}, "a number of 0 or more"),
-        (Network(), {"widths": ()}, "whole numbers of 1 or more"),
-        (Network(), {"widths": (0,)}, "whole numbers of 1 or more"),
-        (Network(), {"optimizer": "adan"}, "Unknown optimizer of M 'adan'. Did you mean 'adam'?"),
-        (Network(), {"hidden": "64"}, "Got '64' for the setting hidden of M. Expected a whole"),
-        (Network(), {"tuned": 1}, "Expected yes or no"),
-        (Network(), {"hidden": True}, "Expected a whole number"),
-        (LinearSvm(), {"penalty": 0}, "a number above 0"),
-        (FineTuning(), {"frozen": -1}, "Expected 0 or more"),
+        (NetworkSettings(), {"hidden": 0}, "Expected 1 or more"),
+        (NetworkSettings(), {"epochs": -1}, "Expected 1 or more"),
+        (NetworkSettings(), {"highways": -1}, "Expected 0 or more"),
+        (NetworkSettings(), {"dropout": 1.0}, "a share from 0 to below 1"),
+        (NetworkSettings(), {"forget": -0.1}, "a share from 0 to below 1"),
+        (NetworkSettings(), {"rate": 0.0}, "a number above 0"),
+        (NetworkSettings(), {"rate": float("nan")}, "a number above 0"),
+        (NetworkSettings(), {"clip": -1.0}, "a number of 0 or more"),
+        (NetworkSettings(), {"decay": float("inf")}, "a number of 0 or more"),
+        (NetworkSettings(), {"widths": ()}, "whole numbers of 1 or more"),
+        (NetworkSettings(), {"widths": (0,)}, "whole numbers of 1 or more"),
+        (
+            NetworkSettings(),
+            {"optimizer": "adan"},
+            "Unknown optimizer of M 'adan'. Did you mean 'adam'?",
+        ),
+        (
+            NetworkSettings(),
+            {"hidden": "64"},
+            "Got '64' for the setting hidden of M. Expected a whole",
+        ),
+        (NetworkSettings(), {"tuned": 1}, "Expected yes or no"),
+        (NetworkSettings(), {"hidden": True}, "Expected a whole number"),
+        (LinearSvmSettings(), {"penalty": 0}, "a number above 0"),
+        (FineTuningSettings(), {"frozen": -1}, "Expected 0 or more"),
     ],
 )
 def test_values_that_cannot_be(settings: Any, change: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as error:
-        changes.changed("M", settings, change)
+        changes.with_changes("M", settings, change)
     assert message in str(error.value)
 
 
 def test_the_difference_is_what_makes_one_of_the_other() -> None:
-    one = Network(hidden=9, widths=(1, 2), tuned=False)
-    told = changes.difference(one, Network())
+    one = NetworkSettings(hidden=9, widths=(1, 2), tuned=False)
+    told = changes.changed_settings(one, NetworkSettings())
     assert told == {"hidden": 9, "widths": [1, 2], "tuned": False}
-    assert changes.changed("M", Network(), told) == one
-    assert changes.difference(one, one) == {}
+    assert changes.with_changes("M", NetworkSettings(), told) == one
+    assert changes.changed_settings(one, one) == {}

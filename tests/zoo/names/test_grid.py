@@ -9,7 +9,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.zoo.names import grid
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 
 NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, "MiniLM"]
 
@@ -32,10 +32,10 @@ def test_names_are_made_of_parts_and_none_is_there_twice() -> None:
 
 def test_every_design_has_parts_of_the_tables() -> None:
     tables = {
-        "encoder": grid.ENCODERS,
+        "encoder": grid.ENCODER_NAMES,
         "input": grid.INPUTS,
         "embedding": grid.EMBEDDINGS,
-        "head": grid.HEADS,
+        "head": grid.HEAD_NAMES,
     }
     for design in grid.designs():
         if design.kind == "network":
@@ -48,7 +48,7 @@ def test_what_is_built_is_what_is_declared() -> None:
     from brittle.zoo.layers.encoders import ENCODERS
     from brittle.zoo.layers.heads import HEADS
 
-    assert list(ENCODERS) == list(grid.ENCODERS) and list(HEADS) == list(grid.HEADS)
+    assert list(ENCODERS) == list(grid.ENCODER_NAMES) and list(HEADS) == list(grid.HEAD_NAMES)
 
 
 @pytest.mark.parametrize("name", [*NAMED, "LSTM-W-Random-1", "CNN-WC-GloVe-6-attention"])
@@ -56,7 +56,7 @@ def test_names_are_found_in_any_case_and_have_settings_in_json(name: str) -> Non
     design = grid.design(name.upper())
     assert design.name == name and design.about
     for size in grid.SIZES:
-        settings = grid.plain(grid.settings(design, size))
+        settings = grid.as_json(grid.settings(design, size))
         assert json.loads(json.dumps(settings)) == settings
 
 
@@ -102,18 +102,18 @@ def test_sizes() -> None:
     with pytest.raises(UsageError, match=r"Unknown size 'huge'.*default, tiny, paper"):
         grid.settings(grid.design("naive-bayes"), "huge")
     paper = grid.settings(grid.design("CharCNN-LSTM"), "paper")
-    assert isinstance(paper, Network)
+    assert isinstance(paper, NetworkSettings)
     assert (paper.kernels, paper.hidden, paper.character_window) == (1000, 500, 6)
     assert (paper.character_embedding, paper.optimizer, paper.batch) == (25, "sgd", 64)
     lstm = grid.settings(grid.design("LSTM-W-GloVe-1"), "paper")
-    assert isinstance(lstm, Network)
+    assert isinstance(lstm, NetworkSettings)
     assert (lstm.hidden, lstm.embedding, lstm.dropout) == (64, 50, 0.25)
     assert (lstm.batch, lstm.reads, lstm.optimizer) == (24, 250, "adam")
 
 
 def test_deep_lstms_have_settings_of_their_own() -> None:
     rates = {
-        layers: grid.plain(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))["rate"]
+        layers: grid.as_json(grid.settings(grid.design(f"BiLSTM-WC-GloVe-{layers}-max")))["rate"]
         for layers in grid.LAYERS["BiLSTM"]
     }
     assert rates[1] == rates[2] > rates[4]
@@ -122,7 +122,7 @@ def test_deep_lstms_have_settings_of_their_own() -> None:
 def test_glove_is_as_wide_as_it_is() -> None:
     for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), grid.SIZES):
         settings = grid.settings(grid.design(name), size)
-        assert isinstance(settings, Network) and settings.embedding == grid.GLOVE_SIZE
+        assert isinstance(settings, NetworkSettings) and settings.embedding == grid.GLOVE_SIZE
     with pytest.raises(UsageError, match=r"GloVe vectors of 50 numbers.* embedding is 100"):
         grid.settings(grid.design("Kim-CNN"), embedding=100)
 
@@ -134,6 +134,6 @@ def test_heads_part_the_hidden_size() -> None:
 
 def test_changed_settings_are_told() -> None:
     design = grid.design("LSTM-W-Random-1")
-    settings = grid.read_settings(design, "default", ["hidden=64", "widths=2,3", "batch=64"])
-    assert grid.changed(design, "default", settings) == {"hidden": 64, "widths": [2, 3]}
+    settings = grid.parse_settings(design, "default", ["hidden=64", "widths=2,3", "batch=64"])
+    assert grid.changed_settings(design, "default", settings) == {"hidden": 64, "widths": [2, 3]}
     assert grid.settings(design, hidden=64, widths=[2, 3]) == settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brittle.errors import UsageError
-from brittle.zoo.names.parsing import Wanted, parse
+from brittle.zoo.names.parsing import ModelName, parse
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_settings_stand_behind_a_question_mark() -> None:
 
 
 def test_settings_that_are_the_models_own_change_nothing() -> None:
-    assert parse("zoo:LSTM-W-Random-1@mr?hidden=128,size=default") == Wanted(
+    assert parse("zoo:LSTM-W-Random-1@mr?hidden=128,size=default") == ModelName(
         "LSTM-W-Random-1", "mr", source="LSTM-W-Random-1"
     )
     assert parse("zoo:LSTM-W-Random-1@mr", "tiny").size == "tiny"

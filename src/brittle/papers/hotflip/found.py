@@ -10,9 +10,9 @@ from brittle.metrics.operations import Operations, operations
 from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import Figure, rate, summary
 from brittle.papers.hotflip.plan import ATTACKS, CONFIDENCE, MODELS
-from brittle.papers.order import Made
-from brittle.papers.page import inverse
-from brittle.papers.tasks import run_of
+from brittle.papers.order import PaperResults
+from brittle.papers.page import error_rate
+from brittle.papers.tasks import open_task_run
 from brittle.results import Result, Step
 from brittle.studies.reached import at_confidence
 
@@ -22,19 +22,19 @@ THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 class Found:
     """What the steps of the paper have left, read once."""
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: PaperResults) -> None:
         self.made = made
 
-    def told(self, step: str) -> Any:
-        return self.made.results[step]
+    def result(self, task: str) -> Any:
+        return self.made.results[task]
 
-    def rows(self, step: str) -> list[Result]:
-        return run_of(self.made.place, self.told(step)).results()
+    def rows(self, task: str) -> list[Result]:
+        return open_task_run(self.made.folder, self.result(task)).results()
 
     @cached_property
     def first(self) -> Mapping[str, tuple[list[Result], list[Step]]]:
         """The rows and steps of the attacks of Figure 1."""
-        runs = {name: run_of(self.made.place, self.told(name)) for name in ATTACKS}
+        runs = {name: open_task_run(self.made.folder, self.result(name)) for name in ATTACKS}
         return {name: (run.results(), run.steps()) for name, run in runs.items()}
 
     def at(self, attack: str, confidence: float) -> list[Result]:
@@ -53,12 +53,12 @@ class Found:
         return {model: self.rows(f"flips {model}") for model in MODELS}
 
     def error(self, model: str) -> Figure:
-        bits = self.told(f"clean {model}")["right"]
-        return inverse(rate(bits.count("1"), len(bits), "examples answered"))
+        bits = self.result(f"clean {model}")["right"]
+        return error_rate(rate(bits.count("1"), len(bits), "examples answered"))
 
     def errors(self, a: str, b: str) -> Contrast:
         """Compare the clean error of model b with that of model a, text by text."""
-        bits = zip(*(self.told(f"clean {model}")["right"] for model in (a, b)))
+        bits = zip(*(self.result(f"clean {model}")["right"] for model in (a, b)))
         return contrast([(x == "0", y == "0") for x, y in bits])
 
     def hardened(self, a: str, b: str) -> Contrast:
@@ -78,6 +78,6 @@ class Found:
     @cached_property
     def lost(self) -> Figure:
         """The share of edited words that are no longer near the word they were."""
-        changes = self.told("nearest")["changes"]
+        changes = self.result("nearest")["changes"]
         lost = sum(change["is_lost"] for change in changes)
         return rate(lost, len(changes), "edited words")

@@ -10,10 +10,10 @@ from brittle.metrics.summary import summary
 from brittle.papers.hotflip.findings import findings
 from brittle.papers.hotflip.found import THRESHOLDS, Found
 from brittle.papers.hotflip.plan import ATTACKS, CONFIDENCE, CONSTRAINTS
-from brittle.papers.order import Made
-from brittle.papers.page import Page, percents, plain, plain_contrast, points, table
+from brittle.papers.order import PaperResults
+from brittle.papers.page import Page, as_json, contrast_as_json, percents, points, table
 from brittle.papers.shell import finished
-from brittle.papers.tasks import run_of
+from brittle.papers.tasks import open_task_run
 from brittle.reports.plots import confidence_figure
 from brittle.reports.wording import number
 
@@ -40,7 +40,7 @@ PAPER_TABLE_2 = {
 SHOWN, SWAPS = 8, 12
 
 
-def page(made: Made) -> Page:
+def page(made: PaperResults) -> Page:
     """Write the page from what the steps have left."""
     found = Found(made)
     page = Page("HotFlip: our figures beside the paper's")
@@ -69,7 +69,7 @@ def _figure_1(page: Page, found: Found) -> None:
     for confidence in THRESHOLDS:
         figures = {name: found.success(name, confidence) for name in ATTACKS}
         page.figures.setdefault("figure 1", {})[f"{confidence:g}"] = {
-            name: plain(figure) for name, figure in figures.items()
+            name: as_json(figure) for name, figure in figures.items()
         }
         label = f"{confidence:g}" if confidence else "any"
         cells = (percents(figure) for figure in figures.values())
@@ -83,8 +83,8 @@ def _figure_1(page: Page, found: Found) -> None:
     )
     used = found.used
     page.figures["operations"] = {
-        "characters changed": plain(used.share),
-        "flips": plain(found.flipped),
+        "characters changed": as_json(used.share),
+        "flips": as_json(found.flipped),
         "inserts": used.inserts,
         "deletes": used.deletes,
     }
@@ -105,10 +105,10 @@ def _table_2(page: Page, found: Found) -> None:
         ours, won = found.error(model), summary(found.flips[model]).success
         versus = found.hardened("plain", model)
         page.figures.setdefault("table 2", {})[model] = {
-            "error": plain(ours),
-            "success": plain(won),
-            "success against the baseline": plain_contrast(versus),
-            "error against the baseline": plain_contrast(found.errors("plain", model)),
+            "error": as_json(ours),
+            "success": as_json(won),
+            "success against the baseline": contrast_as_json(versus),
+            "error against the baseline": contrast_as_json(found.errors("plain", model)),
         }
         difference = points(versus) if model != "plain" else ""
         rows.append(
@@ -132,7 +132,7 @@ def _word_level(page: Page, found: Found) -> None:
         results = found.rows(f"words, {name}")
         figure = summary(results).success
         one = sum(row.status == "won" and row.words_changed == 1 for row in results)
-        page.figures.setdefault("word level", {})[name] = plain(figure) | {"one word": one}
+        page.figures.setdefault("word level", {})[name] = as_json(figure) | {"one word": one}
         said = "2% (41 texts)" if name == "all four" else "not given"
         rows.append([name, said, percents(figure), number(one)])
     page.add(
@@ -147,9 +147,9 @@ def _word_level(page: Page, found: Found) -> None:
 
 
 def _table_4(page: Page, found: Found) -> None:
-    told = found.told("nearest")
+    told = found.result("nearest")
     changes = told["changes"]
-    page.figures["nearest"] = {"lost": plain(found.lost), "layer": told["layer"]}
+    page.figures["nearest"] = {"lost": as_json(found.lost), "layer": told["layer"]}
     rows = [
         [
             f"{change['word']} → {change['edited']}",
@@ -170,16 +170,16 @@ def _table_4(page: Page, found: Found) -> None:
 
 
 def _differences(found: Found) -> dict[str, tuple[Any, Any]]:
-    data, card = found.told("data"), found.told("train plain")
+    data, card = found.result("data"), found.result("train plain")
     ours = card["settings"]
-    run = run_of(found.made.place, found.told("beam")).manifest
+    run = open_task_run(found.made.folder, found.result("beam")).manifest
     kernels = f"{ours['kernels']} of width {ours['character_window']}"
     differences = {
         "training texts": ("108,000 (120,000 less a tenth)", card["examples"]),
         "test texts attacked, Figure 1": (760, run["examples"]),
         "test texts attacked, Table 2": (
             7600,
-            run_of(found.made.place, found.told("flips plain")).manifest["examples"],
+            open_task_run(found.made.folder, found.result("flips plain")).manifest["examples"],
         ),
         "test texts for the clean error": (7600, data["test"]["examples"]),
         "character vectors": (25, ours["character_embedding"]),
@@ -198,7 +198,7 @@ def _differences(found: Found) -> dict[str, tuple[Any, Any]]:
         "draws in a step of Key and Key*": (None, _draws(found)),
     }
     if found.made.order.words:
-        words = found.told("train words")
+        words = found.result("train words")
         differences["word level, training sentences"] = ("6,920 (the set's own)", words["examples"])
         differences["word level, vectors"] = (
             "word2vec, 300 dimensions (Kim, 2014)",
@@ -213,9 +213,9 @@ def _optimizer(ours: Mapping[str, Any]) -> str:
 
 
 def _share(found: Found, model: str) -> str:
-    return f"{found.told(f'train {model}')['hardening']['share']:.0%} of the characters of words"
+    return f"{found.result(f'train {model}')['hardening']['share']:.0%} of the characters of words"
 
 
 def _draws(found: Found) -> int:
-    manifest = run_of(found.made.place, found.told("key")).manifest
+    manifest = open_task_run(found.made.folder, found.result("key")).manifest
     return int(manifest["settings"]["draws"])

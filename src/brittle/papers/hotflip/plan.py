@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.papers import tasks as work
-from brittle.papers.data import EVERYTHING, Limits, data_step
-from brittle.papers.order import Order
-from brittle.workflow.tasks import Step
+from brittle.papers.data import EVERYTHING, Limits, data_task
+from brittle.papers.order import PaperRequest
+from brittle.workflow.tasks import Task
 
 CONFIDENCE = 0.9
 """The most that Figure 1 asks for; lower confidences are read from the steps on the way to it."""
@@ -63,18 +63,18 @@ SCALES: Mapping[str, Scale] = {
 }
 
 
-def plan(order: Order) -> Sequence[Step]:
+def plan(order: PaperRequest) -> Sequence[Task]:
     """List the steps: train the models, attack them, and look at what the edits did."""
     scale = SCALES[order.scale]
     return [
-        data_step(order.data, scale.limits, "data", order.seed),
+        data_task(order.data, scale.limits, "data", order.seed),
         *_trainings(order, scale),
         *_attacks(order, scale),
         *(_word_level(order, scale) if order.words else ()),
     ]
 
 
-def _trainings(order: Order, scale: Scale) -> list[Step]:
+def _trainings(order: PaperRequest, scale: Scale) -> list[Task]:
     steps = []
     for name, method in MODELS.items():
         given: dict[str, Any] = {
@@ -84,11 +84,11 @@ def _trainings(order: Order, scale: Scale) -> list[Step]:
             "seed": order.seed,
         }
         given |= {"changed": dict(scale.changed), "adversarial": method}
-        steps.append(Step(f"train {name}", work.train, given, ("data",), work.is_trained))
+        steps.append(Task(f"train {name}", work.train, given, ("data",), work.model_exists))
     return steps
 
 
-def _attacks(order: Order, scale: Scale) -> list[Step]:
+def _attacks(order: PaperRequest, scale: Scale) -> list[Task]:
     steps = []
     for name, (attack, settings) in ATTACKS.items():
         chosen = dict(settings)
@@ -98,15 +98,15 @@ def _attacks(order: Order, scale: Scale) -> list[Step]:
     for model in MODELS:
         target = f"train {model}"
         flips = {"beam": scale.beam, "kinds": "flip"}
-        test = {"target": target, "data": "data", "side": "test"}
-        steps.append(Step(f"clean {model}", work.right, test, ("data", target)))
+        test = {"target": target, "data": "data", "split": "test"}
+        steps.append(Task(f"clean {model}", work.score_split, test, ("data", target)))
         steps.append(_attack(order, scale, f"flips {model}", target, "hotflip", flips))
     given = {"run": "beam", "target": "train plain", "layer": "highway 1", "most": scale.edited}
-    steps.append(Step("nearest", work.nearest, given, ("train plain", "beam")))
+    steps.append(Task("nearest", work.nearest, given, ("train plain", "beam")))
     return steps
 
 
-def _word_level(order: Order, scale: Scale) -> list[Step]:
+def _word_level(order: PaperRequest, scale: Scale) -> list[Task]:
     assert order.words is not None
     given = {
         "model": "Kim-CNN",
@@ -116,32 +116,32 @@ def _word_level(order: Order, scale: Scale) -> list[Step]:
         "changed": dict(scale.word_changed),
     }
     steps = [
-        data_step(order.words, scale.limits, "words data", order.seed),
-        Step("train words", work.train, given, ("words data",), work.is_trained),
+        data_task(order.words, scale.limits, "words data", order.seed),
+        Task("train words", work.train, given, ("words data",), work.model_exists),
     ]
     for name, settings in CONSTRAINTS.items():
         given = _attacked(order, "train words", "hotflip-words", {"beam": scale.beam, **settings})
         given |= {"data": "words data", "limit": order.cases or scale.word_cases}
         needs = ("words data", "train words")
-        steps.append(Step(f"words, {name}", work.attack, given, needs, work.is_run))
+        steps.append(Task(f"words, {name}", work.attack, given, needs, work.run_exists))
     return steps
 
 
 def _attack(
-    order: Order,
+    order: PaperRequest,
     scale: Scale,
     name: str,
     target: str,
     attack: str,
     settings: Mapping[str, Any],
     confidence: float | None = None,
-) -> Step:
+) -> Task:
     given = _attacked(order, target, attack, settings)
     given |= {"data": "data", "limit": order.cases or scale.cases, "confidence": confidence}
-    return Step(name, work.attack, given, ("data", target), work.is_run)
+    return Task(name, work.attack, given, ("data", target), work.run_exists)
 
 
 def _attacked(
-    order: Order, target: str, attack: str, settings: Mapping[str, Any]
+    order: PaperRequest, target: str, attack: str, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     return {"target": target, "attack": attack, "seed": order.seed, "settings": dict(settings)}

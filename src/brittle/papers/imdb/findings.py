@@ -122,7 +122,7 @@ def _both_classes(found: Found) -> Finding:
 def _parted(found: Found) -> Sequence[Finding]:
     rows = []
     for features in FEATURES:
-        told = found.told(f"components, {features}")
+        told = found.result(f"components, {features}")
         parted = rate(told["parted"], len(told["label"]), "training reviews")
         claim = f"Two principal components of the training set part the classes ({features})"
         verdict = above(span(parted), 1 / len(told["labels"]))

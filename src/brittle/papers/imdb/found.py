@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from brittle.asks import Status
-from brittle.metrics.grid import Grid, Played, grid
+from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import Figure, rate
 from brittle.papers.imdb.plan import BLACK_BOX, JSMA, LSTM, TARGETS
-from brittle.papers.order import Made
-from brittle.papers.tasks import run_of
+from brittle.papers.order import PaperResults
+from brittle.papers.tasks import open_task_run
 from brittle.results import Result
 from brittle.runs.run import Run
 
@@ -23,14 +23,14 @@ COLUMNS = (*BLACK_BOX, *JSMA.values())
 class Found:
     """What the steps have left, read once."""
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: PaperResults) -> None:
         self.made = made
 
-    def told(self, step: str) -> Any:
-        return self.made.results[step]
+    def result(self, task: str) -> Any:
+        return self.made.results[task]
 
     def run(self, attack: str, target: str = LSTM) -> Run:
-        return run_of(self.made.place, self.told(f"{attack} on {target}"))
+        return open_task_run(self.made.folder, self.result(f"{attack} on {target}"))
 
     @cached_property
     def rows(self) -> Mapping[tuple[str, str], list[Result]]:
@@ -42,11 +42,13 @@ class Found:
     def _rows(self, target: str, attack: str) -> list[Result]:
         if target == LSTM or attack in BLACK_BOX:
             return self.run(attack, target).results()
-        return carried(self.run(attack).results(), self.told(f"{attack} carried to {target}"))
+        return carried(self.run(attack).results(), self.result(f"{attack} carried to {target}"))
 
     @cached_property
     def grid(self) -> Grid:
-        return grid([Played(target, attack, rows) for (target, attack), rows in self.rows.items()])
+        return grid(
+            [AttackedTarget(target, attack, rows) for (target, attack), rows in self.rows.items()]
+        )
 
     def accuracy(self, a: tuple[str, str], b: tuple[str, str]) -> Contrast:
         """Compare the accuracy under attack in cell b with that in cell a, case by case."""
@@ -66,11 +68,11 @@ class Found:
 
     def versus(self, kind: str, a: str, b: str) -> Contrast:
         """Compare the accuracy of b with that of a on all texts of a side: clean, or dev."""
-        bits = zip(*(self.told(f"{kind} {name}")["right"] for name in (a, b)))
+        bits = zip(*(self.result(f"{kind} {name}")["right"] for name in (a, b)))
         return contrast([(x == "1", y == "1") for x, y in bits])
 
-    def _share(self, step: str) -> Figure:
-        bits = self.told(step)["right"]
+    def _share(self, task: str) -> Figure:
+        bits = self.result(task)["right"]
         return rate(bits.count("1"), len(bits), "examples answered")
 
     def by_class(self, attack: str) -> dict[str, Figure]:

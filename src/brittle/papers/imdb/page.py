@@ -10,8 +10,8 @@ from brittle.metrics.summary import rate
 from brittle.papers.imdb.findings import findings
 from brittle.papers.imdb.found import COLUMNS, Found
 from brittle.papers.imdb.plan import CHOSEN, FEATURES, JSMA, LSTM, SWEEP, TARGETS, WORDS, trained
-from brittle.papers.order import Made
-from brittle.papers.page import Page, percents, plain, table
+from brittle.papers.order import PaperResults
+from brittle.papers.page import Page, as_json, percents, table
 from brittle.papers.shell import finished
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
 from brittle.reports.wording import number
@@ -39,7 +39,7 @@ PAPER_CONFUSION = {"positive": (54, 65), "negative": (110, 62)}
 TOLD = {"glove": "mean GloVe vector of a review", "words": "shares of the most frequent words"}
 
 
-def page(made: Made) -> Page:
+def page(made: PaperResults) -> Page:
     """Write the page from what the steps have left."""
     found = Found(made)
     page = Page("Word attacks on sentiment models: our figures beside the paper's")
@@ -65,7 +65,7 @@ def _figure_8(page: Page, found: Found) -> None:
             )
             carried = target != LSTM and attack in JSMA.values()
             cells.append(percents(cell) + (" (transfer)" if carried else ""))
-            page.figures.setdefault("figure 8", {}).setdefault(attack, {})[target] = plain(cell)
+            page.figures.setdefault("figure 8", {}).setdefault(attack, {})[target] = as_json(cell)
         rows.append([attack, PAPER_LSTM[attack], *cells])
     page.add(
         "Share of the reviews that are right on the original and stay right under the attack; "
@@ -76,7 +76,7 @@ def _figure_8(page: Page, found: Found) -> None:
     )
     rows = [[target, _paper_clean(target), percents(found.clean(target))] for target in TARGETS]
     for target in TARGETS:
-        page.figures.setdefault("clean", {})[target] = plain(found.clean(target))
+        page.figures.setdefault("clean", {})[target] = as_json(found.clean(target))
     page.add("Without an attack, on the whole test side:", table(["target", "paper", "here"], rows))
 
 
@@ -123,7 +123,7 @@ def _figure_10(page: Page, found: Found) -> None:
         )
         few = rate(sum(row.words_changed <= 5 for row in won), len(won), "won cases")
         page.figures.setdefault("figure 10", {})[attack] = {
-            "five words or fewer": plain(few),
+            "five words or fewer": as_json(few),
             "bins": [[b.low, b.high, b.count] for b in bins.bins],
         }
         rows.append([attack, "a lot (plot only)", percents(few)])
@@ -134,7 +134,7 @@ def _figure_6(page: Page, found: Found) -> None:
     rows = []
     for name in SWEEP:
         figure = found.dev(name)
-        page.figures.setdefault("figure 6", {})[name] = plain(figure)
+        page.figures.setdefault("figure 6", {})[name] = as_json(figure)
         rows.append([name, PAPER_DEV[name], percents(figure)])
     page.add(
         "## Hidden units and dropout (Figure 6)",
@@ -148,7 +148,7 @@ def _figure_7(page: Page, found: Found) -> None:
     page.add("## Two principal components of the training set (Figure 7)")
     rows = []
     for features in FEATURES:
-        told = found.told(f"components, {features}")
+        told = found.result(f"components, {features}")
         clouds: dict[str, list[tuple[float, float]]] = {label: [] for label in told["labels"]}
         for (x, y), label in zip(told["points"], told["label"]):
             clouds[told["labels"][label]].append((x, y))
@@ -160,7 +160,7 @@ def _figure_7(page: Page, found: Found) -> None:
         parted = rate(told["parted"], len(told["label"]), "training reviews")
         share = sum(told["share"])
         page.figures.setdefault("figure 7", {})[features] = {
-            "parted": plain(parted),
+            "parted": as_json(parted),
             "variance": told["share"],
         }
         rows.append(
@@ -174,7 +174,7 @@ def _figure_7(page: Page, found: Found) -> None:
 
 
 def _differences(found: Found) -> dict[str, tuple[Any, Any]]:
-    data, card = found.told("data"), found.told(trained(LSTM))
+    data, card = found.result("data"), found.result(trained(LSTM))
     ours = card["settings"]
     run = found.run(JSMA["gradient"]).manifest
     return {
@@ -204,7 +204,7 @@ def _attacked(found: Found, attack: str) -> int:
 
 
 def _svm(found: Found) -> str:
-    ours = found.told(trained("linear-svm"))["settings"]
+    ours = found.result(trained("linear-svm"))["settings"]
     return f"averaged SGD on the hinge loss, rate {ours['rate']:g}, penalty {ours['penalty']:g}"
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from brittle.english.vectors import GLOVE
 from brittle.papers import tasks as work
-from brittle.papers.data import Limits, data_step
-from brittle.papers.order import Order
-from brittle.workflow.tasks import Step
+from brittle.papers.data import Limits, data_task
+from brittle.papers.order import PaperRequest
+from brittle.workflow.tasks import Task
 
 LSTM = "LSTM"
 TARGETS = ("naive-bayes", "linear-svm", LSTM)
@@ -61,15 +61,15 @@ SCALES: Mapping[str, Scale] = {
 }
 
 
-def plan(order: Order) -> Sequence[Step]:
+def plan(order: PaperRequest) -> Sequence[Task]:
     """List the steps: train the models, attack them, carry texts over, look at the data."""
     scale = SCALES[order.scale]
     return [
-        data_step(order.data, scale.limits, "data", order.seed),
+        data_task(order.data, scale.limits, "data", order.seed),
         *_trainings(order, scale),
         *_attacks(order, scale),
         *(
-            Step(f"components, {features}", work.components, given, ("data",))
+            Task(f"components, {features}", work.principal_components, given, ("data",))
             for features in FEATURES
             for given in ({"data": "data", "features": features},)
         ),
@@ -81,7 +81,7 @@ def trained(target: str) -> str:
     return f"train {target if target != LSTM else CHOSEN}"
 
 
-def _trainings(order: Order, scale: Scale) -> list[Step]:
+def _trainings(order: PaperRequest, scale: Scale) -> list[Task]:
     steps = []
     for name, settings in SWEEP.items():
         changed = {"reads": scale.limits.words, **scale.changed, **settings}
@@ -90,21 +90,23 @@ def _trainings(order: Order, scale: Scale) -> list[Step]:
         if name != LSTM:
             steps.append(_training(order, name, name, "default", {}))
     for name in SWEEP:
-        given = {"target": f"train {name}", "data": "data", "side": "dev"}
-        steps.append(Step(f"dev {name}", work.right, given, ("data", f"train {name}")))
+        given = {"target": f"train {name}", "data": "data", "split": "dev"}
+        steps.append(Task(f"dev {name}", work.score_split, given, ("data", f"train {name}")))
     for name in TARGETS:
-        given = {"target": trained(name), "data": "data", "side": "test"}
-        steps.append(Step(f"clean {name}", work.right, given, ("data", trained(name))))
+        given = {"target": trained(name), "data": "data", "split": "test"}
+        steps.append(Task(f"clean {name}", work.score_split, given, ("data", trained(name))))
     return steps
 
 
-def _training(order: Order, name: str, model: str, size: str, changed: Mapping[str, Any]) -> Step:
+def _training(
+    order: PaperRequest, name: str, model: str, size: str, changed: Mapping[str, Any]
+) -> Task:
     given: dict[str, Any] = {"model": model, "data": "data", "size": size, "changed": dict(changed)}
     given["seed"] = order.seed
-    return Step(f"train {name}", work.train, given, ("data",), work.is_trained)
+    return Task(f"train {name}", work.train, given, ("data",), work.model_exists)
 
 
-def _attacks(order: Order, scale: Scale) -> list[Step]:
+def _attacks(order: PaperRequest, scale: Scale) -> list[Task]:
     steps = []
     for direction, name in JSMA.items():
         steps.append(_attack(order, scale, name, LSTM, "jsma", {"direction": direction}))
@@ -117,13 +119,18 @@ def _attacks(order: Order, scale: Scale) -> list[Step]:
             if target != LSTM:
                 given = {"run": f"{name} on {LSTM}", "target": trained(target)}
                 needs = (f"{name} on {LSTM}", trained(target))
-                steps.append(Step(f"{name} carried to {target}", work.carry, given, needs))
+                steps.append(Task(f"{name} carried to {target}", work.transfer, given, needs))
     return steps
 
 
 def _attack(
-    order: Order, scale: Scale, name: str, target: str, attack: str, settings: Mapping[str, Any]
-) -> Step:
+    order: PaperRequest,
+    scale: Scale,
+    name: str,
+    target: str,
+    attack: str,
+    settings: Mapping[str, Any],
+) -> Task:
     given = {
         "target": trained(target),
         "data": "data",
@@ -132,4 +139,6 @@ def _attack(
         "seed": order.seed,
         "settings": dict(settings),
     }
-    return Step(f"{name} on {target}", work.attack, given, ("data", trained(target)), work.is_run)
+    return Task(
+        f"{name} on {target}", work.attack, given, ("data", trained(target)), work.run_exists
+    )

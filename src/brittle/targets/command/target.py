@@ -26,10 +26,10 @@ import numpy as np
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.targets.command.program import Program, Silent
 from brittle.targets.fingerprints import hashing as fingerprints
-from brittle.targets.labels import Labels, names
+from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
-from brittle.targets.rendering import plain
-from brittle.targets.scores import kind_of, read
+from brittle.targets.rendering import render
+from brittle.targets.scores import check_kind, parse_answers
 from brittle.text import Text
 
 SETTLE = 0.05  # seconds in which a program that prints too much shows it
@@ -60,8 +60,8 @@ class Command:
         self.arguments = _arguments(command)
         self.name = name or f"cmd:{Path(self.arguments[0]).name}"
         self._who = f"The program {shlex.join(self.arguments)!r}"
-        self.labels = names(None, labels, self._who)
-        self.kind = kind_of(scores)
+        self.labels = label_names(None, labels, self._who)
+        self.kind = check_kind(scores)
         self.label_only = self.kind == "label"
         self.mask = mask
         self.timeout = timeout
@@ -149,7 +149,7 @@ class Command:
             value: Any = json.loads(answer)
         except ValueError:
             value = answer
-        return read([value], 1, self.labels, self.kind, self._who)
+        return parse_answers([value], 1, self.labels, self.kind, self._who)
 
 
 def _arguments(command: str) -> list[str]:
@@ -168,7 +168,7 @@ def _arguments(command: str) -> list[str]:
 
 
 def _line(item: Text, mask: str) -> bytes:
-    text = plain(item, mask)
+    text = render(item, mask)
     fields = text if isinstance(text, dict) else {"text": text}
     # ASCII with escapes: line breaks, NUL and every script arrive whole in any locale.
     return json.dumps(fields).encode("ascii") + b"\n"

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import TargetError, UsageError, unknown
-from brittle.targets.scores import kind_of
+from brittle.targets.scores import check_kind
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ENVIRONMENT = re.compile(r"\$\{(\w+)\}")
@@ -112,7 +112,7 @@ class Endpoint:
         return reply
 
 
-def read(path: str | Path) -> Endpoint:
+def load_endpoint(path: str | Path) -> Endpoint:
     """Read an endpoint's TOML file."""
     path = Path(path)
     try:
@@ -188,7 +188,7 @@ def _checked(raw: dict[str, Any], path: Path) -> Endpoint:
     for key, least in {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1}.items():
         _number(raw, key, least, path)
     _number(raw, "batch", 1, path)
-    kind_of(raw.get("scores", "auto"))
+    check_kind(raw.get("scores", "auto"))
     return Endpoint(**raw)
 
 

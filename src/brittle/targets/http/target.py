@@ -16,12 +16,12 @@ import numpy as np
 
 from brittle.errors import TargetDown, TargetError, UsageError, require
 from brittle.targets.fingerprints import hashing as fingerprints
-from brittle.targets.http.endpoint import Endpoint, read
-from brittle.targets.labels import Labels, names
+from brittle.targets.http.endpoint import Endpoint, load_endpoint
+from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
-from brittle.targets.rendering import plain
-from brittle.targets.scores import kind_of
-from brittle.targets.scores import read as read_scores
+from brittle.targets.rendering import render
+from brittle.targets.scores import check_kind
+from brittle.targets.scores import parse_answers as read_scores
 from brittle.text import Text
 
 log = logging.getLogger(__name__)
@@ -60,9 +60,9 @@ class HttpTarget:
         self.endpoint = endpoint
         self.name = name or endpoint.url
         self._who = f"The endpoint {endpoint.url}"
-        self.labels = names(endpoint.labels, labels, self._who)
+        self.labels = label_names(endpoint.labels, labels, self._who)
         self._own = endpoint.labels or self.labels
-        self.kind = kind_of(scores if scores != "auto" else endpoint.scores)
+        self.kind = check_kind(scores if scores != "auto" else endpoint.scores)
         self.label_only = self.kind == "label"
         self.mask = mask
         self.parallel = endpoint.concurrency
@@ -91,7 +91,7 @@ class HttpTarget:
         return fingerprints.of_parts(json.dumps([asked, self._own, self.kind, self.mask]))
 
     def scores(self, items: Sequence[Text]) -> Scores:
-        texts = [plain(item, self.mask) for item in items]
+        texts = [render(item, self.mask) for item in items]
         tables = [
             self._scored(texts[start : start + self.batch])
             for start in range(0, len(texts), self.batch)
@@ -146,7 +146,7 @@ class HttpTarget:
         """Ask for a harmless sentence: is it the endpoint that fails, or this text?"""
         fields = tuple(text) if isinstance(text, dict) else ("text",)
         try:
-            self._sent(self.endpoint.body([plain(fingerprints.probes(fields)[0], "")]))
+            self._sent(self.endpoint.body([render(fingerprints.probes(fields)[0], "")]))
         except (_Failing, TargetError, TargetDown):
             return False
         return True
@@ -220,7 +220,11 @@ def load(
             f"Got {spec!r}. Expected http:FILE.toml, a file that says how the endpoint is asked."
         )
     return HttpTarget(
-        read(path), labels=labels, scores=scores, mask=mask, name=name or f"http:{path.stem}"
+        load_endpoint(path),
+        labels=labels,
+        scores=scores,
+        mask=mask,
+        name=name or f"http:{path.stem}",
     )
 
 

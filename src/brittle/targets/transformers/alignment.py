@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.targets.transformers.tokens import Placed, Tokens
+from brittle.targets.transformers.tokens import PlacedTokens, TextTokens
 from brittle.text import HOLE, Text
 
 
@@ -28,7 +28,7 @@ class Alignment:
     the words that the model reads at least in part, and `columns` for every word its tokens.
     """
 
-    placed: Placed
+    placed: PlacedTokens
     word: NDArray[np.int64]
     read: tuple[int, ...]
     columns: tuple[tuple[int, ...], ...]
@@ -50,22 +50,22 @@ class Alignment:
         return found
 
 
-def aligned(items: Sequence[Text], tokens: Tokens) -> list[Alignment]:
+def align_texts(items: Sequence[Text], tokens: TextTokens) -> list[Alignment]:
     """Tokenize texts, and say of every token which word it belongs to."""
     return [_align(item, placed, tokens.mask) for item, placed in zip(items, tokens.placed(items))]
 
 
-def read(items: Sequence[Text], tokens: Tokens) -> list[Sequence[int]]:
+def words_read(items: Sequence[Text], tokens: TextTokens) -> list[Sequence[int]]:
     """Give for every text the positions of the words that are read.
 
     Where the tokenizer cannot say so, all count as read.
     """
     if tokens.backend is None:
         return [range(len(item)) for item in items]
-    return [alignment.read for alignment in aligned(items, tokens)]
+    return [alignment.read for alignment in align_texts(items, tokens)]
 
 
-def _align(item: Text, placed: Placed, mask: str) -> Alignment:
+def _align(item: Text, placed: PlacedTokens, mask: str) -> Alignment:
     start, stop, spaced = _spans(item, mask)
     word = np.full(len(placed.ids), -1)
     seen = np.zeros(len(item), dtype=bool)

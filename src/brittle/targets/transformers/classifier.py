@@ -13,22 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import BrittleError, TargetError, UsageError, require
-from brittle.moves import Aim, Flipped, Level
+from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.targets.fingerprints import hashing as fingerprints
-from brittle.targets.labels import Labels, names
-from brittle.targets.protocols import Gradient, Scores
-from brittle.targets.scores import probabilities
+from brittle.targets.labels import Labels, label_names
+from brittle.targets.protocols import Scores
+from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
-from brittle.targets.transformers.tokens import Tokens
+from brittle.targets.transformers.tokens import TextTokens
 from brittle.text import Text
 from brittle.zoo.device import cores, torch_device
 
 if TYPE_CHECKING:
     from brittle.targets.transformers.fast_bert import FastBert
-    from brittle.targets.transformers.white_box import Inside
+    from brittle.targets.transformers.white_box import TransformersWhiteBox
 
 # Tokens of one forward pass: more fill no core better, and need more memory for long texts.
-TOKENS_CPU, TOKENS_GPU = 4096, 1 << 16
+TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 4096, 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class SequenceClassifier:
     """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
 
     model: Any = field(repr=False)
-    tokens: Tokens = field(repr=False)
+    tokens: TextTokens = field(repr=False)
     name: str
     labels: tuple[str, ...]
     fingerprint: str
@@ -54,7 +54,7 @@ class SequenceClassifier:
         scores = np.zeros((len(keys), len(self.labels)))
         for rows, logits in self._passes(keys):
             who = f"Target {self.name!r}"
-            scores[rows] = probabilities(logits, len(rows), self.labels, "logits", who)
+            scores[rows] = as_probabilities(logits, len(rows), self.labels, "logits", who)
         return scores
 
     def scores(self, items: Sequence[Text]) -> Scores:
@@ -69,12 +69,12 @@ class SequenceClassifier:
 
     def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Give for every text the positions of the words that are not cut off."""
-        return alignment.read(items, self.tokens)
+        return alignment.words_read(items, self.tokens)
 
-    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
         return self.inside.flips(aims)
 
-    def gradients(self, aims: Sequence[Aim]) -> list[Gradient]:
+    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
         return self.inside.gradients(aims)
 
     @property
@@ -88,11 +88,11 @@ class SequenceClassifier:
         return self.inside.attention(items)
 
     @cached_property
-    def inside(self) -> Inside:
+    def inside(self) -> TransformersWhiteBox:
         """The inside of the model; a thing of torch's, made when it is first asked for."""
-        from brittle.targets.transformers.white_box import Inside
+        from brittle.targets.transformers.white_box import TransformersWhiteBox
 
-        return Inside(self.model, self.tokens, self.name, self.labels)
+        return TransformersWhiteBox(self.model, self.tokens, self.name, self.labels)
 
     def close(self) -> None:
         """Give torch back the threads it had."""
@@ -104,7 +104,7 @@ class SequenceClassifier:
     def _passes(self, keys: Sequence[bytes]) -> Iterator[tuple[list[int], Any]]:
         if not all(keys):
             raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
-        most = TOKENS_CPU if self.device == "cpu" else TOKENS_GPU
+        most = TOKENS_PER_PASS_CPU if self.device == "cpu" else TOKENS_PER_PASS_GPU
         for rows, arrays in self.tokens.batches(keys, most):
             yield rows, self._logits(arrays)
 
@@ -135,9 +135,11 @@ def load(
 
     Only safetensors weights are read, and no code that comes with a model is run.
     """
-    place = spec.removeprefix("hf:")
-    if (place.startswith((".", "/", "~")) or place.count("/") > 1) and not Path(place).is_dir():
-        raise UsageError(f"There is no folder {place!r}.")
+    position = spec.removeprefix("hf:")
+    if (position.startswith((".", "/", "~")) or position.count("/") > 1) and not Path(
+        position
+    ).is_dir():
+        raise UsageError(f"There is no folder {position!r}.")
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
     from brittle.training.transformer import quiet  # imports torch
@@ -145,25 +147,25 @@ def load(
     where = torch_device(device)
     with quiet(transformers):
         try:
-            config = transformers.AutoConfig.from_pretrained(place)
-            _refuse(config, place)
+            config = transformers.AutoConfig.from_pretrained(position)
+            _refuse(config, position)
             model, loaded = transformers.AutoModelForSequenceClassification.from_pretrained(
-                place, config=config, use_safetensors=True, output_loading_info=True
+                position, config=config, use_safetensors=True, output_loading_info=True
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(position)
         except BrittleError:
             raise
         except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise _unloadable(place, error) from error
+            raise _unloadable(position, error) from error
     missing = sorted(loaded["missing_keys"])
     if missing:
         raise UsageError(
-            f"The model {place!r} has no weights for {', '.join(missing[:4])}"
+            f"The model {position!r} has no weights for {', '.join(missing[:4])}"
             f"{' …' if len(missing) > 4 else ''}: a sequence classifier made of it would answer at "
             "random. It is an encoder without a trained head; fine-tune it first (brittle trains "
             "a head on MiniLM: brittle list models)."
         )
-    title = name or (Path(place).resolve().name if Path(place).exists() else place)
+    title = name or (Path(position).resolve().name if Path(position).exists() else position)
     # In full precision, what else is in a batch moves no more than the last digits.
     model = model.float()
     return of_model(model, tokenizer, labels=labels, mask=mask, name=title, device=where)
@@ -187,12 +189,12 @@ def of_model(
     title = name or model.config.name_or_path or type(model).__name__
     _refuse(model.config, title)
     own = [str(model.config.id2label[i]) for i in range(model.config.num_labels)]
-    chosen = names(own, labels, f"The model {title!r}")
+    chosen = label_names(own, labels, f"The model {title!r}")
     if device != "auto":
         model = model.to(torch_device(device))
     model = model.eval()
     where = str(model.device)
-    tokens = Tokens.of(tokenizer, model, mask)
+    tokens = TextTokens.of(tokenizer, model, mask)
     fingerprint = _fingerprint(model, tokens, own)
     parallel, before = _threads(where)
     from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
@@ -234,7 +236,7 @@ def _threads(device: str) -> tuple[int, int | None]:
     return parallel, before
 
 
-def _fingerprint(model: Any, tokens: Tokens, own: Sequence[str]) -> str:
+def _fingerprint(model: Any, tokens: TextTokens, own: Sequence[str]) -> str:
     """Hash the weights, so that a copy of the folder, or the hub's, is the same target."""
     import torch
 
@@ -247,17 +249,17 @@ def _fingerprint(model: Any, tokens: Tokens, own: Sequence[str]) -> str:
     return fingerprints.of_parts(weights.digest(), tokens.about(), *own)
 
 
-def _unloadable(place: str, error: Exception) -> UsageError:
-    folder = Path(place)
+def _unloadable(position: str, error: Exception) -> UsageError:
+    folder = Path(position)
     if folder.is_dir() and not list(folder.glob("*.safetensors")):
         return UsageError(
-            f"The folder {place!r} has no .safetensors weights. Pickled weights "
+            f"The folder {position!r} has no .safetensors weights. Pickled weights "
             "(pytorch_model.bin) are not loaded: convert them with "
             "model.save_pretrained(folder, safe_serialization=True)."
         )
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return UsageError(
-        f"Cannot load the sequence classifier {place!r}: {first} Expected a folder with "
+        f"Cannot load the sequence classifier {position!r}: {first} Expected a folder with "
         "config.json, model.safetensors and the tokenizer's files, or the name of a model on the "
         "hub and a connection."
     )

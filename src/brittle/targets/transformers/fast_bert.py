@@ -76,11 +76,11 @@ class FastBert:
         kinds, width = int(types.max()) + 1, ids.shape[1]
         numbers = (ids * kinds + types) * width + np.arange(width)
         distinct, again = np.unique(numbers[inside], return_inverse=True)
-        rest, place = np.divmod(distinct, width)
+        rest, position = np.divmod(distinct, width)
         word, kind = np.divmod(rest, kinds)
         x = table.word_embeddings(torch.from_numpy(word))
         x = x + table.token_type_embeddings(torch.from_numpy(kind))
-        x = x + table.position_embeddings(torch.from_numpy(place))
+        x = x + table.position_embeddings(torch.from_numpy(position))
         return table.LayerNorm(x), torch.from_numpy(again)
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import TargetError, UsageError
-from brittle.moves import Aim
+from brittle.moves import EditRequest
 
 
-class Twin:
+class InstrumentedModel:
     """A copy of a model's modules, whose weights are the model's own, in evaluation mode.
 
     With `eager` its attention is the plain kind, the only one that gives its weights away.
@@ -35,7 +35,7 @@ class Twin:
         self.model = copy.deepcopy(model, memo).eval()
         if eager:
             self.model.set_attn_implementation("eager")
-        self._tap = _Tap()
+        self._tap = _InputHook()
         self._embedding = self.model.get_input_embeddings()
         self._embedding.register_forward_hook(self._tap)
 
@@ -68,7 +68,7 @@ class Twin:
         return tuple(weights)
 
     def slopes(
-        self, arrays: dict[str, NDArray[np.int64]], aims: Sequence[Aim]
+        self, arrays: dict[str, NDArray[np.int64]], aims: Sequence[EditRequest]
     ) -> tuple[NDArray[np.float64], Tensor]:
         """Give the logits of aims, and the slope of each objective along its input vectors.
 
@@ -106,7 +106,7 @@ class Twin:
             ) from error
 
 
-class _Tap(threading.local):
+class _InputHook(threading.local):
     """A hook that makes a thread's input vectors the leaves of its backward pass."""
 
     ids: NDArray[np.int64] | None = None
@@ -121,13 +121,13 @@ class _Tap(threading.local):
         return self.vectors
 
 
-def objective(logits: Tensor, aims: Sequence[Aim]) -> Tensor:
+def objective(logits: Tensor, aims: Sequence[EditRequest]) -> Tensor:
     """Give for every row the number that its aim wants to rise (see `Space`).
 
     Minus for the class to be left, plus for the one to be reached: the log-probability, whose
     negative is the cross-entropy, or the raw score.
     """
-    raw = torch.tensor([aim.space.of == "logit" for aim in aims], device=logits.device)
+    raw = torch.tensor([aim.space.objective == "logit" for aim in aims], device=logits.device)
     value = torch.where(raw[:, None], logits, logits.log_softmax(1))
     aimed = [aim.label if aim.toward is None else aim.toward for aim in aims]
     sign = [-1.0 if aim.toward is None else 1.0 for aim in aims]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
-from brittle.targets.rendering import plain
+from brittle.targets.rendering import render
 from brittle.text import Text
 
 Encoded = list[tuple[list[int], list[int]]]
@@ -24,7 +24,7 @@ OFFSET = ("roberta", "camembert", "longformer", "mpnet", "data2vec-text")
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedTokens:
     """The tokens of one text, with its key, and the characters that each of them stands for.
 
     A token stands for the characters from `start` to `stop` of the field numbered `field` as it is
@@ -39,7 +39,7 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class TextTokens:
     """How a model's tokenizer reads texts, and how its ids are padded to a batch.
 
     With `pad` None rows are never padded: only texts of one length share a batch. `backend` is the
@@ -56,7 +56,7 @@ class Tokens:
     backend: Any = None
 
     @staticmethod
-    def of(tokenizer: Any, model: Any, mask: str | None = None) -> Tokens:
+    def of(tokenizer: Any, model: Any, mask: str | None = None) -> TextTokens:
         """Read from a tokenizer and its model how texts are to be encoded.
 
         A hole reads as the mask token, else as the unknown token, unless `mask` says otherwise.
@@ -76,7 +76,7 @@ class Tokens:
         if mask is None:
             mask = tokenizer.mask_token or tokenizer.unk_token or ""
         always = takes_types and any(encode(["a"])[0][1])
-        return Tokens(tokenizer, encode, mask, pad, longest, takes_types, always, backend)
+        return TextTokens(tokenizer, encode, mask, pad, longest, takes_types, always, backend)
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         """Give every text its key."""
@@ -89,7 +89,7 @@ class Tokens:
         paired = _paired(texts)
         return [self._key(ids, types, paired) for ids, types in self.encode_raw(texts)]
 
-    def placed(self, items: Sequence[Text]) -> list[Placed]:
+    def placed(self, items: Sequence[Text]) -> list[PlacedTokens]:
         """Give every text its key, and say where each of its tokens stands."""
         if self.backend is None:
             raise UsageError(
@@ -107,7 +107,7 @@ class Tokens:
             field = [-1 if n is None else n for n in told.sequence_ids]
             start, stop = np.array(told.offsets, dtype=np.int64).reshape(-1, 2).T
             key = self._key(told.ids, told.type_ids, isinstance(text, tuple))
-            found.append(Placed(key, np.array(told.ids), np.array(field), start, stop))
+            found.append(PlacedTokens(key, np.array(told.ids), np.array(field), start, stop))
         return found
 
     def batches(
@@ -190,7 +190,7 @@ def _paired(texts: list[Any]) -> bool:
 
 
 def _one_or_two(item: Text, mask: str) -> str | tuple[str, str]:
-    text = plain(item, mask)
+    text = render(item, mask)
     if isinstance(text, str):
         return text
     if len(text) != 2:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.targets.transformers.tokens import Tokens
+from brittle.targets.transformers.tokens import TextTokens
 from brittle.text import words_of
 
 BEFORE = "a "
@@ -16,28 +16,28 @@ BEFORE = "a "
 BEGINNINGS, ENDINGS = " ▁Ġ", ("</w>", " ")
 
 
-def pieces_of(words: Sequence[str], tokens: Tokens) -> list[tuple[int, ...]]:
+def tokens_of(words: Sequence[str], tokens: TextTokens) -> list[tuple[int, ...]]:
     """Give the ids of the pieces that each word reads as, with the space before it."""
     first = len(BEFORE)
     told = tokens.backend.encode_batch([BEFORE + word for word in words], add_special_tokens=False)
     return [
-        tuple(piece for piece, (_, stop) in zip(own.ids, own.offsets) if stop >= first)
+        tuple(token for token, (_, stop) in zip(own.ids, own.offsets) if stop >= first)
         for own in told
     ]
 
 
-def dictionary(tokens: Tokens) -> tuple[list[str], list[int]]:
+def whole_words(tokens: TextTokens) -> tuple[list[str], list[int]]:
     """List the words that are read as one piece, in the order of the pieces' ids."""
     special = set(tokens.tokenizer.all_special_ids)
     ids = sorted(set(tokens.backend.get_vocab().values()) - special)
-    words = [_surface(tokens.backend.decode([piece])) for piece in ids]
-    named = [(piece, word) for piece, word in zip(ids, words) if words_of(word) == [word]]
-    read = pieces_of([word for _, word in named], tokens)
-    kept = [(piece, word) for (piece, word), own in zip(named, read) if own == (piece,)]
-    return [word for _, word in kept], [piece for piece, _ in kept]
+    words = [_surface(tokens.backend.decode([token])) for token in ids]
+    named = [(token, word) for token, word in zip(ids, words) if words_of(word) == [word]]
+    read = tokens_of([word for _, word in named], tokens)
+    kept = [(token, word) for (token, word), own in zip(named, read) if own == (token,)]
+    return [word for _, word in kept], [token for token, _ in kept]
 
 
-def _surface(piece: str) -> str:
+def _surface(token: str) -> str:
     for ending in ENDINGS:
-        piece = piece.removesuffix(ending)
-    return piece.lstrip(BEGINNINGS)
+        token = token.removesuffix(ending)
+    return token.lstrip(BEGINNINGS)

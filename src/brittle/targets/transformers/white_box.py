@@ -17,55 +17,56 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import TargetError, unknown
-from brittle.moves import Aim, Flipped, Level
-from brittle.ranking.subwords import Pieces, Reading
-from brittle.targets.protocols import Gradient
-from brittle.targets.scores import probabilities
-from brittle.targets.transformers.alignment import Alignment, aligned
-from brittle.targets.transformers.instrumented import Twin
-from brittle.targets.transformers.tokens import Tokens
-from brittle.targets.transformers.vocabulary import dictionary, pieces_of
+from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
+from brittle.ranking.subwords import SubwordEdits, TokenGradients
+from brittle.targets.scores import as_probabilities
+from brittle.targets.transformers.alignment import Alignment, align_texts
+from brittle.targets.transformers.instrumented import InstrumentedModel
+from brittle.targets.transformers.tokens import TextTokens
+from brittle.targets.transformers.vocabulary import tokens_of, whole_words
 from brittle.text import Text
 
 # Tokens of one pass: a backward pass keeps what every layer made of each of them.
-TOKENS_CPU, TOKENS_GPU = 1024, 1 << 14
-TOKENS_ATTENTION = 512  # for every layer and head, all pairs of the tokens of a text are kept
+TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 1024, 1 << 14
+TOKENS_PER_ATTENTION_PASS = (
+    512  # for every layer and head, all pairs of the tokens of a text are kept
+)
 INPUT = "embedding"
 
 Batch = tuple[list[int], dict[str, NDArray[np.int64]]]
 
 
-class Inside:
+class TransformersWhiteBox:
     """The inside of a sequence classifier, asked by as many threads at once as may score."""
 
-    def __init__(self, model: Any, tokens: Tokens, name: str, labels: Sequence[str]) -> None:
+    def __init__(self, model: Any, tokens: TextTokens, name: str, labels: Sequence[str]) -> None:
         self.model = model
         self.tokens = tokens
         self.name = name
         self.labels = labels
-        self.most = TOKENS_CPU if model.device.type == "cpu" else TOKENS_GPU
+        self.most = TOKENS_PER_PASS_CPU if model.device.type == "cpu" else TOKENS_PER_PASS_GPU
 
     @property
     def layers(self) -> tuple[str, ...]:
         """Name the layers: the input vectors, then what each layer of the model makes of them."""
         return (INPUT, *(f"layer {n + 1}" for n in range(self.model.config.num_hidden_layers)))
 
-    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
         """Give every text's scores and best edits, by one forward and one backward pass each."""
-        found: dict[int, Flipped] = {}
-        alignments = aligned([aim.text for aim in aims], self.tokens)
-        for rows, scores, slope in self._slopes(aims, alignments):
-            read = [_reading(aims[n], alignments[n], own) for n, own in zip(rows, slope)]
+        found: dict[int, ScoredMoves] = {}
+        alignments = align_texts([aim.text for aim in aims], self.tokens)
+        for rows, scores, gradient in self._slopes(aims, alignments):
+            read = [_reading(aims[n], alignments[n], own) for n, own in zip(rows, gradient)]
             for n, score, moves in zip(rows, scores, self._pieces.best(read)):
-                found[n] = Flipped(score, moves)
+                found[n] = ScoredMoves(score, moves)
         return [found[n] for n in range(len(aims))]
 
-    def gradients(self, aims: Sequence[Aim]) -> list[Gradient]:
+    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
         """Give the slope of every aim's objective along the input vectors, and the scores."""
         found: dict[int, Gradient] = {}
-        alignments = aligned([aim.text for aim in aims], self.tokens)
-        for rows, scores, slope in self._slopes(aims, alignments):
-            for n, score, own in zip(rows, scores, slope.double().cpu().numpy()):
+        alignments = align_texts([aim.text for aim in aims], self.tokens)
+        for rows, scores, gradient in self._slopes(aims, alignments):
+            for n, score, own in zip(rows, scores, gradient.double().cpu().numpy()):
                 at = alignments[n]
                 by_word = aims[n].space.level == "words"
                 value = _shares(at)[0] @ own[: len(at.word)] if by_word else _spelt(at, own, 0.0)
@@ -77,7 +78,7 @@ class Inside:
         if layer not in self.layers:
             raise unknown("layer", layer, self.layers)
         found: dict[int, Any] = {}
-        alignments = aligned(items, self.tokens)
+        alignments = align_texts(items, self.tokens)
         for rows, arrays in self._batches(alignments, self.most):
             if layer == INPUT:
                 vectors = self._table[arrays["input_ids"]]
@@ -99,8 +100,8 @@ class Inside:
         over the pieces of the one that gives; words that are not read give and get nothing.
         """
         found: dict[int, NDArray[np.float64]] = {}
-        alignments = aligned(items, self.tokens)
-        for rows, arrays in self._batches(alignments, TOKENS_ATTENTION):
+        alignments = align_texts(items, self.tokens)
+        for rows, arrays in self._batches(alignments, TOKENS_PER_ATTENTION_PASS):
             layers = [weight.double().cpu().numpy() for weight in self._eager.attention(arrays)]
             for i, n in enumerate(rows):
                 gets, gives = _shares(alignments[n])
@@ -109,14 +110,14 @@ class Inside:
         return [found[n] for n in range(len(items))]
 
     def _slopes(
-        self, aims: Sequence[Aim], alignments: Sequence[Alignment]
+        self, aims: Sequence[EditRequest], alignments: Sequence[Alignment]
     ) -> Iterator[tuple[list[int], list[list[float]], Tensor]]:
         """Give batches: which aims, their scores, and the slope at every token."""
         for rows, arrays in self._batches(alignments, self.most):
-            logits, slope = self._twin.slopes(arrays, [aims[n] for n in rows])
+            logits, gradient = self._twin.slopes(arrays, [aims[n] for n in rows])
             who = f"Target {self.name!r}"
-            scores = probabilities(logits, len(rows), self.labels, "logits", who)
-            yield rows, scores.tolist(), slope
+            scores = as_probabilities(logits, len(rows), self.labels, "logits", who)
+            yield rows, scores.tolist(), gradient
 
     def _batches(self, alignments: Sequence[Alignment], most: int) -> Iterator[Batch]:
         keys = [alignment.placed.key for alignment in alignments]
@@ -125,37 +126,37 @@ class Inside:
         return self.tokens.batches(keys, most)
 
     @cached_property
-    def _twin(self) -> Twin:
-        return Twin(self.model, self.name)
+    def _twin(self) -> InstrumentedModel:
+        return InstrumentedModel(self.model, self.name)
 
     @cached_property
-    def _eager(self) -> Twin:
-        return Twin(self.model, self.name, eager=True)
+    def _eager(self) -> InstrumentedModel:
+        return InstrumentedModel(self.model, self.name, eager=True)
 
     @cached_property
     def _table(self) -> Tensor:
         return self._twin.table()
 
     @cached_property
-    def _pieces(self) -> Pieces:
-        known = list(zip(*dictionary(self.tokens)))
+    def _pieces(self) -> SubwordEdits:
+        known = list(zip(*whole_words(self.tokens)))
         # A tokenizer may have more pieces than the model has vectors: those cannot be read.
         words = [word for word, piece in known if piece < len(self._table)]
         ids = [piece for _, piece in known if piece < len(self._table)]
-        return Pieces(self._table, words, ids, partial(pieces_of, tokens=self.tokens))
+        return SubwordEdits(self._table, words, ids, partial(tokens_of, tokens=self.tokens))
 
 
-def _reading(aim: Aim, alignment: Alignment, slope: Tensor) -> Reading:
+def _reading(aim: EditRequest, alignment: Alignment, gradient: Tensor) -> TokenGradients:
     """Say what was read at the places of an aim; those that were cut off are left out."""
-    places = [place for place in aim.places if alignment.columns[place]]
-    columns = [alignment.columns[place] for place in places]
+    positions = [place for place in aim.positions if alignment.columns[place]]
+    columns = [alignment.columns[place] for place in positions]
     ids = alignment.placed.ids
-    return Reading(
+    return TokenGradients(
         aim.space,
-        places,
-        [aim.text.words[place] for place in places],
+        positions,
+        [aim.text.words[place] for place in positions],
         [ids[list(own)].tolist() for own in columns],
-        slope[[column for own in columns for column in own]],
+        gradient[[column for own in columns for column in own]],
     )
 
 

@@ -12,24 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
-from brittle.moves import Aim, Flipped, Level
-from brittle.targets.protocols import Gradient, Scores
+from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
+from brittle.targets.protocols import Scores
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
-from brittle.targets.transformers.vocabulary import dictionary
+from brittle.targets.transformers.vocabulary import whole_words
 from brittle.text import Text
-from brittle.training import Progress, find, train, trained
-from brittle.training.adversarial.methods import by_attack
+from brittle.training import TrainingProgress, find, train
+from brittle.training.adversarial.methods import is_by_attack
 from brittle.training.progress import silent
-from brittle.zoo.folder import Card, read, read_card
+from brittle.zoo.folder import Card, load_card, load_card_checked
 from brittle.zoo.model import Model, open_model
 from brittle.zoo.names.grid import designs
-from brittle.zoo.names.parsing import listed, parse
+from brittle.zoo.names.parsing import find_listed, parse
 
 if TYPE_CHECKING:
-    from brittle.zoo.white_box import White
-
-__all__ = ["WhiteTarget", "ZooTarget", "catalogue", "load", "load_folder", "parse", "trained"]
+    from brittle.zoo.white_box import NetworkWhiteBox
 
 
 class ZooTarget:
@@ -74,8 +72,8 @@ class ZooTarget:
     def vocabulary(self) -> tuple[str, ...]:
         """Give the words the model knows, as it has them."""
         model: Any = self.model
-        if isinstance(model, Encoder):
-            return tuple(dictionary(model.classifier.tokens)[0])
+        if isinstance(model, TransformerModel):
+            return tuple(whole_words(model.classifier.tokens)[0])
         # No word begins with a "<"; what does stands for padding and its like.
         return tuple(word for word in model.vocabulary.words if not word.startswith("<"))
 
@@ -83,11 +81,11 @@ class ZooTarget:
         self.model.close()
 
 
-class WhiteTarget(ZooTarget):
+class WhiteBoxZooTarget(ZooTarget):
     """A network of the zoo, which also shows its inside."""
 
     def __init__(
-        self, card: Card, model: Model, inside: White | transformers.SequenceClassifier
+        self, card: Card, model: Model, inside: NetworkWhiteBox | transformers.SequenceClassifier
     ) -> None:
         super().__init__(card, model)
         self.inside = inside
@@ -99,11 +97,11 @@ class WhiteTarget(ZooTarget):
     def logits(self, items: Sequence[Text]) -> Scores:
         return self.inside.logits(items)
 
-    def flips(self, aims: Sequence[Aim]) -> list[Flipped]:
+    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
         return self.inside.flips(aims)
 
-    def gradients(self, aims: Sequence[Aim]) -> list[Gradient]:
-        return [Gradient(found.scores, found.value) for found in self.inside.gradients(aims)]
+    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
+        return self.inside.gradients(aims)
 
     @property
     def layers(self) -> Sequence[str]:
@@ -116,7 +114,7 @@ class WhiteTarget(ZooTarget):
         return self.inside.attention(items)
 
 
-class Encoder:
+class TransformerModel:
     """A fine-tuned transformers model, read as any transformers target is."""
 
     def __init__(self, classifier: transformers.SequenceClassifier) -> None:
@@ -141,7 +139,7 @@ def load(
     device: str = "auto",
     size: str = "default",
     train: bool = True,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[TrainingProgress], None] | None = None,
     **options: Any,
 ) -> ZooTarget:
     """Load a model by `zoo:NAME@DATA#SEED`, training it first where it is not in the cache.
@@ -153,9 +151,9 @@ def load(
     wanted = parse(spec, size)
     source, data, seed = wanted.source, wanted.data, wanted.seed
     options |= {"size": wanted.size, "changed": wanted.changed}
-    folder = listed(wanted) or find(source, data, seed, **options)
+    folder = find_listed(wanted) or find(source, data, seed, **options)
     # What an attack is, and so how to train with it, is not known in this room.
-    if folder is None and (not train or by_attack(source)):
+    if folder is None and (not train or is_by_attack(source)):
         raise UsageError(
             f"The model {wanted.full_name!r} is not trained yet. Train it with: {wanted.command}"
         )
@@ -170,19 +168,19 @@ _train = train
 def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:
     """Load a model from a folder that training has written."""
     folder = Path(path)
-    kind = read_card(folder).kind
+    kind = load_card(folder).kind
     if kind == "transformer":
-        card = read(folder)
+        card = load_card_checked(folder)
         classifier = transformers.load(str(folder), device=device)
-        return WhiteTarget(card, Encoder(classifier), classifier)
+        return WhiteBoxZooTarget(card, TransformerModel(classifier), classifier)
     card, model = open_model(folder, device)
     if kind != "network":
         return ZooTarget(card, model)
     from brittle.zoo.scoring import NetworkModel
-    from brittle.zoo.white_box import White  # these import torch
+    from brittle.zoo.white_box import NetworkWhiteBox  # these import torch
 
     assert isinstance(model, NetworkModel)
-    return WhiteTarget(card, model, White(model, card.full_name))
+    return WhiteBoxZooTarget(card, model, NetworkWhiteBox(model, card.full_name))
 
 
 def catalogue() -> list[tuple[str, str]]:

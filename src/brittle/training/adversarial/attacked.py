@@ -18,54 +18,62 @@ from random import Random
 
 from brittle.text import Text
 from brittle.training.adversarial import typos as key
-from brittle.training.adversarial.methods import Attacked, Key
-from brittle.training.job import Fitted, Job
-from brittle.training.splits import Side
+from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.job import Fitted, TrainingJob
+from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 from brittle.zoo.names import grid
 
 log = logging.getLogger(__name__)
-FILE, PRESENT = "copies.json", "present"
-Save = Callable[[Path], None]
+TEXTS_FILE, SNAPSHOT_FOLDER = "copies.json", "present"
+SaveModel = Callable[[Path], None]
 """Leave the weights as they are now, and what is needed to read texts, in a folder."""
 
 
-def found(job: Job, attacked: Attacked, epoch: int, save: Save) -> Side:
+def texts_for_epoch(
+    job: TrainingJob, attacked: AttackTraining, epoch: int, save: SaveModel
+) -> LabelledTexts:
     """Give the texts an attack adds to an epoch (0 is the first), attacking where it is due."""
     due = epoch - epoch % attacked.every
     if due == 0:
-        return Side((), ())  # nothing is learnt yet that could be attacked
+        return LabelledTexts((), ())  # nothing is learnt yet that could be attacked
     kept = _kept(job.folder, due)
     if kept is not None:
         return kept
     if due != epoch:
         log.warning("The texts that fooled %s are gone; it is attacked anew.", job.name)
-    fooling = fooled(job, attacked, due, save)
+    fooling = attack_sample(job, attacked, due, save)
     _keep(job.folder, due, fooling)
     return fooling
 
 
-def fooled(job: Job, attacked: Attacked, epoch: int, save: Save) -> Side:
+def attack_sample(
+    job: TrainingJob, attacked: AttackTraining, epoch: int, save: SaveModel
+) -> LabelledTexts:
     """Attack the model as it is on a sample of the train side; gives the texts that fooled it."""
     random = Random(f"{job.seed}:{epoch}:{attacked.attack}")
     rows = random.sample(range(len(job.train)), min(attacked.copies, len(job.train)))
-    side = Side(tuple(job.train.texts[i] for i in rows), tuple(job.train.label[i] for i in rows))
-    present = job.folder / PRESENT
+    side = LabelledTexts(
+        tuple(job.train.texts[i] for i in rows), tuple(job.train.label[i] for i in rows)
+    )
+    present = job.folder / SNAPSHOT_FOLDER
     shutil.rmtree(present, ignore_errors=True)
     present.mkdir()
     try:
         save(present)
-        folders.write(present, draft(job), "The model in training, for an attack on it.\n")
+        folders.write_card(
+            present, draft_card(job), "The model in training, for an attack on it.\n"
+        )
         fooling = attacked.run(present, side, random.getrandbits(31))
     finally:
         shutil.rmtree(present, ignore_errors=True)
     log.info("%s fooled %s on %d of %d texts.", attacked.attack, job.name, len(fooling), len(side))
     # As a reader of the text would part it: an attack may have put two words in the place of one.
-    return Side(tuple(Text.of(text.fields()) for text in fooling.texts), fooling.label)
+    return LabelledTexts(tuple(Text.of(text.fields()) for text in fooling.texts), fooling.label)
 
 
-def draft(job: Job) -> Card:
+def draft_card(job: TrainingJob) -> Card:
     """Write the card of a model that is still in training."""
     return Card(
         name=job.design.name,
@@ -76,7 +84,7 @@ def draft(job: Job) -> Card:
         labels=job.labels,
         fields=job.fields,
         parts=dict(job.design.parts),
-        settings=grid.plain(job.settings),
+        settings=grid.as_json(job.settings),
         dev_accuracy=0.0,
         epochs=0,
         examples=len(job.train),
@@ -87,49 +95,49 @@ def draft(job: Job) -> Card:
     )
 
 
-def enlarged(job: Job, fit: Callable[[Job], Fitted]) -> Job:
+def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> TrainingJob:
     """Add copies to the train side of a model that is fitted in one go, a linear one.
 
     They are one typed copy of every text, or what fools the model fitted to the plain texts.
     """
     hardening = job.hardening
-    if isinstance(hardening, Key):
-        added = key.copies(job.train, hardening, job.seed)
-    elif isinstance(hardening, Attacked):
-        added = fooled(job, hardening, 0, lambda folder: _fitted(fit, job, folder))
+    if isinstance(hardening, TypoTraining):
+        added = key.typo_copies(job.train, hardening, job.seed)
+    elif isinstance(hardening, AttackTraining):
+        added = attack_sample(job, hardening, 0, lambda folder: _fitted(fit, job, folder))
     else:
         return job
-    train = Side(job.train.texts + added.texts, job.train.label + added.label)
+    train = LabelledTexts(job.train.texts + added.texts, job.train.label + added.label)
     return replace(job, train=train)
 
 
 def remove(folder: Path) -> None:
     """Take away what an attack has left with a training."""
-    (folder / FILE).unlink(missing_ok=True)
-    (folder / f"{FILE}.new").unlink(missing_ok=True)
-    shutil.rmtree(folder / PRESENT, ignore_errors=True)
+    (folder / TEXTS_FILE).unlink(missing_ok=True)
+    (folder / f"{TEXTS_FILE}.new").unlink(missing_ok=True)
+    shutil.rmtree(folder / SNAPSHOT_FOLDER, ignore_errors=True)
 
 
-def _fitted(fit: Callable[[Job], Fitted], job: Job, folder: Path) -> None:
+def _fitted(fit: Callable[[TrainingJob], Fitted], job: TrainingJob, folder: Path) -> None:
     fit(replace(job, folder=folder, hardening=None))
 
 
-def _keep(folder: Path, epoch: int, side: Side) -> None:
+def _keep(folder: Path, epoch: int, side: LabelledTexts) -> None:
     rows = [[text.fields(), label] for text, label in zip(side.texts, side.label)]
-    fresh = folder / f"{FILE}.new"
+    fresh = folder / f"{TEXTS_FILE}.new"
     fresh.write_text(json.dumps({"epoch": epoch, "rows": rows}), "utf-8")
-    os.replace(fresh, folder / FILE)
+    os.replace(fresh, folder / TEXTS_FILE)
 
 
-def _kept(folder: Path, epoch: int) -> Side | None:
+def _kept(folder: Path, epoch: int) -> LabelledTexts | None:
     try:
-        content = json.loads((folder / FILE).read_text("utf-8"))
+        content = json.loads((folder / TEXTS_FILE).read_text("utf-8"))
         if content["epoch"] != epoch:
             return None
         texts = tuple(Text.of(fields) for fields, _ in content["rows"])
-        return Side(texts, tuple(int(label) for _, label in content["rows"]))
+        return LabelledTexts(texts, tuple(int(label) for _, label in content["rows"]))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        log.warning("%s cannot be read (%s).", folder / FILE, error)
+        log.warning("%s cannot be read (%s).", folder / TEXTS_FILE, error)
         return None

@@ -13,20 +13,26 @@ from brittle import attacks
 from brittle.asks import Case
 from brittle.attacks import ATTACKS, Setting
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Desk, desks
+from brittle.engine.desks import Desk, make_desks
 from brittle.engine.engine import Engine
 from brittle.english.tags import Tagger
 from brittle.errors import UsageError, unknown
 from brittle.goals import Untargeted
-from brittle.runs.job import attack_of, check_asks, file_digests, read_places
+from brittle.runs.job import check_asks, file_digests, positions_read, resolve_attack
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
 from brittle.training import train as fit
-from brittle.training.adversarial.methods import METHODS, Attacked, Hardening, named, parted
-from brittle.training.splits import Side
+from brittle.training.adversarial.methods import (
+    METHODS,
+    AdversarialTraining,
+    AttackTraining,
+    parse_method,
+    split_settings,
+)
+from brittle.training.splits import LabelledTexts
 
-COUNTS = ("copies", "every")
-READERS: Mapping[type, tuple[Callable[[str], Any], str]] = {
+COUNT_SETTINGS = ("copies", "every")
+VALUE_PARSERS: Mapping[type, tuple[Callable[[str], Any], str]] = {
     bool: (lambda value: {"true": True, "false": False}[value.lower()], "true or false"),
     int: (int, "a whole number"),
     float: (float, "a number"),
@@ -39,7 +45,7 @@ def train(
     dataset_name: str,
     seed: int = 0,
     *,
-    adversarial: str | Hardening | None = None,
+    adversarial: str | AdversarialTraining | None = None,
     device: str = "auto",
     **options: Any,
 ) -> Path:
@@ -58,18 +64,18 @@ def train(
         )
     method = told or adversarial
     if isinstance(method, str):
-        method = hardening(method, device=device)
+        method = parse_training(method, device=device)
     return fit(model, dataset_name, seed, adversarial=method, device=device, **options)
 
 
-def hardening(told: str, *, device: str = "auto", **given: Any) -> Hardening:
+def parse_training(told: str, *, device: str = "auto", **given: Any) -> AdversarialTraining:
     """Make what a name such as `hotflip` or `pwws,copies=50` means, with settings beside it.
 
     Methods of adversarial training come before attacks of the same name.
     """
-    name, behind = parted(told)
+    name, behind = split_settings(told)
     if name in METHODS:
-        return named(told, **given)
+        return parse_method(told, **given)
     if name not in ATTACKS and not name.startswith("python:"):
         remedy = "An attack of your own stands here as python:module:name."
         raise unknown("kind of adversarial training", name, [*METHODS, *ATTACKS], remedy)
@@ -78,7 +84,7 @@ def hardening(told: str, *, device: str = "auto", **given: Any) -> Hardening:
 
 def by_attack(
     name: str, *, copies: int = 200, every: int = 1, device: str = "auto", **settings: Any
-) -> Attacked:
+) -> AttackTraining:
     """Harden a model by an attack on itself; further arguments are the attack's settings.
 
     After `every` epochs it is attacked on `copies` texts of the train side; those that fool it are
@@ -87,29 +93,34 @@ def by_attack(
     known = {setting.name: setting for setting in attacks.settings(attacks.recipe(name))}
     for setting in settings:
         if setting not in known:
-            raise unknown(f"setting of {name}", setting, [*COUNTS, *known])
+            raise unknown(f"setting of {name}", setting, [*COUNT_SETTINGS, *known])
     own = {setting: known[setting].default for setting in known}
     changed = {key: value for key, value in settings.items() if value != own[key]}
 
-    def run(folder: Path, side: Side, seed: int) -> Side:
-        return fooling(folder, side, seed, name, settings, device)
+    def run(folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
+        return broken_texts(folder, side, seed, name, settings, device)
 
     told = own | settings
-    return Attacked(name, run, copies, every, told | _files(told), changed)
+    return AttackTraining(name, run, copies, every, told | _files(told), changed)
 
 
-def fooling(
-    folder: Path, side: Side, seed: int, name: str, settings: Mapping[str, Any], device: str
-) -> Side:
+def broken_texts(
+    folder: Path,
+    side: LabelledTexts,
+    seed: int,
+    name: str,
+    settings: Mapping[str, Any],
+    device: str,
+) -> LabelledTexts:
     """Attack the model in a folder on texts; gives those that fool it, in order."""
     target = load_folder(folder, device=device)
-    broker = Broker(desks(target) | {"tags": Desk(Tagger().tags)})
+    broker = Broker(make_desks(target) | {"tags": Desk(Tagger().tags)})
     try:
-        attack, _, _ = attack_of(name, settings, target.labels, target.card.data)
+        attack, _, _ = resolve_attack(name, settings, target.labels, target.card.data)
         check_asks(attack, name, target)
         engine = Engine(attack, Untargeted(), broker, name=name, seed=seed)
         cases = (
-            Case(str(n), text, label, read=read_places(target, text))
+            Case(str(n), text, label, read=positions_read(target, text))
             for n, (text, label) in enumerate(zip(side.texts, side.label))
         )
         won: dict[int, Text] = {
@@ -121,18 +132,20 @@ def fooling(
     finally:
         broker.close()
         target.close()
-    return Side(tuple(won[n] for n in sorted(won)), tuple(side.label[n] for n in sorted(won)))
+    return LabelledTexts(
+        tuple(won[n] for n in sorted(won)), tuple(side.label[n] for n in sorted(won))
+    )
 
 
 def _typed(name: str, behind: Mapping[str, str]) -> dict[str, Any]:
     """Read settings that stand behind a name as the kinds the attack declares."""
     kinds = {setting.name: setting for setting in attacks.settings(attacks.recipe(name))}
-    kinds |= {count: Setting(count, int, None, "") for count in COUNTS}
+    kinds |= {count: Setting(count, int, None, "") for count in COUNT_SETTINGS}
     typed: dict[str, Any] = {}
     for setting, value in behind.items():
         if setting not in kinds:
             raise unknown(f"setting of {name}", setting, kinds)
-        read, expected = READERS[kinds[setting].kind]
+        read, expected = VALUE_PARSERS[kinds[setting].kind]
         try:
             typed[setting] = read(value)
         except (ValueError, KeyError) as error:

@@ -15,16 +15,16 @@ from torch import Tensor
 from brittle.zoo.networks import Batch, Embedded
 from brittle.zoo.tokenizers.words import UNKNOWN
 
-ENTRIES = 1 << 24  # of one table of positions × choices: 64 MB
+MAX_PRODUCT_ENTRIES = 1 << 24  # of one table of positions × choices: 64 MB
 
 
-def flipped_characters(
-    batch: Batch, places: Tensor, slope: Tensor, table: Tensor, allowed: Tensor, share: float
+def flip_characters(
+    batch: Batch, positions: Tensor, gradient: Tensor, table: Tensor, allowed: Tensor, share: float
 ) -> Batch:
     """Flip a share of each text's characters, to those of the alphabet that are allowed.
 
     The rows of characters must be apart, a row for every place; `slope` is the gradient of the loss
-    along their vectors, `table` the vectors of the alphabet. `places` (texts × words) says where
+    along their vectors, `table` the vectors of the alphabet. `positions` (texts × words) says where
     words stand. Where words are read too, one that is flipped reads as unknown, as most misspelt
     words are; its flips are ranked by the characters alone.
     """
@@ -32,13 +32,17 @@ def flipped_characters(
     assert characters is not None and which is not None
     row, at = torch.nonzero(characters, as_tuple=True)
     now = characters[row, at]
-    value, choice = best(slope[row, at], table[allowed], _positions(now, allowed, len(table)))
-    gain = slope.new_full(characters.shape, -torch.inf)
-    gain[row, at] = value - (slope[row, at] * table[now]).sum(1)
+    value, choice = best_flips(
+        gradient[row, at], table[allowed], _positions(now, allowed, len(table))
+    )
+    gain = gradient.new_full(characters.shape, -torch.inf)
+    gain[row, at] = value - (gradient[row, at] * table[now]).sum(1)
     becomes = characters.clone()
     becomes[row, at] = allowed[choice]
-    here = gain[which].masked_fill(~places[:, :, None], -torch.inf)
-    text, word, at = torch.nonzero(highest(here.flatten(1), share).view_as(here), as_tuple=True)
+    here = gain[which].masked_fill(~positions[:, :, None], -torch.inf)
+    text, word, at = torch.nonzero(
+        mark_highest(here.flatten(1), share).view_as(here), as_tuple=True
+    )
     row = which[text, word]
     flipped = characters.clone()
     flipped[row, at] = becomes[row, at]
@@ -48,10 +52,10 @@ def flipped_characters(
     return replace(batch, characters=flipped, words=words)
 
 
-def flipped_words(
+def flip_words(
     batch: Batch,
-    places: Tensor,
-    slope: Tensor,
+    positions: Tensor,
+    gradient: Tensor,
     read: Embedded,
     table: Tensor,
     first: int,
@@ -65,25 +69,25 @@ def flipped_words(
     """
     words = batch.words
     assert words is not None and read.words is not None
-    text, word = torch.nonzero(places, as_tuple=True)
-    value, choice = best(slope[text, word], table[first:], words[text, word] - first)
-    gain = slope.new_full(words.shape, -torch.inf)
-    gain[text, word] = value - (slope[text, word] * read.words[text, word]).sum(1)
+    text, word = torch.nonzero(positions, as_tuple=True)
+    value, choice = best_flips(gradient[text, word], table[first:], words[text, word] - first)
+    gain = gradient.new_full(words.shape, -torch.inf)
+    gain[text, word] = value - (gradient[text, word] * read.words[text, word]).sum(1)
     becomes = words.clone()
     becomes[text, word] = choice + first
-    return replace(batch, words=torch.where(highest(gain, share), becomes, words))
+    return replace(batch, words=torch.where(mark_highest(gain, share), becomes, words))
 
 
-def best(slope: Tensor, table: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
+def best_flips(gradient: Tensor, table: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
     """Find for every slope the row of a table that it gains most by, other than the present one.
 
     `now` is that one, or any number that is no row. Gives the products and the rows; the product
     is −∞ where there is no other.
     """
-    values, choices = [slope.new_empty(0)], [now.new_empty(0)]
-    step = max(1, ENTRIES // max(1, len(table)))
-    for start in range(0, len(slope) if len(table) else 0, step):
-        product = slope[start : start + step] @ table.T
+    values, choices = [gradient.new_empty(0)], [now.new_empty(0)]
+    step = max(1, MAX_PRODUCT_ENTRIES // max(1, len(table)))
+    for start in range(0, len(gradient) if len(table) else 0, step):
+        product = gradient[start : start + step] @ table.T
         present = now[start : start + step]
         row = torch.nonzero((present >= 0) & (present < len(table))).squeeze(1)
         product[row, present[row]] = -torch.inf
@@ -93,7 +97,7 @@ def best(slope: Tensor, table: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat(values), torch.cat(choices)
 
 
-def highest(gain: Tensor, share: float) -> Tensor:
+def mark_highest(gain: Tensor, share: float) -> Tensor:
     """Mark in every row the highest entries: a share, rounded down, of those above −∞.
 
     At least one is marked, unless there is none; of equal ones the first.

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError, unknown
-from brittle.training.splits import Side
+from brittle.training.splits import LabelledTexts
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import FineTuning, Network, Settings
+from brittle.zoo.names.settings import FineTuningSettings, ModelSettings, NetworkSettings
 
-Run = Callable[[Path, Side, int], Side]
+RunAttack = Callable[[Path, LabelledTexts, int], LabelledTexts]
 """Attack the model in a folder on some texts, with a seed; gives the texts that fooled it."""
 
 
 @dataclass(frozen=True)
-class HotFlip:
+class HotFlipTraining:
     """Flips along the gradient, `share` of a text's characters (Ebrahimi et al., 2018)."""
 
     share: float = 0.2
@@ -33,7 +33,7 @@ class HotFlip:
 
 
 @dataclass(frozen=True)
-class Miyato:
+class NoiseTraining:
     """Noise along the gradient, `noise` times as long as the vectors it is added to.
 
     After Miyato et al. (2017), on characters as in Ebrahimi et al. (2018).
@@ -47,7 +47,7 @@ class Miyato:
 
 
 @dataclass(frozen=True)
-class Key:
+class TypoTraining:
     """Random typing errors, `share` of a text's characters (Key* of Ebrahimi et al., 2018)."""
 
     share: float = 0.2
@@ -57,7 +57,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Attacked:
+class AttackTraining:
     """Texts on which an attack fools the model as it is, found anew every few epochs.
 
     After `every` epochs `run` attacks `copies` texts of the train side. `settings` are all that the
@@ -65,7 +65,7 @@ class Attacked:
     """
 
     attack: str
-    run: Run = field(compare=False, repr=False)
+    run: RunAttack = field(compare=False, repr=False)
     copies: int = 200
     every: int = 1
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -77,24 +77,24 @@ class Attacked:
                 raise UsageError(f"Got {name} {getattr(self, name)}; expected at least 1.")
 
 
-SPECIAL = "+,@#?"  # what parts the name of a model
-LONGEST = 40
+NAME_SEPARATORS = "+,@#?"  # what parts the name of a model
+MAX_VALUE_CHARACTERS = 40
 
-Hardening = HotFlip | Miyato | Key | Attacked
-METHODS: Mapping[str, type[HotFlip] | type[Miyato] | type[Key]] = {
-    "hotflip": HotFlip,
-    "miyato": Miyato,
-    "key": Key,
+AdversarialTraining = HotFlipTraining | NoiseTraining | TypoTraining | AttackTraining
+METHODS: Mapping[str, type[HotFlipTraining] | type[NoiseTraining] | type[TypoTraining]] = {
+    "hotflip": HotFlipTraining,
+    "miyato": NoiseTraining,
+    "key": TypoTraining,
 }
 
 
-def named(told: str, **settings: Any) -> HotFlip | Miyato | Key:
+def parse_method(told: str, **settings: Any) -> HotFlipTraining | NoiseTraining | TypoTraining:
     """Find a method by its name, with or without settings behind it.
 
-    >>> named("hotflip"), named("hotflip,share=0.1"), named("miyato", noise=0.3)
-    (HotFlip(share=0.2), HotFlip(share=0.1), Miyato(noise=0.3))
+    >>> parse_method("hotflip,share=0.1"), parse_method("miyato", noise=0.3)
+    (HotFlipTraining(share=0.1), NoiseTraining(noise=0.3))
     """
-    name, given = parted(told)
+    name, given = split_settings(told)
     if name not in METHODS:
         remedy = "An attack is passed as brittle.training.adversarial.by_attack.by_attack(NAME)."
         raise unknown("kind of adversarial training", name, METHODS, remedy)
@@ -106,10 +106,10 @@ def named(told: str, **settings: Any) -> HotFlip | Miyato | Key:
     return METHODS[name](**chosen)
 
 
-def parted(told: str) -> tuple[str, dict[str, str]]:
+def split_settings(told: str) -> tuple[str, dict[str, str]]:
     """Part a method's name from the settings behind it.
 
-    >>> parted("pwws,copies=50")
+    >>> split_settings("pwws,copies=50")
     ('pwws', {'copies': '50'})
     """
     name, *rest = told.split(",")
@@ -123,61 +123,61 @@ def parted(told: str) -> tuple[str, dict[str, str]]:
     return name if name.startswith("python:") else name.lower(), given
 
 
-def by_attack(model: str) -> bool:
+def is_by_attack(model: str) -> bool:
     """Say whether the name of a model tells that it was hardened by an attack.
 
-    >>> by_attack("LSTM-W-Random-1+pwws,copies=50"), by_attack("LSTM-W-Random-1+key")
+    >>> is_by_attack("LSTM-W-Random-1+pwws,copies=50"), is_by_attack("LSTM-W-Random-1+key")
     (True, False)
     """
     _, plus, told = model.partition("+")
-    return bool(plus) and parted(told)[0] not in METHODS
+    return bool(plus) and split_settings(told)[0] not in METHODS
 
 
-def tag(hardening: Hardening) -> str:
-    """Name a method with what of its settings is not its own; `named` and the zoo read it."""
-    if isinstance(hardening, Attacked):
+def format_method(hardening: AdversarialTraining) -> str:
+    """Write a method's name, with the settings that are not its own, as `parse_method` reads it."""
+    if isinstance(hardening, AttackTraining):
         name = hardening.attack
-        own = {"copies": Attacked.copies, "every": Attacked.every}
+        own = {"copies": AttackTraining.copies, "every": AttackTraining.every}
         changed = {key: value for key in own if (value := getattr(hardening, key)) != own[key]}
         changed |= hardening.changed
     else:
-        name = method(hardening)
+        name = method_name(hardening)
         own = asdict(METHODS[name]())
         changed = {key: value for key, value in asdict(hardening).items() if value != own[key]}
     return ",".join([name, *(f"{key}={_short(value)}" for key, value in changed.items())])
 
 
-def method(hardening: Hardening) -> str:
+def method_name(hardening: AdversarialTraining) -> str:
     """Give the name of a method, or that of the attack."""
-    if isinstance(hardening, Attacked):
+    if isinstance(hardening, AttackTraining):
         return hardening.attack
     return next(name for name, kind in METHODS.items() if isinstance(hardening, kind))
 
 
-def plain(hardening: Hardening) -> dict[str, Any]:
+def as_json(hardening: AdversarialTraining) -> dict[str, Any]:
     """Give all that decides the weights, as it stands in JSON."""
-    if not isinstance(hardening, Attacked):
-        return {"method": method(hardening), **asdict(hardening)}
+    if not isinstance(hardening, AttackTraining):
+        return {"method": method_name(hardening), **asdict(hardening)}
     told = {"method": hardening.attack, "copies": hardening.copies, "every": hardening.every}
     return told | {"settings": dict(hardening.settings)}
 
 
-def check(design: Design, settings: Settings, hardening: Hardening) -> None:
+def check_method(design: Design, settings: ModelSettings, hardening: AdversarialTraining) -> None:
     """Refuse, before anything is trained, what a model of this kind cannot be hardened by."""
-    name = method(hardening)
-    if design.kind == "linear" and isinstance(hardening, HotFlip | Miyato):
+    name = method_name(hardening)
+    if design.kind == "linear" and isinstance(hardening, HotFlipTraining | NoiseTraining):
         raise UsageError(
             f"{name!r} follows the gradients of a network, but {design.name} is a linear model. "
             "Use key, or an attack such as pwws."
         )
-    if design.kind == "transformer" and isinstance(hardening, HotFlip):
+    if design.kind == "transformer" and isinstance(hardening, HotFlipTraining):
         raise UsageError(
             f"'hotflip' flips the characters or the words that a network reads, but {design.name} "
             "reads pieces of words. Use miyato, key, or an attack such as hotflip-words."
         )
-    if not isinstance(settings, Network | FineTuning):
+    if not isinstance(settings, NetworkSettings | FineTuningSettings):
         return  # fitted, attacked once, and fitted again
-    if isinstance(hardening, Attacked) and settings.epochs <= hardening.every:
+    if isinstance(hardening, AttackTraining) and settings.epochs <= hardening.every:
         raise UsageError(
             f"{name!r} would never attack: it does so after every {hardening.every} epochs but the "
             f"last, and there are {settings.epochs}. Train for more epochs, or set every to less."
@@ -187,7 +187,7 @@ def check(design: Design, settings: Settings, hardening: Hardening) -> None:
 def _short(value: Any) -> str:
     """Tell a value, or, where it would not do in a name, a digest of it."""
     told = str(value)
-    if len(told) <= LONGEST and not set(told) & set(SPECIAL):
+    if len(told) <= MAX_VALUE_CHARACTERS and not set(told) & set(NAME_SEPARATORS):
         return told
     return hashlib.sha256(told.encode()).hexdigest()[:8]
 

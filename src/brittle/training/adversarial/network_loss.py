@@ -16,17 +16,22 @@ import torch
 from torch import Tensor, nn
 
 from brittle.text import Text, words_of
-from brittle.training.adversarial.flips import flipped_characters, flipped_words
-from brittle.training.adversarial.methods import Hardening, HotFlip, Key, Miyato
-from brittle.training.adversarial.noise import noisy
-from brittle.zoo.batches import Reader, batch_of, padded
+from brittle.training.adversarial.flips import flip_characters, flip_words
+from brittle.training.adversarial.methods import (
+    AdversarialTraining,
+    HotFlipTraining,
+    NoiseTraining,
+    TypoTraining,
+)
+from brittle.training.adversarial.noise import add_noise
+from brittle.zoo.batches import Tokenizer, make_batch, pad_keys
 from brittle.zoo.networks import Batch, Classifier, Embedded
-from brittle.zoo.tokenizers.characters import STRANGE, Spellings
-from brittle.zoo.tokenizers.words import NEXT, UNKNOWN, Vocabulary
+from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers.words import SEPARATOR, UNKNOWN, WordTokenizer
 
 
 @dataclass(frozen=True)
-class Lecture:
+class LabelledBatch:
     """A batch to learn from: encoded texts and their labels, and their typed copies if wanted."""
 
     keys: Sequence[bytes]
@@ -35,16 +40,18 @@ class Lecture:
 
 
 @dataclass(frozen=True)
-class Pupil:
+class NetworkInTraining:
     """A network and what reads texts for it, `reads` words of each."""
 
     network: Classifier
-    reader: Reader
+    reader: Tokenizer
     reads: int
     device: str
 
 
-def loss(pupil: Pupil, lecture: Lecture, hardening: Hardening | None) -> Tensor:
+def batch_loss(
+    pupil: NetworkInTraining, lecture: LabelledBatch, hardening: AdversarialTraining | None
+) -> Tensor:
     """Give the loss of a batch.
 
     Where copies follow the gradient, the texts' own half has gone back through the network already
@@ -52,23 +59,27 @@ def loss(pupil: Pupil, lecture: Lecture, hardening: Hardening | None) -> Tensor:
     that half but goes back through the copies' only.
     """
     network, label = pupil.network, lecture.label
-    if isinstance(hardening, HotFlip | Miyato):
-        batch = batch_of(lecture.keys, pupil.reader, pupil.device, apart=True)
-        own, read, slope = own_half(network, batch, label)
-        if isinstance(hardening, Miyato):
-            logits = network.logits(noisy(read, slope, batch, hardening.noise), batch)
+    if isinstance(hardening, HotFlipTraining | NoiseTraining):
+        batch = make_batch(lecture.keys, pupil.reader, pupil.device, apart=True)
+        own, read, gradient = clean_half(network, batch, label)
+        if isinstance(hardening, NoiseTraining):
+            logits = network.logits(add_noise(read, gradient, batch, hardening.noise), batch)
         else:
-            logits = network(flipped(pupil, lecture.keys, batch, read, slope, hardening.share))
+            logits = network(
+                flip_batch(pupil, lecture.keys, batch, read, gradient, hardening.share)
+            )
         return own + cross_entropy(logits, label) / 2
-    clean = cross_entropy(network(batch_of(lecture.keys, pupil.reader, pupil.device)), label)
-    if not isinstance(hardening, Key):
+    clean = cross_entropy(network(make_batch(lecture.keys, pupil.reader, pupil.device)), label)
+    if not isinstance(hardening, TypoTraining):
         return clean
-    reader = passing(pupil.reader)
-    keys = reader.sequences(lecture.copies(), pupil.reads)
-    return clean / 2 + cross_entropy(network(batch_of(keys, reader, pupil.device)), label) / 2
+    reader = fresh_tokenizer(pupil.reader)
+    keys = reader.encode(lecture.copies(), pupil.reads)
+    return clean / 2 + cross_entropy(network(make_batch(keys, reader, pupil.device)), label) / 2
 
 
-def own_half(network: Classifier, batch: Batch, label: Tensor) -> tuple[Tensor, Embedded, Embedded]:
+def clean_half(
+    network: Classifier, batch: Batch, label: Tensor
+) -> tuple[Tensor, Embedded, Embedded]:
     """Take half the loss of the texts themselves back through the network.
 
     Gives that half, the vectors that were read, still tied to their table, and its slope there.
@@ -81,55 +92,55 @@ def own_half(network: Classifier, batch: Batch, label: Tensor) -> tuple[Tensor, 
         if vectors is not None and leaf is not None and vectors.requires_grad:
             # Noise is added to these vectors next, and goes back the same way again.
             vectors.backward(leaf.grad, retain_graph=True)  # type: ignore[no-untyped-call]
-    slope = Embedded(*(None if v is None else v.grad for v in (cut.words, cut.characters)))
-    return half.detach(), read, slope
+    gradient = Embedded(*(None if v is None else v.grad for v in (cut.words, cut.characters)))
+    return half.detach(), read, gradient
 
 
-def flipped(
-    pupil: Pupil,
+def flip_batch(
+    pupil: NetworkInTraining,
     keys: Sequence[bytes],
     batch: Batch,
     read: Embedded,
-    slope: Embedded,
+    gradient: Embedded,
     share: float,
 ) -> Batch:
     """Flip characters where the network reads them, else words."""
     network, reader = pupil.network, pupil.reader
-    places = torch.from_numpy(word_places(keys, reader)).to(pupil.device)
-    if network.spelling is not None and isinstance(reader, Spellings):
-        assert slope.characters is not None
+    positions = torch.from_numpy(word_mask(keys, reader)).to(pupil.device)
+    if network.spelling is not None and isinstance(reader, CharacterTokenizer):
+        assert gradient.characters is not None
         table = network.spelling.embedding.weight.detach()
-        allowed = torch.tensor(letters(reader), dtype=torch.int64, device=pupil.device)
-        return flipped_characters(batch, places, slope.characters, table, allowed, share)
-    assert network.embedding is not None and slope.words is not None
+        allowed = torch.tensor(letter_ids(reader), dtype=torch.int64, device=pupil.device)
+        return flip_characters(batch, positions, gradient.characters, table, allowed, share)
+    assert network.embedding is not None and gradient.words is not None
     table = network.embedding.weight.detach()
-    return flipped_words(batch, places, slope.words, read, table, _first(reader), share)
+    return flip_words(batch, positions, gradient.words, read, table, _first(reader), share)
 
 
-def letters(reader: Spellings) -> list[int]:
+def letter_ids(reader: CharacterTokenizer) -> list[int]:
     """Number the letters and digits of an alphabet: with these a word stays one word."""
-    numbered = enumerate(reader.alphabet, STRANGE + 1)
+    numbered = enumerate(reader.alphabet, UNKNOWN_CHARACTER + 1)
     return [i for i, c in numbered if c.isalnum() and words_of(c) == [c]]
 
 
-def word_places(
-    keys: Sequence[bytes], reader: Reader
+def word_mask(
+    keys: Sequence[bytes], reader: Tokenizer
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     """Say where in a batch (texts × words) words stand, and not padding or what joins a pair.
 
     A text of no words, which reads as one hole, has none.
     """
-    rows, length = padded(keys)
+    rows, length = pad_keys(keys)
     words: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = rows >= _first(reader)
     words |= (rows == UNKNOWN) & (length > 1)[:, None]
     return words
 
 
-def passing(reader: Reader) -> Reader:
+def fresh_tokenizer(reader: Tokenizer) -> Tokenizer:
     """Give a reader like this one for texts met once: their spellings are not to be kept."""
-    if isinstance(reader, Vocabulary):
+    if isinstance(reader, WordTokenizer):
         return reader
-    return Spellings(reader.alphabet, reader.spelling, reader.vocabulary, both=reader.both)
+    return CharacterTokenizer(reader.alphabet, reader.spelling, reader.vocabulary, both=reader.both)
 
 
 def cross_entropy(logits: Tensor, label: Tensor) -> Tensor:
@@ -137,9 +148,9 @@ def cross_entropy(logits: Tensor, label: Tensor) -> Tensor:
     return nn.functional.cross_entropy(logits, label)
 
 
-def _first(reader: Reader) -> int:
+def _first(reader: Tokenizer) -> int:
     # The rows of spellings begin as a vocabulary does: padding, hole, and what joins a pair.
-    return NEXT + 1 if reader.pairs else NEXT
+    return SEPARATOR + 1 if reader.pairs else SEPARATOR
 
 
 def _cut(vectors: Tensor | None) -> Tensor | None:

@@ -16,27 +16,27 @@ from brittle.zoo.networks import Batch, Embedded
 TINY = torch.finfo(torch.float32).tiny
 
 
-def noisy(embedded: Embedded, slope: Embedded, batch: Batch, noise: float) -> Embedded:
+def add_noise(embedded: Embedded, gradient: Embedded, batch: Batch, noise: float) -> Embedded:
     """Add the noise: to characters by the norm of each word, to words by that of the whole text."""
     words, characters = embedded.words, embedded.characters
-    if words is not None and slope.words is not None:
+    if words is not None and gradient.words is not None:
         place = torch.arange(words.shape[1], device=words.device)
-        words = words + worst(words, slope.words, place < batch.length[:, None], noise)
-    if characters is not None and slope.characters is not None:
+        words = words + worst_noise(words, gradient.words, place < batch.length[:, None], noise)
+    if characters is not None and gradient.characters is not None:
         assert batch.characters is not None
         inside = batch.characters != 0
-        characters = characters + worst(characters, slope.characters, inside, noise)
+        characters = characters + worst_noise(characters, gradient.characters, inside, noise)
     return Embedded(words, characters)
 
 
-def worst(vectors: Tensor, slope: Tensor, inside: Tensor, noise: float) -> Tensor:
+def worst_noise(vectors: Tensor, gradient: Tensor, inside: Tensor, noise: float) -> Tensor:
     """Give the noise that raises the loss most, to first order, of all with its norm.
 
     The norm is Frobenius', of each matrix vectors[i]; what is not `inside` gets none, and counts
     for nothing. Where the slope is zero, so is the noise.
     """
     x = vectors.detach() * inside[:, :, None]
-    g = slope * inside[:, :, None]
+    g = gradient * inside[:, :, None]
     # At its own scale first: the squares of a sure text's tiny slope would all be zero.
     g = g / g.abs().amax(dim=(1, 2), keepdim=True).clamp(min=TINY)
     length = torch.linalg.vector_norm(g, dim=(1, 2), keepdim=True).clamp(min=TINY)

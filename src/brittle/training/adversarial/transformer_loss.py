@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from brittle.training.adversarial.network_loss import cross_entropy
-from brittle.training.adversarial.noise import worst
+from brittle.training.adversarial.noise import worst_noise
 
 
 def noisy_loss(network: Any, inputs: Mapping[str, Tensor], label: Tensor, noise: float) -> Tensor:
@@ -28,6 +28,6 @@ def noisy_loss(network: Any, inputs: Mapping[str, Tensor], label: Tensor, noise:
     if read.requires_grad:
         read.backward(cut.grad, retain_graph=True)
     inside = inputs["attention_mask"] != 0
-    added = read + worst(read, cut.grad, inside, noise)
+    added = read + worst_noise(read, cut.grad, inside, noise)
     logits = network(inputs_embeds=added, **rest).logits
     return half.detach() + cross_entropy(logits, label) / 2

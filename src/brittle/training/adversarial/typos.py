@@ -6,13 +6,13 @@ from random import Random
 from string import ascii_letters, digits
 
 from brittle.text import Text
-from brittle.training.adversarial.methods import Key
-from brittle.training.splits import Side
+from brittle.training.adversarial.methods import TypoTraining
+from brittle.training.splits import LabelledTexts
 
 LETTERS = ascii_letters + digits
 
 
-def typed(text: Text, share: float, random: Random) -> Text:
+def with_typos(text: Text, share: float, random: Random) -> Text:
     """Change a share of the characters of a text's words, each to another letter or digit.
 
     The share is rounded down, but at least one character changes, and none twice.
@@ -26,12 +26,12 @@ def typed(text: Text, share: float, random: Random) -> Text:
     return text.with_words(tuple(map("".join, words)))
 
 
-def copy(text: Text, key: Key, seed: int, epoch: int, number: int) -> Text:
+def typo_copy(text: Text, key: TypoTraining, seed: int, epoch: int, number: int) -> Text:
     """Give the copy of a text in an epoch: another one in each, and the same when resumed."""
-    return typed(text, key.share, Random(f"{seed}:{epoch}:{number}"))
+    return with_typos(text, key.share, Random(f"{seed}:{epoch}:{number}"))
 
 
-def copies(side: Side, key: Key, seed: int, epoch: int = 0) -> Side:
+def typo_copies(side: LabelledTexts, key: TypoTraining, seed: int, epoch: int = 0) -> LabelledTexts:
     """Give a copy of every text of a side."""
-    texts = (copy(text, key, seed, epoch, n) for n, text in enumerate(side.texts))
-    return Side(tuple(texts), side.label)
+    texts = (typo_copy(text, key, seed, epoch, n) for n, text in enumerate(side.texts))
+    return LabelledTexts(tuple(texts), side.label)

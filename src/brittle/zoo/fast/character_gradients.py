@@ -18,14 +18,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from brittle.ranking.layout import Numbers, ragged
-from brittle.zoo.layers.characters import Spelling
+from brittle.ranking.layout import Integers, ragged_rows
+from brittle.zoo.layers.characters import CharacterCNN
 
-ENTRIES = 1 << 23  # of one table on the way back, words × kernels or characters × window: 32 MB
+MAX_TABLE_ENTRIES = (
+    1 << 23
+)  # of one table on the way back, words × kernels or characters × window: 32 MB
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
+class _HighwayWeights:
     """The weights of one highway."""
 
     transform: Tensor
@@ -42,10 +44,10 @@ class _Way:
         return x + gate * change, (stay, gate * (new > 0), change.mul_(gate).mul_(stay))
 
 
-class Speller:
+class CharacterPasses:
     """Reads spellings by the weights of a network as they are now."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: CharacterCNN) -> None:
         def own(weight: Tensor) -> Tensor:
             return weight.detach().cpu()
 
@@ -56,24 +58,26 @@ class Speller:
         self.bias = own(spelling.convolution.bias)
         highways: list[Any] = list(spelling.highways)
         self.ways = [
-            _Way(*(own(w) for part in (h.transform, h.gate) for w in (part.weight, part.bias)))
+            _HighwayWeights(
+                *(own(w) for part in (h.transform, h.gate) for w in (part.weight, part.bias))
+            )
             for h in highways
         ]
         # What a character adds at each place of a window: (character, place) × kernels.
         apart = self.filters.view(self.kernels, self.window, self.size)
         self.parts = torch.einsum("cd,kwd->cwk", self.table, apart).reshape(-1, self.kernels)
 
-    def read(self, characters: Numbers) -> Spelt:
+    def read(self, characters: Integers) -> CharacterStates:
         """Give the vectors of spellings (a row each, 0 after the end), and what leads back."""
         length = (characters != 0).sum(axis=1)
         order = np.argsort(length, kind="stable")
         count = length[order]
         first = np.empty_like(length)
         first[order] = np.cumsum(count) - count
-        word, place = ragged(count)
+        word, position = ragged_rows(count)
         over = np.pad(characters, ((0, 0), (0, self.window - 1)))
         within = np.arange(self.window)
-        shown = over[order[word][:, None], place[:, None] + within] * self.window + within
+        shown = over[order[word][:, None], position[:, None] + within] * self.window + within
         with torch.no_grad():
             found = embedding_bag(torch.from_numpy(shown), self.parts, mode="sum")
             top = found.new_zeros((len(length), self.kernels))
@@ -83,16 +87,16 @@ class Speller:
             # The bias and the tanh keep the order, so that they may come after the maximum.
             pooled = torch.tanh(top + self.bias)
             pooled[torch.from_numpy(length == 0)] = 0.0
-            steps, slopes = [pooled], []
+            steps, gradients = [pooled], []
             for way in self.ways:
-                step, slope = way.through(steps[-1])
+                step, gradient = way.through(steps[-1])
                 steps.append(step)
-                slopes.append(slope)
-        return Spelt(self, length, first, order, found, top, steps, slopes)
+                gradients.append(gradient)
+        return CharacterStates(self, length, first, order, found, top, steps, gradients)
 
 
 @dataclass(frozen=True, eq=False)
-class Spelt:
+class CharacterStates:
     """Spellings that were read.
 
     What the kernels find in the windows of all words lies one under another in `found`, the words
@@ -100,39 +104,39 @@ class Spelt:
     made of these and then by each highway, `slopes` how a highway's vector moves with the last one.
     """
 
-    speller: Speller
-    length: Numbers
-    first: Numbers
-    order: Numbers
+    speller: CharacterPasses
+    length: Integers
+    first: Integers
+    order: Integers
     found: Tensor
     top: Tensor
     steps: Sequence[Tensor]
-    slopes: Sequence[tuple[Tensor, Tensor, Tensor]]
+    gradients: Sequence[tuple[Tensor, Tensor, Tensor]]
 
-    def back(self, which: Numbers, slope: Tensor, most: int) -> Tensor:
+    def back(self, which: Integers, gradient: Tensor, most: int) -> Tensor:
         """Give the slope at each character of words, from that at their vectors.
 
-        `which` are spellings, one for every row of `slope`; words may come again. There is a row
+        `which` are spellings, one for every row of `gradient`; words may come again. There is a row
         for every character and, of words shorter than `most`, one more for the place after the
         last. Where two windows are the maximum, the slope is that of the first.
         """
         each = max(self.speller.kernels, self.speller.filters.shape[1])
         with torch.no_grad():
             parts = [
-                self._back(which[part], slope[part], most)
-                for part in _portions(self.length[which], ENTRIES // each)
+                self._back(which[part], gradient[part], most)
+                for part in _portions(self.length[which], MAX_TABLE_ENTRIES // each)
             ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _back(self, which: Numbers, slope: Tensor, most: int) -> Tensor:
+    def _back(self, which: Integers, gradient: Tensor, most: int) -> Tensor:
         speller, chosen = self.speller, torch.from_numpy(which)
         rank, kernels, windows = self._routes
         pooled = self.steps[0].index_select(0, chosen)
-        weight = self._below(chosen, slope) * (1 - pooled * pooled)
+        weight = self._below(chosen, gradient) * (1 - pooled * pooled)
         kernel = kernels.index_select(0, torch.from_numpy(rank[which]))
         count = self.length[which]
-        word, place = ragged(count)
-        times = windows[self.first[which][word] + place]
+        word, position = ragged_rows(count)
+        times = windows[self.first[which][word] + position]
         # One bag of kernels a window, and an empty one for characters that no window shows.
         shares = embedding_bag(
             kernel.view(-1),
@@ -142,29 +146,29 @@ class Spelt:
             per_sample_weights=weight.gather(1, kernel).view(-1),
         )
         first = np.cumsum(count) - count
-        word, place = ragged(np.minimum(count + 1, most))
+        word, position = ragged_rows(np.minimum(count + 1, most))
         within = np.arange(speller.window)
-        begin = place[:, None] - within
+        begin = position[:, None] - within
         inside = (begin >= 0) & (begin < count[word][:, None])
         share = (first[word][:, None] + begin) * speller.window + within
         share = np.where(inside, share, len(shares) * speller.window - 1)
         return embedding_bag(torch.from_numpy(share), shares.view(-1, speller.size), mode="sum")
 
-    def _below(self, chosen: Tensor, slope: Tensor) -> Tensor:
+    def _below(self, chosen: Tensor, gradient: Tensor) -> Tensor:
         """Go back through the highways."""
-        for way, parts in zip(reversed(self.speller.ways), reversed(self.slopes)):
-            stay, new, gate = (part.index_select(0, chosen).mul_(slope) for part in parts)
-            slope = stay.addmm_(new, way.transform).addmm_(gate, way.gate)
-        return slope
+        for way, parts in zip(reversed(self.speller.ways), reversed(self.gradients)):
+            stay, new, gate = (part.index_select(0, chosen).mul_(gradient) for part in parts)
+            gradient = stay.addmm_(new, way.transform).addmm_(gate, way.gate)
+        return gradient
 
     @cached_property
-    def _routes(self) -> tuple[Numbers, Tensor, Numbers]:
+    def _routes(self) -> tuple[Integers, Tensor, Integers]:
         """Say which kernels have their maximum in which window.
 
         Gives the rank of each spelling in what follows, the kernels of each in the order of their
         windows, and how many there are for every window.
         """
-        word = torch.from_numpy(self.order[ragged(self.length[self.order])[0]])
+        word = torch.from_numpy(self.order[ragged_rows(self.length[self.order])[0]])
         best = self.found == self.top.index_select(0, word)
         filled, kernels = int((self.length > 0).sum()), self.speller.kernels
         row, kernel = best.nonzero().T
@@ -184,7 +188,7 @@ class Spelt:
         return best
 
 
-def _by_length(count: Numbers) -> Iterator[tuple[slice, slice, int]]:
+def _by_length(count: Integers) -> Iterator[tuple[slice, slice, int]]:
     """Part sorted lengths into runs of one length: where their rows are, and they themselves."""
     value, first, times = np.unique(count, return_index=True, return_counts=True)
     row = 0
@@ -194,7 +198,7 @@ def _by_length(count: Numbers) -> Iterator[tuple[slice, slice, int]]:
         row += n * many
 
 
-def _portions(count: Numbers, most: int) -> Iterator[slice]:
+def _portions(count: Integers, most: int) -> Iterator[slice]:
     """Part words so that no part has many more than `most` characters."""
     part = np.cumsum(count) // max(1, most)
     ends = [*(np.flatnonzero(np.diff(part)) + 1).tolist(), len(count)]

@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.zoo.batches import Reader
-from brittle.zoo.fast.word_vectors import table_of
-from brittle.zoo.layers.encoders import Convolutions
+from brittle.zoo.batches import Tokenizer
+from brittle.zoo.fast.word_vectors import word_vector_cache
+from brittle.zoo.layers.encoders import CNNEncoder
 from brittle.zoo.networks import Classifier
 from brittle.zoo.tokenizers.words import PAD
 
@@ -24,11 +24,11 @@ from brittle.zoo.tokenizers.words import PAD
 class FastCnn:
     """The logits of a `Classifier` of one layer of convolutions and their maxima, to rounding."""
 
-    def __init__(self, network: Classifier, reader: Reader) -> None:
-        encoder: Convolutions = network.encoder
+    def __init__(self, network: Classifier, reader: Tokenizer) -> None:
+        encoder: CNNEncoder = network.encoder
         convolutions: list[Any] = list(encoder.convolutions)
         self.least = encoder.least
-        self._table = table_of(network, reader)
+        self._table = word_vector_cache(network, reader)
         # For every width one matrix (vector, place in the window x filter).
         self.filters = [
             c.weight.detach().permute(1, 2, 0).flatten(1).contiguous() for c in convolutions
@@ -46,8 +46,8 @@ class FastCnn:
         spelt = spelt.reshape(ids.shape)
         length = np.maximum(length, self.least)
         with torch.inference_mode():
-            words, place = self._table.of(known.astype(np.int64))
-            vector = words.index_select(0, torch.from_numpy(place))
+            words, position = self._table.of(known.astype(np.int64))
+            vector = words.index_select(0, torch.from_numpy(position))
             tops = []
             window, label = 1, spelt
             for width, filters, bias in zip(self.widths, self.filters, self.biases):
@@ -69,10 +69,10 @@ class FastCnn:
         first = np.unique(label, return_index=True)[1]
         row, column = np.divmod(first, label.shape[1])
         found = bias.repeat(len(first) + 1, 1)
-        places = part.view(-1, len(bias)).contiguous()
-        for place in range(width):
-            at = spelt[row, column + place] * width + place
-            found[:-1] += places.index_select(0, torch.from_numpy(at))
+        positions = part.view(-1, len(bias)).contiguous()
+        for position in range(width):
+            at = spelt[row, column + position] * width + position
+            found[:-1] += positions.index_select(0, torch.from_numpy(at))
         found[-1] = 0.0
         return found.relu_()
 

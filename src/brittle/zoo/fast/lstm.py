@@ -16,22 +16,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.zoo.batches import Reader
-from brittle.zoo.fast.word_vectors import table_of
+from brittle.zoo.batches import Tokenizer
+from brittle.zoo.fast.word_vectors import word_vector_cache
 from brittle.zoo.networks import Classifier
-from brittle.zoo.tokenizers.words import Vocabulary
+from brittle.zoo.tokenizers.words import WordTokenizer
 
 
 class FastLstm:
     """The logits of a `Classifier` that reads LSTMs at the last word, to rounding."""
 
-    def __init__(self, network: Classifier, reader: Reader) -> None:
+    def __init__(self, network: Classifier, reader: Tokenizer) -> None:
         lstms: list[nn.LSTM] = list(network.encoder.layers)
         with torch.inference_mode():
-            self._layers = [_Layer(lstm) for lstm in lstms]
+            self._layers = [_ForwardLayer(lstm) for lstm in lstms]
             self.head, self.bias = network.head.weight.t().contiguous(), network.head.bias
-            self._table = table_of(network, reader, self._layers[0].entered)
-            if isinstance(reader, Vocabulary):
+            self._table = word_vector_cache(network, reader, self._layers[0].entered)
+            if isinstance(reader, WordTokenizer):
                 # All of a vocabulary in one go: it is bounded, and most of it will be met.
                 self._table.of(np.arange(len(reader)))
         self.width: int = lstms[-1].hidden_size
@@ -60,7 +60,7 @@ class FastLstm:
         np.logical_or.accumulate(ids[1:] != ids[:-1], axis=1, out=fresh[1:])
         fresh &= inside
         # The place of each row's state among the fresh ones, step by step.
-        place = np.cumsum(fresh, axis=0) - 1
+        position = np.cumsum(fresh, axis=0) - 1
         last = torch.empty((len(ids), self.width))
         states = [(torch.zeros((1, layer.width)),) * 2 for layer in self._layers]
         ended: NDArray[Any] = np.zeros(0)
@@ -68,7 +68,7 @@ class FastLstm:
             rows = np.flatnonzero(fresh[:, t])
             # As many states as before, and all of them gone on: each has one successor.
             if t and (len(rows) != len(states[0][0]) or len(ended)):
-                parent = torch.from_numpy(place[rows, t - 1])
+                parent = torch.from_numpy(position[rows, t - 1])
                 states = [(h.index_select(0, parent), c.index_select(0, parent)) for h, c in states]
             gates = words.index_select(0, torch.from_numpy(ids[rows, t]))
             for n, layer in enumerate(self._layers):
@@ -78,12 +78,12 @@ class FastLstm:
                 states[n] = _step(gates.addmm_(h, layer.back) if t else gates, c)
             ended = np.flatnonzero(length == t + 1)
             if len(ended):
-                top = states[-1][0].index_select(0, torch.from_numpy(place[ended, t]))
+                top = states[-1][0].index_select(0, torch.from_numpy(position[ended, t]))
                 last.index_copy_(0, torch.from_numpy(ended), top)
         return last
 
 
-class _Layer:
+class _ForwardLayer:
     """The weights of one layer, its gates in our order."""
 
     def __init__(self, lstm: nn.LSTM) -> None:

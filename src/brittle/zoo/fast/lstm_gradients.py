@@ -15,25 +15,25 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from brittle.ranking.layout import Numbers
-from brittle.zoo.layers.encoders import Recurrent
+from brittle.ranking.layout import Integers
+from brittle.zoo.layers.encoders import LSTMEncoder
 from brittle.zoo.layers.heads import Last
 from brittle.zoo.networks import Classifier
 
 
-class LstmSlopes:
+class LstmGradients:
     """The logits of a `Classifier` over LSTMs that is read at the last word, and slopes back."""
 
     def __init__(self, network: Classifier) -> None:
-        self.layers = [_Layer(layer) for layer in network.encoder.layers]
+        self.layers = [_BackwardLayer(layer) for layer in network.encoder.layers]
         self.head, self.bias = network.head.weight.detach(), network.head.bias.detach()
 
     @staticmethod
     def fits(network: Classifier) -> bool:
         """Say whether this is such a network."""
-        return isinstance(network.encoder, Recurrent) and isinstance(network.pool, Last)
+        return isinstance(network.encoder, LSTMEncoder) and isinstance(network.pool, Last)
 
-    def forward(self, distinct: Tensor, which: Numbers, length: Numbers) -> Passed:
+    def forward(self, distinct: Tensor, which: Integers, length: Integers) -> LstmPass:
         """Read texts, given as rows of `distinct` vectors (texts × words)."""
         first, *others = self.layers
         states = [first.read(distinct, torch.from_numpy(which.T.copy()))]
@@ -41,23 +41,23 @@ class LstmSlopes:
             states.append(layer.over(states[-1].hidden))
         end, text = torch.from_numpy(length - 1), torch.arange(len(which))
         last = states[-1].hidden[end, :, text]
-        return Passed(self, end, states, torch.addmm(self.bias, last, self.head.T))
+        return LstmPass(self, end, states, torch.addmm(self.bias, last, self.head.T))
 
 
 @dataclass(frozen=True, eq=False)
-class Passed:
+class LstmPass:
     """Texts that were read, and what leads back."""
 
-    slopes: LstmSlopes
+    gradients: LstmGradients
     end: Tensor
     states: Sequence[_States]
     logits: Tensor
 
-    def back(self, slope: Tensor) -> Tensor:
+    def back(self, gradient: Tensor) -> Tensor:
         """Give the slope along the vectors (words × size × texts), from that along the logits."""
         down = torch.zeros_like(self.states[-1].hidden)
-        down[self.end, :, torch.arange(len(slope))] = slope @ self.slopes.head
-        for layer, states in zip(reversed(self.slopes.layers), reversed(self.states)):
+        down[self.end, :, torch.arange(len(gradient))] = gradient @ self.gradients.head
+        for layer, states in zip(reversed(self.gradients.layers), reversed(self.states)):
             down = layer.back(states, down)
         return down
 
@@ -79,7 +79,7 @@ class _States:
         return _States(*(like.new_empty((words, n * size, texts)) for n in (4, 1, 1, 1)))
 
 
-class _Layer:
+class _BackwardLayer:
     def __init__(self, lstm: nn.LSTM) -> None:
         enter, again, bias_in, bias_back = (weight.detach() for weight in lstm.all_weights[0])
         self.size = lstm.hidden_size
@@ -128,18 +128,18 @@ class _Layer:
         torch.add(cell, cell, out=seen).sigmoid_()
         torch.addcmul(out, out, seen, value=-2, out=hidden).neg_()
 
-    def back(self, states: _States, slope: Tensor) -> Tensor:
+    def back(self, states: _States, gradient: Tensor) -> Tensor:
         """Give the slope along what came from below, from that along the hidden states."""
-        words, size, texts = slope.shape
+        words, size, texts = gradient.shape
         below = len(self.down) - size
-        found = slope.new_empty((words, below, texts))
-        gates = slope.new_empty((4, size, texts))
-        cell, part = slope.new_zeros((size, texts)), slope.new_empty((size, texts))
-        both = slope.new_zeros((below + size, texts))
+        found = gradient.new_empty((words, below, texts))
+        gates = gradient.new_empty((4, size, texts))
+        cell, part = gradient.new_zeros((size, texts)), gradient.new_empty((size, texts))
+        both = gradient.new_zeros((below + size, texts))
         for word in range(words - 1, -1, -1):
             gate = states.gates[word].view(4, size, texts)
             seen = states.seen[word]
-            above = both[below:].add_(slope[word])
+            above = both[below:].add_(gradient[word])
             torch.addcmul(gate, gate, gate, value=-1, out=gates)
             gates[2].mul_(torch.add(seen, seen, out=part).sub_(1)).mul_(above)
             # A quarter of the slope along the cell: 1 − tanh² is 4 s (1 − s).

@@ -15,21 +15,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.zoo.batches import Reader, batch_of
+from brittle.zoo.batches import Tokenizer, make_batch
 from brittle.zoo.networks import Classifier
-from brittle.zoo.tokenizers.words import PAD, Vocabulary
+from brittle.zoo.tokenizers.words import PAD, WordTokenizer
 
-BYTES = 1 << 27  # that a table takes at most, unless one call alone needs more
-ROWS = 2048  # made in one pass: the windows of a spelling are wide
+MAX_BYTES = 1 << 27  # that a table takes at most, unless one call alone needs more
+WORDS_PER_PASS = 2048  # made in one pass: the windows of a spelling are wide
 
 
-class Table:
+class WordVectorCache:
     """A vector for each row of a reader, by `make`, kept up to a bound; for many threads.
 
     Where there is no more room all are forgotten: what comes after is mostly new words anyway.
     """
 
-    def __init__(self, make: Callable[[NDArray[np.int64]], Tensor], most: int = BYTES) -> None:
+    def __init__(self, make: Callable[[NDArray[np.int64]], Tensor], most: int = MAX_BYTES) -> None:
         self._make = make
         self._most = most
         self._lock = threading.Lock()
@@ -44,12 +44,12 @@ class Table:
             if lacking > 0:
                 more = np.full(max(lacking, len(self._place)), -1, dtype=np.int64)
                 self._place = np.concatenate([self._place, more])
-            place = self._place[rows]
-            strange = np.unique(rows[place < 0])
+            position = self._place[rows]
+            strange = np.unique(rows[position < 0])
             if len(strange):
                 self._add(strange, rows)
-                place = self._place[rows]
-            return self._kept, place
+                position = self._place[rows]
+            return self._kept, position
 
     def _add(self, strange: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
         made = self._made(strange)
@@ -72,30 +72,30 @@ class Table:
         self._count = after
 
     def _made(self, rows: NDArray[np.int64]) -> Tensor:
-        starts = range(0, len(rows), ROWS)
-        return torch.cat([self._make(rows[start : start + ROWS]) for start in starts])
+        starts = range(0, len(rows), WORDS_PER_PASS)
+        return torch.cat([self._make(rows[start : start + WORDS_PER_PASS]) for start in starts])
 
 
-def word_vectors(network: Classifier, reader: Reader, rows: NDArray[np.int64]) -> Tensor:
+def compute_word_vectors(network: Classifier, reader: Tokenizer, rows: NDArray[np.int64]) -> Tensor:
     """Give what the encoder takes for each row; zeros for padding."""
     with torch.inference_mode():
-        if isinstance(reader, Vocabulary):
+        if isinstance(reader, WordTokenizer):
             assert network.embedding is not None
             return network.embedding.weight.index_select(0, torch.from_numpy(rows))
         # Every row as a text of one word.
-        batch = batch_of([row.tobytes() for row in rows.astype(np.int32)], reader, "cpu")
+        batch = make_batch([row.tobytes() for row in rows.astype(np.int32)], reader, "cpu")
         vectors = network.vectors(network.embed(batch), batch)[:, 0]
         return vectors * torch.from_numpy(rows != PAD)[:, None]
 
 
-def table_of(
-    network: Classifier, reader: Reader, after: Callable[[Tensor], Tensor] | None = None
-) -> Table:
+def word_vector_cache(
+    network: Classifier, reader: Tokenizer, after: Callable[[Tensor], Tensor] | None = None
+) -> WordVectorCache:
     """Keep the vectors of a network's rows, or what `after` makes of them."""
 
     def make(rows: NDArray[np.int64]) -> Tensor:
         with torch.inference_mode():
-            vectors = word_vectors(network, reader, rows)
+            vectors = compute_word_vectors(network, reader, rows)
             return vectors if after is None else after(vectors)
 
-    return Table(make)
+    return WordVectorCache(make)

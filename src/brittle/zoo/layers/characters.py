@@ -12,11 +12,17 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 
-STEP = 4  # words are read in groups whose lengths differ by less than this: little is padding
-SPREAD = 2.0  # of the first characters' vectors, so that a window says yes or no and not perhaps
-LEVEL = 1.2  # of the maxima over a word at that spread: taken off, or all words would look alike
+LENGTH_GROUP = (
+    4  # words are read in groups whose lengths differ by less than this: little is padding
+)
+CHARACTER_VECTOR_SCALE = (
+    2.0  # of the first characters' vectors, so that a window says yes or no and not perhaps
+)
+CONVOLUTION_BIAS_SHIFT = (
+    1.2  # of the maxima over a word at that spread: taken off, or all words would look alike
+)
 
 
 class Highway(nn.Module):
@@ -33,10 +39,10 @@ class Highway(nn.Module):
         return gate * torch.relu(self.transform(x)) + (1 - gate) * x
 
 
-class Spelling(nn.Module):
+class CharacterCNN(nn.Module):
     """One vector for every word, from the vectors of its characters."""
 
-    def __init__(self, settings: Network, characters: int) -> None:
+    def __init__(self, settings: NetworkSettings, characters: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(characters, settings.character_embedding, padding_idx=0)
         self.window = settings.character_window
@@ -44,8 +50,8 @@ class Spelling(nn.Module):
         self.convolution = nn.Linear(self.window * settings.character_embedding, settings.kernels)
         self.highways = nn.ModuleList(Highway(settings.kernels) for _ in range(settings.highways))
         with torch.no_grad():
-            self.embedding.weight.mul_(SPREAD)
-            self.convolution.bias.sub_(LEVEL)
+            self.embedding.weight.mul_(CHARACTER_VECTOR_SCALE)
+            self.convolution.bias.sub_(CONVOLUTION_BIAS_SHIFT)
 
     def embed(self, characters: Tensor) -> Tensor:
         """Give the vectors of characters (words × spelling), zeros after the end of a word."""
@@ -84,7 +90,7 @@ class Spelling(nn.Module):
 def _groups(length: Tensor, most: int) -> Iterator[tuple[Tensor, int]]:
     """Part words by length, so that few of the windows are beyond their ends."""
     longest = int(length.max()) if len(length) else 0
-    for start in range(0, longest, STEP):
-        rows = torch.nonzero((length > start) & (length <= start + STEP)).squeeze(1)
+    for start in range(0, longest, LENGTH_GROUP):
+        rows = torch.nonzero((length > start) & (length <= start + LENGTH_GROUP)).squeeze(1)
         if len(rows):
-            yield rows, min(start + STEP, most)
+            yield rows, min(start + LENGTH_GROUP, most)

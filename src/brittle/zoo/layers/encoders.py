@@ -13,13 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.names.settings import Network
+from brittle.zoo.names.settings import NetworkSettings
 
 
-class Recurrent(nn.Module):
+class LSTMEncoder(nn.Module):
     """Layers of LSTMs, each over the states of the one before."""
 
-    def __init__(self, size: int, settings: Network, layers: int) -> None:
+    def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
         self.width = settings.hidden
         sizes = [size] + [self.width] * (layers - 1)
@@ -34,10 +34,10 @@ class Recurrent(nn.Module):
         return states
 
 
-class BothWays(nn.Module):
+class BiLSTMEncoder(nn.Module):
     """Layers of two LSTMs, one from the left and one from the last word back."""
 
-    def __init__(self, size: int, settings: Network, layers: int) -> None:
+    def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
         self.width = 2 * settings.hidden
         sizes = [size] + [self.width] * (layers - 1)
@@ -47,8 +47,8 @@ class BothWays(nn.Module):
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
         # The words of each text in reverse, its padding again on the right.
-        place = torch.arange(vectors.shape[1], device=vectors.device)[None, :]
-        turned = torch.where(place < length[:, None], length[:, None] - 1 - place, place)
+        position = torch.arange(vectors.shape[1], device=vectors.device)[None, :]
+        turned = torch.where(position < length[:, None], length[:, None] - 1 - position, position)
         states: list[Tensor] = []
         for ahead, back in zip(self.ahead, self.back):
             x = self.dropout(states[-1]) if states else vectors
@@ -70,14 +70,14 @@ def _reordered(x: Tensor, order: Tensor) -> Tensor:
     return x.gather(1, order[:, :, None].expand(-1, -1, x.shape[2]))
 
 
-class Convolutions(nn.Module):
+class CNNEncoder(nn.Module):
     """Convolutions of several widths over words (Kim, 2014), after layers that keep the length.
 
     The state of a word holds the windows that begin there; a text shorter than the widest window
     reads as if padded to it. `windows` says how many windows of each width a text has.
     """
 
-    def __init__(self, size: int, settings: Network, layers: int) -> None:
+    def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
         self.width = settings.filters * len(settings.widths)
         self.filters, self.widths = settings.filters, settings.widths
@@ -112,25 +112,25 @@ class Convolutions(nn.Module):
         return length.clamp(min=self.least)[:, None] - width[None, :] + 1
 
 
-class SelfAttention(nn.Module):
+class TransformerEncoder(nn.Module):
     """Transformer layers without pretraining, normalised before each part; learned places."""
 
-    def __init__(self, size: int, settings: Network, layers: int) -> None:
+    def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
         self.width = settings.hidden
         self.enter = nn.Linear(size, settings.hidden)
-        self.places = nn.Embedding(settings.reads, settings.hidden)
-        nn.init.normal_(self.places.weight, std=0.02)
-        self.layers = nn.ModuleList(_Layer(settings) for _ in range(layers))
+        self.positions = nn.Embedding(settings.reads, settings.hidden)
+        nn.init.normal_(self.positions.weight, std=0.02)
+        self.layers = nn.ModuleList(_TransformerLayer(settings) for _ in range(layers))
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
         return self.attended(vectors, length)[0]
 
     def attended(self, vectors: Tensor, length: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """Give the states, and the weights of every layer (texts × heads × words × words)."""
-        place = torch.arange(vectors.shape[1], device=vectors.device)
-        beyond = place[None, :] >= length[:, None]
-        x = self.enter(vectors) + self.places(place)[None]
+        position = torch.arange(vectors.shape[1], device=vectors.device)
+        beyond = position[None, :] >= length[:, None]
+        x = self.enter(vectors) + self.positions(position)[None]
         states, weights = [], []
         for layer in self.layers:
             x, weight = layer(x, beyond)
@@ -139,8 +139,8 @@ class SelfAttention(nn.Module):
         return states, weights
 
 
-class _Layer(nn.Module):
-    def __init__(self, settings: Network) -> None:
+class _TransformerLayer(nn.Module):
+    def __init__(self, settings: NetworkSettings) -> None:
         super().__init__()
         width = settings.hidden
         self.heads = settings.heads
@@ -164,9 +164,9 @@ class _Layer(nn.Module):
         return x + self.dropout(self.narrow(inner)), weight
 
 
-ENCODERS: Mapping[str, Callable[[int, Network, int], Any]] = {
-    "LSTM": Recurrent,
-    "BiLSTM": BothWays,
-    "CNN": Convolutions,
-    "Transformer": SelfAttention,
+ENCODERS: Mapping[str, Callable[[int, NetworkSettings, int], Any]] = {
+    "LSTM": LSTMEncoder,
+    "BiLSTM": BiLSTMEncoder,
+    "CNN": CNNEncoder,
+    "Transformer": TransformerEncoder,
 }

@@ -36,11 +36,13 @@ class Maximum(nn.Module):
         super().__init__()
 
     def forward(self, states: Tensor, length: Tensor, encoder: Any) -> Pooled:
-        place = torch.arange(states.shape[1], device=states.device)[None, :, None]
+        position = torch.arange(states.shape[1], device=states.device)[None, :, None]
         if hasattr(encoder, "windows"):
             # After the relu nothing is below zero, so a zero cannot win over a real maximum.
-            return states.masked_fill(place >= encoder.windows(length)[:, None, :], 0).amax(1), None
-        return states.masked_fill(place >= length[:, None, None], -torch.inf).amax(dim=1), None
+            return states.masked_fill(position >= encoder.windows(length)[:, None, :], 0).amax(
+                1
+            ), None
+        return states.masked_fill(position >= length[:, None, None], -torch.inf).amax(dim=1), None
 
 
 class Mean(nn.Module):

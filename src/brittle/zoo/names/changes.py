@@ -11,17 +11,17 @@ from brittle.errors import UsageError, unknown
 S = TypeVar("S")
 
 OPTIMIZERS = ("adam", "sgd")
-NONE_IS_FINE = ("frozen", "highways")  # numbers that may be 0; all other whole ones are 1 or more
-SHARES = ("dropout", "forget", "warmup")
-RATES = ("rate", "smoothing", "penalty")
+ZERO_ALLOWED = ("frozen", "highways")  # numbers that may be 0; all other whole ones are 1 or more
+SHARE_SETTINGS = ("dropout", "forget", "warmup")
+POSITIVE_SETTINGS = ("rate", "smoothing", "penalty")
 
 
-def plain(settings: Any) -> dict[str, Any]:
+def as_json(settings: Any) -> dict[str, Any]:
     """Give settings as plain values, as they stand in JSON."""
     return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items()}
 
 
-def changed(whose: str, settings: S, changes: Mapping[str, Any]) -> S:
+def with_changes(whose: str, settings: S, changes: Mapping[str, Any]) -> S:
     """Give settings with some of them changed; a strange name, kind or size is an error."""
     kinds = {f.name: type(getattr(settings, f.name)) for f in fields(settings)}  # type: ignore[arg-type]
     proper: dict[str, Any] = {}
@@ -37,12 +37,12 @@ def changed(whose: str, settings: S, changes: Mapping[str, Any]) -> S:
     return replace(settings, **proper)  # type: ignore[type-var]
 
 
-def read(whose: str, settings: Any, given: Iterable[str]) -> dict[str, Any]:
+def parse_settings(whose: str, settings: Any, given: Iterable[str]) -> dict[str, Any]:
     """Read `name=value` texts as the settings' own kinds of values; a later one counts.
 
-    >>> from brittle.zoo.names.settings import Network
-    >>> read("LSTM", Network(), ["hidden=64", "dropout=0.25", "tuned=no", "widths=2+3"])
-    {'hidden': 64, 'dropout': 0.25, 'tuned': False, 'widths': (2, 3)}
+    >>> from brittle.zoo.names.settings import NetworkSettings
+    >>> parse_settings("LSTM", NetworkSettings(), ["hidden=64", "tuned=no", "widths=2+3"])
+    {'hidden': 64, 'tuned': False, 'widths': (2, 3)}
     """
     kinds = {f.name: type(getattr(settings, f.name)) for f in fields(settings)}
     found: dict[str, Any] = {}
@@ -62,18 +62,18 @@ def read(whose: str, settings: Any, given: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def told(changes: Mapping[str, Any]) -> str:
-    """Tell changed settings as `read` takes them.
+def format_settings(changes: Mapping[str, Any]) -> str:
+    """Tell changed settings as `parse_settings` takes them.
 
-    >>> told({"hidden": 64, "widths": (2, 3), "tuned": False})
+    >>> format_settings({"hidden": 64, "widths": (2, 3), "tuned": False})
     'hidden=64,widths=2+3,tuned=no'
     """
     return ",".join(f"{name}={_told(value)}" for name, value in changes.items())
 
 
-def difference(settings: Any, other: Any) -> dict[str, Any]:
+def changed_settings(settings: Any, other: Any) -> dict[str, Any]:
     """Give the settings that are not as in the other ones, which are of the same kind."""
-    own, theirs = plain(settings), plain(other)
+    own, theirs = as_json(settings), as_json(other)
     return {name: value for name, value in own.items() if value != theirs.get(name)}
 
 
@@ -88,12 +88,12 @@ def _check(whose: str, name: str, value: Any) -> None:
         raise unknown(f"optimizer of {whose}", value, OPTIMIZERS)
     if isinstance(value, tuple) and not (value and all(type(v) is int and v > 0 for v in value)):
         raise _wrong(whose, name, value, "whole numbers of 1 or more")
-    if type(value) is int and value < (name not in NONE_IS_FINE):
-        raise _wrong(whose, name, value, "0 or more" if name in NONE_IS_FINE else "1 or more")
+    if type(value) is int and value < (name not in ZERO_ALLOWED):
+        raise _wrong(whose, name, value, "0 or more" if name in ZERO_ALLOWED else "1 or more")
     if isinstance(value, float):
-        if name in SHARES and not 0 <= value < 1:
+        if name in SHARE_SETTINGS and not 0 <= value < 1:
             raise _wrong(whose, name, value, "a share from 0 to below 1")
-        if name in RATES and not 0 < value < float("inf"):
+        if name in POSITIVE_SETTINGS and not 0 < value < float("inf"):
             raise _wrong(whose, name, value, "a number above 0")
         if not 0 <= value < float("inf"):
             raise _wrong(whose, name, value, "a number of 0 or more")

@@ -20,11 +20,17 @@ from typing import Any, Literal
 
 from brittle.errors import UsageError, unknown
 from brittle.zoo.names import changes
-from brittle.zoo.names.settings import DEFAULT, PAPER, FineTuning, Network, Settings
+from brittle.zoo.names.settings import (
+    DEFAULT,
+    PAPER,
+    FineTuningSettings,
+    ModelSettings,
+    NetworkSettings,
+)
 
-Kind = Literal["linear", "network", "transformer"]
+ModelKind = Literal["linear", "network", "transformer"]
 
-ENCODERS = {
+ENCODER_NAMES = {
     "LSTM": "an LSTM",
     "BiLSTM": "LSTMs from both sides",
     "CNN": "convolutions of 3, 4 and 5 words",
@@ -37,16 +43,16 @@ EMBEDDINGS = {
     "word2vec": "word2vec vectors of the train side",
     "fastText": "fastText vectors of the train side",
 }
-HEADS = {
+HEAD_NAMES = {
     "last": "read at the last word",
     "max": "each feature at its maximum",
     "mean": "the mean over the words",
     "attention": "a weighted mean over the words",
 }
 LAYERS = {"LSTM": (1, 2, 4), "BiLSTM": (1, 2, 4), "CNN": (1, 2, 4, 6), "Transformer": (1, 2, 3, 6)}
-OWN_HEAD = {"LSTM": "last", "BiLSTM": "last", "CNN": "max", "Transformer": "mean"}
+DEFAULT_HEAD = {"LSTM": "last", "BiLSTM": "last", "CNN": "max", "Transformer": "mean"}
 SIZES = ("default", "tiny", "paper")
-HUB = "hf:"
+HUB_PREFIX = "hf:"
 GLOVE_SIZE = 50
 
 
@@ -58,7 +64,7 @@ class Design:
     """
 
     name: str
-    kind: Kind
+    kind: ModelKind
     about: str
     parts: Mapping[str, str | int] = field(default_factory=dict)
     encoder: str = ""
@@ -82,15 +88,15 @@ def designs() -> tuple[Design, ...]:
 def _combinations() -> list[tuple[str, str, str, int, str]]:
     return [
         (encoder, read, vectors, layers, head)
-        for encoder, read, vectors in product(ENCODERS, INPUTS, EMBEDDINGS)
+        for encoder, read, vectors in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
         if read != "C" or vectors == "Random"  # a model of characters has no word vectors
-        for layers, head in product(LAYERS[encoder], HEADS)
+        for layers, head in product(LAYERS[encoder], HEAD_NAMES)
     ]
 
 
 def _network(encoder: str, read: str, vectors: str, layers: int, head: str) -> Design:
     name = f"{encoder}-{read}-{vectors}-{layers}"
-    name = name if head == OWN_HEAD[encoder] else f"{name}-{head}"
+    name = name if head == DEFAULT_HEAD[encoder] else f"{name}-{head}"
     parts = _parts(encoder, read, vectors, layers, head)
     return Design(name, "network", _told(parts), parts)
 
@@ -104,7 +110,9 @@ def _told(parts: Mapping[str, Any]) -> str:
     layers = "1 layer" if parts["layers"] == 1 else f"{parts['layers']} layers"
     read = INPUTS[parts["input"]]
     vectors = "" if parts["input"] == "C" else f", {EMBEDDINGS[parts['embedding']]}"
-    return f"{ENCODERS[parts['encoder']]}, {layers}, {HEADS[parts['head']]}; {read}{vectors}"
+    return (
+        f"{ENCODER_NAMES[parts['encoder']]}, {layers}, {HEAD_NAMES[parts['head']]}; {read}{vectors}"
+    )
 
 
 NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
@@ -123,8 +131,8 @@ def design(name: str) -> Design:
     found = known.get(name.lower())
     if found is not None:
         return found
-    if name.startswith(HUB) and name != HUB:
-        return _encoder(name, name.removeprefix(HUB))
+    if name.startswith(HUB_PREFIX) and name != HUB_PREFIX:
+        return _encoder(name, name.removeprefix(HUB_PREFIX))
     folder = Path(name)
     if name and (folder / "config.json").is_file():
         # A model is listed under its folder's name, as a data file under its stem.
@@ -146,14 +154,14 @@ def _encoder(name: str, source: str) -> Design:
     return Design(name, "transformer", f"the encoder {name}, tuned", encoder=source)
 
 
-def settings(design: Design, size: str = "default", **changed: Any) -> Settings:
+def settings(design: Design, size: str = "default", **changed_settings: Any) -> ModelSettings:
     """Give the settings a model is built and trained with at this size, some of them changed.
 
     `tiny` is for trying things out: it trains in a moment and is not accurate. `paper` is the size
     of the paper a model comes from, where one says it.
     """
-    chosen = changes.changed(design.name, _sized(design, size), changed)
-    if isinstance(chosen, Network):
+    chosen = changes.with_changes(design.name, _sized(design, size), changed_settings)
+    if isinstance(chosen, NetworkSettings):
         if design.parts["embedding"] == "GloVe" and chosen.embedding != GLOVE_SIZE:
             raise UsageError(
                 f"{design.name} begins with GloVe vectors of {GLOVE_SIZE} numbers, but the setting "
@@ -167,36 +175,38 @@ def settings(design: Design, size: str = "default", **changed: Any) -> Settings:
     return chosen
 
 
-def read_settings(design: Design, size: str = "default", given: Iterable[str] = ()) -> Settings:
+def parse_settings(
+    design: Design, size: str = "default", given: Iterable[str] = ()
+) -> ModelSettings:
     """Give the settings of a model with some of them changed by texts such as `hidden=64`."""
-    read = changes.read(design.name, _sized(design, size), given)
+    read = changes.parse_settings(design.name, _sized(design, size), given)
     return settings(design, size, **read)
 
 
-def changed(design: Design, size: str, settings: Settings) -> dict[str, Any]:
+def changed_settings(design: Design, size: str, settings: ModelSettings) -> dict[str, Any]:
     """Give the settings that are not those of the model at this size, as plain values."""
-    return changes.difference(settings, _sized(design, size))
+    return changes.changed_settings(settings, _sized(design, size))
 
 
-def plain(settings: Settings) -> dict[str, Any]:
+def as_json(settings: ModelSettings) -> dict[str, Any]:
     """Give the settings as plain values, as they stand in JSON."""
-    return changes.plain(settings)
+    return changes.as_json(settings)
 
 
-def _sized(design: Design, size: str) -> Settings:
+def _sized(design: Design, size: str) -> ModelSettings:
     if size not in SIZES:
         raise unknown("size", size, SIZES)
     if design.encoder:
-        chosen: Settings = FineTuning(encoder=design.encoder)
+        chosen: ModelSettings = FineTuningSettings(encoder=design.encoder)
     else:
         encoder = str(design.parts.get("encoder"))
         names = (design.name, f"{encoder}-{design.parts.get('layers')}", encoder)
         chosen = next(DEFAULT[name] for name in names if name in DEFAULT)
-    if isinstance(chosen, Network) and design.parts["embedding"] == "GloVe":
+    if isinstance(chosen, NetworkSettings) and design.parts["embedding"] == "GloVe":
         chosen = replace(chosen, embedding=GLOVE_SIZE)
     if size == "paper":
         chosen = PAPER.get(design.name, chosen)
-    elif size == "tiny" and isinstance(chosen, Network):
+    elif size == "tiny" and isinstance(chosen, NetworkSettings):
         chosen = replace(
             chosen,
             embedding=GLOVE_SIZE if design.parts["embedding"] == "GloVe" else 12,
@@ -209,6 +219,6 @@ def _sized(design: Design, size: str) -> Settings:
             batch=8,
             epochs=4,
         )
-    elif size == "tiny" and isinstance(chosen, FineTuning):
+    elif size == "tiny" and isinstance(chosen, FineTuningSettings):
         chosen = replace(chosen, reads=32, batch=8, epochs=1, frozen=5)
     return chosen

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class NaiveBayes:
+class NaiveBayesSettings:
     """Settings of naive Bayes; `smoothing` 1 is Laplace's."""
 
     smoothing: float = 1.0
 
 
 @dataclass(frozen=True)
-class LinearSvm:
+class LinearSvmSettings:
     """Settings of the linear SVM: hinge loss and L2 penalty, by averaged SGD."""
 
     penalty: float = 1e-4
@@ -24,7 +24,7 @@ class LinearSvm:
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkSettings:
     """Settings of a network; `reads` is the number of words it sees of a text.
 
     `forget` is the share of words that read as unknown in training, so that the vector of unknown
@@ -62,7 +62,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class FineTuning:
+class FineTuningSettings:
     """Settings of a pretrained encoder with a head; `encoder` is a package, a folder or a hub name.
 
     The embeddings and the lowest `frozen` layers keep their pretrained weights.
@@ -79,28 +79,28 @@ class FineTuning:
     patience: int = 2
 
 
-Settings = NaiveBayes | LinearSvm | Network | FineTuning
+ModelSettings = NaiveBayesSettings | LinearSvmSettings | NetworkSettings | FineTuningSettings
 
 
-DEFAULT: Mapping[str, Settings] = {
-    "naive-bayes": NaiveBayes(),
-    "linear-svm": LinearSvm(),
-    "LSTM": Network(),
-    "BiLSTM": Network(),
+DEFAULT: Mapping[str, ModelSettings] = {
+    "naive-bayes": NaiveBayesSettings(),
+    "linear-svm": LinearSvmSettings(),
+    "LSTM": NetworkSettings(),
+    "BiLSTM": NetworkSettings(),
     # With more, four layers stay at chance for epochs.
-    "LSTM-4": Network(dropout=0.3, rate=2e-3, clip=1.0),
-    "BiLSTM-4": Network(dropout=0.3, rate=2e-3, clip=1.0),
-    "CNN": Network(dropout=0.5, forget=0.1, rate=2e-3),
-    "Transformer": Network(dropout=0.2, forget=0.1, rate=1e-3, warmup=0.1, epochs=8),
-    "CharCNN-LSTM": Network(
+    "LSTM-4": NetworkSettings(dropout=0.3, rate=2e-3, clip=1.0),
+    "BiLSTM-4": NetworkSettings(dropout=0.3, rate=2e-3, clip=1.0),
+    "CNN": NetworkSettings(dropout=0.5, forget=0.1, rate=2e-3),
+    "Transformer": NetworkSettings(dropout=0.2, forget=0.1, rate=1e-3, warmup=0.1, epochs=8),
+    "CharCNN-LSTM": NetworkSettings(
         kernels=150, hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=1.0, epochs=8
     ),
-    "MiniLM": FineTuning(),
+    "MiniLM": FineTuningSettings(),
 }
 """By the name of a model, else of its encoder and its layers, else of its encoder."""
 
-PAPER: Mapping[str, Settings] = {
-    "CharCNN-LSTM": Network(
+PAPER: Mapping[str, ModelSettings] = {
+    "CharCNN-LSTM": NetworkSettings(
         kernels=1000,
         hidden=500,
         dropout=0.5,
@@ -111,8 +111,10 @@ PAPER: Mapping[str, Settings] = {
         epochs=25,
         patience=25,
     ),
-    "Kim-CNN": Network(dropout=0.5, forget=0.0, embedding=50, batch=50, epochs=25, rate=1e-3),
-    "LSTM-W-GloVe-1": Network(
+    "Kim-CNN": NetworkSettings(
+        dropout=0.5, forget=0.0, embedding=50, batch=50, epochs=25, rate=1e-3
+    ),
+    "LSTM-W-GloVe-1": NetworkSettings(
         reads=250,
         embedding=50,
         hidden=64,

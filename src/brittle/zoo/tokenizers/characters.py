@@ -15,13 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.text import HOLE, Text, Word
-from brittle.zoo.tokenizers.words import NEXT, PAD, REMEMBERED, UNKNOWN, Vocabulary, sequences
+from brittle.zoo.tokenizers.words import (
+    MAX_CACHED_WORDS,
+    PAD,
+    SEPARATOR,
+    UNKNOWN,
+    WordTokenizer,
+    encode_texts,
+)
 
-STRANGE = 1  # the character that stands for all outside the alphabet; 0 is no character
-FIRST_ROWS = 1024
+UNKNOWN_CHARACTER = 1  # the character that stands for all outside the alphabet; 0 is no character
+INITIAL_ROWS = 1024
 
 
-class Spellings:
+class CharacterTokenizer:
     """The rows of all spellings met so far; row 0 is padding, row 1 a hole.
 
     `alphabet` begins after the numbers 0 (no character) and 1 (a strange one). With a vocabulary a
@@ -29,25 +36,25 @@ class Spellings:
     """
 
     def __init__(
-        self, alphabet: Sequence[str], spelling: int, vocabulary: Vocabulary, both: bool = False
+        self, alphabet: Sequence[str], spelling: int, vocabulary: WordTokenizer, both: bool = False
     ) -> None:
         self.alphabet = tuple(alphabet)
         self.spelling = spelling
         self.vocabulary = vocabulary
         self.both = both
         self.pairs = vocabulary.pairs
-        self._character = {c: i for i, c in enumerate(self.alphabet, STRANGE + 1)}
+        self._character = {c: i for i, c in enumerate(self.alphabet, UNKNOWN_CHARACTER + 1)}
         self._lock = threading.Lock()
         self._rows: dict[bytes, int] = {}
         self._of: dict[Word, int] = {}
-        self._characters = np.zeros((FIRST_ROWS, spelling), dtype=np.int32)
-        self._words = np.zeros(FIRST_ROWS, dtype=np.int32)
+        self._characters = np.zeros((INITIAL_ROWS, spelling), dtype=np.int32)
+        self._words = np.zeros(INITIAL_ROWS, dtype=np.int32)
         self._count = 1
         self._next = -1
-        self._of[HOLE] = self._row(UNKNOWN if both else PAD, (STRANGE,))
+        self._of[HOLE] = self._row(UNKNOWN if both else PAD, (UNKNOWN_CHARACTER,))
         if self.pairs:
             # Between the fields of a pair stands a spelling that no word has.
-            self._next = self._row(NEXT if both else PAD, (STRANGE,) * spelling)
+            self._next = self._row(SEPARATOR if both else PAD, (UNKNOWN_CHARACTER,) * spelling)
 
     def __len__(self) -> int:
         return self._count
@@ -65,24 +72,26 @@ class Spellings:
         known = [c for c, count in counts.items() if count >= min_count]
         return sorted(known, key=lambda c: (-counts[c], c))
 
-    def sequences(self, texts: Sequence[Text], reads: int) -> list[bytes]:
+    def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
         """Encode each text as the int32 rows of its first `reads` words, in order."""
-        return sequences(texts, reads, self.number, self._next)
+        return encode_texts(texts, reads, self.token_id, self._next)
 
-    def number(self, word: Word) -> int:
+    def token_id(self, word: Word) -> int:
         """Give the row of a word, a new one for a spelling not met yet."""
         found = self._of.get(word)
         if found is None:
-            numbers = self.spelt(str(word))
-            found = self._row(self.vocabulary.number(word) if self.both else PAD, numbers)
-            if len(self._of) < REMEMBERED:
+            numbers = self.character_ids(str(word))
+            found = self._row(self.vocabulary.token_id(word) if self.both else PAD, numbers)
+            if len(self._of) < MAX_CACHED_WORDS:
                 self._of[word] = found
         return found
 
-    def spelt(self, word: str) -> tuple[int, ...]:
+    def character_ids(self, word: str) -> tuple[int, ...]:
         """Give the numbers of a word's characters, as many as are read."""
         character = self._character
-        return tuple(character.get(c, STRANGE) for c in word[: self.spelling]) or (STRANGE,)
+        return tuple(character.get(c, UNKNOWN_CHARACTER) for c in word[: self.spelling]) or (
+            UNKNOWN_CHARACTER,
+        )
 
     def characters(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the characters of rows, 0 after the end of each."""

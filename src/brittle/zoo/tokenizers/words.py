@@ -10,13 +10,13 @@ from struct import Struct
 
 from brittle.text import HOLE, Text, Word
 
-PAD, UNKNOWN, NEXT = 0, 1, 2
-SPECIAL = ("<pad>", "<unknown>")
-NEXT_FIELD = "<next>"  # no word holds a "<", so these cannot be words
-REMEMBERED = 500_000
+PAD, UNKNOWN, SEPARATOR = 0, 1, 2
+SPECIAL_WORDS = ("<pad>", "<unknown>")
+SEPARATOR_WORD = "<next>"  # no word holds a "<", so these cannot be words
+MAX_CACHED_WORDS = 500_000
 
 
-class Ids(dict[Word, int]):
+class WordIds(dict[Word, int]):
     """The number of every word; lower-casing is remembered, so a word met again is one look-up."""
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -25,18 +25,18 @@ class Ids(dict[Word, int]):
 
     def __missing__(self, word: Word) -> int:
         number = self.get(str(word).lower(), UNKNOWN)
-        if len(self) < REMEMBERED:
+        if len(self) < MAX_CACHED_WORDS:
             self[word] = number
         return number
 
 
-class Vocabulary:
+class WordTokenizer:
     """The words a model knows, after `<pad>`, `<unknown>` and, for pairs, `<next>`."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)
-        self.pairs = NEXT_FIELD in self.words[: NEXT + 1]
-        self._number = Ids(self.words).__getitem__
+        self.pairs = SEPARATOR_WORD in self.words[: SEPARATOR + 1]
+        self._number = WordIds(self.words).__getitem__
 
     def __len__(self) -> int:
         return len(self.words)
@@ -44,25 +44,25 @@ class Vocabulary:
     @staticmethod
     def of(
         texts: Iterable[Text], *, cap: int | None = None, min_count: int = 1, pairs: bool = False
-    ) -> Vocabulary:
+    ) -> WordTokenizer:
         """Collect the lower-cased words of texts, the most frequent first, ties by spelling."""
         counts = Counter(
             str(word).lower() for text in texts for _, words in text.field_words() for word in words
         )
         known = [word for word, count in counts.items() if count >= min_count]
         known.sort(key=lambda word: (-counts[word], word))
-        special = [*SPECIAL, NEXT_FIELD] if pairs else SPECIAL
-        return Vocabulary([*special, *known[:cap]])
+        special = [*SPECIAL_WORDS, SEPARATOR_WORD] if pairs else SPECIAL_WORDS
+        return WordTokenizer([*special, *known[:cap]])
 
-    def number(self, word: Word) -> int:
+    def token_id(self, word: Word) -> int:
         """Give the number of a word, whatever its case."""
         return self._number(word)
 
-    def sequences(self, texts: Sequence[Text], reads: int) -> list[bytes]:
+    def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
         """Encode each text as the int32 numbers of its first `reads` words, in order."""
-        return sequences(texts, reads, self._number, NEXT if self.pairs else -1)
+        return encode_texts(texts, reads, self._number, SEPARATOR if self.pairs else -1)
 
-    def bags(self, texts: Sequence[Text]) -> list[bytes]:
+    def encode_bags(self, texts: Sequence[Text]) -> list[bytes]:
         """Encode each text as the sorted int32 numbers of its known words, after one 0.
 
         The 0 stands for the bias, so that no bag is empty.
@@ -80,11 +80,11 @@ class Vocabulary:
             numbers = sorted(map(number, words))
             if numbers and numbers[0] == UNKNOWN:
                 del numbers[: numbers.count(UNKNOWN)]
-            keys.append(packer(len(numbers) + 1)(PAD, *numbers))
+            keys.append(pack_int32(len(numbers) + 1)(PAD, *numbers))
         return keys
 
 
-def sequences(
+def encode_texts(
     texts: Sequence[Text], reads: int, number: Callable[[Word], int], between: int
 ) -> list[bytes]:
     """Encode each text as the int32 numbers of its first `reads` words, in order.
@@ -92,7 +92,7 @@ def sequences(
     A text of no words reads as one hole. `between` stands between the fields of a pair, unless it
     is −1.
     """
-    nothing = packer(1)(number(HOLE))
+    nothing = pack_int32(1)(number(HOLE))
     keys = []
     frame = None
     for text in texts:
@@ -102,16 +102,18 @@ def sequences(
                 continue
             frame = text.frame
         words = text.words[:reads]
-        keys.append(packer(len(words))(*map(number, words)) or nothing)
+        keys.append(pack_int32(len(words))(*map(number, words)) or nothing)
     return keys
 
 
-def read_columns(text: Text, reads: int, pairs: bool) -> tuple[Sequence[int], Sequence[int]]:
-    """Give the positions of the words that `sequences` encodes, and the column of each there."""
+def positions_and_columns(
+    text: Text, reads: int, pairs: bool
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Give the positions of the words that `encode_texts` encodes, and the column of each there."""
     if _is_open(text):
         whole = range(min(len(text), reads))
         return whole, whole
-    places: list[int] = []
+    positions: list[int] = []
     columns: list[int] = []
     at = 0
     fields = zip(text.frame.fields, text.frame.spans, text.field_words())
@@ -120,9 +122,9 @@ def read_columns(text: Text, reads: int, pairs: bool) -> tuple[Sequence[int], Se
         if not field.locked:
             seen = range(at, min(at + len(words), reads))
             columns.extend(seen)
-            places.extend(range(start, stop)[: len(seen)])
+            positions.extend(range(start, stop)[: len(seen)])
         at += len(words)
-    return places, columns
+    return positions, columns
 
 
 def _joined(text: Text, reads: int, number: Callable[[Word], int], between: int) -> bytes:
@@ -132,11 +134,11 @@ def _joined(text: Text, reads: int, number: Callable[[Word], int], between: int)
             numbers.append(between)
         numbers.extend(map(number, words))
     del numbers[reads:]
-    return packer(len(numbers))(*numbers)
+    return pack_int32(len(numbers))(*numbers)
 
 
 @lru_cache(maxsize=4096)
-def packer(n: int) -> Callable[..., bytes]:
+def pack_int32(n: int) -> Callable[..., bytes]:
     """Give the function that packs n numbers as int32; the quickest way there is, measured."""
     return Struct(f"{n}i").pack
 
