@@ -113,8 +113,8 @@ def bench_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
         goal = GOALS[row["name"]]
         told = f"{row['name']}: {row['ratio']:.1f}× TextAttack's examples/s (asked for ≥ {goal:g}×)"
         yield told, command, yes(row["ratio"] >= goal)
-        won = {side: row[side]["won"] / row[side]["attacked"] for side in ("ours", "peer")}
-        told = f"{row['name']}: success {won['ours']:.1%}, TextAttack {won['peer']:.1%}"
+        broken = {side: row[side]["broken"] / row[side]["attacked"] for side in ("ours", "peer")}
+        told = f"{row['name']}: success {broken['ours']:.1%}, TextAttack {broken['peer']:.1%}"
         yield f"{told}; intervals overlap", command, yes(row["overlap"])
     start = content.get("startup", {}).get("ratio")
     if start is None:
@@ -147,7 +147,7 @@ def hotflip_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
     ratio = words["ratio"]
     told = f"words: {ratio:.1f}× TextAttack's examples/s (asked for ≥ {HOTFLIP_WORDS:g}×)"
     yield told, command, yes(ratio >= HOTFLIP_WORDS)
-    mine, theirs = (words[side]["won"] / words[side]["attacked"] for side in ("ours", "peer"))
+    mine, theirs = (words[side]["broken"] / words[side]["attacked"] for side in ("ours", "peer"))
     told = f"words: success {mine:.1%}, TextAttack {theirs:.1%}; at least as high"
     told += f" (with the paper's constraints: {rate(words['constrained'])})"
     yield told, command, yes(mine >= theirs)

@@ -90,7 +90,7 @@ class Bench:
             "model_seconds": told["model_seconds"],
             "rows": told["rows"],
             "gradients": told["gradients"],
-            "won": sum(row["status"] == "won" for row in attacked),
+            "broken": sum(row["status"] == "broken" for row in attacked),
             "attacked": len(attacked),
             "queries": statistics.mean(row["queries"] for row in attacked),
             "versions": told["versions"],
@@ -119,5 +119,5 @@ def middle(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def overlap(mine: dict[str, Any], theirs: dict[str, Any]) -> bool:
     """Say whether the intervals of both success rates overlap."""
-    intervals = [wilson(side["won"], side["attacked"]) for side in (mine, theirs)]
+    intervals = [wilson(side["broken"], side["attacked"]) for side in (mine, theirs)]
     return max(low for low, _ in intervals) <= min(high for _, high in intervals)

@@ -57,7 +57,7 @@ def attack(target: Any, dataset: Dataset, name: str, **settings: Any) -> dict[st
         rows = run.results()
         totals = run.totals
     attacked = [row for row in rows if row.status != "skipped"]
-    won = [row for row in attacked if row.status == "won"]
+    broken = [row for row in attacked if row.status == "broken"]
     return {
         "seconds": seconds,
         "asked": totals["asked"],
@@ -65,9 +65,9 @@ def attack(target: Any, dataset: Dataset, name: str, **settings: Any) -> dict[st
         "calls": totals["calls"],
         "busy": totals["busy"],
         "queries": float(np.mean([row.queries for row in attacked])),
-        "won": len(won),
+        "broken": len(broken),
         "attacked": len(attacked),
-        "words_changed": float(np.mean([row.words_changed for row in won])) if won else None,
+        "words_changed": float(np.mean([row.words_changed for row in broken])) if broken else None,
     }
 
 

@@ -67,11 +67,11 @@ def versions(peer: Mapping[str, Any]) -> str:
 
 def rate(side: Mapping[str, Any]) -> str:
     """Write a success rate with its interval."""
-    won, of = side["won"], side["attacked"]
+    broken, of = side["broken"], side["attacked"]
     if not of:
         return "none attacked"
-    low, high = wilson(won, of)
-    return f"{won / of:.1%} of {of} ({low:.1%} to {high:.1%})"
+    low, high = wilson(broken, of)
+    return f"{broken / of:.1%} of {of} ({low:.1%} to {high:.1%})"
 
 
 def successes(rows: Sequence[Mapping[str, Any]]) -> list[str]:

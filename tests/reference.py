@@ -94,7 +94,7 @@ def pwws(ask: Ask, text: Text, label: int, options: Sequence[Sequence[str]]) -> 
     if wrong:
         return box.found("skipped")
     if not any(options):
-        return box.found("lost")
+        return box.found("held")
     saliency = []
     for i in range(len(original)):
         masked = [*original[:i], HOLE, *original[i + 1 :]]
@@ -111,8 +111,8 @@ def pwws(ask: Ask, text: Text, label: int, options: Sequence[Sequence[str]]) -> 
         _, i, word = left.pop(box.largest([score for score, _, _ in left]))
         current = [*current[:i], word, *current[i + 1 :]]
         if box.offer(current)[1]:
-            return box.found("won", current)
-    return box.found("lost")
+            return box.found("broken", current)
+    return box.found("held")
 
 
 def genetic(
@@ -131,7 +131,7 @@ def genetic(
     if box.start()[1]:
         return box.found("skipped")
     if not any(options):
-        return box.found("lost")
+        return box.found("held")
     most = max(1, math.floor(share * len(original) + 1e-9))
     members = [_perturb(box, original, original, options, most, rng) for _ in range(population)]
     for generation in range(generations):
@@ -139,7 +139,7 @@ def genetic(
         wins = [n for n, (_, won) in enumerate(judged) if won]
         if wins:
             best = wins[box.largest([judged[n][0] for n in wins])]
-            return box.found("won", members[best])
+            return box.found("broken", members[best])
         if generation == generations - 1:
             break
         losses = [loss for loss, _ in judged]
@@ -152,7 +152,7 @@ def genetic(
         ]
         grown = [_perturb(box, child, original, options, most, rng) for child in children]
         members = [members[top], *grown]
-    return box.found("lost")
+    return box.found("held")
 
 
 def _roulette(box: Box, rng: Random, weights: Sequence[float], count: int) -> list[int]:

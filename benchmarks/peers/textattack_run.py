@@ -100,11 +100,11 @@ def attack_one(attack: Any, text: str, label: int) -> dict[str, Any]:
     if isinstance(result, SkippedAttackResult):
         status = "skipped"
     else:
-        status = "won" if isinstance(result, SuccessfulAttackResult) else "lost"
+        status = "broken" if isinstance(result, SuccessfulAttackResult) else "held"
     return {
         "status": status,
         "queries": result.num_queries,
-        "text": result.perturbed_text() if status == "won" else text,
+        "text": result.perturbed_text() if status == "broken" else text,
         "seconds": seconds,
     }
 

@@ -20,8 +20,9 @@ T = TypeVar("T")
 
 Search = Generator["Ask[Any]", Any, T]
 
-Status = Literal["won", "lost", "skipped", "spent", "unconfirmed", "error"]
+Status = Literal["broken", "held", "out of budget", "unconfirmed", "skipped", "error"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+"""How a case can end, from the user's side; `won` belongs to the search: its goal is reached."""
 
 
 class Item(Protocol):

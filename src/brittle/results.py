@@ -14,7 +14,7 @@ class Result:
 
     `label` is the reference: the example's own, or, where it has none, the target's prediction on
     the original. `predicted` and `confidence` are the target's answer on the original,
-    `adversarial_*` that on the adversarial text (the best one found, if the case was not won).
+    `adversarial_*` that on the adversarial text (the best one found, if the case is not broken).
     Several fields are joined by line breaks in `original` and `adversarial`; `fields` and `edits`
     keep them apart. `words` counts the editable words of the original.
     """

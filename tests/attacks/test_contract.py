@@ -160,7 +160,7 @@ def test_replay_costs_no_call(attack: str, target: str) -> None:
     first = {o.case.id: o for part in made.run(cases) for o in part}
     sent, passes = sum(fake.calls), sum(getattr(fake, "passes", ()))
     again = {o.case.id: o for part in made.run(cases) for o in part}
-    winners = {str(o.best.item) for o in first.values() if o.status == "won" and o.best}
+    winners = {str(o.best.item) for o in first.values() if o.status == "broken" and o.best}
     assert rows(again) == rows(first)
     assert sum(fake.calls) - sent == len(winners)  # only the winners, each scored again alone
     assert sum(getattr(fake, "passes", ())) == passes
@@ -176,7 +176,7 @@ def test_never_past_the_budget(attack: str, target: str, budget: int) -> None:
         if free[key].queries <= budget:
             assert rows({"": outcome}) == rows({"": free[key]})
         else:
-            assert outcome.status in ("spent", "won")
+            assert outcome.status in ("out of budget", "broken")
 
 
 @each
@@ -220,7 +220,7 @@ def test_a_win_is_a_win_and_a_loss_is_not(attack: str, target: str) -> None:
     for outcome in attacked(ROWS[attack], fake).values():
         if outcome.best is not None:
             predicted = int(fake.scores([outcome.best.item])[0].argmax())
-            assert (predicted != outcome.case.label) == (outcome.status == "won")
+            assert (predicted != outcome.case.label) == (outcome.status == "broken")
 
 
 @each
@@ -228,9 +228,9 @@ def test_a_confidence_goal_is_harder(attack: str, target: str) -> None:
     easy = attacked(ROWS[attack], target_of(attack, target))
     hard = attacked(ROWS[attack], target_of(attack, target), goal=Confident(Untargeted(), 0.9))
     for outcome in hard.values():
-        if outcome.status == "won" and outcome.best:
+        if outcome.status == "broken" and outcome.best:
             assert max(outcome.best.payload) >= 0.9
-    wins = [sum(o.status == "won" for o in part.values()) for part in (easy, hard)]
+    wins = [sum(o.status == "broken" for o in part.values()) for part in (easy, hard)]
     assert wins[1] <= wins[0]
 
 
@@ -270,5 +270,5 @@ def test_attacks_win_somewhere(attack: str) -> None:
     """Guard against a contract that holds because nothing ever happens."""
     outcomes = attacked(ROWS[attack], target_of(attack, "linear")).values()
     status = Counter(outcome.status for outcome in outcomes)
-    assert set(status) == {"won", "lost", "skipped"}
-    assert all(outcome.queries > 1 for outcome in outcomes if outcome.status == "won")
+    assert set(status) == {"broken", "held", "skipped"}
+    assert all(outcome.queries > 1 for outcome in outcomes if outcome.status == "broken")

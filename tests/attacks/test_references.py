@@ -208,7 +208,7 @@ def fifty(name: str, model: str) -> Compared:
         f"{name} on {model}: {len(result.differing)} of 50 differ, gaps {result.gaps}, "
         f"noise {result.noise:.1e}; {dict(status)}, {sum(o.queries for o in result.ours)} queries"
     )
-    assert status["won"] and status["lost"]
+    assert status["broken"] and status["held"]
     return result
 
 

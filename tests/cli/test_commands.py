@@ -101,7 +101,7 @@ def test_the_users_own_attack_has_settings_too(brittle: Brittle, place: Path) ->
     assert "the word to put second (default: odd)" in brittle(*words, "--help").out
     said = brittle(*words, "--data", "films.csv", "--word", "even", "--limit", "3", "--json")
     told = json.loads(said.out)
-    assert told["manifest"]["settings"] == {"word": "even"} and told["statuses"]["won"] == 3
+    assert told["manifest"]["settings"] == {"word": "even"} and told["statuses"]["broken"] == 3
 
 
 def test_progress_is_on_stderr_and_rows_on_stdout(brittle: Brittle) -> None:
@@ -144,10 +144,10 @@ def test_rows_are_exported(brittle: Brittle, place: Path) -> None:
 
 def test_winners_are_verified(brittle: Brittle) -> None:
     said = brittle("verify", "weak")
-    assert (said.code, said.out) == (0, "10 of 10 stored winners still win.\n")
+    assert (said.code, said.out) == (0, "10 of 10 broken cases still break.\n")
     said = brittle("verify", "weak", "--target", "python:cli_models:strong")
-    assert said.code == 1 and "0 of 10 stored winners still win." in said.out
-    assert "10 of 10 stored winners no longer win" in said.err
+    assert said.code == 1 and "0 of 10 broken cases still break." in said.out
+    assert "10 of 10 broken cases no longer break" in said.err
     said = brittle("verify", "weak", "--target", "python:cli_models:strong", "--json")
     assert said.code == 1 and {row["wins"] for row in json.loads(said.out)} == {False}
 
@@ -187,7 +187,7 @@ def test_comparing_is_paired(brittle: Brittle) -> None:
 def test_one_sentence_is_tried(brittle: Brittle) -> None:
     said = brittle(*SENTENCE)
     assert said.code == 0 and "a [good→full] film" in said.out
-    assert all(f"{name}: won" in said.out for name in ("pwws", "genetic", "random-swap"))
+    assert all(f"{name}: broken" in said.out for name in ("pwws", "genetic", "random-swap"))
     (row,) = json.loads(brittle(*SENTENCE, "--attack", "pwws", "--json").out)
     assert row["adversarial"] == "a full film" and row["steps"][0]["query"] == 1
     said = brittle(*SENTENCE, "--label", "negative", "--attack", "pwws")

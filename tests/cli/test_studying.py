@@ -110,7 +110,7 @@ def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, place: Pa
         (("nearest", TARGET, "good", "--run", "typo"), "Give one of the two"),
         (("nearest", TARGET, "good", "--layer", "highway"), "Did you mean 'highway 1'?"),
         (("nearest", "python:cli_models:weak", "good"), "shows no vectors of words"),
-        (("nearest", "--run", "weak"), "no winner changed a word by one character"),
+        (("nearest", "--run", "weak"), "no broken case changed a word by one character"),
         (("papers", "hotflop"), "Did you mean 'hotflip'?"),
         (("papers", "hotflip"), "--data FOLDER"),
         (("papers", "imdb", "--words", "x"), "--words is for hotflip"),

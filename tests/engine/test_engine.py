@@ -79,7 +79,7 @@ def run(attack: Any, numbers: Sequence[int], target: Any = None, **options: Any)
 
 def test_climbing_wins_and_counts_every_query() -> None:
     (outcome,) = run(climb, [15])
-    assert outcome.status == "won"
+    assert outcome.status == "broken"
     assert outcome.best is not None and int(outcome.best.item) == 55
     assert outcome.queries == 1 + 4 * 3
     assert [step.query for step in outcome.steps] == [1, 4, 7, 10, 13]
@@ -92,7 +92,7 @@ def test_a_probe_never_ends_a_search() -> None:
         assert answer.won[0]
 
     (outcome,) = run(probes, [10])
-    assert (outcome.status, outcome.queries, outcome.best) == ("lost", 2, None)
+    assert (outcome.status, outcome.queries, outcome.best) == ("held", 2, None)
 
 
 def test_in_order_counts_up_to_the_first_winner_but_is_asked_at_once() -> None:
@@ -103,7 +103,7 @@ def test_in_order_counts_up_to_the_first_winner_but_is_asked_at_once() -> None:
 
     (outcome,) = run(path, [10], target)
     assert outcome.best is not None
-    assert (outcome.status, outcome.queries, int(outcome.best.item)) == ("won", 3, 60)
+    assert (outcome.status, outcome.queries, int(outcome.best.item)) == ("broken", 3, 60)
     assert sorted(target.asked[1]) == [20, 60, 90]
 
 
@@ -116,7 +116,7 @@ def test_a_path_is_asked_part_by_part_until_it_wins() -> None:
         yield from Try([Number(n) for n in range(45, 65)], in_order=True)
 
     (outcome,) = run(path, [10], target)
-    assert (outcome.status, outcome.queries) == ("won", 1 + 20 + 7)
+    assert (outcome.status, outcome.queries) == ("broken", 1 + 20 + 7)
     assert heard == [[n / 100 for n in range(11, 31)]]
     sizes = [len(batch) for batch in target.asked]
     assert sizes == [1, 4, 4, 8, 4, 4, 4, 1]  # and the winner alone
@@ -130,7 +130,7 @@ def test_a_failure_behind_the_first_winner_of_a_path_is_none() -> None:
         yield from Try([Number(n) for n in (20, 37, 70)], in_order=True)
 
     (outcome,) = run(path, [10], Odd(fails=[37]))
-    assert (outcome.status, outcome.queries) == ("won", 2)
+    assert (outcome.status, outcome.queries) == ("broken", 2)
     (outcome,) = run(other, [10], Odd(fails=[37]))
     assert (outcome.status, outcome.queries) == ("error", 4)
 
@@ -147,7 +147,7 @@ def test_steps_never_go_back() -> None:
         yield from Try([Number(2), Number(3)])
 
     (outcome,) = run(offers, [1], Three())
-    assert outcome.status == "won"
+    assert outcome.status == "broken"
     assert [(step.query, int(step.item)) for step in outcome.steps] == [(1, 1), (2, 2)]
 
 
@@ -161,7 +161,7 @@ def test_probes_beside_one_that_does_not_fit_are_not_paid_for() -> None:
         yield from together([one(2), one(3)])
 
     (outcome,) = run(both, [10], target, budget=4)
-    assert (outcome.status, outcome.queries) == ("spent", 1)
+    assert (outcome.status, outcome.queries) == ("out of budget", 1)
     assert target.asked == [[10]]
 
 
@@ -176,7 +176,13 @@ def test_of_several_winners_the_highest_loss_counts() -> None:
 
 @pytest.mark.parametrize(
     ("budget", "queries", "status"),
-    [(1, 1, "spent"), (2, 1, "spent"), (3, 3, "spent"), (4, 4, "spent"), (13, 13, "won")],
+    [
+        (1, 1, "out of budget"),
+        (2, 1, "out of budget"),
+        (3, 3, "out of budget"),
+        (4, 4, "out of budget"),
+        (13, 13, "broken"),
+    ],
 )
 def test_the_budget_is_never_passed(budget: int, queries: int, status: str) -> None:
     (outcome,) = run(climb, [15], budget=budget)
@@ -189,7 +195,7 @@ def test_a_try_is_cut_to_the_budget_in_order() -> None:
 
     (outcome,) = run(offers, [10], budget=3)
     assert outcome.best is not None
-    assert (outcome.status, outcome.queries, int(outcome.best.item)) == ("won", 3, 60)
+    assert (outcome.status, outcome.queries, int(outcome.best.item)) == ("broken", 3, 60)
 
 
 def test_already_wrong_and_nothing_to_edit_are_skipped() -> None:
@@ -212,7 +218,7 @@ def test_without_a_label_the_prediction_is_the_reference() -> None:
     broker = Broker({"scores": make_scores_desk(Odd())})
     engine = Engine(searching(climb), Untargeted(), broker)
     (ended,) = engine.run([Case("0", Number(80), None)])
-    assert ended[0].case.label == 1 and ended[0].status == "won"
+    assert ended[0].case.label == 1 and ended[0].status == "broken"
 
 
 def test_nothing_is_computed_twice() -> None:
@@ -238,7 +244,7 @@ def test_results_do_not_depend_on_window_batch_or_order() -> None:
 
     base = rows(numbers)
     assert base == rows(numbers, window=1) == rows(numbers, fill=1) == rows(numbers, admit=1)
-    assert any(status == "won" for status, *_ in base)
+    assert any(status == "broken" for status, *_ in base)
 
 
 def test_together_runs_in_lockstep_and_keeps_values() -> None:
@@ -263,7 +269,7 @@ def test_together_runs_in_lockstep_and_keeps_values() -> None:
 def test_a_failing_item_costs_only_its_own_case() -> None:
     target = Odd(fails=[38])
     outcomes = run(climb, [15, 27, 3], target)
-    assert [o.status for o in outcomes] == ["won", "error", "won"]
+    assert [o.status for o in outcomes] == ["broken", "error", "broken"]
     assert "ValueError: cannot read this number" in outcomes[1].reason
 
 
@@ -445,4 +451,4 @@ def test_the_original_asked_again_is_no_improvement() -> None:
         ),
     }
     [[ended]] = list(Engine(Again(), Untargeted(), Broker(desks)).run([Case("0", Number(1), 0)]))
-    assert ended.status == "lost" and ended.best is None and ended.queries == 2
+    assert ended.status == "held" and ended.best is None and ended.queries == 2

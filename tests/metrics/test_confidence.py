@@ -16,12 +16,12 @@ from brittle.testing import FakeTarget
 WON, LOST = sample_results()[0], sample_results()[3]
 
 
-def won(case: str, confidence: float) -> Result:
+def broken(case: str, confidence: float) -> Result:
     return replace(WON, case=case, adversarial_confidence=confidence)
 
 
 def lost(
-    case: str, label: str = "positive", confidence: float = 0.6, status: str = "lost"
+    case: str, label: str = "positive", confidence: float = 0.6, status: str = "held"
 ) -> Result:
     return replace(
         LOST,
@@ -37,7 +37,7 @@ def step(case: str, label: str, confidence: float) -> Step:
 
 
 def test_a_case_counts_up_to_the_surest_wrong_answer_on_its_way() -> None:
-    rows = [won("a", 0.95), lost("b"), lost("c", "negative", 0.55)]
+    rows = [broken("a", 0.95), lost("b"), lost("c", "negative", 0.55)]
     steps = [
         step("a", "negative", 0.6),
         step("b", "negative", 0.7),
@@ -55,7 +55,7 @@ def test_a_case_counts_up_to_the_surest_wrong_answer_on_its_way() -> None:
 
 
 def test_beyond_the_confidence_asked_for_nothing_is_known() -> None:
-    curve = success_by_confidence([won("a", 0.95)], [], asked=0.9)
+    curve = success_by_confidence([broken("a", 0.95)], [], asked=0.9)
     assert curve.share(0.9) == 1
     assert curve.share(0.91) is None
     assert (curve.figure(0.95).low, curve.figure(0.95).of) == (None, 1)
@@ -63,7 +63,7 @@ def test_beyond_the_confidence_asked_for_nothing_is_known() -> None:
 
 
 def test_a_run_that_asked_for_none_is_known_at_0_alone() -> None:
-    rows = [won("a", 0.95), lost("b")]
+    rows = [broken("a", 0.95), lost("b")]
     curve = success_by_confidence(rows, [step("b", "negative", 0.6)])
     assert (curve.known, curve.share(0), curve.share(0.1)) == (0.0, 0.5, None)
 
@@ -77,7 +77,7 @@ def test_what_was_not_confirmed_does_not_reach_the_goal() -> None:
 
 
 def test_toward_a_class_only_that_class_counts() -> None:
-    rows = [won("a", 0.8), lost("b", "neutral", 0.7)]
+    rows = [broken("a", 0.8), lost("b", "neutral", 0.7)]
     steps = [step("b", "neutral", 0.75), step("b", "negative", 0.4)]
     assert success_by_confidence(rows, steps, 0.8, "negative").reached == (0.4, 0.8)
     assert success_by_confidence(rows, steps, 0.8).reached == (0.75, 0.8)

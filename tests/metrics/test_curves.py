@@ -10,7 +10,7 @@ def test_a_winner_counts_at_the_query_that_found_it() -> None:
     curve = success_by_queries(sample_results(), sample_steps())
     assert curve.points == ((16, 1), (22, 2), (29, 3))
     assert (curve.of, curve.end) == (5, 50)
-    assert [curve.won(x) for x in (0, 15, 16, 28, 29, 1000)] == [0, 0, 1, 2, 3, 3]
+    assert [curve.broken(x) for x in (0, 15, 16, 28, 29, 1000)] == [0, 0, 1, 2, 3, 3]
     assert curve.share(50) == 3 / 5
 
 

@@ -9,7 +9,7 @@ from brittle.metrics import AttackedTarget, grid, wilson
 from brittle.metrics.samples import sample_results
 
 ROWS = sample_results()
-ALL_LOST = [replace(r, status="lost") if r.status == "won" else r for r in ROWS]
+ALL_LOST = [replace(r, status="held") if r.status == "broken" else r for r in ROWS]
 
 
 def test_a_cell_is_the_accuracy_under_attack_and_clean_that_before() -> None:

@@ -16,7 +16,7 @@ from brittle.text import Text
 
 
 def row(source: str, **swaps: str) -> Result:
-    """Make a won row in which some words became others."""
+    """Make a broken row in which some words became others."""
     text = changed = Text.of(source)
     for i, word in enumerate(text.words):
         changed = changed.swap(i, swaps.get(str(word), str(word)))
@@ -96,7 +96,7 @@ def test_won_cases_are_summed_up_and_others_left_out() -> None:
         row("a mood so grim", mood="moop", grim="grm"),
         row("ten signs!", signs="signss"),
     )
-    lost = replace(first, status="lost")
+    lost = replace(first, status="held")
     found = operations([first, second, lost])
     assert found.counts == {"flips": 1, "inserts": 1, "deletes": 1}
     assert found.shares == pytest.approx(dict.fromkeys(found.counts, 1 / 3))
@@ -123,7 +123,7 @@ def test_words_and_characters_are_told_apart() -> None:
     assert is_by_characters([typo]) and not is_by_characters([swap])
     assert is_by_characters([typo, typo, swap])
     assert not is_by_characters([typo, swap, swap])
-    assert not is_by_characters([replace(typo, status="lost")])
+    assert not is_by_characters([replace(typo, status="held")])
     # Of the longer side: a word that only grew around a letter is another word.
     assert not is_by_characters([row("a day", a="masterpiece")])
     assert not is_by_characters([replace(typo, edits=())])

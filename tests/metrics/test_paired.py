@@ -10,14 +10,14 @@ from brittle.metrics.samples import sample_results
 
 def test_runs_are_compared_case_by_case() -> None:
     a = sample_results()
-    b = [replace(r, status="lost") if r.case in ("a1", "a2") else r for r in a]
-    b = [replace(r, status="won") if r.case == "a5" else r for r in b[:-1]]
+    b = [replace(r, status="held") if r.case in ("a1", "a2") else r for r in a]
+    b = [replace(r, status="broken") if r.case == "a5" else r for r in b[:-1]]
     found = paired(a, b)
     assert found.shared == 7
-    won = found.success
-    assert (won.of, won.both, won.only_a, won.only_b, won.neither) == (5, 1, 2, 1, 1)
-    assert won.difference == (2 - 3) / 5
-    assert won.p == mcnemar_exact(2, 1)
+    broken = found.success
+    assert (broken.of, broken.both, broken.only_a, broken.only_b, broken.neither) == (5, 1, 2, 1, 1)
+    assert broken.difference == (2 - 3) / 5
+    assert broken.p == mcnemar_exact(2, 1)
     right = found.accuracy
     assert (right.of, right.both, right.only_a, right.only_b, right.neither) == (7, 2, 1, 2, 2)
     assert right.difference == 1 / 7
@@ -53,7 +53,7 @@ def test_a_run_equals_itself_as_far_as_so_few_cases_can_tell() -> None:
 
 def test_the_originals_are_compared_as_well() -> None:
     a = sample_results()
-    b = [replace(r, predicted=r.label, status="lost") if r.case == "a6" else r for r in a]
+    b = [replace(r, predicted=r.label, status="held") if r.case == "a6" else r for r in a]
     b = [replace(r, predicted="other", status="skipped") if r.case < "a3" else r for r in b]
     before = paired(a, b).before
     assert (before.of, before.both, before.only_a, before.only_b) == (7, 4, 2, 1)

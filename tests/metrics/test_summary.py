@@ -16,7 +16,7 @@ def test_every_figure_has_its_denominator() -> None:
     assert (s.after.count, s.after.of, s.after.over) == (3, 7, "examples answered")
     assert (s.success.count, s.success.of, s.success.over) == (3, 5, "attacked cases")
     assert (s.queries.value, s.queries.of) == ((24 + 31 + 18 + 40 + 50) / 5, 5)
-    assert (s.words.value, s.words.of, s.words.over) == (4 / 3, 3, "won cases")
+    assert (s.words.value, s.words.of, s.words.over) == (4 / 3, 3, "broken cases")
     assert s.share.value == pytest.approx((1 / 5 + 2 / 4 + 1 / 4) / 3)
     assert (s.success.low, s.success.high) == wilson(3, 5)
     assert s.complete
@@ -25,10 +25,10 @@ def test_every_figure_has_its_denominator() -> None:
 def test_statuses_and_reasons_are_counted() -> None:
     s = summary(sample_results())
     assert s.statuses == {
-        "won": 3,
-        "lost": 1,
+        "broken": 3,
+        "held": 1,
         "skipped": 2,
-        "spent": 1,
+        "out of budget": 1,
         "unconfirmed": 0,
         "error": 1,
     }
@@ -38,10 +38,10 @@ def test_statuses_and_reasons_are_counted() -> None:
 
 
 def test_held_cases_count_as_right_and_broken_ones_as_wrong() -> None:
-    won, lost = sample_results()[0], sample_results()[3]
-    for status in ("lost", "spent", "unconfirmed"):
+    broken, lost = sample_results()[0], sample_results()[3]
+    for status in ("held", "out of budget", "unconfirmed"):
         assert summary([replace(lost, status=status)]).after.value == 1
-    assert summary([won]).after.value == 0
+    assert summary([broken]).after.value == 0
     already_there = replace(lost, status="skipped", reason="already of the class aimed at")
     assert summary([already_there]).after.value == 1
     assert summary([replace(already_there, predicted="negative")]).after.value == 0

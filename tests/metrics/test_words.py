@@ -12,7 +12,7 @@ from brittle.results import Result
 from brittle.text import Text
 
 
-def row(source: str, edits: tuple[Edit, ...], status: str = "won") -> Result:
+def row(source: str, edits: tuple[Edit, ...], status: str = "broken") -> Result:
     base = sample_results()[0]
     fields = (("text", source),)
     return replace(base, fields=fields, original=source, edits=edits, status=status)  # type: ignore[arg-type]
@@ -21,7 +21,7 @@ def row(source: str, edits: tuple[Edit, ...], status: str = "won") -> Result:
 def test_words_are_counted_by_case_against_the_attacked_texts_that_hold_them() -> None:
     source = Text.of("Dull, dull film")
     twice = row("Dull, dull film", diff(source, source.swap(0, "Soft").swap(1, "grey")))
-    lost = row("a dull day", (), status="lost")
+    lost = row("a dull day", (), status="held")
     skipped = row("dull", (), status="skipped")
     (found,) = words_that_break([twice, lost, skipped])
     assert (found.word, found.count, found.seen) == ("dull", 1, 2)
@@ -29,7 +29,7 @@ def test_words_are_counted_by_case_against_the_attacked_texts_that_hold_them() -
 
 
 def test_edits_of_lost_cases_break_nothing() -> None:
-    assert words_that_break([replace(r, status="lost") for r in sample_results()]) == []
+    assert words_that_break([replace(r, status="held") for r in sample_results()]) == []
 
 
 def test_insertions_and_deletions_are_told_apart() -> None:
@@ -52,9 +52,9 @@ def tags(words: Sequence[str], gaps: Sequence[str]) -> list[str]:
 
 def test_parts_of_speech_are_counted_over_all_words_of_won_cases() -> None:
     text = Text.of("Anna sees <b>Bob</b>, who runs")
-    won = row(text.render(), diff(text, text.swap(2, "Rob")))
-    lost = replace(won, status="lost")
-    parts = parts_that_break([won, lost], tags)
+    broken = row(text.render(), diff(text, text.swap(2, "Rob")))
+    lost = replace(broken, status="held")
+    parts = parts_that_break([broken, lost], tags)
     assert [(p.name, p.count, p.of) for p in parts] == [("noun", 1, 2), ("verb", 0, 3)]
 
 

@@ -78,7 +78,7 @@ def make_row() -> MakeRow:
             "attack": "pwws",
             "target": "toy",
             "goal": "untargeted",
-            "status": "won" if edits else "skipped",
+            "status": "broken" if edits else "skipped",
             "reason": "",
             "fields": tuple(text.fields().items()),
             "original": text.render(),

@@ -77,7 +77,7 @@ def test_many_runs_are_compared_as_a_grid(make_run: Callable[..., Any]) -> None:
         for target in ("plain", "hard")
         for attack in ("pwws", "jsma")
     ]
-    runs[3].rows = [replace(r, status="lost") for r in runs[3].rows[:5]]
+    runs[3].rows = [replace(r, status="held") for r in runs[3].rows[:5]]
     told = shown(comparison(runs))
     assert max(map(len, told.splitlines())) <= 80
     assert "accuracy of every target under every attack" in told

@@ -137,9 +137,9 @@ def test_the_summary_needs_no_script(make_run: Callable[..., Any]) -> None:
         "6 of 7 examples answered",
         "3 of 7 examples answered",
         "3 of 5 attacked cases",
-        "mean over 3 won cases",
+        "mean over 3 broken cases",
         "900 rows computed of 1,200 asked",
-        "held: the budget ran out",
+        "not broken when the budget of queries ran out",
         "funny",
         "comical",
         "TimeoutError: no answer in 30 s",
@@ -150,9 +150,9 @@ def test_the_summary_needs_no_script(make_run: Callable[..., Any]) -> None:
 def test_curves_come_from_the_steps(make_run: Callable[..., Any]) -> None:
     run = make_run()
     page = render(run)
-    assert "<b>60.0%</b> won with at most <b>29</b> queries" in page
+    assert "<b>60.0%</b> broken with at most <b>29</b> queries" in page
     run.ways = [Step("a1", 3, 0.7, "negative", 0.7, run.rows[0].edits)]
-    assert "<b>60.0%</b> won with at most <b>31</b> queries" in render(run)
+    assert "<b>60.0%</b> broken with at most <b>31</b> queries" in render(run)
 
 
 def test_an_unfinished_run_says_so(make_run: Callable[..., Any]) -> None:

@@ -23,7 +23,7 @@ def shown(renderable: Any) -> str:
 
 
 def typos(make_row: Callable[..., Result]) -> list[Result]:
-    """Make two won cases: 1 flip and 1 delete of 14 characters, 1 insert of 14."""
+    """Make two broken cases: 1 flip and 1 delete of 14 characters, 1 insert of 14."""
     return [
         make_row("a gloomy story", {1: "gloopy", 2: "stry"}, case="t1"),
         make_row("a gloomy story", {2: "sttory"}, case="t2"),
@@ -60,7 +60,7 @@ def test_confidence_is_drawn_only_for_a_run_that_asked_for_some(make_run: Make) 
     run = make_run(confidence=0.7, goal="untargeted with confidence 0.7")
     run.ways.append(Step("a4", 9, 0.6, "negative", 0.6, ()))
     page = render(run)
-    assert "<b>60.0%</b> (23.1–88.2%) won with a confidence of at least <b>0.7</b>" in page
+    assert "<b>60.0%</b> (23.1–88.2%) broken with a confidence of at least <b>0.7</b>" in page
     assert "60.0% at confidence 0.7" in page and "is not known" in page
 
 
@@ -79,7 +79,7 @@ def test_the_confidence_of_a_targeted_run_is_that_of_its_class(make_run: Make) -
 
 
 def test_words_are_drawn_as_a_histogram_where_they_differ(make_run: Make, make_row: Make) -> None:
-    assert "Most often <b>1 word</b> changed (2 of 3 won)" in render(make_run())
+    assert "Most often <b>1 word</b> changed (2 of 3 broken)" in render(make_run())
     same = [make_row("a dull day", {1: "fine"}, case=str(i)) for i in range(3)]
     assert "Most often" not in render(make_run(same))
 

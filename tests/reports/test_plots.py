@@ -122,7 +122,7 @@ def test_a_confidence_curve_ends_where_it_is_known() -> None:
     (end,) = of(svg, "circle", "fill")
     assert float(end.get("cx", 0)) == pytest.approx(frame.across_at(0.9), abs=0.06)
     assert "20.0% at confidence 0.9" in svg
-    assert {"confidence asked for", "attacked cases won", "0.5", "1.0"} <= set(words(svg))
+    assert {"confidence asked for", "attacked cases broken", "0.5", "1.0"} <= set(words(svg))
 
 
 def test_a_run_that_asked_for_no_confidence_is_a_dot() -> None:
@@ -181,7 +181,7 @@ def test_a_histogram_has_a_bar_for_every_bin() -> None:
     svg = histogram_figure(histogram([1, 1, 3]))
     heights = [float(bar.get("height", 0)) for bar in of(svg, "rect", "fill")]
     assert heights == pytest.approx([heights[0], 0, heights[0] / 2], abs=0.1)
-    assert {"1", "2", "3", "words changed", "won cases"} <= set(words(svg))
+    assert {"1", "2", "3", "words changed", "broken cases"} <= set(words(svg))
     assert "1: 2; 3: 1" in svg
     assert "1–10" in words(histogram_figure(histogram([1, 250])))
 

@@ -27,7 +27,7 @@ def test_the_data_names_every_denominator(make_run: Callable[..., Any]) -> None:
         "over": "examples answered",
     }
     assert data["complete"] is False
-    assert data["statuses"]["won"] == 3
+    assert data["statuses"]["broken"] == 3
     assert data["totals"]["sent"] == 900
 
 

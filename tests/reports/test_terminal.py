@@ -24,7 +24,7 @@ def test_the_summary_fits_and_names_its_denominators(make_run: Callable[..., Any
     assert max(map(len, told.splitlines())) <= 80
     assert "accuracy before        85.7%  48.7–97.4%  6 of 7 examples answered" in told
     assert "attack success         60.0%" in told and "3 of 5 attacked cases" in told
-    assert "won 3 · lost 1 · spent 1" in told
+    assert "broken 3 · held 1 · out of budget 1" in told
     assert "900 rows computed of 1,200 asked (25% saved), 12 calls, 1 min 15 s" in told
     assert "! Incomplete: 8 of 10 cases" in told
     assert "! Confidence is saturated." in told
@@ -87,7 +87,7 @@ def test_texts_cannot_steer_the_terminal(
 
 def test_runs_are_compared_side_by_side_and_in_pairs(make_run: Callable[..., Any]) -> None:
     a = make_run(name="first")
-    b = make_run([replace(r, status="lost") for r in a.rows], name="second", examples=9)
+    b = make_run([replace(r, status="held") for r in a.rows], name="second", examples=9)
     told = shown(comparison([a, b]))
     assert max(map(len, told.splitlines())) <= 80
     assert "paired with first, case by case" in told

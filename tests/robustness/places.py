@@ -188,7 +188,7 @@ def larger(folder: Path) -> None:
         attacked(folder, *FILMS, name=f"fresh-{number}", budget=budget, limit=limit)
         assert contents(folder, "run") == contents(folder, f"fresh-{number}")
         seen = {result.status for result in brittle.open_run("run", folder).results()}
-        assert seen == ({"won", "spent"} if budget else {"won"})
+        assert seen == ({"broken", "out of budget"} if budget else {"broken"})
 
 
 @row("a run, attack, data set or file that is not there", "exit 2, with what was probably meant")

@@ -43,7 +43,7 @@ def test_the_longer_the_texts_the_fewer_at_a_time(words: int, count: int, most: 
     broker = Broker({"scores": make_scores_desk(target)})
     ended = [o for outcomes in Engine(attack, Untargeted(), broker).run(cases) for o in outcomes]
     broker.close()
-    assert {outcome.status for outcome in ended} == {"lost"} and len(ended) == len(cases)
+    assert {outcome.status for outcome in ended} == {"held"} and len(ended) == len(cases)
     assert 0.5 * most <= max(attack.at_work) <= most
 
 

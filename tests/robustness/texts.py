@@ -31,7 +31,7 @@ def empty(folder: Path) -> None:
 @row("one word", "attacked like any other; with the word masked the target reads an empty text")
 def one_word(folder: Path) -> None:
     (result,) = attacked(folder, ("good", "positive"))
-    assert result.status == "won" and result.words == result.words_changed == 1
+    assert result.status == "broken" and result.words == result.words_changed == 1
 
 
 @row("only punctuation", "`skipped`, “nothing to edit”")
@@ -47,13 +47,13 @@ def megabyte(folder: Path) -> None:
     long, short = attacked(folder, (text, "positive"), ("good film", "positive"), target=target)
     assert (long.status, long.reason) == ("skipped", "too long (above 5000)")
     assert len(long.original) > 2**20 and long.original == text and long.queries == 1
-    assert short.status == "won"
+    assert short.status == "broken"
 
 
 @row("emoji", "left where they are: they lie between the words")
 def emoji(folder: Path) -> None:
     (result,) = attacked(folder, ("good👩‍👩‍👧 film ❤️!", "positive"))
-    assert result.status == "won" and result.adversarial is not None
+    assert result.status == "broken" and result.adversarial is not None
     assert result.adversarial.endswith("👩‍👩‍👧 film ❤️!")
 
 
@@ -62,7 +62,7 @@ def right_to_left(folder: Path) -> None:
     target = FakeTarget({"جيد": 2.0, "سيئ": -2.0})
     text = "\u200fفيلم جيد، جدا\u200f"
     (result,) = attacked(folder, (text, "positive"), target=target, **own(folder, {"جيد": ["سيئ"]}))
-    assert result.status == "won" and result.adversarial == text.replace("جيد", "سيئ")
+    assert result.status == "broken" and result.adversarial == text.replace("جيد", "سيئ")
 
 
 @row("combining marks", "a mark belongs to the letter before it and is swapped with its word")
@@ -78,7 +78,7 @@ def nul(folder: Path) -> None:
     text = "good\x00 film\x1b[31m"
     run = brittle.attack(FakeTarget(WEIGHTS), [(text, "positive")], "pwws", folder=folder)
     (result,) = run.results()
-    assert result.original == text and result.status == "won"
+    assert result.original == text and result.status == "broken"
     exported = json.loads(run.export(folder / "rows.jsonl").read_text())
     assert exported["original"] == text and "\x00" in exported["adversarial"]
     page = run.report(folder / "report.html").read_text()
@@ -121,15 +121,15 @@ def unknown_labels(folder: Path) -> None:
         attacked(folder, ("a good film", "pos"), target=target)
     assert target.calls == [] and not list(folder.iterdir())
     (result,) = attacked(folder, ("a good film", "pos"), labels={"pos": "positive"})
-    assert (result.label, result.status) == ("positive", "won")
+    assert (result.label, result.status) == ("positive", "broken")
 
 
 @row("examples without labels", "attacked against the target's own prediction; reports say so")
 def unlabelled(folder: Path) -> None:
     run = brittle.attack(FakeTarget(WEIGHTS), ["a good film", "a bad film"], folder=folder)
     assert [(r.label, r.status) for r in run.results()] == [
-        ("positive", "won"),
-        ("negative", "lost"),
+        ("positive", "broken"),
+        ("negative", "held"),
     ]
     assert run.manifest["reference"] == "predictions" and "prediction" in str(run)
 

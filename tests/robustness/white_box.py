@@ -131,7 +131,7 @@ def long_text(folder: Path) -> None:
             target = here.trained(model, reads=5)
             for attack in attacks:
                 (result,) = here.attacked(target, attack, text, more=ANY.get(attack, ()))
-                assert result.status in ("won", "lost") and result.edits
+                assert result.status in ("broken", "held") and result.edits
                 assert result.adversarial in texts
     # Of an edit that is not read nothing would come, so that no row would show it.
     assert len(texts) > 20 and {told.split(" ", 5)[5] for told in texts} == {text.split(" ", 5)[5]}
@@ -160,7 +160,7 @@ def strange_characters(folder: Path) -> None:
         alphabet = set(folders.load_words(Path(target) / folders.ALPHABET_FILE))
         texts = ("größte вещь 映画 warm", "ÆØÅ ßßß ïïï", "映画", "film 🎬 warm")
         for text, result in zip(texts, here.attacked(target, "hotflip", *texts)):
-            assert result.status in ("won", "lost") and result.original == text
+            assert result.status in ("broken", "held") and result.original == text
             assert set(result.adversarial or "") <= set(text) | alphabet
         # Two characters outside it are one to the model, so that neither becomes the other.
         scores = [r.confidence for r in here.attacked(target, "hotflip", "映 warm", "画 warm")]
@@ -177,7 +177,7 @@ def unknown_words(folder: Path) -> None:
         edits = []
         for attack in ("hotflip-words", "jsma"):
             (result,) = here.attacked(target, attack, "zyx qwv vbn", more=ANY.get(attack, ()))
-            assert result.status in ("won", "lost") and result.queries > 2
+            assert result.status in ("broken", "held") and result.queries > 2
             edits += result.edits
         assert edits and {edit.new.lower() for edit in edits} <= known
 
@@ -241,7 +241,7 @@ def lost_loss(folder: Path) -> None:
         assert str(kept) in told
     with position(folder) as here:
         (result,) = here.attacked(str(kept), "hotflip", "the warm film")
-        assert result.status in ("won", "lost")
+        assert result.status in ("broken", "held")
 
 
 @row(

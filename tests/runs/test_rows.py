@@ -23,7 +23,7 @@ CASE = Case("id", TEXT, 1, None, START)
 def test_a_won_case() -> None:
     first = Improvement(1, 0.25, TEXT, [0.25, 0.75])
     best = Improvement(5, 0.6, TEXT.swap(1, "2"), [0.6, 0.4])
-    outcome = Outcome(CASE, "won", "", 5, (first, best), best)
+    outcome = Outcome(CASE, "broken", "", 5, (first, best), best)
     row = result_of(outcome, JOB)
     assert (row.original, row.adversarial) == ("one two\nthree", "one 2\nthree")
     assert row.fields == (("a", "one two"), ("b", "three"))
@@ -47,5 +47,5 @@ def test_a_case_whose_original_failed() -> None:
 
 def test_a_deleted_word_counts_as_changed() -> None:
     best = Improvement(2, 0.6, TEXT.delete(0), [0.6, 0.4])
-    row = result_of(Outcome(CASE, "won", "", 2, (best,), best), JOB)
+    row = result_of(Outcome(CASE, "broken", "", 2, (best,), best), JOB)
     assert row.adversarial == "two\nthree" and row.words_changed == 1

@@ -22,7 +22,7 @@ EXAMPLES = [
     ("", "negative"),
     ("a bad film", "negative"),
 ]
-STATUSES = ["won", "skipped", "skipped", "lost"]
+STATUSES = ["broken", "skipped", "skipped", "held"]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_row_says_what_was_changed(run: brittle.Run) -> None:
 def test_the_printed_summary(run: brittle.Run) -> None:
     printed = str(run)
     assert "films-1: pwws against fake on examples" in printed
-    assert "1 of 2 attacked cases" in printed and "won 1" in printed
+    assert "1 of 2 attacked cases" in printed and "broken 1" in printed
     assert all(len(line) <= 80 for line in printed.splitlines())
 
 
@@ -136,7 +136,7 @@ def test_runs_are_listed_newest_last_and_only_they(tmp_path: Path) -> None:
 
 def test_winners_are_scored_again(run: brittle.Run) -> None:
     ((result, label, confidence),) = rescore(run, FakeTarget(WEIGHTS))
-    assert (result.status, label, confidence) == ("won", "negative", 0.5)
+    assert (result.status, label, confidence) == ("broken", "negative", 0.5)
     assert still_wins(run, result, label, confidence)
     ((result, label, confidence),) = rescore(run, FakeTarget(WEIGHTS | {"full": 3.0}))
     assert label == "positive" and not still_wins(run, result, label, confidence)
@@ -159,7 +159,7 @@ def test_a_winner_is_held_to_the_goal_of_its_run(tmp_path: Path) -> None:
         confidence=0.6,
     )
     (result,) = run.results()
-    assert result.status == "won"
+    assert result.status == "broken"
     assert still_wins(run, result, "no", 0.6)
     assert not still_wins(run, result, "no", 0.59)
     assert not still_wins(run, result, "other", 0.9), "another class, but not the one aimed at"

@@ -162,7 +162,7 @@ def test_a_live_attack_stands_in_place_of_a_name(tmp_path: Path) -> None:
     target = FakeTarget({"good": 2.0, "good!": -2.0})
     run = brittle.attack(target, [("so good", "positive")], Shout("!"), folder=tmp_path)
     (result,) = run.results()
-    assert (result.attack, result.status, result.adversarial) == ("shout", "won", "so GOOD!")
+    assert (result.attack, result.status, result.adversarial) == ("shout", "broken", "so GOOD!")
     assert run.manifest["settings"] == {"mark": "'!'"}
     with pytest.raises(UsageError, match="settings was"):
         brittle.attack(
@@ -222,7 +222,7 @@ def test_an_attack_that_raises_costs_its_case_alone(tmp_path: Path) -> None:
             yield from super().__call__(case, rng)
 
     run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:3], Clumsy(), folder=tmp_path)
-    assert [r.status for r in run.results()] == ["lost", "error", "lost"]
+    assert [r.status for r in run.results()] == ["held", "error", "held"]
     assert run.results()[1].reason == "the attack raised ZeroDivisionError: oh"
 
 
@@ -240,9 +240,9 @@ def test_a_goal_with_a_label_and_a_confidence(tmp_path: Path) -> None:
     (lost,) = brittle.attack(
         classify, ["good film"], Shout(), toward="other", confidence=0.8, **given
     ).results()
-    assert (lost.status, lost.adversarial_label) == ("lost", "other")
+    assert (lost.status, lost.adversarial_label) == ("held", "other")
     (away,) = brittle.attack(classify, ["good film"], Shout(), toward="no", **given).results()
-    assert away.status == "lost"
+    assert away.status == "held"
     with pytest.raises(UsageError, match=r"Unknown label 'othr'\. Did you mean 'other'"):
         brittle.attack(classify, ["good film"], toward="othr", **given)
     with pytest.raises(UsageError, match="confidence of 2"):
@@ -285,7 +285,7 @@ def test_a_scikit_learn_pipeline_is_attacked_as_it_is(tmp_path: Path) -> None:
     pipeline.fit(train, ["positive", "positive", "negative", "negative"])
     run = brittle.attack(pipeline, [("a good story", "positive")], folder=tmp_path)
     (result,) = run.results()
-    assert result.status in ("won", "lost") and result.predicted == "positive"
+    assert result.status in ("broken", "held") and result.predicted == "positive"
     assert run.manifest["labels"] == ["negative", "positive"]
 
 
@@ -299,7 +299,7 @@ def test_a_function_with_labels_is_attacked_as_it_is(tmp_path: Path) -> None:
         classify, [("win a prize now", "spam")], folder=tmp_path, labels=["ham", "spam"]
     )
     (result,) = run.results()
-    assert (result.status, result.adversarial_label) == ("won", "ham")
+    assert (result.status, result.adversarial_label) == ("broken", "ham")
     assert "prize" not in str(result.adversarial) and result.confidence == 0.9
 
 
@@ -312,5 +312,5 @@ def test_fields_reach_a_function_by_name(tmp_path: Path) -> None:
 
     examples = [{"premise": "it is so", "hypothesis": "good", "label": "yes"}]
     run = brittle.attack(entails, examples, folder=tmp_path, labels=["yes", "no"])
-    assert run.results()[0].status == "won"
+    assert run.results()[0].status == "broken"
     assert {"premise": "it is so", "hypothesis": "good"} in seen

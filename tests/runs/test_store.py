@@ -17,7 +17,7 @@ EXAMPLES = [Example.of("A good film \x00 ❤️", "positive"), Example.of("A bad
 IDS = case_ids(EXAMPLES)
 
 
-def result(case: str, status: str = "won") -> Result:
+def result(case: str, status: str = "broken") -> Result:
     example = EXAMPLES[IDS.index(case)]
     raw = example.fields[0][1]
     edits = (Edit("text", 0, 1, "A", "One"),)
@@ -67,7 +67,7 @@ def test_the_layout_is_plain_sqlite(tmp_path: Path) -> None:
     filled(tmp_path / "run.sqlite").close()
     db = sqlite3.connect(tmp_path / "run.sqlite")
     assert db.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-    assert db.execute("SELECT status, queries FROM results").fetchall() == [("won", 12)]
+    assert db.execute("SELECT status, queries FROM results").fetchall() == [("broken", 12)]
     db.close()
 
 
@@ -90,8 +90,8 @@ def test_the_journal_keeps_answers(tmp_path: Path) -> None:
 
 def test_forgetting_a_status_lets_its_cases_run_again(tmp_path: Path) -> None:
     with filled(tmp_path / "run.sqlite") as store:
-        store.add([result(IDS[1], "spent")], [], {})
-        assert store.forget("spent") == 1
+        store.add([result(IDS[1], "out of budget")], [], {})
+        assert store.forget("out of budget") == 1
         assert store.finished() == {IDS[0]} and len(store.steps()) == 2
 
 

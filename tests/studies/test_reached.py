@@ -25,7 +25,7 @@ def step(case: str, query: int, label: str, confidence: float, new: str) -> Step
     return Step(case, query, 0.5, label, confidence, (Edit("text", 2, 6, "good", new),))
 
 
-ROWS = [row("a", "won"), row("b", "lost"), row("c", "unconfirmed"), row("d", "skipped")]
+ROWS = [row("a", "broken"), row("b", "held"), row("c", "unconfirmed"), row("d", "skipped")]
 STEPS = [
     step("a", 2, "positive", 0.8, "god"),
     step("a", 3, "negative", 0.55, "gxod"),
@@ -37,11 +37,11 @@ STEPS = [
 
 def test_the_first_step_that_is_sure_enough_counts() -> None:
     at_half = at_confidence(ROWS, STEPS, 0.5, asked=0.9)
-    assert [r.status for r in at_half] == ["won", "won", "lost", "skipped"]
+    assert [r.status for r in at_half] == ["broken", "broken", "held", "skipped"]
     assert (at_half[0].queries, at_half[0].adversarial) == (3, "a gxod film")
     assert (at_half[0].characters_changed, at_half[0].adversarial_confidence) == (1, 0.55)
     at_most = at_confidence(ROWS, STEPS, 0.9, asked=0.9)
-    assert [r.status for r in at_most] == ["won", "lost", "lost", "skipped"]
+    assert [r.status for r in at_most] == ["broken", "held", "held", "skipped"]
     assert at_most[0].characters_changed == 2
 
 

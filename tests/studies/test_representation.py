@@ -118,18 +118,20 @@ def test_words_that_have_no_vector_are_refused() -> None:
 
 
 def test_edited_words_come_from_the_clearest_wins() -> None:
-    def won(case: str, confidence: float, *edits: tuple[str, str]) -> Any:
+    def broken(case: str, confidence: float, *edits: tuple[str, str]) -> Any:
         made = tuple(Edit("text", 0, len(old), old, new) for old, new in edits)
         row = sample_results()[0]
-        return replace(row, case=case, status="won", edits=made, adversarial_confidence=confidence)
+        return replace(
+            row, case=case, status="broken", edits=made, adversarial_confidence=confidence
+        )
 
     rows = [
-        won("a", 0.99, ("ships", "hips"), ("mood", "mooP")),
-        won("b", 0.60, ("past", "pas1t")),
-        won("c", 0.70, ("Alps", "llps")),
-        won("d", 0.95, ("good", "terrific")),
-        won("e", 0.50, ("past", "pas1t")),
-        replace(won("f", 0.9, ("you", "yoTu")), status="lost"),
+        broken("a", 0.99, ("ships", "hips"), ("mood", "mooP")),
+        broken("b", 0.60, ("past", "pas1t")),
+        broken("c", 0.70, ("Alps", "llps")),
+        broken("d", 0.95, ("good", "terrific")),
+        broken("e", 0.50, ("past", "pas1t")),
+        replace(broken("f", 0.9, ("you", "yoTu")), status="held"),
     ]
     found = edited_words(rows)
     assert found == [("Alps", "llps"), ("past", "pas1t"), ("ships", "hips"), ("mood", "mooP")]

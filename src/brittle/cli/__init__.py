@@ -201,11 +201,11 @@ def verify(args: argparse.Namespace) -> None:
             ]
         )
     elif not args.quiet:
-        console.show(f"{len(checked) - len(failed)} of {len(checked)} stored winners still win.")
+        console.show(f"{len(checked) - len(failed)} of {len(checked)} broken cases still break.")
         for row, label in failed[:20]:
             console.show(f"  {row.case} is now predicted {label}")
     if failed:
-        raise GateFailed(f"{len(failed)} of {len(checked)} stored winners no longer win.")
+        raise GateFailed(f"{len(failed)} of {len(checked)} broken cases no longer break.")
 
 
 def compare(args: argparse.Namespace) -> None:

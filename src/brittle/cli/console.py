@@ -77,10 +77,10 @@ def _lines(every: float = 5.0) -> Callable[[RunProgress], None]:
 
 
 def _told(p: RunProgress) -> str:
-    attacked = sum(p.counts.get(s, 0) for s in ("won", "lost", "spent", "unconfirmed"))
-    won = p.counts.get("won", 0)
+    attacked = sum(p.counts.get(s, 0) for s in ("broken", "held", "out of budget", "unconfirmed"))
+    broken = p.counts.get("broken", 0)
     rate = p.sent / p.seconds if p.seconds > 0 else 0.0
-    return f"{won}/{attacked} won, {rate:,.0f} rows/s"
+    return f"{broken}/{attacked} broken, {rate:,.0f} rows/s"
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ def runs(folder: str | Path) -> Rows:
                 "attack": run.manifest["attack"],
                 "data": run.manifest["data"],
                 "cases": f"{len(results)}/{run.manifest['examples']}",
-                "won": sum(result.status == "won" for result in results),
+                "broken": sum(result.status == "broken" for result in results),
                 "started": run.manifest["started"],
             }
         )

@@ -71,7 +71,7 @@ def parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         ("show", "show a run: its figures and its clearest examples"),
         ("report", "write a run's HTML report"),
         ("export", "write a run's rows as .csv, .jsonl or .parquet"),
-        ("verify", "score every stored winner of a run again"),
+        ("verify", "score the adversarial text of every broken case again"),
     ):
         example = f"example: {RUN_EXAMPLES[name]}"
         made = commands.add_parser(
@@ -110,7 +110,7 @@ def _attack(
     d.add_argument("--seed", type=int, default=0, help="of the permutation and of the attack")
     g = p.add_argument_group("goal and budget")
     g.add_argument("--toward", metavar="LABEL", help="the label to reach (default: any other)")
-    g.add_argument("--confidence", type=float, help="the confidence a win must have")
+    g.add_argument("--confidence", type=float, help="the confidence an adversarial text must reach")
     g.add_argument("--budget", type=_count, help="the most queries for one case")
     g.add_argument("--max-sent", type=_count, help="the most texts sent to the target in all")
     _target_flags(p)

@@ -59,7 +59,7 @@ def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
     pairs = edited_words(run.results(), args.pairs)
     if not pairs:
         raise UsageError(
-            f"In the run {run.name!r} no winner changed a word by one character. Use a run of "
+            f"In the run {run.name!r} no broken case changed a word by one character. Use a run of "
             "hotflip, key or key-any."
         )
     return opened(run, args), pairs

@@ -16,6 +16,8 @@ from brittle.targets.protocols import Classifies
 QUICK = ("pwws", "genetic", "random-swap")
 """The attacks that need nothing but the sentence."""
 
+STYLES = {"broken": "red", "held": "green", "out of budget": "yellow"}
+
 Found = list[tuple[Result, list[Step]]]
 
 
@@ -59,7 +61,7 @@ def shown(found: Found) -> Any:
         told += f", {result.queries} queries"
         if result.adversarial_label is not None:
             told += f", {plural(result.words_changed, ('word', 'words'))} changed"
-        parts.append(Text(told, style="bold green" if result.status == "won" else "bold"))
+        parts.append(Text(told, style=f"bold {STYLES.get(result.status, '')}".rstrip()))
         if result.edits:
             parts.append(Highlighted(result))
         for step in steps[1:]:

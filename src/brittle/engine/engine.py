@@ -231,7 +231,7 @@ class Engine:
             return False
         if r.spent:
             r.search.close()
-            ended.append(self._outcome(r, "spent", f"budget of {self.budget} queries"))
+            ended.append(self._outcome(r, "out of budget", f"budget of {self.budget} queries"))
             return False
         if r.path is None:
             return self._advance(r, assembled(r.ask, iter(answers)), ended)
@@ -278,7 +278,7 @@ class Engine:
             )
             final = replace(best, loss=float(loss[0]), payload=payload)
             if won[0]:
-                ended.append(self._outcome(r, "won", "", final))
+                ended.append(self._outcome(r, "broken", "", final))
             else:
                 reason = "scored again alone, it no longer wins"
                 ended.append(self._outcome(r, "unconfirmed", reason, final))
@@ -288,7 +288,7 @@ class Engine:
             r.ask = r.search.send(answer)
             return True
         except StopIteration:
-            ended.append(self._outcome(r, "lost", ""))
+            ended.append(self._outcome(r, "held", ""))
         except BrittleError:
             raise
         except Exception as error:

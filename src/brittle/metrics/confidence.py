@@ -48,7 +48,7 @@ def success_by_confidence(
 
     An answer counts if its label is not the reference, or, with `toward`, if it is that label.
     `asked` is the confidence the run's goal asked for. At `asked` the share is the run's success:
-    a step that reaches the whole goal counts only in a won case, for elsewhere it was not
+    a step that reaches the whole goal counts only in a broken case, for elsewhere it was not
     confirmed. Below, a case counts as soon as one of its steps got there. Steps are improvements
     of the loss: with two classes that misses nothing that was tried; with more, a candidate may
     be surer of one wrong class and yet no improvement, so that the share is a lower bound.
@@ -66,7 +66,7 @@ def success_by_confidence(
 
     def reach(row: Result, label: str | None, confidence: float | None) -> None:
         is_wrong = label != row.label if toward is None else label == toward
-        if confidence is None or not is_wrong or (confidence >= goal and row.status != "won"):
+        if confidence is None or not is_wrong or (confidence >= goal and row.status != "broken"):
             return
         best[row.case] = max(best.get(row.case, 0.0), confidence)
 

@@ -24,7 +24,7 @@ class Confusion:
 def confusion(results: Sequence[Result], labels: Sequence[str] = ()) -> Confusion:
     """Count reference against prediction, on the originals and under attack.
 
-    Under attack a won case counts as what its adversarial text is taken for, every other case as
+    Under attack a broken case counts as what its adversarial text is taken for, every other case as
     its original is. Labels that only the rows know come after the given ones, sorted.
 
     >>> from brittle.metrics.samples import sample_results
@@ -41,7 +41,7 @@ def confusion(results: Sequence[Result], labels: Sequence[str] = ()) -> Confusio
 
 
 def _under_attack(result: Result, predicted: str) -> str:
-    if result.status == "won" and result.adversarial_label is not None:
+    if result.status == "broken" and result.adversarial_label is not None:
         return result.adversarial_label
     return predicted
 

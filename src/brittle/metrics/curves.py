@@ -12,30 +12,30 @@ from brittle.results import Result, Step
 
 @dataclass(frozen=True)
 class Curve:
-    """How many of `of` attacked cases are won at a cost of x or less.
+    """How many of `of` attacked cases are broken at a cost of x or less.
 
-    `points` holds a pair (x, cases won so far) wherever the count rises; up to `end` the curve is
-    known: the most queries of any attacked case, won or not, or one word beyond the last rise.
+    `points` holds a pair (x, cases broken so far) wherever the count rises. Up to `end` the curve
+    is known: the most queries of any attacked case, or one word beyond the last rise.
     """
 
     points: tuple[tuple[int, int], ...]
     of: int
     end: int
 
-    def won(self, x: int) -> int:
-        """Count the cases won at a cost of x or less."""
+    def broken(self, x: int) -> int:
+        """Count the cases broken at a cost of x or less."""
         at = bisect_right(self.points, (x, self.of))
         return self.points[at - 1][1] if at else 0
 
     def share(self, x: int) -> float:
-        """Give the share of attacked cases won at a cost of x or less."""
-        return self.won(x) / self.of if self.of else 0.0
+        """Give the share of attacked cases broken at a cost of x or less."""
+        return self.broken(x) / self.of if self.of else 0.0
 
 
 def success_by_queries(results: Sequence[Result], steps: Iterable[Step]) -> Curve:
-    """Draw success against the queries of one case: a budget of x would have won this share.
+    """Draw success against the queries of one case: a budget of x would have broken this share.
 
-    A won case counts at the query that found its winner, which may come before the last query of
+    A broken case counts at the query that found its winner, which may come before the last query of
     the batch it was asked in.
 
     >>> from brittle.metrics.samples import sample_results, sample_steps
@@ -43,10 +43,10 @@ def success_by_queries(results: Sequence[Result], steps: Iterable[Step]) -> Curv
     >>> curve.points, curve.of, curve.share(25)
     (((16, 1), (22, 2), (29, 3)), 5, 0.4)
     """
-    winners = {r.case: r for r in results if r.status == "won"}
-    found = {case: r.queries for case, r in winners.items()}
+    broken_rows = {r.case: r for r in results if r.status == "broken"}
+    found = {case: r.queries for case, r in broken_rows.items()}
     for step in steps:
-        winner = winners.get(step.case)
+        winner = broken_rows.get(step.case)
         if winner is not None and step.edits == winner.edits:
             found[step.case] = step.query
     attacked = [r for r in results if r.status in ATTACKED]
@@ -54,13 +54,13 @@ def success_by_queries(results: Sequence[Result], steps: Iterable[Step]) -> Curv
 
 
 def success_by_words(results: Sequence[Result]) -> Curve:
-    """Draw success against the words changed: this share is won with x words or fewer.
+    """Draw success against the words changed: this share is broken with x words or fewer.
 
     >>> from brittle.metrics.samples import sample_results
     >>> success_by_words(sample_results()).points
     ((1, 2), (2, 3))
     """
-    costs = [r.words_changed for r in results if r.status == "won"]
+    costs = [r.words_changed for r in results if r.status == "broken"]
     attacked = sum(r.status in ATTACKED for r in results)
     return _curve(costs, attacked, max(costs, default=0) + 1)
 

@@ -1,4 +1,4 @@
-"""How many words the won cases replaced, as a histogram."""
+"""How many words the broken cases replaced, as a histogram."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Histogram:
 
 
 def words_histogram(results: Sequence[Result], most: int = MOST_BINS) -> Histogram:
-    """Count the won cases by the number of words they changed.
+    """Count the broken cases by the number of words they changed.
 
     >>> from brittle.metrics.samples import sample_results
     >>> [(b.low, b.count) for b in words_histogram(sample_results()).bins]
     [(1, 2), (2, 1)]
     """
-    return histogram([r.words_changed for r in results if r.status == "won"], most)
+    return histogram([r.words_changed for r in results if r.status == "broken"], most)
 
 
 def histogram(values: Sequence[int], most: int = MOST_BINS) -> Histogram:

@@ -14,9 +14,9 @@ _MOST_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class Operations:
-    """How many characters were flipped (replaced), inserted and deleted in won cases.
+    """How many characters were flipped (replaced), inserted and deleted in broken cases.
 
-    `share` is the mean, over won cases, of the operations of a case over the characters of its
+    `share` is the mean, over broken cases, of the operations of a case over the characters of its
     original.
     """
 
@@ -49,7 +49,7 @@ def operations(results: Sequence[Result], level: float = 0.95, seed: int = 0) ->
     >>> found.flips, found.inserts, found.deletes, found.total
     (14, 2, 2, 18)
     >>> round(found.share.value, 3), found.share.over
-    (0.306, 'won cases')
+    (0.306, 'broken cases')
     """
     flips = inserts = deletes = 0
     for row in _won(results):
@@ -60,21 +60,21 @@ def operations(results: Sequence[Result], level: float = 0.95, seed: int = 0) ->
 
 
 def characters_share(results: Sequence[Result], level: float = 0.95, seed: int = 0) -> Figure:
-    """Give the mean share of the original's characters that won cases changed.
+    """Give the mean share of the original's characters that broken cases changed.
 
     >>> from brittle.metrics.samples import sample_results
     >>> round(characters_share(sample_results()).value, 3)
     0.306
     """
     shares = [r.characters_changed / len(r.original) for r in _won(results) if r.original]
-    return mean(shares, "won cases", level, seed)
+    return mean(shares, "broken cases", level, seed)
 
 
 def is_by_characters(results: Sequence[Result]) -> bool:
     """Say whether edits keep words recognisable, as character attacks do.
 
-    They do if in the median won case at most half of the characters of the edited stretches
-    changed (of each, the longer side counts). Without won cases with edits the answer is no.
+    They do if in the median broken case at most half of the characters of the edited stretches
+    changed (of each, the longer side counts). Without broken cases with edits the answer is no.
 
     >>> from brittle.metrics.samples import sample_results
     >>> is_by_characters(sample_results())
@@ -132,4 +132,4 @@ def _alike(a: str, b: str) -> int:
 
 
 def _won(results: Sequence[Result]) -> list[Result]:
-    return [r for r in results if r.status == "won"]
+    return [r for r in results if r.status == "broken"]

@@ -49,7 +49,7 @@ def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95) -> Pai
     >>> from dataclasses import replace
     >>> from brittle.metrics.samples import sample_results
     >>> rows = sample_results()
-    >>> better = [replace(row, status="won") if row.status == "lost" else row for row in rows]
+    >>> better = [replace(row, status="broken") if row.status == "held" else row for row in rows]
     >>> found = paired(rows, better)
     >>> found.success.both, found.success.only_b, round(found.success.difference, 3)
     (3, 1, 0.2)
@@ -62,8 +62,8 @@ def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95) -> Pai
     judged = [(x, y) for x, y in pairs if is_judged(x) and is_judged(y)]
     before = [(x.predicted == x.label, y.predicted == y.label) for x, y in judged]
     right = [(is_right_after(x), is_right_after(y)) for x, y in judged]
-    won = [(x.status == "won", y.status == "won") for x, y in fought]
-    return Paired(len(pairs), *(contrast(outcomes, level) for outcomes in (before, right, won)))
+    broken = [(x.status == "broken", y.status == "broken") for x, y in fought]
+    return Paired(len(pairs), *(contrast(outcomes, level) for outcomes in (before, right, broken)))
 
 
 def contrast(outcomes: Sequence[tuple[bool, bool]], level: float = 0.95) -> Contrast:

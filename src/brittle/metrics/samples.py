@@ -11,14 +11,15 @@ from brittle.text import Text
 
 
 def sample_results() -> list[Result]:
-    """Give three won cases, one lost, one spent, two skipped and one that failed."""
+    """Give three broken cases, one held, one out of budget, two skipped and one that failed."""
     return [
-        _row("a1", "won", "a warm and funny film", {3: "comical"}, "positive", 24),
-        _row("a2", "won", "the plot is dull", {1: "plan", 3: "soft"}, "negative", 31),
-        _row("a3", "won", "truly funny, never cruel", {1: "odd"}, "positive", 18),
-        _row("a4", "lost", "a masterpiece of quiet grief", {3: "calm"}, "positive", 40),
+        _row("a1", "broken", "a warm and funny film", {3: "comical"}, "positive", 24),
+        _row("a2", "broken", "the plot is dull", {1: "plan", 3: "soft"}, "negative", 31),
+        _row("a3", "broken", "truly funny, never cruel", {1: "odd"}, "positive", 18),
+        _row("a4", "held", "a masterpiece of quiet grief", {3: "calm"}, "positive", 40),
         _row(
-            "a5", "spent", "dull, dull, dull", {0: "soft"}, "negative", 50, "budget of 50 queries"
+            *("a5", "out of budget", "dull, dull, dull", {0: "soft"}, "negative", 50),
+            "budget of 50 queries",
         ),
         _row("a6", "skipped", "not bad at all", {}, "positive", 1, "already wrong"),
         _row("a7", "skipped", "?!", {}, "negative", 1, "nothing to edit"),
@@ -33,7 +34,9 @@ def sample_steps() -> list[Step]:
         if r.predicted is not None and r.confidence is not None:
             steps.append(Step(r.case, 1, 1 - r.confidence, r.predicted, r.confidence, ()))
         if r.adversarial_label is not None and r.adversarial_confidence is not None:
-            loss = r.adversarial_confidence if r.status == "won" else 1 - r.adversarial_confidence
+            loss = (
+                r.adversarial_confidence if r.status == "broken" else 1 - r.adversarial_confidence
+            )
             found = r.adversarial_label, r.adversarial_confidence, r.edits
             # A round offers its candidates together; the winner need not be the last of them.
             steps.append(Step(r.case, r.queries - 2, loss, *found))
@@ -68,7 +71,7 @@ def _row(
         label=label,
         predicted=other if reason == "already wrong" else label,
         confidence=0.9 if label else None,
-        adversarial_label=(other if status == "won" else label) if edits else None,
+        adversarial_label=(other if status == "broken" else label) if edits else None,
         adversarial_confidence=0.7 if edits else None,
         queries=queries,
         words=len(text),

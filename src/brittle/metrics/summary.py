@@ -11,7 +11,7 @@ from brittle.asks import STATUSES, Status
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result
 
-ATTACKED: tuple[Status, ...] = ("won", "lost", "spent", "unconfirmed")
+ATTACKED: tuple[Status, ...] = ("broken", "held", "out of budget", "unconfirmed")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Summary:
 
     `before` and `after` are the accuracy on the originals and under attack, over the same
     examples; `success` is over the attacked cases; `queries` is a mean over these, `words` and
-    `share` (of the text's words) are means over the won ones. `reasons` counts why cases were
+    `share` (of the text's words) are means over the broken ones. `reasons` counts why cases were
     skipped or failed.
     """
 
@@ -71,11 +71,11 @@ def summary(
     """
     judged = [r for r in results if is_judged(r)]
     attacked = [r for r in results if r.status in ATTACKED]
-    won = [r for r in results if r.status == "won"]
+    broken = [r for r in results if r.status == "broken"]
     counts = Counter(r.status for r in results)
     right_before = sum(r.predicted == r.label for r in judged)
     right_after = sum(is_right_after(r) for r in judged)
-    shares = [r.words_changed / r.words for r in won if r.words]
+    shares = [r.words_changed / r.words for r in broken if r.words]
     return Summary(
         cases=len(results),
         planned=len(results) if planned is None else planned,
@@ -83,10 +83,10 @@ def summary(
         reasons=_reasons(results),
         before=rate(right_before, len(judged), "examples answered", level),
         after=rate(right_after, len(judged), "examples answered", level),
-        success=rate(len(won), len(attacked), "attacked cases", level),
+        success=rate(len(broken), len(attacked), "attacked cases", level),
         queries=mean([r.queries for r in attacked], "attacked cases", level, seed),
-        words=mean([r.words_changed for r in won], "won cases", level, seed),
-        share=mean(shares, "won cases", level, seed),
+        words=mean([r.words_changed for r in broken], "broken cases", level, seed),
+        share=mean(shares, "broken cases", level, seed),
     )
 
 
@@ -101,7 +101,7 @@ def is_judged(result: Result) -> bool:
 
 def is_right_after(result: Result) -> bool:
     """Say whether the target was right on the original and the attack did not break it."""
-    return result.status != "won" and result.predicted == result.label
+    return result.status != "broken" and result.predicted == result.label
 
 
 def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:
@@ -119,7 +119,7 @@ def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:
 def mean(values: Sequence[float], over: str, level: float = 0.95, seed: int = 0) -> Figure:
     """Give a mean as a figure with a bootstrap interval.
 
-    >>> mean([1, 2, 6], "won cases").value
+    >>> mean([1, 2, 6], "broken cases").value
     3.0
     """
     if not values:

@@ -21,9 +21,9 @@ _PART_OF_TAG = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
 
 @dataclass(frozen=True)
 class BrokenWord:
-    """A word that was changed in won cases.
+    """A word that was changed in broken cases.
 
-    `count` won cases changed it, of `seen` attacked cases that contain it; `replacements` lists
+    `count` broken cases changed it, of `seen` attacked cases that contain it; `replacements` lists
     what came in its place, most frequent first. An inserted word has the empty string as `word`.
     """
 
@@ -35,7 +35,7 @@ class BrokenWord:
 
 @dataclass(frozen=True)
 class PartOfSpeech:
-    """A part of speech: `count` of its `of` words in won cases were changed."""
+    """A part of speech: `count` of its `of` words in broken cases were changed."""
 
     name: str
     count: int
@@ -43,7 +43,7 @@ class PartOfSpeech:
 
 
 def words_that_break(results: Sequence[Result]) -> list[BrokenWord]:
-    """List the words changed in won cases, the most frequent first; case-blind.
+    """List the words changed in broken cases, the most frequent first; case-blind.
 
     >>> from brittle.metrics.samples import sample_results
     >>> for broken in words_that_break(sample_results())[:2]:
@@ -59,7 +59,7 @@ def words_that_break(results: Sequence[Result]) -> list[BrokenWord]:
             continue
         seen.update({word.lower() for _, raw in r.fields for word in words_of(raw)})
         seen[""] += 1
-        if r.status != "won":
+        if r.status != "broken":
             continue
         pairs = [pair for edit in r.edits for pair in changed_words(edit)]
         cases.update({old for old, _ in pairs})
@@ -94,7 +94,7 @@ def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
 def parts_that_break(
     results: Sequence[Result], tagger: Tagger | None = None, most: int = MOST_TAGGED
 ) -> list[PartOfSpeech]:
-    """Count for every part of speech how many of its words in won cases were changed.
+    """Count for every part of speech how many of its words in broken cases were changed.
 
     Words are tagged in their texts, by `tagger(words, gaps around them)`. `most` limits the words
     that are tagged, in the order of the rows, so that a report on long texts does not take
@@ -115,7 +115,7 @@ def parts_that_break(
     of: Counter[str] = Counter()
     tagged = 0
     for r in results:
-        if r.status != "won":
+        if r.status != "broken":
             continue
         if tagged >= most:
             break

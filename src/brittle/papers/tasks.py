@@ -116,8 +116,8 @@ def attack(
     say = _seldom(work.report)
 
     def report(progress: Any) -> None:
-        won = progress.counts.get("won", 0)
-        say(f"{progress.done:,} of {progress.planned:,} cases, {won:,} won")
+        broken = progress.counts.get("broken", 0)
+        say(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} broken")
 
     run = run_attack(
         open_model(work.needs[target]),

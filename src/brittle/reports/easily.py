@@ -23,8 +23,8 @@ def easily_section(results: Sequence[Result], run: StoredRun) -> str:
         _card(_told(words, "word changed", "words changed"), curve_figure(words, "words changed")),
     ]
     note = (
-        f"Share of the {number(queries.of)} attacked cases won at this cost or less; the band is "
-        "the 95% interval."
+        f"Share of the {number(queries.of)} attacked cases broken at this cost or less; the band "
+        "is the 95% interval."
     )
     sure = _confidence(run, results, steps)
     if sure is not None:
@@ -57,20 +57,20 @@ def _card(told: str, figure: str) -> str:
 
 
 def _told(curve: Curve, one: str, many: str) -> str:
-    """Say a curve in a sentence: at what cost half is won, or how far it came."""
-    half = next((x for x, won in curve.points if 2 * won >= curve.of), None)
+    """Say a curve in a sentence: at what cost half is broken, or how far it came."""
+    half = next((x for x, broken in curve.points if 2 * broken >= curve.of), None)
     if half is not None:
         share, cost = percent(curve.share(half)), half
     else:
         share, cost = percent(curve.share(curve.end)), curve.end
     unit = one if cost == 1 else many
-    return f"<b>{share}</b> won with at most <b>{number(cost)}</b> {unit}"
+    return f"<b>{share}</b> broken with at most <b>{number(cost)}</b> {unit}"
 
 
 def _confidence_told(curve: ConfidenceCurve) -> str:
     figure = curve.figure(curve.known)
     share, within = percent(figure.value), interval(figure, percent)
-    return f"<b>{share}</b> ({within}) won with a confidence of at least <b>{curve.known:g}</b>"
+    return f"<b>{share}</b> ({within}) broken with a confidence of at least <b>{curve.known:g}</b>"
 
 
 def _words_told(spread: Histogram) -> str:
@@ -78,4 +78,4 @@ def _words_told(spread: Histogram) -> str:
     words = (
         plural(top.low, ("word", "words")) if top.low == top.high else f"{top.low}–{top.high} words"
     )
-    return f"Most often <b>{words}</b> changed ({number(top.count)} of {number(spread.of)} won)"
+    return f"Most often <b>{words}</b> changed ({number(top.count)} of {number(spread.of)} broken)"

@@ -27,10 +27,10 @@ def edited_section(results: Sequence[Result]) -> str:
         '<th scope="col">operation</th><th scope="col" class="n">count</th><th scope="col"></th>'
         f'<th scope="col" class="n">share</th></tr></thead><tbody>{rows}</tbody></table></div>'
         '<p class="small">The fewest characters flipped (replaced), inserted and deleted that make '
-        "the adversarial texts of won cases; of several such ways the one with the most flips.</p>"
+        "the adversarial texts of broken cases; of several ways the one with the most flips.</p>"
         '</div><div class="cards single"><div class="card"><h3>share of characters</h3>'
         f'<p class="value">{percent(mean.value)}</p>'
         f'<p class="within">{interval(mean, percent)}</p>'
-        f'<p class="over">mean over {number(mean.of)} won cases: edits over the characters of the '
-        "original</p></div></div></div></section>"
+        f'<p class="over">mean over {number(mean.of)} broken cases: edits over the characters of '
+        "the original</p></div></div></div></section>"
     )

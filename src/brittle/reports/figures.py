@@ -16,14 +16,16 @@ MOST_POINTS = 240
 
 
 def curve_figure(curve: Curve, axis: str) -> str:
-    """Draw the share of attacked cases won against what each cost, with its interval."""
+    """Draw the share of attacked cases broken against what each cost, with its interval."""
     ticks = nice_ticks(curve.end)
     frame = PlotArea((0.0, max(ticks[-1], 1.04 * curve.end, 1)), across=axis)
     line, band = _paths(_thinned(curve), curve, frame)
-    told = f"{percent(curve.share(curve.end))} of {number(curve.of)} attacked cases won by the end"
+    told = (
+        f"{percent(curve.share(curve.end))} of {number(curve.of)} attacked cases broken by the end"
+    )
     body = f'<path class="band" d="{band}"/><path class="line" d="{line}"/>'
     x_ticks = [(tick, number(tick)) for tick in ticks]
-    label = f"Share of attacked cases won against {axis}: {told}"
+    label = f"Share of attacked cases broken against {axis}: {told}"
     return drawn(frame, label, x_ticks, SHARES, body)
 
 
@@ -56,6 +58,15 @@ def bar(share: float, kind: str = "") -> str:
     )
 
 
+def css_class(status: Status) -> str:
+    """Return the class of the style sheet that colours a status.
+
+    >>> css_class("out of budget")
+    'is-out-of-budget'
+    """
+    return "is-" + status.replace(" ", "-")
+
+
 def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
     """Draw how the cases ended as one stacked bar."""
     total = sum(count for _, count in counts)
@@ -66,7 +77,9 @@ def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
     for status, count in counts:
         width = 1000 * count / total
         shown = max(width - 2, 1)
-        parts.append(f'<rect class="is-{status}" x="{at:.1f}" width="{shown:.1f}" height="14"/>')
+        parts.append(
+            f'<rect class="{css_class(status)}" x="{at:.1f}" width="{shown:.1f}" height="14"/>'
+        )
         at += width
     return "".join(parts) + "</svg>"
 
@@ -87,10 +100,10 @@ def _paths(points: Sequence[tuple[int, int]], curve: Curve, frame: PlotArea) -> 
         return f"M{frame.left} {up(0):.1f}H{frame.right}", ""
     line = [f"M{across(0):.1f} {up(0):.1f}"]
     upper, lower = [f"M{across(points[0][0]):.1f} {up(0):.1f}"], []
-    for (x, won), (following, _) in zip(points, [*points[1:], (curve.end, 0)]):
-        low, high = wilson(won, curve.of)
+    for (x, broken), (following, _) in zip(points, [*points[1:], (curve.end, 0)]):
+        low, high = wilson(broken, curve.of)
         here, there = across(x), across(max(following, x))
-        line.append(f"H{here:.1f}V{up(won / curve.of):.1f}")
+        line.append(f"H{here:.1f}V{up(broken / curve.of):.1f}")
         upper.append(f"L{here:.1f} {up(high):.1f}H{there:.1f}")
         lower.append(f"L{there:.1f} {up(low):.1f}H{here:.1f}")
     line.append(f"H{across(curve.end):.1f}")

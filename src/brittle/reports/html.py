@@ -20,7 +20,7 @@ from brittle.metrics.confusion import confusion
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.easily import easily_section
 from brittle.reports.edited import edited_section
-from brittle.reports.figures import scale_figure, status_bar
+from brittle.reports.figures import css_class, scale_figure, status_bar
 from brittle.reports.island import island
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import escaped
@@ -138,7 +138,7 @@ def _how_it_ended(figures: Summary) -> str:
     if not counts:
         return "<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>"
     items = "".join(
-        f'<li class="is-{status}"><b>{number(count)}</b> {status} '
+        f'<li class="{css_class(status)}"><b>{number(count)}</b> {status} '
         f"<span>{MEANING[status]}{_reasons(figures, status)}</span></li>"
         for status, count in counts
     )
@@ -168,7 +168,7 @@ def _what_breaks(results: Sequence[Result]) -> str:
 
 def _cases(figures: Summary) -> str:
     chips = "".join(
-        f'<label class="chip is-{status}"><input type="checkbox" value="{status}" checked>'
+        f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}" checked>'
         f"{status} <b>{number(count)}</b></label>"
         for status, count in ended(figures)
     )

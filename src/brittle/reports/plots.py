@@ -30,7 +30,7 @@ def confidence_figure(
     """
     start = _beginning(list(curves.values()))
     names = tuple(curves) if len(curves) > 1 else ()
-    across, up = "confidence asked for", "attacked cases won"
+    across, up = "confidence asked for", "attacked cases broken"
     frame = PlotArea((start, 1.0), (0.0, 1.0), across, up, title, names, "line", 1, width, height)
     bands, lines, told = [], [], []
     for n, (name, curve) in enumerate(curves.items()):
@@ -43,7 +43,7 @@ def confidence_figure(
         at = f"{percent(curve.share(curve.known))} at confidence {curve.known:.2g}"
         told.append(f"{name}: {at}" if name else at)
     ticks = [(n / 10, f"{n / 10:.1f}") for n in range(round(10 * start), 11)]
-    label = f"Attacked cases won against the confidence asked for. {'; '.join(told)}"
+    label = f"Attacked cases broken against the confidence asked for. {'; '.join(told)}"
     return drawn(frame, label, ticks, SHARES, "".join(bands + lines))
 
 
@@ -86,7 +86,7 @@ def grid_figure(grid: Grid, title: str = "", width: int | None = None, height: i
 def histogram_figure(
     histogram: Histogram,
     across: str = "words changed",
-    up: str = "won cases",
+    up: str = "broken cases",
     title: str = "",
     width: int = 420,
     height: int = 250,

@@ -36,7 +36,7 @@
   };
 
   const keys = {
-    clearest: (one) => (one.status === "won" ? one.words - (one.after || 0) : null),
+    clearest: (one) => (one.status === "broken" ? one.words - (one.after || 0) : null),
     run: (one) => one.order,
     queries: (one) => one.queries,
     words: (one) => (one.edits.length ? one.words : null),
@@ -146,7 +146,7 @@
     if (one.label !== null && one.label !== one.predicted) told.append(", should be ", isolated(one.label));
     if (one.found !== null && one.edits.length) {
       told.append(" → ", element("b", "", isolated(one.found)), percent(one.after));
-      if (one.status !== "won") told.append(" at best");
+      if (one.status !== "broken") told.append(" at best");
     }
     return told;
   };
@@ -165,7 +165,7 @@
       element("span", "costs", changed + plural(one.queries, "query", "queries")),
       link,
     );
-    return element("article", `card case is-${one.status}`, head, texts(one, false));
+    return element("article", `card case is-${one.status.replaceAll(" ", "-")}`, head, texts(one, false));
   };
 
   const draw = () => {

@@ -16,7 +16,7 @@ MOST_LABELS = 12
 
 
 def words_table(results: Sequence[Result]) -> str:
-    """List the words changed most often in won cases, with what replaced them."""
+    """List the words changed most often in broken cases, with what replaced them."""
     found = words_that_break(results)
     if not found:
         return ""
@@ -35,12 +35,14 @@ def words_table(results: Sequence[Result]) -> str:
 
 
 def parts_table(results: Sequence[Result]) -> str:
-    """Show for every part of speech how much of it was changed in won cases."""
+    """Show for every part of speech how much of it was changed in broken cases."""
     parts = parts_that_break(results)
     changed = sum(part.count for part in parts)
     is_all = sum(part.of for part in parts) < MOST_TAGGED
     which = (
-        "Words of won cases" if is_all else f"The first {number(MOST_TAGGED)} words of won cases"
+        "Words of broken cases"
+        if is_all
+        else f"The first {number(MOST_TAGGED)} words of broken cases"
     )
     rows = "".join(
         f'<tr><th scope="row">{escaped(part.name)}</th><td class="n">{number(part.count)}</td>'

@@ -16,9 +16,9 @@ _ODD = regex.compile(r"[\p{Cc}--[\n\t]]|[\p{Bidi_Control}]|\p{Cs}", regex.V1)
 
 
 def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
-    """Pick the won cases with the fewest words changed, then the highest confidence."""
-    won = [r for r in results if r.status == "won"]
-    return sorted(won, key=lambda r: (r.words_changed, -(r.adversarial_confidence or 0)))[:n]
+    """Pick the broken cases with the fewest words changed, then the highest confidence."""
+    broken = [r for r in results if r.status == "broken"]
+    return sorted(broken, key=lambda r: (r.words_changed, -(r.adversarial_confidence or 0)))[:n]
 
 
 def pieces(raw: str, edits: Sequence[Edit], around: int | None = None) -> list[Piece]:

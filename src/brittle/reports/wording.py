@@ -14,10 +14,10 @@ from brittle.results import Result
 NO_VALUE = "–"
 Write = Callable[[float | None], str]
 MEANING: Mapping[Status, str] = {
-    "won": "broken: an adversarial text was found and confirmed",
-    "lost": "held: the attack ended without success",
-    "spent": "held: the budget ran out",
-    "unconfirmed": "held: the winner no longer won when scored alone",
+    "broken": "an adversarial text was found and confirmed",
+    "held": "the attack ended without success",
+    "out of budget": "not broken when the budget of queries ran out",
+    "unconfirmed": "not broken: scored alone, the text found no longer reaches the goal",
     "skipped": "not attacked",
     "error": "failed, left out of every figure",
 }
@@ -67,7 +67,7 @@ def statuses(summary: Summary) -> str:
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
     >>> statuses(summary(sample_results()))
-    'won 3 · lost 1 · spent 1 · skipped 2 (already wrong 1, nothing to edit 1) · error 1'
+    'broken 3 · held 1 · out of budget 1 · skipped 2 (already wrong 1, nothing to edit 1) · error 1'
     """
     words = []
     for status, count in ended(summary):
@@ -86,9 +86,9 @@ def edited(results: Sequence[Result]) -> list[str]:
     []
     >>> from dataclasses import replace
     >>> from brittle.edits import Edit
-    >>> won = sample_results()[0]
+    >>> broken = sample_results()[0]
     >>> edit = Edit("text", 11, 16, "funny", "fuumny")
-    >>> edited([replace(won, edits=(edit,), characters_changed=2)])
+    >>> edited([replace(broken, edits=(edit,), characters_changed=2)])
     ['2 character edits: 50.0% flips, 50.0% inserts, 0.0% deletes']
     """
     if not is_by_characters(results):

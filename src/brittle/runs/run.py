@@ -135,7 +135,7 @@ def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:
     locked = run.manifest.get("locked", [])
     checked = []
     for result in run.results():
-        if result.status != "won" or result.adversarial is None:
+        if result.status != "broken" or result.adversarial is None:
             continue
         text = Text.of(_adversarial_fields(result), locked)
         scores = np.asarray(target.scores([text])[0])

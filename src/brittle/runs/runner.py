@@ -157,7 +157,7 @@ def _opened(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool)
                 f"{manifest[what]}; it can only be extended. Choose another --name, or --new."
             )
     if _more(manifest["budget"], was["budget"]):
-        store.forget("spent")
+        store.forget("out of budget")
     if retry_errors:
         store.forget("error")
     store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})

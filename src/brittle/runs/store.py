@@ -28,7 +28,10 @@ from brittle.errors import StoreError, UsageError
 from brittle.results import Result, Step
 
 APPLICATION_ID = 0x62726974
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+FORMER_STATUSES = {"won": "broken", "lost": "held", "spent": "out of budget"}
+"""The names of statuses in layout 1; all else is the same. Opened to write, a file becomes 2."""
 
 _LAYOUT = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -91,6 +94,7 @@ class Store:
             with _told(path):
                 store._db.execute("PRAGMA journal_mode=WAL")
                 store._db.execute("PRAGMA synchronous=NORMAL")
+                _update(store._db)
             failure.pop_all()
         return store
 
@@ -193,7 +197,8 @@ class Store:
     def counts(self) -> dict[str, int]:
         """Count the results by status."""
         with _told(self.path):
-            return dict(self._db.execute("SELECT status, count(*) FROM results GROUP BY status"))
+            rows = self._db.execute("SELECT status, count(*) FROM results GROUP BY status")
+            return {FORMER_STATUSES.get(status, status): count for status, count in rows}
 
     def results(self) -> list[Result]:
         """Give all results in the order of the examples."""
@@ -257,16 +262,24 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
         found = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
-    if (found, version) != (APPLICATION_ID, VERSION):
+    if found != APPLICATION_ID or version not in READABLE:
         db.close()
     if found != APPLICATION_ID:
         raise UsageError(f"{path} is an SQLite file, but not a run of brittle.")
-    if version != VERSION:
+    if version not in READABLE:
         raise UsageError(
-            f"{path} has layout {version}, this brittle reads layout {VERSION}. "
+            f"{path} has layout {version}, this brittle reads layouts up to {VERSION}. "
             "Use the version of brittle that wrote it."
         )
     return db
+
+
+def _update(db: sqlite3.Connection) -> None:
+    """Bring a file of an earlier layout to the present one, in one transaction."""
+    with db:
+        for former, status in FORMER_STATUSES.items():
+            db.execute("UPDATE results SET status = ? WHERE status = ?", (status, former))
+        db.execute(f"PRAGMA user_version={VERSION}")
 
 
 def _locked(path: Path) -> IO[bytes]:
@@ -325,6 +338,7 @@ def _result(row: Sequence[Any]) -> Result:
     made = () if edits is None else _edits(edits)
     original = "\n".join(raw for _, raw in pairs)
     adversarial = None if edits is None else "\n".join(patch(dict(pairs), made).values())
+    status = FORMER_STATUSES.get(status, status)
     head = (case, attack, target, goal, status, reason, pairs, original, adversarial, made)
     return Result(*head, *rest)
 

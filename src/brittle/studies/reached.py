@@ -15,9 +15,9 @@ def at_confidence(
 ) -> list[Result]:
     """Give the rows a run would have had if its goal had asked for this confidence.
 
-    An attacked case is won by its first step with a wrong answer of that confidence, else it is
-    lost. `asked` is what the run's goal asked for, at least as much; a step that reaches that
-    counts only where the case was won, for elsewhere it was not confirmed.
+    An attacked case is broken by its first step with a wrong answer of that confidence, else it
+    held. `asked` is what the run's goal asked for, at least as much; a step that reaches that
+    counts only where the case was broken, for elsewhere it was not confirmed.
     """
     rows = {row.case: row for row in results}
     first: dict[str, Step] = {}
@@ -25,20 +25,20 @@ def at_confidence(
         row = rows.get(step.case)
         if row is None or step.case in first or row.status not in ATTACKED:
             continue
-        confirmed = step.confidence < asked or row.status == "won"
+        confirmed = step.confidence < asked or row.status == "broken"
         if step.label != row.label and step.confidence >= confidence and confirmed:
             first[step.case] = step
     return [_judged(row, first.get(row.case)) for row in results]
 
 
 def _judged(row: Result, step: Step | None) -> Result:
-    if row.status not in ATTACKED or (step is None and row.status == "won"):
+    if row.status not in ATTACKED or (step is None and row.status == "broken"):
         return row
     if step is None:
-        return replace(row, status="lost", reason="")
+        return replace(row, status="held", reason="")
     return replace(
         row,
-        status="won",
+        status="broken",
         reason="",
         adversarial="\n".join(patch(dict(row.fields), step.edits).values()),
         edits=step.edits,

@@ -153,14 +153,14 @@ def chosen_layer(target: Any, layer: str | None = None) -> str:
 
 
 def edited_words(results: Iterable[Result], most: int | None = None) -> list[tuple[str, str]]:
-    """List the words of won cases in which one character was flipped, inserted or deleted.
+    """List the words of broken cases in which one character was flipped, inserted or deleted.
 
     The clearest cases come first, those with the fewest words edited and then the surest; each
     pair of words is listed once.
     """
-    won = [r for r in results if r.status == "won"]
-    won.sort(key=lambda r: (len(r.edits), -(r.adversarial_confidence or 0.0)))
-    pairs = [(e.old, e.new) for r in won for e in r.edits if _is_one_edit(e.old, e.new)]
+    broken = [r for r in results if r.status == "broken"]
+    broken.sort(key=lambda r: (len(r.edits), -(r.adversarial_confidence or 0.0)))
+    pairs = [(e.old, e.new) for r in broken for e in r.edits if _is_one_edit(e.old, e.new)]
     return list(dict.fromkeys(pairs))[:most]
 
 

@@ -102,11 +102,11 @@ def _table_2(page: Page, found: Found) -> None:
     page.add("## Adversarial training (Table 2)")
     rows = []
     for model, (error, success) in PAPER_TABLE_2.items():
-        ours, won = found.error(model), summary(found.flips[model]).success
+        ours, broken = found.error(model), summary(found.flips[model]).success
         versus = found.hardened("plain", model)
         page.figures.setdefault("table 2", {})[model] = {
             "error": as_json(ours),
-            "success": as_json(won),
+            "success": as_json(broken),
             "success against the baseline": contrast_as_json(versus),
             "error against the baseline": contrast_as_json(found.errors("plain", model)),
         }
@@ -114,7 +114,7 @@ def _table_2(page: Page, found: Found) -> None:
         rows.append(
             [
                 *(HARDENED[model], f"{error:.2f}%", percents(ours)),
-                *(f"{success:.2f}%", percents(won), difference),
+                *(f"{success:.2f}%", percents(broken), difference),
             ]
         )
     head = ["trained on", "error, paper", "error, here", "success, paper", "success, here"]
@@ -131,7 +131,7 @@ def _word_level(page: Page, found: Found) -> None:
     for name in CONSTRAINTS:
         results = found.rows(f"words, {name}")
         figure = summary(results).success
-        one = sum(row.status == "won" and row.words_changed == 1 for row in results)
+        one = sum(row.status == "broken" and row.words_changed == 1 for row in results)
         page.figures.setdefault("word level", {})[name] = as_json(figure) | {"one word": one}
         said = "2% (41 texts)" if name == "all four" else "not given"
         rows.append([name, said, percents(figure), number(one)])
@@ -140,8 +140,8 @@ def _word_level(page: Page, found: Found) -> None:
         "under all four constraints and with each of them turned off.",
         table(["constraints", "paper", "here", "of these with one word"], rows),
     )
-    won = [row for row in found.rows("words, all four") if row.status == "won"]
-    swaps = dict.fromkeys(f"{edit.old} → {edit.new}" for row in won for edit in row.edits)
+    broken = [row for row in found.rows("words, all four") if row.status == "broken"]
+    swaps = dict.fromkeys(f"{edit.old} → {edit.new}" for row in broken for edit in row.edits)
     if swaps:
         page.add(f"Swaps that broke sentences under all four: {', '.join([*swaps][:SWAPS])}.")
 

@@ -57,7 +57,7 @@ class Found:
     def fall(self, target: str, attack: str) -> Contrast:
         """Compare a target's accuracy under attack with that on the same originals."""
         rows = [row for row in self.rows[target, attack] if row.status != "error"]
-        right = [(row.predicted == row.label, row.status != "won") for row in rows]
+        right = [(row.predicted == row.label, row.status != "broken") for row in rows]
         return contrast([(before, before and held) for before, held in right])
 
     def clean(self, target: str) -> Figure:
@@ -81,7 +81,7 @@ class Found:
         labels = sorted({str(row.label) for row in attacked})
         return {
             label: rate(
-                sum(row.status == "won" for row in attacked if row.label == label),
+                sum(row.status == "broken" for row in attacked if row.label == label),
                 sum(row.label == label for row in attacked),
                 "attacked cases",
             )
@@ -92,14 +92,14 @@ class Found:
 def carried(rows: list[Result], told: Mapping[str, Any]) -> list[Result]:
     """Give the rows of a target that was shown the texts another one was attacked with.
 
-    A case is won if this target is right on the original and wrong on the text the attack left.
+    A case is broken if this target is right on the original and wrong on the text the attack left.
     """
     found = []
     answers = {case: said for case, *said in zip(told["cases"], told["before"], told["after"])}
     for row in rows:
         before, after = answers[row.case]
         is_right = before == row.label
-        status: Status = "skipped" if not is_right else "lost" if after == row.label else "won"
+        status: Status = "skipped" if not is_right else "held" if after == row.label else "broken"
         made = replace(
             row,
             status=status,

@@ -70,7 +70,7 @@ def _figure_8(page: Page, found: Found) -> None:
     page.add(
         "Share of the reviews that are right on the original and stay right under the attack; "
         "those wrong before count as wrong. The paper gives numbers for the LSTM only. Cells "
-        "marked *transfer* are answers to the texts that JSMA made on the LSTM, won or not: it "
+        "marked *transfer* are answers to the texts that JSMA made on the LSTM, broken or not: it "
         "needs gradients, and the paper does not say how it stood there.",
         table(["attack", f"paper, {LSTM}", *TARGETS], rows),
     )
@@ -114,14 +114,14 @@ def _figure_10(page: Page, found: Found) -> None:
     page.add("## Words replaced by JSMA (Figure 10)")
     rows = []
     for direction, attack in JSMA.items():
-        won = [row for row in found.rows[LSTM, attack] if row.status == "won"]
-        bins = words_histogram(won)
+        broken = [row for row in found.rows[LSTM, attack] if row.status == "broken"]
+        bins = words_histogram(broken)
         page.plot(
             f"imdb-words-{direction}",
-            histogram_figure(bins, "words replaced", "won cases", attack),
-            f"words replaced by {attack} in won cases",
+            histogram_figure(bins, "words replaced", "broken cases", attack),
+            f"words replaced by {attack} in broken cases",
         )
-        few = rate(sum(row.words_changed <= 5 for row in won), len(won), "won cases")
+        few = rate(sum(row.words_changed <= 5 for row in broken), len(broken), "broken cases")
         page.figures.setdefault("figure 10", {})[attack] = {
             "five words or fewer": as_json(few),
             "bins": [[b.low, b.high, b.count] for b in bins.bins],

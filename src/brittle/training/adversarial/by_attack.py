@@ -123,17 +123,17 @@ def broken_texts(
             Case(str(n), text, label, read=positions_read(target, text))
             for n, (text, label) in enumerate(zip(side.texts, side.label))
         )
-        won: dict[int, Text] = {
+        broken: dict[int, Text] = {
             int(outcome.case.id): outcome.best.item
             for ended in engine.run(cases)
             for outcome in ended
-            if outcome.status == "won" and outcome.best is not None
+            if outcome.status == "broken" and outcome.best is not None
         }
     finally:
         broker.close()
         target.close()
     return LabelledTexts(
-        tuple(won[n] for n in sorted(won)), tuple(side.label[n] for n in sorted(won))
+        tuple(broken[n] for n in sorted(broken)), tuple(side.label[n] for n in sorted(broken))
     )
 
 

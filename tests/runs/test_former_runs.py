@@ -1,0 +1,76 @@
+"""Runs written by earlier versions still open, report, verify and resume.
+
+`former/layout-1.sqlite` was written by the version whose statuses were won, lost and spent: six of
+the texts below, attacked by random swaps with a budget of four queries.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import brittle
+from brittle.runs.store import VERSION
+from brittle.testing import FakeTarget
+
+FORMER = Path(__file__).parent / "former" / "layout-1.sqlite"
+WEIGHTS = {"good": 2.0, "great": 1.6, "fine": 1.2, "warm": 1.0}
+WEIGHTS |= {"bad": -2.0, "dull": -1.6, "weak": -1.2, "cold": -1.0, "film": 0.3}
+TEXTS = [
+    ("a good film with a warm heart", "positive"),
+    ("a dull story and a weak plot", "negative"),
+    ("a great cast in a fine and good picture", "positive"),
+    ("the bad jokes are cold and dull", "negative"),
+    ("good good good good good great great great fine warm", "positive"),
+    ("a bad film", "positive"),
+    ("12", "negative"),
+    ("a weak start but a warm and good finish", "positive"),
+]
+STATUSES = ["broken", "skipped", "skipped", "out of budget", "broken", "out of budget"]
+
+
+@pytest.fixture
+def former(tmp_path: Path) -> Path:
+    return Path(shutil.copy(FORMER, tmp_path / "layout-1.sqlite"))
+
+
+def test_a_former_run_is_read_without_being_changed(former: Path, tmp_path: Path) -> None:
+    before = former.read_bytes()
+    run = brittle.open_run("layout-1", tmp_path)
+    assert [row.status for row in run.results()] == STATUSES
+    assert "broken 2 · out of budget 2 · skipped 2" in str(run)
+    page = run.report(tmp_path / "report.html").read_text()
+    assert "is-out-of-budget" in page and "is-won" not in page and "spent" not in page
+    rows = run.export(tmp_path / "rows.csv").read_text()
+    assert "out of budget" in rows and ",spent," not in rows
+    assert former.read_bytes() == before
+
+
+def test_a_former_run_verifies(former: Path, tmp_path: Path) -> None:
+    run = brittle.open_run("layout-1", tmp_path)
+    assert run.verify(FakeTarget(WEIGHTS, spread=0.2)) == []
+    other = FakeTarget({word: -weight for word, weight in WEIGHTS.items()})
+    assert len(run.verify(other)) == 1
+
+
+def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:
+    target = FakeTarget(WEIGHTS, spread=0.2)
+
+    def resumed(budget: int, limit: int | None) -> brittle.Run:
+        options = {"name": "layout-1", "folder": tmp_path, "budget": budget, "limit": limit}
+        return brittle.attack(target, TEXTS, "random-swap", share=1.0, batch=8, **options)
+
+    assert [row.status for row in resumed(4, 6).results()] == STATUSES
+    finished = {row.case: row for row in brittle.open_run("layout-1", tmp_path).results()}
+    run = resumed(50, 8)
+    rows = {row.case: row for row in run.results()}
+    assert len(rows) == 8 and "out of budget" not in {row.status for row in rows.values()}
+    for case, row in finished.items():
+        if row.status != "out of budget":
+            assert rows[case] == row
+    with sqlite3.connect(former) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert "won" not in {status for (status,) in db.execute("SELECT status FROM results")}
