@@ -14,7 +14,7 @@ from typing import Any
 import ours
 import workload
 from brittle.metrics.intervals import wilson
-from brittle.targets.zoo.target import load
+from brittle.opening import load_zoo as load
 from brittle.training import find
 
 HERE = Path(__file__).parent

@@ -20,7 +20,7 @@ from typing import Any
 import gradients
 import ours
 import workload
-from brittle.targets.zoo.target import load
+from brittle.opening import load_zoo as load
 from brittle.training import find
 from compare import Bench, middle, overlap
 

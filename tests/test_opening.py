@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import brittle.targets.zoo.target as zoo
+from brittle import opening
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.testing import FakeTarget
@@ -67,7 +68,7 @@ def test_zoo_names_go_to_the_zoo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         opened.append((*args, options))
         return FakeTarget()
 
-    monkeypatch.setattr(zoo, "load", load)
+    monkeypatch.setattr(opening, "load_zoo", load)
     monkeypatch.setattr(zoo, "load_folder", load)
     progress = print
     as_target("zoo:naive-bayes@mr#1", device="cpu", progress=progress)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from brittle.moves import EditKind, EditRequest, EditSpace
-from brittle.targets.protocols import HasFlips, HasGradients
+from brittle.targets.protocols import HasFlips
 from brittle.testing import FakeMoves, FakeNetwork
 from brittle.text import Text
 
@@ -36,7 +36,6 @@ def gradient(target: FakeNetwork, text: Text, child: Text, *told: Any) -> float:
 
 def test_it_is_what_it_stands_for() -> None:
     assert isinstance(network(), HasFlips)
-    assert isinstance(network(), HasGradients)
 
 
 @pytest.mark.parametrize(("of", "toward"), CASES)
@@ -90,7 +89,7 @@ def test_scores_of_a_pass_are_the_scores() -> None:
     scores = target.scores(texts)
     flipped = target.flips([EditRequest(text, 0, None, EditSpace(), ()) for text in texts])
     assert np.array([one.scores for one in flipped]) == pytest.approx(scores)
-    assert target.read(texts) == [range(2), range(0)]
+    assert target.words_read(texts) == [range(2), range(0)]
     assert (target.calls, target.passes) == ([2], [2])
     assert (scores[0] != target.scores([Text.of("")])[0]).all()
     assert (scores[1] != target.scores([Text.of("")])[0]).all()  # locked words count

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brittle.edits import characters_changed, diff, patch, words_changed
-from brittle.text import HOLE, Text, words_of
+from brittle.text import HOLE, Text, is_word, words_of
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
@@ -144,3 +144,13 @@ def test_the_distance_of_long_stretches_is_found_at_once() -> None:
     assert characters_changed(diff(long, long.swap(1, "x" * 499_990))) == 10
     assert characters_changed(diff(long, long.swap(1, "y" * 5_000))) == 500_000
     assert characters_changed(diff(Text.of("kitten"), Text.of("sitting"))) == 3
+
+
+FORMS = ["mooP", "don't", "well-known", "a7", "é", "é", "n't", "7", "ª", "²", "Ⅷ", "日本", "a’b"]
+NOT = ["", "-a", "a-", "a--b", "a b", "'s", "a.", "̈a", "a_b", "&amp;", "<b>", "😀"]
+
+
+@pytest.mark.parametrize("form", FORMS + NOT)
+def test_a_word_is_what_a_text_is_split_into(form: str) -> None:
+    assert is_word(form) is (Text.of(f"x {form} y").words == ("x", form, "y"))
+    assert is_word(form) is (form in FORMS)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
     from brittle.text import Text
-    from brittle.training.adversarial.by_attack import train
+    from brittle.training.train import train
 
 __all__ = ["BrittleError", "Run", "Text", "as_target", "attack", "data", "open_run", "train"]
 
@@ -22,7 +22,7 @@ _HOMES = {
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
     "open_run": "brittle.runs.run",
-    "train": "brittle.training.adversarial.by_attack",
+    "train": "brittle.training.train",
 }
 
 

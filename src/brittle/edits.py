@@ -126,6 +126,15 @@ def distance(a: str, b: str) -> int:
     return row[-1]
 
 
+def is_further(new: str, old: str, original: str) -> bool:
+    """Tell whether an edit takes a word further from the original, so that it undoes no other edit.
+
+    >>> is_further("mxxd", "moxd", "mood"), is_further("moyd", "moxd", "mood")
+    (True, False)
+    """
+    return old == original or distance(new, original) > distance(old, original)
+
+
 def _apart(a: str, b: str) -> tuple[str, str]:
     """Take off what two strings begin and end with in common."""
     start = _shared(a, b)

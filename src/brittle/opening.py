@@ -6,12 +6,16 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from brittle.errors import UsageError
 from brittle.targets.labels import Labels, label_names
-from brittle.targets.protocols import Classifies
+from brittle.targets.protocols import Classifies, HasScores
 from brittle.targets.scores import check_kind
+from brittle.training.progress import silent
+
+if TYPE_CHECKING:
+    from brittle.targets.zoo.target import ZooTarget
 
 EXAMPLES = """\
   zoo:LSTM-W-Random-1@mr    a model of our own, trained when first used
@@ -115,8 +119,7 @@ def _live(thing: Any, options: Options) -> Classifies:
             f"Got the class {thing.__name__}. brittle calls nothing to make a target: hand in an "
             "instance, or put one in the module (model = Model()) and name that."
         )
-    # Not isinstance: the protocol's check would ask for the fingerprint, which may cost queries.
-    if callable(getattr(thing, "scores", None)) and hasattr(thing, "labels"):
+    if isinstance(thing, HasScores) and hasattr(thing, "labels"):
         return _checked(cast(Classifies, thing), options)
     if hasattr(thing, "model") and hasattr(thing, "tokenizer"):
         from brittle.targets.transformers import classifier as transformers
@@ -141,11 +144,44 @@ def _live(thing: Any, options: Options) -> Classifies:
     raise _strange(f"a {type(thing).__name__}")
 
 
-def _zoo(spec: str, options: Options) -> Classifies:
-    from brittle.targets.zoo import target as zoo
+def load_zoo(
+    spec: str,
+    *,
+    device: str = "auto",
+    size: str = "default",
+    train: bool = True,
+    progress: Callable[[Any], None] | None = None,
+    **options: Any,
+) -> ZooTarget:
+    """Load a model by `zoo:NAME@DATA#SEED`; train it first if it is not in the cache.
 
+    Settings that are not the model's own stand after a question mark, as in
+    `zoo:NAME@DATA#SEED?hidden=32,size=paper`. `options` are those of training: text and label, the
+    columns of a file. With `train=False` a model that is not trained yet is an error.
+    """
+    from brittle import training
+    from brittle.targets.zoo.target import load_folder
+    from brittle.training.adversarial.parsing import is_by_attack
+    from brittle.zoo.names.parsing import find_listed, parse
+
+    wanted = parse(spec, size)
+    model = (wanted.source, wanted.data, wanted.seed)
+    options |= {"size": wanted.size, "changed": wanted.changed}
+    folder = find_listed(wanted) or training.find(*model, **options)
+    # To attack a model in training takes long, so it is never begun without being asked for.
+    if folder is None and (not train or is_by_attack(wanted.source)):
+        raise UsageError(
+            f"The model {wanted.full_name!r} is not trained yet. Train it with: {wanted.command}"
+        )
+    if folder is None:
+        folder = training.train(*model, device=device, progress=progress or silent, **options)
+    return load_folder(folder, device=device)
+
+
+def _zoo(spec: str, options: Options) -> Classifies:
     options.refuse("a zoo model", "scores", "mask")
-    return _checked(zoo.load(spec, device=options.device, progress=options.progress), options)
+    target = load_zoo(spec, device=options.device, progress=options.progress)
+    return _checked(target, options)
 
 
 def _zoo_folder(path: Path, options: Options) -> Classifies:

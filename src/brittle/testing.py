@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.moves import EditKind, EditRequest, EditSpace, Gradient, Move, ScoredMoves
-from brittle.text import Text, words_of
+from brittle.text import Text, is_word, words_of
 
 Array = NDArray[np.float64]
 
@@ -146,7 +146,7 @@ class FakeNetwork:
         self.calls.append(len(items))
         return _softmax(self.logits(items))
 
-    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+    def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Give the positions of the words that are read."""
         return [range(min(len(text), self.most)) for text in items]
 
@@ -252,7 +252,7 @@ def _spellings(
             made.append((head + tail[1:], "delete", at))
     own, found = _word_vector(word, dimensions), []
     for new, kind, at in made:
-        if words_of(new) == [new] and new != word:
+        if is_word(new) and new != word:
             size = max(len(word), len(new))
             changed = sum(a != b for a, b in zip(word.ljust(size), new.ljust(size)))
             step = (_word_vector(new, dimensions) - own) / math.sqrt(2 * changed)

@@ -248,6 +248,16 @@ def words_of(raw: str) -> list[str]:
     return list(_WORD.findall(raw))
 
 
+def is_word(form: str) -> bool:
+    """Tell whether a string is exactly one word of a text.
+
+    >>> is_word("mooP"), is_word("well-made"), is_word("well-"), is_word("")
+    (True, True, False, False)
+    """
+    # Nearly all forms are letters and digits only; the pattern is for the others.
+    return form.isalnum() or words_of(form) == [form]
+
+
 def _weave(words: Sequence[Word], gaps: Sequence[str]) -> str:
     row: list[Word] = [""] * (2 * len(words) + 1)
     row[::2] = gaps

@@ -131,5 +131,5 @@ def case_of(target: Any, source: str, label: int | None = None, **more: Any) -> 
     scores = target.scores([text])
     label = int(scores[0].argmax()) if label is None else label
     start = Answer(scores, 1 - scores[:, label], np.array([False]))
-    read = target.read([text])[0] if hasattr(target, "read") else None
+    read = target.words_read([text])[0] if hasattr(target, "words_read") else None
     return Case("0", text, label, start=start, read=read, **more)

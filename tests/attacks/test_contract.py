@@ -24,12 +24,13 @@ from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
 from brittle.data.example import Example
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Desk, make_desks
+from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.goals import Confident, Untargeted
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import SubstituteTable
+from brittle.targets.desks import make_desks
 from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text
 
@@ -103,7 +104,7 @@ def engine(attack: Any, target: Any, **options: Any) -> Engine:
 
 def case_of(number: int, source: str | Text, target: Any) -> Case[Text]:
     text = Text.of(source) if isinstance(source, str) else source
-    read = target.read([text])[0] if hasattr(target, "read") else None
+    read = target.words_read([text])[0] if hasattr(target, "words_read") else None
     return Case(f"{number}", text, None, read=read)
 
 

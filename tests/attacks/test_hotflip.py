@@ -15,11 +15,11 @@ from brittle.asks import Answer, Case, Flips, FlipsAnswer, Try
 from brittle.attacks import build
 from brittle.attacks.hotflip import HotFlip
 from brittle.engine.broker import Broker
-from brittle.engine.desks import make_desks
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.moves import EditRequest, Move
+from brittle.targets.desks import make_desks
 from brittle.testing import FakeMoves, FakeNetwork
 from brittle.text import Text
 

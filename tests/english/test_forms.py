@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.forms import as_tagged, inflections, is_word, lemmas, match_case, possible_tags
+from brittle.english.forms import as_tagged, inflections, lemmas, match_case, possible_tags
+from brittle.text import is_word
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pytest
 
 from brittle.asks import Ask, Case, Probe, Search
 from brittle.engine.broker import Broker
-from brittle.engine.desks import make_scores_desk
 from brittle.engine.engine import Engine
 from brittle.engine.workers import Cache
 from brittle.goals import Untargeted
+from brittle.targets.desks import scores_desk
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -40,7 +40,7 @@ def test_the_longer_the_texts_the_fewer_at_a_time(words: int, count: int, most: 
     cases = [Case(str(i), Text.of(f"good{i} " * words), 1) for i in range(count)]
     target = FakeTarget({f"good{i}": 1.0 for i in range(count)})
     attack = Counted([0])
-    broker = Broker({"scores": make_scores_desk(target)})
+    broker = Broker({"scores": scores_desk(target)})
     ended = [o for outcomes in Engine(attack, Untargeted(), broker).run(cases) for o in outcomes]
     broker.close()
     assert {outcome.status for outcome in ended} == {"held"} and len(ended) == len(cases)

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import pytest
 
 from brittle.asks import Ask, Case, Search
+from brittle.attacks.resolving import describe_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.goals import Confident, Targeted, Untargeted
-from brittle.runs.job import FIXED, Job, describe_settings, goal_of, resolve_attack
+from brittle.runs.job import FIXED, Job, goal_of
 from brittle.testing import FakeTarget
 
 DATA = Dataset(

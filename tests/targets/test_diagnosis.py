@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from brittle.engine.broker import Broker
-from brittle.engine.desks import make_scores_desk
 from brittle.errors import TargetDown, TargetError
+from brittle.targets.desks import scores_desk
 from brittle.targets.diagnosis import (
     constant,
     diagnose,
@@ -62,7 +62,7 @@ def test_a_sane_target_raises_no_doubt() -> None:
 
 def test_a_broker_answers_from_what_it_keeps() -> None:
     target = sane()
-    broker = Broker({"scores": make_scores_desk(target)})
+    broker = Broker({"scores": scores_desk(target)})
     cases = rows()
     assert codes(target, cases, asker=broker) == []
     asked = sum(target.calls)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from brittle.errors import MissingPackage, UsageError
+from brittle.opening import load_zoo
 from brittle.targets.zoo import target as zoo
 from brittle.text import Text
 from brittle.training import TrainingProgress, find, train, train_on
@@ -112,7 +113,7 @@ def test_a_folder_is_a_model_by_its_name(encoder: str, tmp_path: Path) -> None:
     assert find(str(moved), data, 2, changed=changed) == folder
     assert find(str(moved), data, 2) is None
     for spec in (f"zoo:{moved}@{data}#2", "zoo:encoder@toy#2"):
-        target = zoo.load(f"{spec}?epochs=1,reads=12,rate=0.03", train=False)
+        target = load_zoo(f"{spec}?epochs=1,reads=12,rate=0.03", train=False)
         assert target.name == "encoder@toy#2?reads=12,rate=0.03,epochs=1"
         assert target.scores([Text.of("warm")]).shape == (1, 2)
         target.close()

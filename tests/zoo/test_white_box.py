@@ -226,12 +226,22 @@ def test_weights_are_left_as_they_were(name: str) -> None:
 
 def test_what_is_read(name: str) -> None:
     white = NetworkWhiteBox(model(name, reads=4))
-    assert [list(at) for at in white.read(ITEMS[:3])] == [[0, 1, 2, 3], [0, 1, 2, 3], [0]]
-    assert [list(at) for at in white.read([pair(False), pair(True)])] == [[0, 1, 2, 3], [0, 1, 2]]
-    assert list(NetworkWhiteBox(model(name, reads=9)).read([pair(True)])[0]) == [0, 1, 2, 3, 4, 5]
+    assert [list(at) for at in white.words_read(ITEMS[:3])] == [[0, 1, 2, 3], [0, 1, 2, 3], [0]]
+    assert [list(at) for at in white.words_read([pair(False), pair(True)])] == [
+        [0, 1, 2, 3],
+        [0, 1, 2],
+    ]
+    assert list(NetworkWhiteBox(model(name, reads=9)).words_read([pair(True)])[0]) == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
     wide = NetworkWhiteBox(model(name, reads=9, pairs=True))
-    assert list(wide.read([pair(True)])[0]) == [0, 1, 2, 3]  # two signs between the fields
-    assert white.read([Text.of(""), Text.of("?!")]) == [range(0), range(0)]
+    assert list(wide.words_read([pair(True)])[0]) == [0, 1, 2, 3]  # two signs between the fields
+    assert white.words_read([Text.of(""), Text.of("?!")]) == [range(0), range(0)]
 
 
 @pytest.mark.parametrize("pairs", [False, True])

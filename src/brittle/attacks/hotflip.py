@@ -11,10 +11,10 @@ from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks import checks
 from brittle.attacks.aims import edit_request, max_characters
 from brittle.attacks.beam import beam
-from brittle.english.spelling import is_further, stays_one_word
+from brittle.edits import is_further
 from brittle.errors import UsageError, unknown
 from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move
-from brittle.text import Text
+from brittle.text import Text, is_word
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class HotFlip:
 
         def written(text: Text, move: Move) -> str | None:
             new, old, first = move.new, str(text.words[move.position]), str(original[move.position])
-            fine = (self.known or not move.in_vocabulary) and stays_one_word(new)
+            fine = (self.known or not move.in_vocabulary) and is_word(new)
             return new if fine and is_further(new, old, first) else None
 
         yield from beam(case, aimed, written, width=self.beam, steps=steps)

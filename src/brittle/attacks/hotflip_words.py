@@ -12,10 +12,9 @@ from brittle.attacks import checks
 from brittle.attacks.aims import edit_request, match_case_if_lower
 from brittle.attacks.beam import beam
 from brittle.english.lexemes import same_lexeme
-from brittle.english.spelling import stays_one_word
 from brittle.english.stop_words import is_stop_word
 from brittle.moves import EditRequest, EditSpace, Move
-from brittle.text import Text
+from brittle.text import Text, is_word
 
 SCREENED_TOP = 500
 """How many swaps of a text are looked at where not all that the target proposes are acceptable."""
@@ -67,7 +66,7 @@ class HotFlipWords:
         def written(text: Text, move: Move) -> str | None:
             old = str(original[move.position])
             new = match_case_if_lower(move.new, old)
-            fine = stays_one_word(new) and not (self.other_lexeme and same_lexeme(old, new))
+            fine = is_word(new) and not (self.other_lexeme and same_lexeme(old, new))
             return new if fine else None
 
         def screen(texts: Sequence[Text]) -> Search[list[bool]]:

@@ -10,10 +10,9 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks import checks
 from brittle.attacks.aims import edit_request, match_case_if_lower
-from brittle.english.spelling import stays_one_word
 from brittle.errors import unknown
 from brittle.moves import EditSpace, Moves
-from brittle.text import Text
+from brittle.text import Text, is_word
 
 DIRECTIONS = ("gradient", "sign")
 
@@ -65,7 +64,7 @@ def _best(moves: Moves, old: str) -> str | None:
         if gain <= 0:
             break
         new = match_case_if_lower(moves[n].new, old)
-        if new != old and stays_one_word(new):
+        if new != old and is_word(new):
             return new
     return None
 

@@ -75,7 +75,7 @@ def attack(args: argparse.Namespace) -> None:
     dataset = data.load(
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
     )
-    target = _target(args, fields=tuple(name for name, _ in dataset.examples[0].fields))
+    target = open_target(args, fields=tuple(name for name, _ in dataset.examples[0].fields))
     rounds = 0
 
     def heard(told: Any) -> None:
@@ -130,7 +130,7 @@ def try_(args: argparse.Namespace) -> None:
     from brittle.cli.trying import QUICK, shown, try_attacks
 
     found = try_attacks(
-        _target(args),
+        open_target(args),
         args.sentence,
         [args.attack] if args.attack else list(QUICK),
         label=args.label,
@@ -168,7 +168,7 @@ def report(args: argparse.Namespace) -> None:
     if args.nearest:
         from brittle.cli.studying import nearest_words
 
-        further.append(nearest_words(run, _target_of(run, args)))
+        further.append(nearest_words(run, open_run_target(run, args)))
     out = run.report(args.out or run.path.with_suffix(".html"), further)
     _written(args, console, out)
 
@@ -187,7 +187,7 @@ def verify(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run, rescore, still_wins
 
     run = open_run(args.run, args.runs)
-    target = _target_of(run, args)
+    target = open_run_target(run, args)
     if target.fingerprint != run.manifest["fingerprint"]:
         console.tell(f"warning: {target.name!r} is not the target of this run any more")
     checked = rescore(run, target)
@@ -309,7 +309,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
 }
 
 
-def _target(args: argparse.Namespace, fields: Sequence[str] = ("text",)) -> Any:
+def open_target(args: argparse.Namespace, fields: Sequence[str] = ("text",)) -> Any:
     from brittle.cli import console
     from brittle.opening import as_target
 
@@ -331,7 +331,7 @@ def _about(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _target_of(run: Any, args: argparse.Namespace) -> Any:
+def open_run_target(run: Any, args: argparse.Namespace) -> Any:
     """Open the target that a run was made on, or another one given."""
     known = run.manifest.get("about_target")
     if args.target is None and not known:
@@ -343,7 +343,7 @@ def _target_of(run: Any, args: argparse.Namespace) -> Any:
         args.target = about.pop("spec")
         for key, value in about.items():
             setattr(args, key, value)
-    return _target(args)
+    return open_target(args)
 
 
 def _adversarial(args: argparse.Namespace) -> Any:
@@ -351,9 +351,9 @@ def _adversarial(args: argparse.Namespace) -> Any:
     given = {name: getattr(args, name) for name in ("share", "noise", "copies", "every")}
     given = {name: value for name, value in given.items() if value is not None} | _settings(args)
     if args.adversarial:
-        from brittle.training.adversarial.by_attack import parse_training
+        from brittle.training.adversarial.parsing import parse_method
 
-        return parse_training(args.adversarial, device=args.device, **given)
+        return parse_method(args.adversarial, device=args.device, **given)
     if given:
         raise UsageError(
             f"--{next(iter(given))} is a setting of adversarial training. Name the method with "

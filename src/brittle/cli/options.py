@@ -106,21 +106,21 @@ def _attack(
     d.add_argument("--text", metavar="COLUMN[,COLUMN]", help="the text column, or several fields")
     d.add_argument("--label", metavar="COLUMN", help="the label column; '' for unlabelled data")
     d.add_argument("--locked", metavar="FIELD[,FIELD]", default="", help="fields not to be edited")
-    d.add_argument("--limit", type=_count, help="the first so many of a seeded permutation")
+    d.add_argument("--limit", type=count, help="the first so many of a seeded permutation")
     d.add_argument("--seed", type=int, default=0, help="of the permutation and of the attack")
     g = p.add_argument_group("goal and budget")
     g.add_argument("--toward", metavar="LABEL", help="the label to reach (default: any other)")
     g.add_argument("--confidence", type=float, help="the confidence an adversarial text must reach")
-    g.add_argument("--budget", type=_count, help="the most queries for one case")
-    g.add_argument("--max-sent", type=_count, help="the most texts sent to the target in all")
-    _target_flags(p)
+    g.add_argument("--budget", type=count, help="the most queries for one case")
+    g.add_argument("--max-sent", type=count, help="the most texts sent to the target in all")
+    add_target_flags(p)
     r = p.add_argument_group("run")
     r.add_argument("--name", help="the run's name (default: made from what is run)")
     r.add_argument("--new", action="store_true", help="start over, even if the run exists")
     r.add_argument("--retry-errors", action="store_true", help="attack cases with errors again")
     r.add_argument("--report", metavar="FILE", help="also write the HTML report")
     r.add_argument("--examples", type=int, default=5, help="how many examples to show (default: 5)")
-    r.add_argument("--batch", type=_count, help="rows of one call (default: found automatically)")
+    r.add_argument("--batch", type=count, help="rows of one call (default: found automatically)")
     r.add_argument(
         "--watchdog",
         type=float,
@@ -128,7 +128,7 @@ def _attack(
         metavar="SECONDS",
         help="when a call to a target in this process counts as hanging (default: 600)",
     )
-    _common(p)
+    add_output_flags(p)
     _attack_settings(p, argv, "attack")
 
 
@@ -149,12 +149,12 @@ def _try(
     )
     p.add_argument("--label", help="the true label (default: the target's own prediction)")
     p.add_argument("--seed", type=int, default=0)
-    _target_flags(p)
-    _common(p)
+    add_target_flags(p)
+    add_output_flags(p)
     _attack_settings(p, argv, "try")
 
 
-def _target_flags(p: argparse.ArgumentParser) -> None:
+def add_target_flags(p: argparse.ArgumentParser) -> None:
     t = p.add_argument_group("target")
     t.add_argument("--labels", help="DATA=TARGET,… where names differ; or the target's labels")
     t.add_argument(
@@ -253,13 +253,13 @@ def _on_run(p: argparse.ArgumentParser, command: str) -> None:
             help="with the nearest words of edited words, asked of the run's target",
         )
         p.add_argument("--target", help="for --nearest: the target, if not the one the run names")
-        _target_flags(p)
+        add_target_flags(p)
     elif command == "export":
         p.add_argument("out", metavar="FILE", help="a name ending in .csv, .jsonl or .parquet")
     elif command == "verify":
         p.add_argument("--target", help="the target, if not the one the run names")
-        _target_flags(p)
-    _common(p)
+        add_target_flags(p)
+    add_output_flags(p)
 
 
 def _compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -278,7 +278,7 @@ def _compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "accuracy under attack is lower and the paired test says so",
     )
     p.add_argument("--level", type=float, default=0.05, help="the test's level (default: 0.05)")
-    _common(p)
+    add_output_flags(p)
 
 
 def _train(
@@ -316,7 +316,7 @@ def _train(
     )
     p.add_argument("--force", action="store_true", help="train again, even if it is there")
     _adversarial(p)
-    _common(p)
+    add_output_flags(p)
     _attack_settings(p, argv, "train")
 
 
@@ -335,8 +335,8 @@ def _adversarial(p: argparse.ArgumentParser) -> None:
     a.add_argument(
         "--noise", type=float, help="miyato: its norm, in that of the vectors (default: 0.1)"
     )
-    a.add_argument("--copies", type=_count, help="an attack: how many texts (default: 200)")
-    a.add_argument("--every", type=_count, help="an attack: after how many epochs (default: 1)")
+    a.add_argument("--copies", type=count, help="an attack: how many texts (default: 200)")
+    a.add_argument("--every", type=count, help="an attack: after how many epochs (default: 1)")
 
 
 def _list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -345,10 +345,10 @@ def _list(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "list", help=told, description=told.capitalize() + ".", epilog="example: brittle list runs"
     )
     p.add_argument("what", choices=("runs", "attacks", "data", "models"))
-    _common(p)
+    add_output_flags(p)
 
 
-def _common(p: argparse.ArgumentParser) -> None:
+def add_output_flags(p: argparse.ArgumentParser) -> None:
     o = p.add_argument_group("output")
     o.add_argument(
         "--runs", default="runs", metavar="FOLDER", help="where runs lie (default: runs)"
@@ -357,7 +357,7 @@ def _common(p: argparse.ArgumentParser) -> None:
     o.add_argument("--quiet", action="store_true", help="no progress and no tables")
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"got {text}; expected a number of at least 1")

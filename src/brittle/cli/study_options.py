@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from brittle.cli.options import _common as common
-from brittle.cli.options import _count as count
-from brittle.cli.options import _target_flags as target_flags
+from brittle.cli.options import add_output_flags, add_target_flags, count
 from brittle.papers import PAPERS, SCALES
 
 NEAREST_EXAMPLES = """\
@@ -48,8 +46,8 @@ def nearest(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     p.add_argument(
         "--pairs", type=count, default=8, help="with --run: how many edited words (default: 8)"
     )
-    target_flags(p)
-    common(p)
+    add_target_flags(p)
+    add_output_flags(p)
 
 
 def papers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -83,4 +81,4 @@ def papers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     p.add_argument("--only", metavar="STEP", help="do one step, and those that it needs")
     p.add_argument("--jobs", type=count, help="steps side by side (default: one for each core)")
-    common(p)
+    add_output_flags(p)

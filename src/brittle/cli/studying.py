@@ -37,7 +37,7 @@ def nearest(args: argparse.Namespace) -> None:
 
 def _from_words(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
     """Open the target; the words are those given, if both are."""
-    from brittle.cli import _target as opened
+    from brittle.cli import open_target as opened
 
     if args.target is None or args.word is None:
         raise UsageError(
@@ -49,7 +49,7 @@ def _from_words(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
 
 def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
     """Open the target of a run; the words are those that its clearest edits changed."""
-    from brittle.cli import _target_of as opened
+    from brittle.cli import open_run_target as opened
     from brittle.runs.run import open_run
     from brittle.studies.representation import edited_words
 

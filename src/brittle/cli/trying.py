@@ -47,8 +47,8 @@ def shown(found: Found) -> Any:
     from rich.console import Group
     from rich.text import Text
 
+    from brittle.formatting import percent, plural
     from brittle.reports.terminal import Highlighted
-    from brittle.reports.wording import percent, plural
 
     first = found[0][0]
     parts: list[Any] = [

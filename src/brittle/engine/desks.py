@@ -7,12 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from brittle.errors import RunStopped, TargetError, UsageError
 
 Failures = dict[int, Exception]
-FLIPS_CACHED = 4096  # a search hardly asks for the edits of one text twice, and they are large
 
 
 @dataclass(frozen=True)
@@ -33,61 +30,6 @@ class Desk:
     watched: bool = False
     counted: bool = False
     cache: int | None = None
-
-
-def make_desks(target: Any) -> dict[str, Desk]:
-    """Make the desks of a target that classifies: its scores, and its flips where it has them."""
-    made = {"scores": make_scores_desk(target)}
-    if hasattr(target, "flips"):
-        made["flips"] = Desk(
-            target.flips,
-            parallel=getattr(target, "parallel", 1),
-            watched=getattr(target, "in_process", True),
-            counted=True,
-            cache=FLIPS_CACHED,
-        )
-    return made
-
-
-def make_scores_desk(target: Any) -> Desk:
-    """Make the desk of a target that classifies, from what the target offers."""
-    width = len(target.labels)
-    canonical = getattr(target, "canonical", None)
-    from_keys = canonical is not None and hasattr(target, "canonical_scores")
-    score = target.canonical_scores if from_keys else target.scores
-
-    answered = False
-
-    def compute(batch: Sequence[Any]) -> list[Any]:
-        nonlocal answered
-        try:
-            rows = np.asarray(score(batch), dtype=np.float64)
-        except UsageError as error:
-            # A target that has answered before is called rightly: it is this text that it fails on.
-            if answered:
-                raise TargetError(str(error)) from error
-            raise
-        if rows.shape != (len(batch), width):
-            raise TargetError(
-                f"Target {target.name!r} answered an array of shape {rows.shape} for "
-                f"{len(batch)} texts; expected ({len(batch)}, {width}): a row for every text and "
-                f"a column for every label ({', '.join(target.labels)})."
-            )
-        if not np.isfinite(rows).all():
-            raise TargetError(f"Target {target.name!r} answered scores that are not finite (NaN).")
-        answered = True
-        return rows.tolist()  # type: ignore[no-any-return]
-
-    return Desk(
-        compute,
-        canonical,
-        from_keys,
-        parallel=getattr(target, "parallel", 1),
-        batch=getattr(target, "batch", None),
-        costly=getattr(target, "costly", False),
-        watched=getattr(target, "in_process", True),
-        counted=True,
-    )
 
 
 def compute_by_halves(

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from brittle.text import words_of
-
 # The Penn tags of the words that have substitutes, by part of speech as WordNet writes it.
 PART_OF_SPEECH: Mapping[str, str] = {
     **dict.fromkeys(("NN", "NNS"), "n"),
@@ -87,8 +85,3 @@ def match_case(form: str, like: str) -> str:
     if like[:1].isupper() and like[1:] == like[1:].lower():
         return form[:1].upper() + form[1:].lower()
     return form.upper() if like.isupper() else form.lower()
-
-
-def is_word(form: str) -> bool:
-    """Tell whether a form is exactly one word of a text."""
-    return words_of(form) == [form]

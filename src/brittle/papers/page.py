@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from brittle.formatting import NO_VALUE, number
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
 from brittle.reports.standalone import standalone
-from brittle.reports.wording import NO_VALUE, number
 
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brittle.formatting import duration
 from brittle.papers.findings import Finding, format_findings
 from brittle.papers.order import PaperResults
 from brittle.papers.page import Page, settings_table
-from brittle.reports.wording import duration
 
 READING = (
     "Every figure of ours stands with its 95% interval (Wilson for rates, bootstrap for means, "

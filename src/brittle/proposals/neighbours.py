@@ -9,9 +9,10 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from brittle.english.forms import is_word, match_case
+from brittle.english.forms import match_case
 from brittle.english.vectors import Floats, Vectors, load_vectors
 from brittle.errors import unknown
+from brittle.text import is_word
 
 Metric = Literal["cosine", "euclidean"]
 Doubles = npt.NDArray[np.float64]

@@ -14,12 +14,12 @@ from brittle.english.forms import (
     FORMS_OF_BE,
     PART_OF_SPEECH,
     as_tagged,
-    is_word,
     lemmas,
     match_case,
 )
 from brittle.english.wordnet import wordnet
 from brittle.errors import UsageError
+from brittle.text import is_word
 
 
 @dataclass(frozen=True)

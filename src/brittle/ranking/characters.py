@@ -23,11 +23,12 @@ from torch import Tensor
 
 from brittle.moves import CHARACTER_EDITS, EditSpace, Move
 from brittle.ranking.layout import CharacterRows, Integers, Layout
-from brittle.text import words_of
-from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER
+from brittle.text import is_word
 
 FLIP, INSERT, DELETE = range(len(CHARACTER_EDITS))
 LOW = -np.inf
+NO_CHARACTER, UNKNOWN_CHARACTER, FIRST_CHARACTER = range(3)
+"""The rows of a table of vectors: no character, an unknown one, then the alphabet."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +84,9 @@ class CharacterEdits:
     ) -> None:
         self.known = known
         sound = torch.isfinite(table).all(dim=1).tolist()
-        number = {c: n for n, c in enumerate(alphabet, UNKNOWN_CHARACTER + 1)}
+        number = {c: n for n, c in enumerate(alphabet, FIRST_CHARACTER)}
         self.offered = tuple(
-            c for c, n in number.items() if c.isalnum() and words_of(c) == [c] and sound[n]
+            c for c, n in number.items() if c.isalnum() and is_word(c) and sound[n]
         )
         # The columns of a table of gains: first what is offered, then what else may stand there.
         first = [number[c] for c in self.offered]
@@ -93,7 +94,7 @@ class CharacterEdits:
         self._table = table.detach()[order].T.contiguous()
         column = {n: at for at, n in enumerate(order)}
         columns = {c: column[n] for c, n in number.items()}
-        self._layout = Layout(columns, column[UNKNOWN_CHARACTER], column[0], spelling)
+        self._layout = Layout(columns, column[UNKNOWN_CHARACTER], column[NO_CHARACTER], spelling)
 
     def best(
         self, texts: Sequence[EditedWords], gradient: Tensor, space: EditSpace

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.text import words_of
+from brittle.text import is_word, words_of
 
 Integers = NDArray[np.int64]
 END_OF_WORD = "\0"  # stands after a word, and in none
@@ -141,4 +141,4 @@ def _codes(words: Sequence[str]) -> Integers:
 def _whole_without(word: str, most: int) -> NDArray[np.bool_]:
     """Say for the first characters of a word whether what is left without each is one word."""
     left = (word[:at] + word[at + 1 :] for at in range(min(len(word), most)))
-    return np.array([words_of(rest) == [rest] for rest in left], dtype=bool)
+    return np.array([is_word(rest) for rest in left], dtype=bool)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.moves import CHARACTER_EDITS, EditKind
-from brittle.text import words_of
+from brittle.text import is_word
 
 ALPHABET = ascii_lowercase + digits
 MAX_CHARACTERS = (
@@ -70,7 +70,7 @@ def list_respellings(
     spans = zip(CHARACTER_EDITS, (0, inserts, deletes), (inserts, deletes, end))
     for number in (n for kind, start, stop in spans if kind in kinds for n in range(start, stop)):
         new, _, _ = spell_out(word, number)
-        if new not in seen and words_of(new) == [new]:
+        if new not in seen and is_word(new):
             seen.add(new)
             yield number, new
 

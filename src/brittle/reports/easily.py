@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brittle.formatting import number, percent, plural
 from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
 from brittle.metrics.curves import Curve, success_by_queries, success_by_words
 from brittle.metrics.histogram import Histogram, words_histogram
 from brittle.reports.figures import curve_figure
 from brittle.reports.plots import confidence_figure, histogram_figure
 from brittle.reports.stored import StoredRun
-from brittle.reports.wording import interval, number, percent, plural
+from brittle.reports.wording import interval
 from brittle.results import Result, Step
 
 

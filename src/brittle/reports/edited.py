@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brittle.formatting import number, percent
 from brittle.metrics.operations import is_by_characters, operations
 from brittle.reports.figures import bar
-from brittle.reports.wording import interval, number, percent
+from brittle.reports.wording import interval
 from brittle.results import Result
 
 

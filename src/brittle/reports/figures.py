@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from brittle.asks import Status
+from brittle.formatting import number, percent
 from brittle.metrics.curves import Curve
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
 from brittle.reports.axes import SHARES, PlotArea, drawn, nice_ticks
-from brittle.reports.wording import number, percent
 
 MOST_POINTS = 240
 

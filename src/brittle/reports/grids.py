@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from brittle.formatting import NO_VALUE, number, percent
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.summary import Figure
 from brittle.reports.stored import StoredRun
 from brittle.reports.texts import visible
-from brittle.reports.wording import NO_VALUE, interval, number, percent
+from brittle.reports.wording import interval
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

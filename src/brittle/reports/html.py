@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from brittle.asks import Status
+from brittle.formatting import number, plural
 from brittle.metrics.confusion import confusion
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.easily import easily_section
@@ -25,16 +26,7 @@ from brittle.reports.island import island
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import escaped
 from brittle.reports.tables import confusion_section, parts_table, words_table
-from brittle.reports.wording import (
-    MEANING,
-    effort,
-    ended,
-    lines,
-    notes,
-    number,
-    plural,
-    setting,
-)
+from brittle.reports.wording import MEANING, effort, ended, lines, notes, setting
 from brittle.results import Result
 
 

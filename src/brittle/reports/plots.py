@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
+from brittle.formatting import number, percent
 from brittle.metrics.confidence import ConfidenceCurve
 from brittle.metrics.grid import Grid
 from brittle.metrics.histogram import Histogram
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
 from brittle.reports.axes import CHARACTER, SHARES, PlotArea, drawn, folded, nice_ticks, tone
-from brittle.reports.wording import number, percent
 
 MOST_STEPS = 160
 MOST_DOTS = 2400

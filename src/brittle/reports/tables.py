@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brittle.formatting import number, percent
 from brittle.metrics.confusion import Confusion, Matrix
 from brittle.metrics.words import MOST_TAGGED, BrokenWord, parts_that_break, words_that_break
 from brittle.reports.figures import bar
 from brittle.reports.summaries import escaped
-from brittle.reports.wording import number, percent
 from brittle.results import Result
 
 MOST_WORDS = 15

@@ -6,25 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from brittle.formatting import number, percent, plural
 from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary, summary
 from brittle.reports.grids import grid_of, grid_table
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summed
 from brittle.reports.texts import clearest, cut, pieces, visible
-from brittle.reports.wording import (
-    Write,
-    edited,
-    effort,
-    interval,
-    lines,
-    notes,
-    number,
-    percent,
-    plural,
-    setting,
-    statuses,
-)
+from brittle.reports.wording import Write, edited, effort, interval, lines, notes, setting, statuses
 from brittle.results import Result
 
 if TYPE_CHECKING:

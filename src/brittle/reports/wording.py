@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.asks import Status
+from brittle.formatting import duration, number, percent, plural
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
 from brittle.results import Result
 
-NO_VALUE = "–"
 Write = Callable[[float | None], str]
 MEANING: Mapping[Status, str] = {
     "broken": "an adversarial text was found and confirmed",
@@ -152,44 +152,6 @@ def setting(manifest: Mapping[str, Any]) -> str:
     return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}"
 
 
-def percent(value: float | None) -> str:
-    """Write a share in percent.
-
-    >>> percent(0.1234), percent(None)
-    ('12.3%', '–')
-    """
-    return NO_VALUE if value is None else f"{100 * value:.1f}%"
-
-
-def number(value: float | None) -> str:
-    """Write a number with about three digits, and thousands apart.
-
-    >>> number(1.8333), number(14.25), number(12345.6), number(7), number(None)
-    ('1.83', '14.2', '12,346', '7', '–')
-    """
-    if value is None:
-        return NO_VALUE
-    if value == int(value) or abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-
-
-def duration(seconds: float) -> str:
-    """Write a time as people say it.
-
-    >>> duration(0.42), duration(75), duration(7320)
-    ('0.4 s', '1 min 15 s', '2 h 2 min')
-    """
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
 def interval(figure: Figure, write: Write = number) -> str:
     """Write an interval with its unit once, or nothing where there is no value."""
     if figure.low is None or figure.high is None:
@@ -198,15 +160,6 @@ def interval(figure: Figure, write: Write = number) -> str:
     if low.endswith("%"):
         low = low[:-1]
     return f"{low}–{high}"
-
-
-def plural(count: int, names: Sequence[str]) -> str:
-    """Write a count with the name in singular or plural.
-
-    >>> plural(1, ("word", "words")), plural(1200, ("word", "words"))
-    ('1 word', '1,200 words')
-    """
-    return f"{number(count)} {names[0] if count == 1 else names[1]}"
 
 
 def _rate(key: str, name: str, figure: Figure) -> Line:

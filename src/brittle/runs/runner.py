@@ -14,11 +14,9 @@ from brittle.asks import Attack, Case
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
 from brittle.engine.broker import Broker, Totals
-from brittle.engine.desks import Desk, make_desks
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
-from brittle.english.tags import Tagger
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.runs.job import FIXED, Job
@@ -98,7 +96,7 @@ def attack(
         started = Totals(**stored)
         started.sent = max(started.sent, store.journalled())
         broker = Broker(
-            make_desks(chosen) | {"tags": _tag_desk()},
+            job.desks,
             journal=store,
             watchdog=watchdog,
             most_sent=max_sent,
@@ -117,7 +115,7 @@ def attack(
 
 def search(job: Job, case: Case[Text]) -> Outcome:
     """Attack one case and give the outcome, with nothing stored."""
-    broker = Broker(make_desks(job.target) | {"tags": _tag_desk()})
+    broker = Broker(job.desks)
     engine = Engine(job.attack, job.goal, broker, name=job.attack_name, seed=job.seed)
     try:
         return next(engine.run([case]))[0]
@@ -226,8 +224,3 @@ def _diagnosed(
     for message in messages:
         if warn is not None:
             warn(message)
-
-
-def _tag_desk() -> Desk:
-    tagger = Tagger()
-    return Desk(tagger.tags)

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from brittle import files
 from brittle.data.example import Example
 from brittle.edits import Edit, patch
 from brittle.errors import StoreError, UsageError
@@ -292,14 +293,7 @@ def _locked(path: Path) -> IO[bytes]:
             f"Runs cannot be written to {path.parent}: {error}. Choose another folder with --runs."
         ) from error
     try:
-        try:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # Windows
-            import msvcrt
-
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        files.lock(lock, wait=False)
     except OSError:
         lock.close()
         raise UsageError(

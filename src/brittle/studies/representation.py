@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from brittle.errors import UsageError, unknown
 from brittle.metrics.operations import aligned
 from brittle.results import Result
-from brittle.text import Text, words_of
+from brittle.targets.protocols import HasEmbeddings
+from brittle.text import Text, is_word
 
 Vectors = NDArray[np.float64]
 
@@ -122,7 +123,7 @@ def embed_vocabulary(
             f"The target {target.name!r} has no dictionary to look for nearest words in. Use a "
             "network of the zoo, or a transformers classifier."
         )
-    plain = [word for word in known if words_of(word) == [word]][:most]
+    plain = [word for word in known if is_word(word)][:most]
     texts = [Text.of(word) for word in plain]
     parts = [
         _units(_embedded(target, texts[start : start + TEXTS_PER_CALL], layer))
@@ -136,7 +137,8 @@ def embed_vocabulary(
 
 def chosen_layer(target: Any, layer: str | None = None) -> str:
     """Give the layer that is meant, or say which there are."""
-    if not callable(getattr(target, "embeddings", None)):
+    has_embeddings = isinstance(target, HasEmbeddings)
+    if not has_embeddings:
         raise UsageError(
             f"The target {target.name!r} shows no vectors of words, only scores. Use a network of "
             "the zoo or a transformers classifier."
@@ -165,7 +167,7 @@ def edited_words(results: Iterable[Result], most: int | None = None) -> list[tup
 
 
 def _is_one_edit(old: str, new: str) -> bool:
-    alone = words_of(old) == [old] and words_of(new) == [new]
+    alone = is_word(old) and is_word(new)
     return alone and sum(aligned(old, new)) == 1
 
 

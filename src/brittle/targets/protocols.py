@@ -1,11 +1,10 @@
-"""What a target is, and the small further things it may offer.
+"""What a target is, and the capabilities it may offer beside its scores.
 
-Beside `scores`, the broker looks for these attributes; each has a default where it is missing:
+`desks.py` asks a target for these capabilities and builds a desk for every question that the
+target answers. It also looks for these attributes; each has a default:
 
 | attribute | default | meaning |
 |---|---|---|
-| `canonical(items) -> list[bytes]` | the items' keys | equal keys: alike to the model |
-| `canonical_scores(keys) -> array` | none | scores from keys: nothing is encoded twice |
 | `parallel: int` | 1 | how many threads may call the target at once |
 | `costly: bool` | False | answers are journalled before they are used |
 | `batch: int or None` | None | the rows of one call; None: found automatically |
@@ -13,9 +12,8 @@ Beside `scores`, the broker looks for these attributes; each has a default where
 | `label_only: bool` | False | only hard labels come back, as one-hot scores |
 | `close()` | none | frees what the target holds |
 
-What a model shows of its inside comes per word, or per character, of the user's text: matching
-that with the pieces a model reads is the adapter's work. A target has these methods or has not:
-`read`, `logits`, `flips`, `gradients`, `embeddings`, `attention` (see the protocols below).
+What a model shows of its inside comes per word, or per character, of the user's text: the adapter
+aligns words with the tokens that the model reads.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ from brittle.text import Text
 Scores = NDArray[np.float64]
 
 
-@runtime_checkable
 class Target(Protocol):
     """Anything that is attacked."""
 
@@ -43,7 +40,6 @@ class Target(Protocol):
     def fingerprint(self) -> str: ...
 
 
-@runtime_checkable
 class Classifies(Target, Protocol):
     """A target that gives a probability to each of its labels."""
 
@@ -51,71 +47,88 @@ class Classifies(Target, Protocol):
     def labels(self) -> Sequence[str]: ...
 
     def scores(self, items: Sequence[Text]) -> Scores:
-        """Give probabilities of shape (items, labels), one row per item, in order."""
+        """Return probabilities of shape (items, labels), one row per item, in order."""
         ...
 
 
+# The capabilities below are looked for at run time. They have methods only: to look for a property
+# is to compute it, and a fingerprint may cost queries.
+
+
 @runtime_checkable
-class Encodes(Classifies, Protocol):
-    """A target whose canonical key is its encoded input, so that nothing is encoded twice."""
+class HasScores(Protocol):
+    """Scores texts."""
+
+    def scores(self, items: Sequence[Text]) -> Scores: ...
+
+
+@runtime_checkable
+class HasCanonicalKeys(Protocol):
+    """Knows which texts it cannot tell apart: these have equal keys."""
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]: ...
+
+
+@runtime_checkable
+class HasCanonicalScores(HasCanonicalKeys, Protocol):
+    """Scores texts from their keys, which are its encoded input: nothing is encoded twice."""
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores: ...
 
 
 @runtime_checkable
-class Reads(Target, Protocol):
-    """A target that says which words of a text it reads."""
+class ReadsWords(Protocol):
+    """Knows which words of a text it reads."""
 
-    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Give for every text the positions of the words that are read, in order."""
+    def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+        """Return for every text the positions of the words that the target reads, in order."""
         ...
 
 
 @runtime_checkable
-class HasFlips(Classifies, Reads, Protocol):
-    """A target that ranks edits of a text by its gradient."""
+class HasFlips(ReadsWords, Protocol):
+    """Ranks the edits of a text by its gradient."""
 
-    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
-        """Give every text's scores and best edits, by one forward and one backward pass each."""
+    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
+        """Return every text's scores and best edits: one forward and one backward pass each."""
         ...
 
 
 @runtime_checkable
-class HasGradients(Classifies, Reads, Protocol):
-    """A target that shows its scores before the softmax, and their slope along its vectors."""
-
-    def logits(self, items: Sequence[Text]) -> Scores: ...
-
-    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
-        """Give the slope of every aim's objective, by word or character as its space says."""
-        ...
-
-
-@runtime_checkable
-class HasEmbeddings(Classifies, Reads, Protocol):
-    """A target that shows how it represents words, layer by layer."""
-
-    @property
-    def layers(self) -> Sequence[str]: ...
+class HasEmbeddings(Protocol):
+    """Shows how it represents words, layer by layer; `layers` names the layers."""
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
-        """Give for every text an array of words × dimensions; NaN for words not read.
+        """Return for every text an array of words × dimensions; NaN for words not read.
 
         For characters: a list with an array of characters × dimensions for every word.
         """
         ...
 
 
-@runtime_checkable
-class HasAttention(Classifies, Reads, Protocol):
-    """A target that shows where it looks."""
+class WhiteBox(HasFlips, HasEmbeddings, Protocol):
+    """Everything that a network shows of its inside."""
+
+    @property
+    def layers(self) -> tuple[str, ...]: ...
+
+    def logits(self, items: Sequence[Text]) -> Scores:
+        """Return the scores before the softmax."""
+        ...
+
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        """Return the gradient of every request's objective, by word or by character."""
+        ...
 
     def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
-        """Give for every text the weights, layers × heads × words × words, from row to column.
+        """Return for every text the weights, layers × heads × words × words, from row to column.
 
-        A head that attends once over a whole text has one row: 1 × 1 × 1 × words. What the model
-        gives to pieces that are no word of the text (its own marks, punctuation) is left out.
+        A head that attends once over a whole text has one row: 1 × 1 × 1 × words. Attention to
+        tokens that are no word of the text (special tokens, punctuation) is left out.
         """
         ...
+
+
+def positions_read(target: object, text: Text) -> Sequence[int] | None:
+    """Return the positions of the words that a target reads, or None where it does not say."""
+    return target.words_read([text])[0] if isinstance(target, ReadsWords) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from brittle import files
 from brittle.errors import UsageError
 from brittle.zoo.folder import load_tensors, write_tensors
 
@@ -48,9 +48,9 @@ class TrainingState:
 
 def save(folder: Path, course: TrainingState, tensors: Mapping[str, NDArray[Any]]) -> None:
     """Write the checkpoint so that at any moment either the old or the new one is whole."""
-    fresh = folder / f"{FILE}.new"
-    write_tensors(fresh, tensors, {STATE: json.dumps(asdict(course))})
-    os.replace(fresh, folder / FILE)
+    path = folder / FILE
+    write_tensors(files.unfinished(path), tensors, {STATE: json.dumps(asdict(course))})
+    files.replace_file(path)
 
 
 def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
@@ -68,7 +68,7 @@ def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
 
 def remove(folder: Path) -> None:
     """Take the checkpoint away, and one that was being written."""
-    for path in (folder / FILE, folder / f"{FILE}.new"):
+    for path in (folder / FILE, files.unfinished(folder / FILE)):
         path.unlink(missing_ok=True)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brittle import files
 from brittle.training.adversarial import methods as hardening
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.splits import TrainingSplits
@@ -81,11 +81,4 @@ def choose_settings(design: Design, size: str, changed: Changed) -> ModelSetting
 
 def hash_folder(folder: Path) -> str:
     """Hash the files of a pretrained encoder: where it lies does not matter, what it is does."""
-    total = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        if path.is_file():
-            with path.open("rb") as file:
-                total.update(
-                    f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode()
-                )
-    return total.hexdigest()
+    return files.digest_of(path for path in sorted(folder.iterdir()) if path.is_file())

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from brittle import files
 from brittle.errors import BrittleError, UsageError, require
 from brittle.training import checkpoint
 from brittle.training.adversarial import attacked as copies
 from brittle.training.adversarial import methods as hardening
 from brittle.training.adversarial.methods import AdversarialTraining
+from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.plan import Changed, TrainingPlan, choose_settings
 from brittle.training.progress import Report, silent
@@ -23,6 +25,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
+from brittle.zoo.names.parsing import split_name
 from brittle.zoo.names.settings import (
     LinearSvmSettings,
     ModelSettings,
@@ -45,17 +48,17 @@ def train(
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
-    """Train a model on a data set of the catalogue, a file or `hf:NAME`; gives its folder.
+    """Train a model on a data set of the catalogue, a file or `hf:NAME`; return its folder.
 
     `name` is one of the grid, `hf:NAME` or the folder of a transformers encoder. `changed` are
     settings other than those of the model at this size: values by name, or texts such as
     "hidden=64". A model already trained from the same data and settings is not trained again,
     unless forced; an interrupted training goes on from its last whole epoch. `text` and `label`
-    name the columns of a file. `adversarial` hardens the model: a method's name (hotflip, miyato,
-    key), or what `brittle.training.adversarial.by_attack.by_attack` gives; a model's name may
-    also say so itself, as `CharCNN-LSTM+hotflip` does.
+    name the columns of a file. `adversarial` hardens the model: hotflip, miyato, key, the name of
+    an attack, or a method already built; the model's name may also say so, as
+    `CharCNN-LSTM+hotflip` does.
     """
-    design, hardened = _asked(name, adversarial)
+    design, hardened = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
     splits = load_splits(dataset_name, text=text, label=label)
     plan = TrainingPlan(design, settings, size, seed, splits, hardened)
@@ -74,8 +77,8 @@ def train_on(
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
-    """Train a model on two sides at hand, with settings of one's own if given."""
-    design, hardened = _asked(name, adversarial)
+    """Train a model on two splits at hand, with settings of one's own if given."""
+    design, hardened = _parse_name(name, adversarial, device)
     used = settings or grid.settings(design, size)
     plan = TrainingPlan(design, used, size, seed, check_splits(splits), hardened)
     return _train(plan, device, progress, force)
@@ -93,41 +96,43 @@ def find(
 ) -> Path | None:
     """Find the folder of a trained model, or None; nothing is trained."""
     splits = load_splits(dataset_name, text=text, label=label)
-    if hardening.is_by_attack(name):
+    if is_by_attack(name):
         return _attacked(name, splits, seed, size, changed)
-    design, hardened = _asked(name)
+    design, hardened = _parse_name(name, None, "auto")
     folder = TrainingPlan(
         design, choose_settings(design, size, changed), size, seed, splits, hardened
     ).folder
     return folder if (folder / folders.CARD_FILE).is_file() else None
 
 
-def _asked(
-    name: str, adversarial: str | AdversarialTraining | None = None
+def _parse_name(
+    name: str, adversarial: str | AdversarialTraining | None, device: str
 ) -> tuple[Design, AdversarialTraining | None]:
     """Find the model and the method that a name such as `LSTM-W-Random-1+key` stands for."""
-    model, plus, told = name.partition("+")
-    if plus and adversarial is not None:
+    parts = split_name(name)
+    if parts.method and adversarial is not None:
         raise UsageError(
-            f"Got the model {name!r}, whose name says how it is hardened, and another method "
-            "beside it. Give one of the two."
+            f"Got the model {name!r}, whose name says how it is hardened, and adversarial "
+            f"{adversarial!r}. Give one of the two."
         )
-    method = told if plus else adversarial
-    return grid.design(model), hardening.parse_method(method) if isinstance(method, str) else method
+    method = parts.method or adversarial
+    if isinstance(method, str):
+        method = parse_method(method, device=device)
+    return grid.design(parts.model), method
 
 
 def _attacked(
     name: str, splits: TrainingSplits, seed: int, size: str, changed: Changed
 ) -> Path | None:
     """Find a model hardened by an attack: by its card, for what decides its key is not known."""
-    model, _, tag = name.partition("+")
-    design = grid.design(model)
+    parts = split_name(name)
+    design = grid.design(parts.model)
     settings = grid.as_json(choose_settings(design, size, changed))
-    told = (f"{design.name}+{tag}", seed, size, splits.fingerprint, settings)
-    for found in cache.trained_models():
-        card = found.card
-        if (card.name, card.seed, card.size, card.data_fingerprint, card.settings) == told:
-            return found.path
+    wanted = (f"{design.name}+{parts.method}", seed, size, splits.fingerprint, settings)
+    for model in cache.trained_models():
+        card = model.card
+        if (card.name, card.seed, card.size, card.data_fingerprint, card.settings) == wanted:
+            return model.path
     return None
 
 
@@ -197,7 +202,7 @@ def _finish(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -
         data_fingerprint=splits.fingerprint,
         key=plan.key,
         seconds=round(seconds, 1),
-        versions=cache.versions("brittle", "numpy", *_packages(plan)),
+        versions=files.versions("brittle", "numpy", *_packages(plan)),
         hardening={} if plan.hardening is None else hardening.as_json(plan.hardening),
         changed=plan.changed,
     )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import torch
 from torch import Tensor
 
 from brittle.errors import MissingPackage, UsageError, require
+from brittle.targets.transformers.quiet import quiet
 from brittle.text import Text
 from brittle.training.adversarial.methods import NoiseTraining, TypoTraining
 from brittle.training.adversarial.network_loss import cross_entropy
@@ -153,21 +152,6 @@ def columns(texts: tuple[Text, ...]) -> list[list[str]]:
             "fields. Name one or two columns with --text."
         )
     return [list(column) for column in zip(*rows)]
-
-
-@contextmanager
-def quiet(transformers: Any) -> Iterator[None]:
-    """Keep the library's progress bars and advice off the terminal while it loads or trains."""
-    logging = transformers.utils.logging
-    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _save(folder: Path, network: Any, tokenizer: Any) -> None:

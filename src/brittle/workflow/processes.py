@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import BrittleError, RunStopped, UsageError
-from brittle.reports.wording import duration
+from brittle.formatting import duration
 from brittle.workflow.tasks import Report, Task, TaskGraph, run_task
 
 

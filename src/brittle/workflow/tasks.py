@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from brittle import files
 from brittle.errors import unknown
 
 Report = Callable[[str], None]
@@ -110,9 +110,7 @@ def run_task(task: Task, folder: Path, needs: Mapping[str, Any], say: Report) ->
     told = {"step": task.name, "key": key, "seconds": seconds, "result": result}
     file = task.file(folder)
     file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_suffix(".new")
-    fresh.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    os.replace(fresh, file)
+    files.write_whole(file, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
     # As it will be read again: JSON has neither tuples nor keys that are no strings.
     return json.loads(json.dumps(result))
 

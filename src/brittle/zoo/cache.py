@@ -11,12 +11,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brittle import files
 from brittle.errors import UsageError
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
@@ -107,25 +108,5 @@ def hold_lock(folder: Path) -> Iterator[None]:
     """Hold a model's lock, waiting for another process that is training it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with Path(f"{folder}{LOCK_SUFFIX}").open("a+b") as file:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
+        files.lock(file, wait=True)
         yield  # closing the file, or the end of the process, lets go of the lock
-
-
-def versions(*packages: str) -> Mapping[str, str]:
-    """Give the versions of Python and of these packages."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"python": ".".join(map(str, sys.version_info[:3]))}
-    for package in packages:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

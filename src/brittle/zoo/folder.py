@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle import files
 from brittle.errors import UsageError, require
 from brittle.zoo.names import changes
 
@@ -81,7 +82,7 @@ def write_card(folder: Path, card: Card, readme: str) -> Card:
     names = [
         p.name for p in folder.iterdir() if p.is_file() and p.name not in (CARD_FILE, README_FILE)
     ]
-    hashes = {name: _sha256(folder / name) for name in sorted(names)}
+    hashes = {name: files.digest(folder / name) for name in sorted(names)}
     content = asdict(card) | {"files": hashes}
     (folder / CARD_FILE).write_text(
         json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8"
@@ -136,7 +137,7 @@ def load_card_checked(folder: Path) -> Card:
         path = folder / name
         if not path.is_file():
             raise UsageError(f"{folder} is incomplete: {name} is missing. Train the model again.")
-        if _sha256(path) != expected:
+        if files.digest(path) != expected:
             raise UsageError(
                 f"{path} is damaged or not this model's: its SHA-256 is not that in {CARD_FILE}. "
                 "Train the model again with --force, or restore the file."
@@ -170,8 +171,3 @@ def _card(content: dict[str, Any]) -> Card:
     rest = {key: value for key, value in content.items() if key in known}
     rest |= {"labels": tuple(content["labels"]), "fields": tuple(content["fields"])}
     return Card(**rest)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -42,7 +42,7 @@ class NetworkWhiteBox:
         self._passing = GradientPasses(model)
         self._ranking = EditRanking(self._passing, model.vocabulary, self.vocabulary)
 
-    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+    def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Give for every text the positions of the words that are read, in order."""
         return [self._passing.columns(text)[0] for text in items]
 
@@ -77,7 +77,9 @@ class NetworkWhiteBox:
         for level in ("words", "characters"):
             numbers = [n for n, aim in enumerate(aims) if aim.space.level == level]
             texts = [aims[n].text for n in numbers]
-            whole = [replace(aims[n], positions=at) for n, at in zip(numbers, self.read(texts))]
+            whole = [
+                replace(aims[n], positions=at) for n, at in zip(numbers, self.words_read(texts))
+            ]
             for some, seen in self._passing.seen(whole):
                 slopes: list[Any] = _by_word([texts[n] for n in some], seen)
                 if level == "characters":

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from brittle.engine.broker import Broker
-from brittle.engine.desks import make_scores_desk
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.opening import as_target
 from brittle.targets.command.target import Command
+from brittle.targets.desks import scores_desk
 from brittle.text import Text
 
 GOOD, BAD, OTHER = Text.of("a good film"), Text.of("a bad film"), Text.of("a film")
@@ -117,7 +117,7 @@ def test_a_text_that_crashes_it_twice_fails_alone(made: Any) -> None:
 def test_the_others_are_not_asked_again(made: Any, tmp_path: Path) -> None:
     log = tmp_path / "log"
     target = made(f"open({str(log)!r}, 'a').write(text + '\\n'); {CRASH}")
-    broker = Broker({"scores": make_scores_desk(target)})
+    broker = Broker({"scores": scores_desk(target)})
     items = [Text.of(f"film {n}") for n in range(15)] + [BAD]
     answers, failures = broker.answer("scores", items)
     broker.close()

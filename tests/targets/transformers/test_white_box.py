@@ -10,7 +10,7 @@ import pytest
 
 from brittle.errors import TargetError, UsageError
 from brittle.moves import EditRequest, EditSpace, Move, ScoredMoves
-from brittle.targets.protocols import HasAttention, HasEmbeddings, HasFlips, HasGradients
+from brittle.targets.protocols import HasEmbeddings, HasFlips
 from brittle.targets.transformers.classifier import SequenceClassifier, of_model
 from brittle.text import Text
 
@@ -57,7 +57,7 @@ def aim(
 ) -> EditRequest:
     told = {"label": 1, "toward": None, **to}
     return EditRequest(
-        item, told["label"], told["toward"], space or EditSpace(), target.read([item])[0]
+        item, told["label"], told["toward"], space or EditSpace(), target.words_read([item])[0]
     )
 
 
@@ -104,7 +104,7 @@ def moves_of(flipped: ScoredMoves) -> list[Move]:
 
 
 def test_a_target_offers_all_of_its_inside(target: SequenceClassifier) -> None:
-    for protocol in (HasFlips, HasGradients, HasEmbeddings, HasAttention):
+    for protocol in (HasFlips, HasEmbeddings):
         assert isinstance(target, protocol)
 
 
@@ -280,7 +280,7 @@ def test_a_batch_gives_what_single_texts_give(target: SequenceClassifier) -> Non
 def test_words_that_are_cut_off_have_nothing_to_show() -> None:
     target = made("bert", double=True, longest=7)
     item = Text.of("the film was godlike it is")
-    assert target.read([item]) == [(0, 1, 2, 3)]
+    assert target.words_read([item]) == [(0, 1, 2, 3)]
     order = EditRequest(item, 1, None, EditSpace(top_k=10_000), range(6))
     (gradient,) = target.gradients([order])
     assert (gradient.value[4:] == 0).all() and (np.abs(gradient.value[:4]).sum(axis=1) > 0).all()

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from brittle.errors import UsageError
-from brittle.targets.protocols import Encodes
+from brittle.opening import load_zoo
+from brittle.targets.protocols import HasCanonicalScores
 from brittle.targets.scores import softmax
 from brittle.targets.zoo import target as zoo
 from brittle.targets.zoo.target import ZooTarget
 from brittle.text import Text
 from brittle.zoo.cache import trained_models
+from brittle.zoo.names.grid import designs
 
 NAMES = ["naive-bayes", "linear-svm", "LSTM-W-Random-1", "CNN-W-Random-1"]
 GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
@@ -43,11 +45,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def target(request: pytest.FixtureRequest, cache: Path) -> ZooTarget:
     if "-W-" in request.param:
         pytest.importorskip("torch")
-    return zoo.load(f"zoo:{request.param}@{cache}/toy.csv#3", size="tiny")
+    return load_zoo(f"zoo:{request.param}@{cache}/toy.csv#3", size="tiny")
 
 
 def test_it_is_a_target_that_encodes(target: ZooTarget) -> None:
-    assert isinstance(target, Encodes)
+    assert isinstance(target, HasCanonicalScores)
     assert target.labels == ("negative", "positive") and target.parallel >= 1
     assert target.name == f"{target.card.name}@toy#3?size=tiny"
     scores = target.scores([Text.of("a warm and funny film"), Text.of("the plot is dull")])
@@ -91,7 +93,7 @@ def test_probabilities_are_the_softmax_of_the_logits(target: ZooTarget) -> None:
 
 
 def test_what_is_loaded_again_answers_the_same(target: ZooTarget, cache: Path) -> None:
-    again = zoo.load(f"zoo:{target.card.name.upper()}@{cache}/toy.csv#3", size="tiny", train=False)
+    again = load_zoo(f"zoo:{target.card.name.upper()}@{cache}/toy.csv#3", size="tiny", train=False)
     [folder] = [t.path for t in trained_models() if t.name == target.card.name and t.seed == 3]
     moved = zoo.load_folder(folder)
     texts = [Text.of("its warm cast is dull"), Text.of("the")]
@@ -105,43 +107,43 @@ def test_what_is_loaded_again_answers_the_same(target: ZooTarget, cache: Path) -
 def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) -> None:
     path = cache / "again.csv"
     path.write_text((cache / "toy.csv").read_text())
-    zoo.load(f"zoo:naive-bayes@{path}#8")
-    zoo.load(f"zoo:naive-bayes@{path}#8?smoothing=0.5")
+    load_zoo(f"zoo:naive-bayes@{path}#8")
+    load_zoo(f"zoo:naive-bayes@{path}#8?smoothing=0.5")
     assert {t.spec for t in trained_models() if t.seed == 8} == {
         "zoo:naive-bayes@again#8",
         "zoo:naive-bayes@again#8?smoothing=0.5",
     }
     plain, rough = (
-        zoo.load(f"zoo:Naive-Bayes@again#8{told}", train=False) for told in ("", "?smoothing=0.5")
+        load_zoo(f"zoo:Naive-Bayes@again#8{told}", train=False) for told in ("", "?smoothing=0.5")
     )
     assert plain.name == "naive-bayes@again#8" and plain.card.changed == {}
     assert rough.name == "naive-bayes@again#8?smoothing=0.5"
     assert rough.card.settings == {"smoothing": 0.5} and rough.fingerprint != plain.fingerprint
     path.write_text(path.read_text() + "a great film,positive\n")
-    zoo.load(f"zoo:naive-bayes@{path}#8")
+    load_zoo(f"zoo:naive-bayes@{path}#8")
     with pytest.raises(UsageError, match="Several models are named naive-bayes@again#8"):
-        zoo.load("zoo:naive-bayes@again#8")
+        load_zoo("zoo:naive-bayes@again#8")
     with pytest.raises(UsageError, match="Unknown data set 'toys'"):
-        zoo.load("zoo:naive-bayes@toys")
+        load_zoo("zoo:naive-bayes@toys")
 
 
 def test_another_seed_is_another_model(cache: Path) -> None:
-    one, two = (zoo.load(f"zoo:linear-svm@{cache}/toy.csv#{seed}") for seed in (0, 1))
+    one, two = (load_zoo(f"zoo:linear-svm@{cache}/toy.csv#{seed}") for seed in (0, 1))
     assert one.fingerprint != two.fingerprint
     assert one.name == "linear-svm@toy#0"
 
 
 def test_a_model_that_is_not_trained(cache: Path) -> None:
     with pytest.raises(UsageError, match=r"not trained yet.*brittle train Naive-Bayes --data"):
-        zoo.load(f"zoo:Naive-Bayes@{cache}/toy.csv#77", train=False)
+        load_zoo(f"zoo:Naive-Bayes@{cache}/toy.csv#77", train=False)
     with pytest.raises(UsageError, match=r"--seed 7 --size tiny --set hidden=8 --set dropout=0.25"):
-        zoo.load(
+        load_zoo(
             f"zoo:CNN-W-Random-1@{cache}/toy.csv#7?hidden=8,size=tiny,dropout=0.25", train=False
         )
 
 
 def test_the_catalogue_tells_of_every_model() -> None:
-    assert {name for name, told in zoo.catalogue() if told} >= {*NAMES, "MiniLM", "CharCNN-LSTM"}
+    assert {design.name for design in designs() if design.about} >= {*NAMES, "MiniLM"}
 
 
 @pytest.mark.slow
@@ -155,7 +157,7 @@ def test_on_movie_reviews(
     from brittle.data import load
 
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
-    target = zoo.load(f"zoo:{name}@mr")
+    target = load_zoo(f"zoo:{name}@mr")
     test = load("mr")
     scores = target.scores([Text.of(dict(example.fields)) for example in test])
     guess = [target.labels[i] for i in scores.argmax(axis=1)]

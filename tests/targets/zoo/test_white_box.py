@@ -14,8 +14,8 @@ import brittle
 from brittle.data import load
 from brittle.errors import UsageError
 from brittle.moves import EditRequest, EditSpace
-from brittle.targets.protocols import HasAttention, HasEmbeddings, HasFlips, HasGradients, Reads
-from brittle.targets.zoo import target as zoo
+from brittle.opening import load_zoo
+from brittle.targets.protocols import HasEmbeddings, HasFlips, ReadsWords
 from brittle.targets.zoo.target import TransformerModel, WhiteBoxZooTarget, ZooTarget
 from brittle.text import Text
 
@@ -25,7 +25,7 @@ NAMES = ["LSTM-W-Random-1", "CharCNN-LSTM", "BiLSTM-WC-Random-1-attention", "Tra
 GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
 OTHER = ["the", "film", "plot", "and", "its", "cast", "is", "with"]
 ITEMS = [Text.of(text) for text in ("a Warm, funny film 😀", "the dull plot isn't great", "cold")]
-SHOWN = (Reads, HasFlips, HasGradients, HasEmbeddings, HasAttention)
+SHOWN = (ReadsWords, HasFlips, HasEmbeddings)
 
 
 @pytest.fixture(scope="module")
@@ -45,20 +45,20 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module", params=NAMES)
 def target(request: pytest.FixtureRequest, cache: Path) -> Any:
-    return zoo.load(f"zoo:{request.param}@{cache}/toy.csv#1", size="tiny")
+    return load_zoo(f"zoo:{request.param}@{cache}/toy.csv#1", size="tiny")
 
 
 def aims(target: Any, space: EditSpace, **to: Any) -> list[EditRequest]:
     told = {"label": 1, "toward": None, **to}
     return [
-        EditRequest(text, told["label"], told["toward"], space, target.read([text])[0])
+        EditRequest(text, told["label"], told["toward"], space, target.words_read([text])[0])
         for text in ITEMS
     ]
 
 
 def test_a_network_offers_everything(target: WhiteBoxZooTarget) -> None:
     assert isinstance(target, WhiteBoxZooTarget) and all(isinstance(target, kind) for kind in SHOWN)
-    assert target.read(ITEMS) == [range(4), range(5), range(1)]
+    assert target.words_read(ITEMS) == [range(4), range(5), range(1)]
     assert {*GOOD, *BAD} <= set(target.vocabulary) and "<pad>" not in target.vocabulary
 
 
@@ -121,14 +121,14 @@ def test_attacks_that_follow_the_gradient_run(
     name: str, attack: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    target = zoo.load(f"zoo:{name}@{cache}/toy.csv#1", size="tiny")
+    target = load_zoo(f"zoo:{name}@{cache}/toy.csv#1", size="tiny")
     run = brittle.attack(target, load(str(cache / "toy.csv"), limit=12), attack)
     statuses = [row.status for row in run.results()]
     assert set(statuses) <= {"broken", "held", "skipped"} and "broken" in statuses
 
 
 def test_a_linear_model_shows_no_inside(cache: Path) -> None:
-    target = zoo.load(f"zoo:naive-bayes@{cache}/toy.csv#1")
+    target = load_zoo(f"zoo:naive-bayes@{cache}/toy.csv#1")
     assert type(target) is ZooTarget and not any(isinstance(target, kind) for kind in SHOWN)
     assert {*GOOD, *BAD} <= set(target.vocabulary)
     assert not any(word.startswith("<") for word in target.vocabulary)
@@ -141,9 +141,9 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
 
     tokenizer = tiny.tokenizer("bert")
     classifier = of_model(tiny.model("bert", len(tokenizer)), tokenizer)
-    card = zoo.load(f"zoo:naive-bayes@{cache}/toy.csv#1").card
+    card = load_zoo(f"zoo:naive-bayes@{cache}/toy.csv#1").card
     card = replace(card, name="MiniLM", kind="transformer", labels=classifier.labels)
-    target = WhiteBoxZooTarget(card, TransformerModel(classifier), classifier)
+    target = WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier)
     assert all(isinstance(target, kind) for kind in SHOWN)
     items = [Text.of("a good film"), Text.of("the story was bad")]
     orders = [
@@ -155,7 +155,10 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
     for mine, own in zip(target.gradients(orders), classifier.gradients(orders)):
         assert mine.scores == pytest.approx(own.scores)
         assert all(np.allclose(a, b) for a, b in zip(mine.value, own.value))
-    assert target.read(items) == classifier.read(items) and target.layers == classifier.layers
+    assert (
+        target.words_read(items) == classifier.words_read(items)
+        and target.layers == classifier.layers
+    )
     assert np.allclose(
         target.embeddings(items, "layer 1")[0], classifier.embeddings(items, "layer 1")[0]
     )

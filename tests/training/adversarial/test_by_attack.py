@@ -11,16 +11,18 @@ import pytest
 
 from brittle.cli import main
 from brittle.errors import UsageError
+from brittle.opening import load_zoo
 from brittle.targets.zoo import target as zoo
 from brittle.text import Text
 from brittle.training import train
-from brittle.training.adversarial.by_attack import broken_texts, by_attack, parse_training
+from brittle.training.adversarial.by_attack import broken_texts, by_attack
 from brittle.training.adversarial.methods import (
     HotFlipTraining,
     TypoTraining,
     as_json,
     format_method,
 )
+from brittle.training.adversarial.parsing import parse_method
 from brittle.training.splits import LabelledTexts
 from brittle.zoo.folder import load_card
 
@@ -83,12 +85,12 @@ def test_what_fools_the_model_comes_back_with_its_true_label(films: str) -> None
 
 
 def test_names_and_settings() -> None:
-    assert parse_training("hotflip", share=0.1) == HotFlipTraining(0.1)
-    assert parse_training("key") == TypoTraining()  # the method, not the attack of that name
-    made: Any = parse_training("Key-Any,copies=7", every=2, draws=3)
+    assert parse_method("hotflip", share=0.1) == HotFlipTraining(0.1)
+    assert parse_method("key") == TypoTraining()  # the method, not the attack of that name
+    made: Any = parse_method("Key-Any,copies=7", every=2, draws=3)
     assert format_method(made) == "key-any,copies=7,every=2,draws=3"
     assert as_json(made)["settings"] == {"share": 0.1, "draws": 3}
-    again: Any = parse_training(format_method(made))
+    again: Any = parse_method(format_method(made))
     assert again == made and format_method(again) == format_method(made)
     assert format_method(by_attack("key-any", draws=10)) == "key-any"
     for told, message in (
@@ -99,11 +101,11 @@ def test_names_and_settings() -> None:
         ("hotflip-words,strict=perhaps", "Unknown setting of hotflip-words 'strict'"),
         (
             "key-any,draws=many",
-            "Got 'many' for the setting draws of key-any; expected a whole number",
+            "Got 'many' for the setting draws of key-any. Expected a whole number",
         ),
     ):
         with pytest.raises(UsageError, match=message):
-            parse_training(told)
+            parse_method(told)
     with pytest.raises(UsageError, match="Unknown setting of key-any 'drawz'"):
         by_attack("key-any", drawz=3)
 
@@ -124,15 +126,15 @@ def test_an_attack_hardens_a_network_and_the_zoo_finds_it(name: str, films: str)
     words = ["train", name, "--data", films, "--size", "tiny", "--quiet"]
     assert main([*words, "--adversarial", "key-any", "--copies", "10", "--draws", "3"]) == 0
     told = f"{name}+key-any,copies=10,draws=3"
-    target = zoo.load(f"zoo:{told}@{films}?size=tiny", train=False)
+    target = load_zoo(f"zoo:{told}@{films}?size=tiny", train=False)
     assert target.name == f"{told}@films#0?size=tiny"
     assert target.card.hardening["settings"] == {"share": 0.1, "draws": 3}
     target.close()
-    listed = zoo.load(f"zoo:{told}@films?size=tiny", train=False)
+    listed = load_zoo(f"zoo:{told}@films?size=tiny", train=False)
     assert listed.fingerprint == target.fingerprint
     listed.close()
     with pytest.raises(UsageError, match=r"not trained yet\. Train it with: brittle train"):
-        zoo.load(f"zoo:{name}+key-any@{films}?size=tiny")
+        load_zoo(f"zoo:{name}+key-any@{films}?size=tiny")
 
 
 def test_a_white_box_attack_leaves_training_as_it_was(films: str) -> None:
@@ -169,7 +171,7 @@ def test_the_command_line(films: str, capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_a_hardened_model_is_trained_when_first_used(films: str) -> None:
-    target = zoo.load(f"zoo:naive-bayes+key@{films}#2")
+    target = load_zoo(f"zoo:naive-bayes+key@{films}#2")
     assert target.name == "naive-bayes+key@films#2"
     with pytest.raises(UsageError, match="Unknown setting of key"):
-        zoo.load(f"zoo:naive-bayes+key,copies=3@{films}")
+        load_zoo(f"zoo:naive-bayes+key,copies=3@{films}")

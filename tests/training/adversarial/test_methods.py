@@ -19,8 +19,8 @@ from brittle.training.adversarial.methods import (
     TypoTraining,
     as_json,
     format_method,
-    parse_method,
 )
+from brittle.training.adversarial.parsing import parse_method
 from brittle.training.splits import LabelledTexts
 from brittle.zoo.folder import load_card
 
@@ -48,10 +48,14 @@ def test_a_name_tells_all_that_is_not_the_default(told: str, expected: Any, agai
     ("told", "settings", "message"),
     [
         ("hotflop", {}, "Unknown kind of adversarial training 'hotflop'. Did you mean 'hotflip'"),
-        ("pwws", {}, r"Known: hotflip, miyato, key\..*by_attack"),
+        ("nothing", {}, r"Known: hotflip, miyato, key, pwws,.*python:module:name"),
         ("hotflip,sahre=1", {}, "Unknown setting of hotflip 'sahre'. Did you mean 'share'"),
-        ("hotflip,share", {}, "expected METHOD,SETTING=VALUE"),
-        ("hotflip,share=much", {}, "Got 'much' for share; expected a number"),
+        ("hotflip,share", {}, "Expected NAME=VALUE, such as share=0.1"),
+        (
+            "hotflip,share=much",
+            {},
+            "Got 'much' for the setting share of hotflip. Expected a number",
+        ),
         ("hotflip", {"share": 0.0}, "Got a share of 0.0; expected a number above 0, at most 1"),
         ("key", {"share": 1.5}, "at most 1"),
         ("miyato", {"noise": 0.0}, "Got a noise of 0.0; expected a number above 0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from brittle.formatting import number
 from brittle.metrics.confidence import success_by_confidence
 from brittle.metrics.summary import summary
 from brittle.papers.hotflip.findings import findings
@@ -15,7 +16,6 @@ from brittle.papers.page import Page, as_json, contrast_as_json, percents, point
 from brittle.papers.shell import finished
 from brittle.papers.tasks import open_task_run
 from brittle.reports.plots import confidence_figure
-from brittle.reports.wording import number
 
 NAMES = {
     "beam": "beam search",

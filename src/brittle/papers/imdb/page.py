@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from brittle.formatting import number
 from brittle.metrics.confusion import confusion
 from brittle.metrics.histogram import words_histogram
 from brittle.metrics.summary import rate
@@ -14,7 +15,6 @@ from brittle.papers.order import PaperResults
 from brittle.papers.page import Page, as_json, percents, table
 from brittle.papers.shell import finished
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
-from brittle.reports.wording import number
 
 PAPER_LSTM = {
     "clean": "82.24%",

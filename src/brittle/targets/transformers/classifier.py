@@ -19,6 +19,7 @@ from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
+from brittle.targets.transformers.quiet import quiet
 from brittle.targets.transformers.tokens import TextTokens
 from brittle.text import Text
 from brittle.zoo.device import cores, torch_device
@@ -67,7 +68,7 @@ class SequenceClassifier:
             table[rows] = logits
         return table
 
-    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+    def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Give for every text the positions of the words that are not cut off."""
         return alignment.words_read(items, self.tokens)
 
@@ -142,8 +143,6 @@ def load(
         raise UsageError(f"There is no folder {position!r}.")
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
-    from brittle.training.transformer import quiet  # imports torch
-
     where = torch_device(device)
     with quiet(transformers):
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.targets.transformers.tokens import TextTokens
-from brittle.text import words_of
+from brittle.text import is_word
 
 BEFORE = "a "
 # How tokenizers write that a word begins here, or ends; those of them that have no decoder.
@@ -31,7 +31,7 @@ def whole_words(tokens: TextTokens) -> tuple[list[str], list[int]]:
     special = set(tokens.tokenizer.all_special_ids)
     ids = sorted(set(tokens.backend.get_vocab().values()) - special)
     words = [_surface(tokens.backend.decode([token])) for token in ids]
-    named = [(token, word) for token, word in zip(ids, words) if words_of(word) == [word]]
+    named = [(token, word) for token, word in zip(ids, words) if is_word(word)]
     read = tokens_of([word for _, word in named], tokens)
     kept = [(token, word) for (token, word), own in zip(named, read) if own == (token,)]
     return [word for _, word in kept], [token for token, _ in kept]

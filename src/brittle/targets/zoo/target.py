@@ -1,33 +1,24 @@
-"""Targets from our own zoo: `zoo:NAME@DATA#SEED`, trained when they are not there yet."""
+"""Trained models of the zoo as targets."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.errors import UsageError
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
-from brittle.targets.protocols import Scores
+from brittle.targets.protocols import Scores, WhiteBox
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
 from brittle.targets.transformers.vocabulary import whole_words
 from brittle.text import Text
-from brittle.training import TrainingProgress, find, train
-from brittle.training.adversarial.methods import is_by_attack
-from brittle.training.progress import silent
 from brittle.zoo.folder import Card, load_card, load_card_checked
 from brittle.zoo.model import Model, open_model
-from brittle.zoo.names.grid import designs
-from brittle.zoo.names.parsing import find_listed, parse
-
-if TYPE_CHECKING:
-    from brittle.zoo.white_box import NetworkWhiteBox
 
 
 class ZooTarget:
@@ -82,17 +73,19 @@ class ZooTarget:
 
 
 class WhiteBoxZooTarget(ZooTarget):
-    """A network of the zoo, which also shows its inside."""
+    """A network of the zoo, which also shows its inside; `open_inside` is called at first use."""
 
-    def __init__(
-        self, card: Card, model: Model, inside: NetworkWhiteBox | transformers.SequenceClassifier
-    ) -> None:
+    def __init__(self, card: Card, model: Model, open_inside: Callable[[], WhiteBox]) -> None:
         super().__init__(card, model)
-        self.inside = inside
+        self._open_inside = open_inside
 
-    def read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Give for every text the positions of the words that are read, in order."""
-        return self.inside.read(items)
+    @cached_property
+    def inside(self) -> WhiteBox:
+        return self._open_inside()
+
+    def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+        """Return for every text the positions of the words that are read, in order."""
+        return self.inside.words_read(items)
 
     def logits(self, items: Sequence[Text]) -> Scores:
         return self.inside.logits(items)
@@ -104,7 +97,7 @@ class WhiteBoxZooTarget(ZooTarget):
         return self.inside.gradients(aims)
 
     @property
-    def layers(self) -> Sequence[str]:
+    def layers(self) -> tuple[str, ...]:
         return self.inside.layers
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
@@ -133,38 +126,6 @@ class TransformerModel:
         self.classifier.close()
 
 
-def load(
-    spec: str,
-    *,
-    device: str = "auto",
-    size: str = "default",
-    train: bool = True,
-    progress: Callable[[TrainingProgress], None] | None = None,
-    **options: Any,
-) -> ZooTarget:
-    """Load a model by `zoo:NAME@DATA#SEED`, training it first where it is not in the cache.
-
-    Settings that are not the model's own stand behind a question mark, as in
-    `zoo:NAME@DATA#SEED?hidden=32,size=paper`. `options` are those of training: text and label, the
-    columns of a file. With `train=False` a model that is not trained yet is an error.
-    """
-    wanted = parse(spec, size)
-    source, data, seed = wanted.source, wanted.data, wanted.seed
-    options |= {"size": wanted.size, "changed": wanted.changed}
-    folder = find_listed(wanted) or find(source, data, seed, **options)
-    # What an attack is, and so how to train with it, is not known in this room.
-    if folder is None and (not train or is_by_attack(source)):
-        raise UsageError(
-            f"The model {wanted.full_name!r} is not trained yet. Train it with: {wanted.command}"
-        )
-    if folder is None:
-        folder = _train(source, data, seed, device=device, progress=progress or silent, **options)
-    return load_folder(folder, device=device)
-
-
-_train = train
-
-
 def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:
     """Load a model from a folder that training has written."""
     folder = Path(path)
@@ -172,17 +133,14 @@ def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTar
     if kind == "transformer":
         card = load_card_checked(folder)
         classifier = transformers.load(str(folder), device=device)
-        return WhiteBoxZooTarget(card, TransformerModel(classifier), classifier)
+        return WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier)
     card, model = open_model(folder, device)
     if kind != "network":
         return ZooTarget(card, model)
-    from brittle.zoo.scoring import NetworkModel
-    from brittle.zoo.white_box import NetworkWhiteBox  # these import torch
-
-    assert isinstance(model, NetworkModel)
-    return WhiteBoxZooTarget(card, model, NetworkWhiteBox(model, card.full_name))
+    return WhiteBoxZooTarget(card, model, partial(_open_network, model, card.full_name))
 
 
-def catalogue() -> list[tuple[str, str]]:
-    """List the models that can be trained: name and description."""
-    return [(design.name, design.about) for design in designs()]
+def _open_network(model: Any, name: str) -> WhiteBox:
+    from brittle.zoo.white_box import NetworkWhiteBox  # imports torch
+
+    return NetworkWhiteBox(model, name)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from brittle import files
 from brittle.text import Text
 from brittle.training.adversarial import typos as key
 from brittle.training.adversarial.methods import AttackTraining, TypoTraining
@@ -114,7 +114,7 @@ def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> 
 def remove(folder: Path) -> None:
     """Take away what an attack has left with a training."""
     (folder / TEXTS_FILE).unlink(missing_ok=True)
-    (folder / f"{TEXTS_FILE}.new").unlink(missing_ok=True)
+    files.unfinished(folder / TEXTS_FILE).unlink(missing_ok=True)
     shutil.rmtree(folder / SNAPSHOT_FOLDER, ignore_errors=True)
 
 
@@ -124,9 +124,7 @@ def _fitted(fit: Callable[[TrainingJob], Fitted], job: TrainingJob, folder: Path
 
 def _keep(folder: Path, epoch: int, side: LabelledTexts) -> None:
     rows = [[text.fields(), label] for text, label in zip(side.texts, side.label)]
-    fresh = folder / f"{TEXTS_FILE}.new"
-    fresh.write_text(json.dumps({"epoch": epoch, "rows": rows}), "utf-8")
-    os.replace(fresh, folder / TEXTS_FILE)
+    files.write_whole(folder / TEXTS_FILE, json.dumps({"epoch": epoch, "rows": rows}))
 
 
 def _kept(folder: Path, epoch: int) -> LabelledTexts | None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brittle.errors import UsageError, unknown
+from brittle.errors import UsageError
 from brittle.training.splits import LabelledTexts
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.settings import FineTuningSettings, ModelSettings, NetworkSettings
@@ -29,7 +29,7 @@ class HotFlipTraining:
     share: float = 0.2
 
     def __post_init__(self) -> None:
-        _part(share=self.share)
+        _check_share(share=self.share)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TypoTraining:
     share: float = 0.2
 
     def __post_init__(self) -> None:
-        _part(share=self.share)
+        _check_share(share=self.share)
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,13 @@ class AttackTraining:
     changed: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("copies", "every"):
+        for name in COUNT_SETTINGS:
             if getattr(self, name) < 1:
                 raise UsageError(f"Got {name} {getattr(self, name)}; expected at least 1.")
 
 
-NAME_SEPARATORS = "+,@#?"  # what parts the name of a model
+NAME_SEPARATORS = "+,@#?"  # they separate the parts of a model's name
+COUNT_SETTINGS = ("copies", "every")
 MAX_VALUE_CHARACTERS = 40
 
 AdversarialTraining = HotFlipTraining | NoiseTraining | TypoTraining | AttackTraining
@@ -86,51 +87,6 @@ METHODS: Mapping[str, type[HotFlipTraining] | type[NoiseTraining] | type[TypoTra
     "miyato": NoiseTraining,
     "key": TypoTraining,
 }
-
-
-def parse_method(told: str, **settings: Any) -> HotFlipTraining | NoiseTraining | TypoTraining:
-    """Find a method by its name, with or without settings behind it.
-
-    >>> parse_method("hotflip,share=0.1"), parse_method("miyato", noise=0.3)
-    (HotFlipTraining(share=0.1), NoiseTraining(noise=0.3))
-    """
-    name, given = split_settings(told)
-    if name not in METHODS:
-        remedy = "An attack is passed as brittle.training.adversarial.by_attack.by_attack(NAME)."
-        raise unknown("kind of adversarial training", name, METHODS, remedy)
-    known = {f.name for f in fields(METHODS[name])}
-    chosen = {key: _number(key, value) for key, value in given.items()} | settings
-    for setting in chosen:
-        if setting not in known:
-            raise unknown(f"setting of {name}", setting, known)
-    return METHODS[name](**chosen)
-
-
-def split_settings(told: str) -> tuple[str, dict[str, str]]:
-    """Part a method's name from the settings behind it.
-
-    >>> split_settings("pwws,copies=50")
-    ('pwws', {'copies': '50'})
-    """
-    name, *rest = told.split(",")
-    given = {}
-    for part in rest:
-        key, equals, value = part.partition("=")
-        if not equals or not key or not value:
-            raise UsageError(f"Got {told!r}; expected METHOD,SETTING=VALUE, as in key,share=0.1.")
-        given[key.strip()] = value.strip()
-    name = name.strip()
-    return name if name.startswith("python:") else name.lower(), given
-
-
-def is_by_attack(model: str) -> bool:
-    """Say whether the name of a model tells that it was hardened by an attack.
-
-    >>> is_by_attack("LSTM-W-Random-1+pwws,copies=50"), is_by_attack("LSTM-W-Random-1+key")
-    (True, False)
-    """
-    _, plus, told = model.partition("+")
-    return bool(plus) and split_settings(told)[0] not in METHODS
 
 
 def format_method(hardening: AdversarialTraining) -> str:
@@ -192,14 +148,7 @@ def _short(value: Any) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
-def _part(**given: float) -> None:
+def _check_share(**given: float) -> None:
     for name, value in given.items():
         if not 0 < value <= 1:
             raise UsageError(f"Got a {name} of {value}; expected a number above 0, at most 1.")
-
-
-def _number(name: str, value: str) -> float:
-    try:
-        return float(value)
-    except ValueError as error:
-        raise UsageError(f"Got {value!r} for {name}; expected a number.") from error

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from brittle.text import Text, words_of
+from brittle.text import Text, is_word
 from brittle.training.adversarial.flips import flip_characters, flip_words
 from brittle.training.adversarial.methods import (
     AdversarialTraining,
@@ -120,7 +120,7 @@ def flip_batch(
 def letter_ids(reader: CharacterTokenizer) -> list[int]:
     """Number the letters and digits of an alphabet: with these a word stays one word."""
     numbered = enumerate(reader.alphabet, UNKNOWN_CHARACTER + 1)
-    return [i for i, c in numbered if c.isalnum() and words_of(c) == [c]]
+    return [i for i, c in numbered if c.isalnum() and is_word(c)]
 
 
 def word_mask(

@@ -1,4 +1,8 @@
-"""The names of zoo targets: `zoo:NAME@DATA#SEED`, and `?` with settings where some are changed."""
+"""The names of models: `zoo:MODEL+METHOD,SETTING=VALUE@DATA#SEED?SETTING=VALUE,SETTING=VALUE`.
+
+Only MODEL is always there. METHOD is how the model was hardened by adversarial training, with the
+settings of the method; the settings after the question mark are those of the model.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +15,70 @@ from typing import Any
 
 from brittle.data.catalogue import CATALOGUE
 from brittle.errors import UsageError
-from brittle.training import trained_models
+from brittle.values import split_settings
+from brittle.zoo.cache import trained_models
 from brittle.zoo.folder import full_name
 from brittle.zoo.names import changes, grid
 from brittle.zoo.names.grid import Design
 
-ZOO_PREFIX = "zoo:"
 SIZE_SETTING = "size"
-DATA_PART = re.compile(r"(?P<data>.+?)(?:#(?P<seed>\d+))?(?:\?(?P<settings>\w+=[^?]*))?")
+FORM = re.compile(
+    r"(?:zoo:)?(?P<model>[^+@]*)(?:\+(?P<method>[^@]*))?"
+    r"(?:@(?P<data>.+?)(?:#(?P<seed>\d+))?(?:\?(?P<settings>\w+=[^?]*))?)?"
+)
+
+
+@dataclass(frozen=True)
+class NameParts:
+    """The parts of a model's name as they are written; what is not there is empty."""
+
+    model: str
+    method: str = ""
+    data: str = ""
+    seed: int = 0
+    settings: tuple[str, ...] = ()
+
+
+def split_name(text: str) -> NameParts:
+    """Split a model's name into its parts.
+
+    >>> split_name("zoo:CharCNN-LSTM+key,share=0.1@mr#1?hidden=32")
+    NameParts(model='CharCNN-LSTM', method='key,share=0.1', data='mr', seed=1, \
+settings=('hidden=32',))
+    """
+    match = FORM.fullmatch(text)
+    if not match or not match["model"]:
+        raise wrong_name(text)
+    settings = tuple(part for part in (match["settings"] or "").split(",") if part)
+    seed = int(match["seed"] or 0)
+    return NameParts(match["model"], match["method"] or "", match["data"] or "", seed, settings)
+
+
+def split_method(text: str) -> tuple[str, dict[str, str]]:
+    """Split a method of adversarial training into its name and its settings.
+
+    >>> split_method("pwws,copies=50")
+    ('pwws', {'copies': '50'})
+    """
+    name, *settings = (part.strip() for part in text.split(","))
+    name = name if name.startswith("python:") else name.lower()
+    return name, split_settings(name, settings, "share=0.1")
+
+
+def wrong_name(text: str) -> UsageError:
+    """Build the error for a name that does not have the form of a model's name."""
+    return UsageError(
+        f"Got the model {text!r}. Expected zoo:NAME@DATA or zoo:NAME@DATA#SEED, such as "
+        "zoo:LSTM-W-Random-1@mr#0, and settings after a question mark: ?hidden=32,size=paper. "
+        "brittle list models shows the names."
+    )
 
 
 @dataclass(frozen=True)
 class ModelName:
-    """A model that is asked for; `changed` are settings that are not its own at this size.
+    """A trained model by its name; `changed` lists the settings that are not its own at this size.
 
-    `source` is the name as it was given, a folder for one.
+    `source` is the part before the data as it was written, which may name a folder.
     """
 
     name: str
@@ -41,51 +94,48 @@ class ModelName:
 
     @property
     def command(self) -> str:
-        """The command that trains it."""
+        """Return the command that trains the model."""
         size = [] if self.size == "default" else ["--size", self.size]
-        told = [changes.format_settings({name: value}) for name, value in self.changed.items()]
-        flags = [word for setting in told for word in ("--set", setting)]
+        settings = [changes.format_settings({name: v}) for name, v in self.changed.items()]
+        flags = [word for setting in settings for word in ("--set", setting)]
         words = ["brittle", "train", self.source, "--data", self.data, "--seed", str(self.seed)]
         return shlex.join([*words, *size, *flags])
 
 
 def parse(spec: str, size: str = "default") -> ModelName:
-    """Part a name such as `zoo:LSTM-W-GloVe-1@imdb#0?hidden=32,size=paper`.
+    """Parse the name of a trained model, such as `zoo:LSTM-W-GloVe-1@imdb#0?hidden=32,size=paper`.
 
-    The seed is 0 unless given, and the size the one given here. The name of a hardened model says
-    by what: `CharCNN-LSTM+hotflip`.
+    The seed is 0 and the size is `size`, unless the name says otherwise.
 
     >>> parse("zoo:lstm-w-random-1@mr?hidden=32").full_name
     'LSTM-W-Random-1@mr#0?hidden=32'
     """
-    name, at, rest = spec.removeprefix(ZOO_PREFIX).partition("@")
-    match = DATA_PART.fullmatch(rest)
-    if not at or not match:
-        raise UsageError(
-            f"Got the model {spec!r}. Expected zoo:NAME@DATA or zoo:NAME@DATA#SEED, such as "
-            "zoo:LSTM-W-Random-1@mr#0, and settings behind a question mark: ?hidden=32,size=paper. "
-            "brittle list models shows the names."
-        )
-    model, plus, tag = name.partition("+")
-    design = _design(model)
-    given = [part for part in (match["settings"] or "").split(",") if part]
-    sizes = [part.partition("=")[2] for part in given if part.partition("=")[0] == SIZE_SETTING]
+    parts = split_name(spec)
+    if not parts.data:
+        raise wrong_name(spec)
+    design = _design(parts.model)
+    sizes = [part.partition("=")[2] for part in parts.settings if _is_size(part)]
     size = sizes[-1] if sizes else size
-    others = [part for part in given if part.partition("=")[0] != SIZE_SETTING]
+    others = [part for part in parts.settings if not _is_size(part)]
     changed = grid.changed_settings(design, size, grid.parse_settings(design, size, others))
-    seed = int(match["seed"] or 0)
-    return ModelName(f"{design.name}{plus}{tag}", match["data"], seed, size, changed, name)
+    method = f"+{parts.method}" if parts.method else ""
+    source = f"{parts.model}{method}"
+    return ModelName(f"{design.name}{method}", parts.data, parts.seed, size, changed, source)
+
+
+def _is_size(setting: str) -> bool:
+    return setting.partition("=")[0] == SIZE_SETTING
 
 
 def find_listed(wanted: ModelName) -> Path | None:
-    """Find a model by the name it is listed under, where that does not say all.
+    """Find a model by the name it is listed under, where that name does not tell everything.
 
     A model of a file is listed under the file's stem, a tuned encoder from a folder under the name
     of that folder.
     """
     data = wanted.data
     full = data in CATALOGUE or data.startswith(grid.HUB_PREFIX) or Path(data).exists()
-    if full and _is_of_the_grid(wanted.name.partition("+")[0]):
+    if full and _is_of_the_grid(split_name(wanted.name).model):
         return None
     found = [t.path for t in trained_models() if t.card.full_name == wanted.full_name]
     if len(found) > 1:
@@ -100,7 +150,7 @@ def _design(name: str) -> Design:
     """Find a model of the grid, or an encoder that was tuned and is listed by its folder's name."""
     if not _is_of_the_grid(name):
         for model in trained_models():
-            if model.card.kind == "transformer" and model.name.partition("+")[0] == name:
+            if model.card.kind == "transformer" and split_name(model.name).model == name:
                 return Design(name, "transformer", "", encoder=str(model.card.settings["encoder"]))
     return grid.design(name)
 

@@ -1,0 +1,74 @@
+"""Files: an OS lock, a write that is whole or not there, digests, and package versions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import IO, Any
+
+
+def lock(file: IO[bytes], wait: bool) -> None:
+    """Take the OS lock of an open file; the OS frees it when the file or the process ends.
+
+    Without `wait`, a lock that another process holds raises OSError.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        mode = msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK  # type: ignore[attr-defined]
+        msvcrt.locking(file.fileno(), mode, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def unfinished(path: Path) -> Path:
+    """Return the path that a file is written to before it takes its place."""
+    return path.with_name(f"{path.name}.new")
+
+
+def replace_file(path: Path) -> None:
+    """Put the file at `unfinished(path)` in its place, in one step."""
+    os.replace(unfinished(path), path)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that at any moment the old or the new one is there, and whole."""
+    unfinished(path).write_text(text, "utf-8")
+    replace_file(path)
+
+
+def digest(path: Path) -> str:
+    """Compute the SHA-256 of a file, in hex; the file is streamed."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """Compute one SHA-256 over the names and the contents of files, in hex."""
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(f"{path.name} {digest(path)}\n".encode())
+    return total.hexdigest()
+
+
+def named_files(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digests of the files that settings name: other contents are other settings."""
+    values = {value for value in settings.values() if isinstance(value, str)}
+    return {name: digest(Path(name))[:16] for name in sorted(values) if Path(name).is_file()}
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of Python and of those packages that are installed."""
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
