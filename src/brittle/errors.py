@@ -92,6 +92,12 @@ def unknown(what: str, got: str, known: Iterable[str], remedy: str = "") -> Usag
     return UsageError(" ".join(part for part in (f"Unknown {what} {got!r}.", hint, remedy) if part))
 
 
+def message_of(error: Exception) -> str:
+    """Return what an error says; the name of its class comes first, unless it is one of ours."""
+    text = str(error) or "no message"
+    return text if isinstance(error, BrittleError) else f"{type(error).__name__}: {text}"
+
+
 def require(module: str, extra: str, purpose: str) -> ModuleType:
     """Import an optional module, or say which extra brings it.
 

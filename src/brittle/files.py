@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
@@ -63,7 +64,8 @@ def named_files(settings: Mapping[str, Any]) -> dict[str, str]:
     return {name: digest(Path(name))[:16] for name in sorted(values) if Path(name).is_file()}
 
 
-def versions(*packages: str) -> dict[str, str]:
+@cache
+def versions(*packages: str) -> Mapping[str, str]:
     """Return the versions of Python and of those packages that are installed."""
     found = {"python": platform.python_version()}
     for package in packages:

@@ -27,6 +27,7 @@ from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
+from brittle.engine.running import RunningCase
 from brittle.goals import Confident, Untargeted
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import SubstituteTable
@@ -199,18 +200,19 @@ def test_locked_fields_are_never_edited(attack: str, target: str) -> None:
 
 
 @each
-def test_asks_only_what_it_declares(attack: str, target: str) -> None:
+def test_asks_only_what_it_declares(
+    attack: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake, chosen = target_of(attack, target), ROWS[attack]
-    made = engine(chosen, fake)
     seen: Counter[type] = Counter()
-    plan = made._plan
+    make_plan = RunningCase.make_plan
 
-    def watching(r: Any) -> None:
+    def watch(r: RunningCase, budget: int | None) -> None:
         seen.update(type(leaf) for leaf in leaves(r.ask))
-        plan(r)
+        make_plan(r, budget)
 
-    made._plan = watching  # type: ignore[method-assign]
-    list(made.run(cases_of(fake, TEXTS[:1])))
+    monkeypatch.setattr(RunningCase, "make_plan", watch)
+    list(engine(chosen, fake).run(cases_of(fake, TEXTS[:1])))
     assert set(seen) <= set(chosen.asks)
     assert seen
 

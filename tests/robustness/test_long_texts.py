@@ -10,8 +10,8 @@ import pytest
 
 from brittle.asks import Ask, Case, Probe, Search
 from brittle.engine.broker import Broker
+from brittle.engine.cache import Cache
 from brittle.engine.engine import Engine
-from brittle.engine.workers import Cache
 from brittle.goals import Untargeted
 from brittle.targets.desks import scores_desk
 from brittle.testing import FakeTarget

@@ -14,7 +14,7 @@ from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.goals import Confident, Targeted, Untargeted
-from brittle.runs.job import FIXED, Job, goal_of
+from brittle.runs.job import FIXED, Job, make_goal
 from brittle.testing import FakeTarget
 
 DATA = Dataset(
@@ -27,7 +27,7 @@ def job(**changes: Any) -> Job:
     given: dict[str, Any] = {
         "target": FakeTarget(),
         "dataset": DATA,
-        "given": "random-swap",
+        "attack": "random-swap",
         "settings": {},
         "toward": None,
         "confidence": None,
@@ -68,7 +68,7 @@ def test_each_fixed_fact_makes_another_name() -> None:
             {},
             {"target": FakeTarget(name="other")},
             {"target": FakeTarget({"good": 1.0})},
-            {"given": "pwws"},
+            {"attack": "pwws"},
             {"settings": {"share": 0.5}},
             {"toward": "negative"},
             {"confidence": 0.9},
@@ -110,7 +110,7 @@ def test_addresses_are_no_settings() -> None:
 
 def test_an_attack_that_asks_too_much_is_refused() -> None:
     with pytest.raises(UsageError, match=r"'asking' asks for hints, but target 'fake' offers only"):
-        job(given=Asking())
+        job(attack=Asking())
 
 
 def test_labels_that_do_not_meet_are_refused() -> None:
@@ -127,9 +127,9 @@ def test_cases_carry_the_target_s_indices() -> None:
 
 
 def test_the_goal_that_flags_mean() -> None:
-    assert goal_of(None, None) == Untargeted()
-    assert goal_of("negative", 0.9) == Confident(Targeted(), 0.9)
+    assert make_goal(None, None) == Untargeted()
+    assert make_goal("negative", 0.9) == Confident(Targeted(), 0.9)
     assert job(toward="NEGATIVE").goal_name == "toward negative"
     for wrong in (0, 1.5, -1):
         with pytest.raises(UsageError, match="expected a number above 0"):
-            goal_of(None, wrong)
+            make_goal(None, wrong)

@@ -1,4 +1,4 @@
-"""Desks: who answers which question, and how they want to be asked."""
+"""Desks: who answers a question, and how it is asked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Failures = dict[int, Exception]
 
 @dataclass(frozen=True)
 class Desk:
-    """Who answers one question, and how they want to be asked.
+    """Who answers one question, and how it is asked.
 
-    `compute` takes items, or, with `from_keys`, their canonical keys, and gives a payload for each.
-    What a `counted` desk computes is a query that was really sent; `cache` is how many answers are
-    remembered, if not the broker's own number.
+    `compute` takes items, or, with `from_keys`, their canonical keys, and returns a payload for
+    each. The items that a `counted` desk computes are counted as sent. A desk that `is_apart`
+    computes on another core or device, so that the caller can go on. `cache` is the number of
+    answers to keep, if it is not the broker's own.
     """
 
     compute: Callable[[Sequence[Any]], Sequence[Any]]
@@ -29,6 +30,7 @@ class Desk:
     costly: bool = False
     watched: bool = False
     counted: bool = False
+    is_apart: bool = False
     cache: int | None = None
 
 
@@ -56,7 +58,7 @@ def compute_by_halves(
 
 @dataclass
 class BatchCost:
-    """What one batch took, halves sent again included."""
+    """What one batch cost, with the halves that were sent again."""
 
     items: int = 0
     calls: int = 0
@@ -66,16 +68,16 @@ class BatchCost:
 def compute_batch(
     desk: Desk, batch: list[bytes], items: dict[bytes, Any]
 ) -> tuple[list[Any], Failures, BatchCost]:
-    """Compute a batch given by its keys, and say what that took."""
-    given = batch if desk.from_keys else [items[key] for key in batch]
-    work = BatchCost()
+    """Compute a batch given by its keys; return payloads, failures and the cost."""
+    whole = batch if desk.from_keys else [items[key] for key in batch]
+    cost = BatchCost()
 
     def compute(part: Sequence[Any]) -> Sequence[Any]:
-        work.calls += 1
-        work.items += len(part)
+        cost.calls += 1
+        cost.items += len(part)
         return desk.compute(part)
 
     start = time.perf_counter()
-    payloads, failures = compute_by_halves(compute, given)
-    work.seconds = time.perf_counter() - start
-    return payloads, failures, work
+    payloads, failures = compute_by_halves(compute, whole)
+    cost.seconds = time.perf_counter() - start
+    return payloads, failures, cost

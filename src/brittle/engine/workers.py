@@ -1,10 +1,10 @@
-"""How batches are run: threads that may hang, a pace that is found, a cache that forgets."""
+"""Threads that compute batches; one that hangs cannot keep the program from ending."""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from brittle.errors import TargetDown
@@ -13,20 +13,20 @@ T = TypeVar("T")
 
 
 class Workers:
-    """A few daemon threads: one that hangs cannot keep the program from ending."""
+    """A few daemon threads that run jobs."""
 
     def __init__(self, count: int) -> None:
-        self._todo: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._count = count
         for _ in range(count):
             threading.Thread(target=self._work, daemon=True, name="brittle-target").start()
 
     def send(self, tag: Any, job: Callable[[], Any]) -> None:
-        self._todo.put((tag, job))
+        self._jobs.put((tag, job))
 
     def next(self, timeout: float | None) -> tuple[Any, Any, Exception | None]:
-        """Give the tag, the value and the error of the job that ends next."""
+        """Wait for the job that ends next; return its tag, its value and its error."""
         try:
             tag, value, error = self._done.get(timeout=timeout)
         except queue.Empty:
@@ -40,22 +40,22 @@ class Workers:
 
     def close(self) -> None:
         for _ in range(self._count):
-            self._todo.put(None)
+            self._jobs.put(None)
 
     def _work(self) -> None:
-        while (task := self._todo.get()) is not None:
-            tag, job = task
+        while (entry := self._jobs.get()) is not None:
+            tag, job = entry
             try:
                 self._done.put((tag, job(), None))
             except SystemExit as error:
-                told = f"The target tried to end the whole program: SystemExit({error.code!r})."
-                self._done.put((tag, None, TargetDown(told)))
+                message = f"The target tried to end the whole program: SystemExit({error.code!r})."
+                self._done.put((tag, None, TargetDown(message)))
             except BaseException as error:
                 self._done.put((tag, None, error))
 
 
 def within(seconds: float | None, call: Callable[[], T]) -> T:
-    """Give what a call gives, or give up on it when it hangs."""
+    """Return the value of a call; a call that hangs raises TargetDown."""
     workers = Workers(1)
     workers.send(None, call)
     workers.close()
@@ -63,60 +63,3 @@ def within(seconds: float | None, call: Callable[[], T]) -> T:
     if error is not None:
         raise error
     return value  # type: ignore[no-any-return]
-
-
-class Pace:
-    """Find a good batch size: double it while the work done per second still grows."""
-
-    MOST = 1024
-
-    def __init__(self, fixed: int | None) -> None:
-        self.size = fixed or 64
-        self._settled = fixed is not None
-        self._rates: list[float] = []
-        self._last = 0.0
-
-    def note(self, rows: int, rate: float) -> None:
-        if self._settled or rows < self.size:
-            return
-        self._rates.append(rate)
-        if len(self._rates) < 2:
-            return
-        best, self._rates = max(self._rates), []
-        if best < self._last * 1.05:
-            self.size //= 2
-            self._settled = True
-        else:
-            self._last = best
-            self.size *= 2
-            self._settled = self.size > self.MOST // 2
-
-
-class Cache:
-    """Two generations of answers: when the young one is full it becomes the old one.
-
-    `size` is a number of answers with short keys; long keys count by the kilobyte.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.filled = 0
-        self.young: dict[bytes, Any] = {}
-        self.old: dict[bytes, Any] = {}
-
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
-        young, old = self.young, self.old
-        known = {key: young[key] for key in keys if key in young}
-        if old:
-            aged = {key: old[key] for key in keys if key in old and key not in known}
-            if aged:
-                self.keep(aged)
-                known.update(aged)
-        return known
-
-    def keep(self, answers: Mapping[bytes, Any]) -> None:
-        weight = len(answers) + sum(map(len, answers)) // 1024
-        if self.filled + weight > self.size and self.young:
-            self.young, self.old, self.filled = {}, self.young, 0
-        self.young.update(answers)
-        self.filled += weight

@@ -1,4 +1,4 @@
-"""What a run does: target, examples, attack and goal, checked and made ready."""
+"""What a run does: target, examples, attack and goal, checked and ready to run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.goals import Confident, Goal, Targeted, Untargeted
 from brittle.targets.desks import check_asks, make_desks
-from brittle.targets.labels import find_label, match_labels
+from brittle.targets.labels import Labels, find_label, match_labels
 from brittle.targets.protocols import Classifies, positions_read
 from brittle.text import Text
 
@@ -27,12 +28,14 @@ FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
     *("label_map", "files"),
 )
-"""What cannot change when a run is resumed; limit and budget may be extended."""
+"""The entries of a manifest that cannot change when a run is resumed."""
+
+PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn")
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is run, checked and made ready."""
+    """What is run. `index` maps the labels of the data to indices of the target's labels."""
 
     target: Classifies
     dataset: Dataset
@@ -50,41 +53,47 @@ class Job:
     def of(
         target: Classifies,
         dataset: Dataset,
-        given: str | Attack,
+        attack: str | Attack,
         settings: Mapping[str, Any],
-        toward: str | None,
-        confidence: float | None,
-        seed: int,
-        labels: Any,
+        toward: str | None = None,
+        confidence: float | None = None,
+        seed: int = 0,
+        labels: Labels = None,
     ) -> Job:
+        """Check everything that can be checked before the first query, and build the job."""
         index = match_labels(dataset.labels, target.labels, labels)
         names = {label: target.labels[i] for label, i in index.items()}
-        made, name, resolved = resolve_attack(given, settings, target.labels, dataset.name, names)
-        desks = make_desks(target)
-        check_asks(made, name, target, desks)
-        if toward is not None:
-            position = find_label(toward, target.labels)
-            if position is None:
-                raise unknown("label", toward, list(target.labels))
-            toward = target.labels[position]
-        goal = goal_of(toward, confidence)
-        return Job(
-            target, dataset, made, name, resolved, goal, toward, confidence, seed, index, desks
+        search, name, resolved = resolve_attack(
+            attack, settings, target.labels, dataset.name, names
         )
+        desks = make_desks(target)
+        check_asks(search, name, target, desks)
+        if toward is not None:
+            number = find_label(toward, target.labels)
+            if number is None:
+                raise unknown("label", toward, list(target.labels))
+            toward = target.labels[number]
+        goal = make_goal(toward, confidence)
+        parts = (search, name, resolved, goal, toward, confidence, seed, index, desks)
+        return Job(target, dataset, *parts)
 
     @property
     def label_map(self) -> dict[str, str]:
-        """Say which label of the target each label of the data is."""
+        """Return the target's label for every label of the data."""
         return {name: self.target.labels[i] for name, i in self.index.items()}
 
     @property
     def goal_name(self) -> str:
-        """Say the goal in words."""
+        """Return the goal in words."""
         name = "untargeted" if self.toward is None else f"toward {self.toward}"
         return name if self.confidence is None else f"{name} with confidence {self.confidence:g}"
 
+    @cached_property
     def fixed(self) -> dict[str, Any]:
-        """Give what decides the results, apart from limit and budget."""
+        """What decides the results, apart from limit and budget; computed once: files are hashed.
+
+        A target that is known only by its answers is asked here for the first time.
+        """
         return {
             "target": self.target.name,
             "fingerprint": self.target.fingerprint,
@@ -100,19 +109,16 @@ class Job:
         }
 
     def default_name(self) -> str:
-        """Name the run after what it is; other settings give another name."""
-        fixed = self.fixed()
-        digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
-        words = f"{fixed['target']}-{fixed['attack']}-{Path(fixed['data']).name}"
+        """Build the run's name from what is run; other settings give another name."""
+        digest = hashlib.sha256(json.dumps(self.fixed, sort_keys=True).encode()).hexdigest()[:6]
+        words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
         return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 
     def manifest(self, taken: Dataset, limit: int | None, budget: int | None) -> dict[str, Any]:
-        """Write down everything needed to read the rows, and to run this again."""
-        known = sum(example.label is not None for example in taken.examples)
-        reference = (
-            "labels" if known == len(taken.examples) else "mixed" if known else "predictions"
-        )
-        return self.fixed() | {
+        """Return everything that is needed to understand the rows and to run this again."""
+        labelled = sum(example.label is not None for example in taken.examples)
+        reference = "mixed" if labelled else "predictions"
+        return self.fixed | {
             "toward": self.toward,
             "confidence": self.confidence,
             "limit": limit,
@@ -120,14 +126,14 @@ class Job:
             "examples": len(taken.examples),
             "labels": list(self.target.labels),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
-            "reference": reference,
+            "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": versions("brittle", "numpy", "torch", "transformers", "scikit-learn"),
+            "versions": versions(*PACKAGES),
         }
 
     def cases(self, taken: Dataset, ids: Sequence[str], done: set[str]) -> Iterator[Case[Text]]:
-        """Make the cases that are still to be attacked, one at a time."""
+        """Yield the cases that are still to be attacked, one at a time."""
         toward = None if self.toward is None else list(self.target.labels).index(self.toward)
         for case, example in zip(ids, taken.examples):
             if case not in done:
@@ -136,8 +142,8 @@ class Job:
                 yield Case(case, text, label, toward, read=positions_read(self.target, text))
 
 
-def goal_of(toward: str | None, confidence: float | None) -> Goal:
-    """Make the goal that the flags mean."""
+def make_goal(toward: str | None, confidence: float | None) -> Goal:
+    """Build the goal from the label to reach and the confidence to reach it with."""
     goal: Goal = Untargeted() if toward is None else Targeted()
     if confidence is None:
         return goal

@@ -15,12 +15,13 @@ from brittle.text import Text
 
 
 def result_of(outcome: Outcome, job: Job) -> Result:
+    """Build the row of a case."""
     case, labels = outcome.case, job.target.labels
     text: Text = case.text
     fields = text.fields()
     best = outcome.best
     edits = diff(text, best.item) if best is not None else ()
-    predicted, confidence = _said(case.start, labels)
+    predicted, confidence = _prediction(case.start, labels)
     return Result(
         case=case.id,
         attack=job.attack_name,
@@ -45,7 +46,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
     )
 
 
-def _said(answer: Answer | None, labels: Sequence[str]) -> tuple[str | None, float | None]:
+def _prediction(answer: Answer | None, labels: Sequence[str]) -> tuple[str | None, float | None]:
     if answer is None:
         return None, None
     scores = answer.scores[0]
@@ -53,6 +54,7 @@ def _said(answer: Answer | None, labels: Sequence[str]) -> tuple[str | None, flo
 
 
 def steps_of(outcome: Outcome, labels: Sequence[str]) -> Iterator[Step]:
+    """Yield the improvements of a case."""
     for step in outcome.steps:
         yield Step(
             outcome.case.id,

@@ -20,7 +20,7 @@ COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edit
 
 
 class Run:
-    """A stored run; everything is read from its file."""
+    """A stored run; everything is loaded from its file."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -37,18 +37,18 @@ class Run:
             return store.totals
 
     def results(self) -> list[Result]:
-        """Give one row per finished case, in the order of the examples."""
+        """Return one row per finished case, in the order of the examples."""
         with Store.read(self.path) as store:
             return store.results()
 
     def steps(self) -> list[Step]:
-        """Give every improvement of every case."""
+        """Return every improvement of every case."""
         with Store.read(self.path) as store:
             return store.steps()
 
     @property
     def complete(self) -> bool:
-        """Say whether every planned case is finished."""
+        """Tell whether every planned case is finished."""
         with Store.read(self.path) as store:
             return len(store.finished()) == store.planned()
 
@@ -66,21 +66,21 @@ class Run:
         return summary_html(self)
 
     def frame(self) -> Any:
-        """Give the results as a pandas data frame, one row per case."""
+        """Return the results as a pandas data frame, one row per case."""
         pandas = require("pandas", "frames", "Run.frame()")
         return pandas.DataFrame.from_records(self.rows(), columns=list(COLUMNS))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give the results as flat dictionaries, one per case."""
+        """Return the results as flat dictionaries, one per case."""
         return [{name: getattr(result, name) for name in COLUMNS} for result in self.results()]
 
     def verify(self, target: Any) -> list[Result]:
-        """Score every stored winner again, alone, and list those that no longer win."""
+        """Score the text of every broken case again, alone; return those that no longer break."""
         checked = rescore(self, as_target(target))
         return [row for row, label, sure in checked if not still_wins(self, row, label, sure)]
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
-        """Write the HTML report: one file that needs no network; `further` are sections for it."""
+        """Write the HTML report, one file that needs no network; `further` adds sections to it."""
         from brittle.reports.html import render
 
         out = Path(path)
@@ -106,23 +106,23 @@ def open_run(name: str, folder: str | Path = "runs") -> Run:
     """Open a run by its name, by the start of its name if that is unique, or by its path."""
     if Path(name).suffix == ".sqlite" and Path(name).is_file():
         return Run(name)
-    known = list_runs(folder)
-    stems = [path.stem for path in known]
-    hits = [p for p in known if p.stem == name] or [p for p in known if p.stem.startswith(name)]
+    paths = list_runs(folder)
+    hits = [p for p in paths if p.stem == name] or [p for p in paths if p.stem.startswith(name)]
     if len(hits) > 1:
         raise UsageError(f"{name!r} begins several runs: {', '.join(p.stem for p in hits)}.")
     if not hits:
+        stems = [path.stem for path in paths]
         raise unknown("run", name, stems, "`brittle list runs` shows those there are.")
     return Run(hits[0])
 
 
 def list_runs(folder: str | Path = "runs") -> list[Path]:
     """List the files of the runs in a folder, newest last."""
-    found = [path for path in Path(folder).glob("*.sqlite") if _readable(path)]
-    return sorted(found, key=lambda path: (path.stat().st_mtime, path.name))
+    paths = [path for path in Path(folder).glob("*.sqlite") if _is_readable(path)]
+    return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
 
 
-def _readable(path: Path) -> bool:
+def _is_readable(path: Path) -> bool:
     try:
         Store.read(path).close()
     except BrittleError:
@@ -131,7 +131,7 @@ def _readable(path: Path) -> bool:
 
 
 def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:
-    """Score every stored winner again, alone: its row, and the label and confidence now."""
+    """Score the text of every broken case again, alone; return rows, new labels, confidences."""
     locked = run.manifest.get("locked", [])
     checked = []
     for result in run.results():
@@ -144,7 +144,7 @@ def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:
 
 
 def still_wins(run: Run, result: Result, label: str, confidence: float) -> bool:
-    """Say whether a new answer to a stored winner reaches the goal of its run."""
+    """Tell whether a new answer to a broken case still reaches the goal of its run."""
     toward, least = run.manifest.get("toward"), run.manifest.get("confidence")
     reached = label != result.label if toward is None else label == toward
     return reached and (least is None or confidence >= least)

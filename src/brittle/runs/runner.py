@@ -24,18 +24,54 @@ from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.targets.diagnosis import diagnose
+from brittle.targets.labels import Labels
 from brittle.text import Text
 
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is, told after every round."""
+    """How far a run is, reported after every round."""
 
     done: int
     planned: int
     counts: Mapping[str, int]
     sent: int
     seconds: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is attacked, and how much is asked; `watchdog` is in seconds."""
+
+    limit: int | None = None
+    budget: int | None = None
+    max_sent: int | None = None
+    batch: int | None = None
+    watchdog: float | None = 600.0
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Where the run is kept, and what happens to one that is there already."""
+
+    name: str | None = None
+    folder: str | Path = "runs"
+    new: bool = False
+    retry_errors: bool = False
+
+    def path(self, job: Job) -> Path:
+        if self.name is not None and Path(self.name).name != self.name:
+            raise UsageError(f"Got {self.name!r} as the run's name; expected one without slashes.")
+        return Path(self.folder) / f"{self.name or job.default_name()}.sqlite"
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Who hears of a run, and who can stop it."""
+
+    progress: Callable[[RunProgress], None] | None = None
+    warn: Callable[[str], None] | None = None
+    stopping: threading.Event | None = None
 
 
 def attack(
@@ -48,7 +84,7 @@ def attack(
     seed: int = 0,
     toward: str | None = None,
     confidence: float | None = None,
-    labels: str | Mapping[str, str] | Sequence[str] | None = None,
+    labels: Labels = None,
     scores: str = "auto",
     mask: str | None = None,
     device: str = "auto",
@@ -67,54 +103,67 @@ def attack(
     about_target: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Run:
-    """Attack a target and store the run; the same call again resumes it or gives it back.
+    """Attack a target and store the run; the same call again resumes it or returns it.
 
-    `target` is a live object (scikit-learn pipeline, function) or a name (`zoo:…`, a folder …);
-    `examples` a data set's name, a loaded data set, or a list. Further keyword arguments are the
-    attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
-    `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`, and
-    `about_target` is kept with the run, so that the same target can be opened again.
+    `target` is a live object (a scikit-learn pipeline, a function) or a name (`zoo:…`, a folder …);
+    `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
+    are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`.
+    `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`; `about_target` is
+    kept with the run, so that the same target can be opened again.
     """
     dataset = _dataset(examples)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout}
-    chosen = as_target(target, fields=fields, **options)
+    opened = as_target(target, fields=fields, **options)
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
-    job = Job.of(chosen, dataset, attack, settings, toward, confidence, seed, labels)
+    job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels)
+    limits = Limits(limit, budget, max_sent, batch, watchdog)
+    storage = Storage(name, folder, new, retry_errors)
+    try:
+        return run_job(job, limits, storage, Listeners(progress, warn, stopping), about)
+    finally:
+        if opened is not target and hasattr(opened, "close"):
+            opened.close()
+
+
+def run_job(
+    job: Job,
+    limits: Limits,
+    storage: Storage,
+    listeners: Listeners,
+    about_target: Mapping[str, Any],
+) -> Run:
+    """Run a job, or what is left of it, and store the rows."""
     # Some targets are known only by what they answer, and may hang as soon as they are asked.
-    within(watchdog, job.fixed)
-    taken = dataset.take(limit, seed)
-    if name is not None and Path(name).name != name:
-        raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
-    path = Path(folder) / f"{name or job.default_name()}.sqlite"
-    manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
-    with _opened(path, manifest, new, retry_errors) as store:
+    within(limits.watchdog, lambda: job.fixed)
+    taken = job.dataset.take(limits.limit, job.seed)
+    path = storage.path(job)
+    manifest = job.manifest(taken, limits.limit, limits.budget)
+    manifest["about_target"] = dict(about_target)
+    with _open_store(path, manifest, storage) as store:
         ids = case_ids(taken.examples)
         store.plan(taken.examples, ids)
-        stored: dict[str, Any] = {k: v for k, v in store.totals.items() if k != "seconds"}
-        started = Totals(**stored)
-        started.sent = max(started.sent, store.journalled())
+        totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
+        totals.sent = max(totals.sent, store.journalled())
         broker = Broker(
             job.desks,
             journal=store,
-            watchdog=watchdog,
-            most_sent=max_sent,
-            batch=batch,
-            totals=started,
-            stopping=stopping or threading.Event(),
+            watchdog=limits.watchdog,
+            most_sent=limits.max_sent,
+            batch=limits.batch,
+            totals=totals,
+            stopping=listeners.stopping or threading.Event(),
         )
         try:
-            _run(store, broker, job, taken, ids, budget, progress, warn)
+            _attack_cases(store, broker, job, taken, ids, limits.budget, listeners)
         finally:
             broker.close()
-            if chosen is not target and hasattr(chosen, "close"):
-                chosen.close()
     return Run(path)
 
 
 def search(job: Job, case: Case[Text]) -> Outcome:
-    """Attack one case and give the outcome, with nothing stored."""
+    """Attack one case and return the outcome; nothing is stored."""
     broker = Broker(job.desks)
     engine = Engine(job.attack, job.goal, broker, name=job.attack_name, seed=job.seed)
     try:
@@ -133,62 +182,72 @@ def _dataset(examples: Any) -> Dataset:
     return Dataset("examples", "all", rows, labels)
 
 
-def _opened(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool) -> Store:
+def _open_store(path: Path, manifest: dict[str, Any], storage: Storage) -> Store:
     """Create the run, or resume it after checking that nothing but limit and budget changed."""
-    if new or not Store.exists(path):
-        return Store.create(path, manifest, new)
+    if storage.new or not Store.exists(path):
+        return Store.create(path, manifest, storage.new)
     store = Store.resume(path)
-    was = store.manifest
-    changed = [key for key in FIXED if was.get(key) != manifest[key]]
-    if changed:
+    try:
+        former = store.manifest
+        _check_unchanged(path.stem, former, manifest)
+        if _is_more(manifest["budget"], former["budget"]):
+            store.forget("out of budget")
+        if storage.retry_errors:
+            store.forget("error")
+        store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
+    except BaseException:
         store.close()
-        told = "; ".join(f"{key} was {was.get(key)!r}, now {manifest[key]!r}" for key in changed)
-        raise UsageError(
-            f"The run {path.stem!r} exists with other settings: {told}. Only limit and budget may "
-            "change. Choose another --name, or start over with --new."
-        )
-    for what, told in (("budget", "a budget of {} queries"), ("examples", "a plan of {} cases")):
-        if _more(was[what], manifest[what]):
-            store.close()
-            raise UsageError(
-                f"The run {path.stem!r} has {told.format(was[what] or 'any number of')}, got "
-                f"{manifest[what]}; it can only be extended. Choose another --name, or --new."
-            )
-    if _more(manifest["budget"], was["budget"]):
-        store.forget("out of budget")
-    if retry_errors:
-        store.forget("error")
-    store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
+        raise
     return store
 
 
-def _more(now: int | None, before: int | None) -> bool:
+def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
+    """Refuse to resume a run with other settings, or with less than it has."""
+    changed = [key for key in FIXED if former.get(key) != manifest[key]]
+    if changed:
+        differences = "; ".join(
+            f"{key} was {former.get(key)!r}, now {manifest[key]!r}" for key in changed
+        )
+        raise UsageError(
+            f"The run {name!r} exists with other settings: {differences}. Only limit and budget "
+            "may change. Choose another --name, or start over with --new."
+        )
+    for key, words in (("budget", "a budget of {} queries"), ("examples", "a plan of {} cases")):
+        if _is_more(former[key], manifest[key]):
+            raise UsageError(
+                f"The run {name!r} has {words.format(former[key] or 'any number of')}, got "
+                f"{manifest[key]}; it can only be extended. Choose another --name, or --new."
+            )
+
+
+def _is_more(now: int | None, before: int | None) -> bool:
+    """Tell whether a limit grew; None is no limit."""
     return before is not None and (now is None or now > before)
 
 
-def _run(
+def _attack_cases(
     store: Store,
     broker: Broker,
     job: Job,
     taken: Dataset,
     ids: Sequence[str],
     budget: int | None,
-    progress: Callable[[RunProgress], None] | None,
-    warn: Callable[[str], None] | None,
+    listeners: Listeners,
 ) -> None:
+    """Attack the cases that have no result yet, and store every case as it ends."""
     done = store.finished()
-    before = float(store.totals.get("seconds", 0.0))
+    seconds_before = float(store.totals.get("seconds", 0.0))
     start = time.perf_counter()
     counts = store.counts()
 
     def totals() -> dict[str, float]:
-        return asdict(broker.totals) | {"seconds": before + time.perf_counter() - start}
+        return asdict(broker.totals) | {"seconds": seconds_before + time.perf_counter() - start}
 
     try:
         if len(done) == len(set(ids) | done):
             return
         if not done:
-            _diagnosed(store, broker, job, taken, ids, warn)
+            _diagnose(store, broker, job, taken, ids, listeners.warn)
         engine = Engine(
             job.attack, job.goal, broker, name=job.attack_name, budget=budget, seed=job.seed
         )
@@ -198,16 +257,15 @@ def _run(
             store.add(results, steps, totals())
             for result in results:
                 counts[result.status] = counts.get(result.status, 0) + 1
-            if progress is not None:
-                at = sum(counts.values())
-                told = RunProgress(at, len(ids), counts, broker.totals.sent, totals()["seconds"])
-                progress(told)
+            if listeners.progress is not None:
+                now, sent = totals()["seconds"], broker.totals.sent
+                listeners.progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
     finally:
         if len(done) < len(ids):
             store.add([], [], totals())
 
 
-def _diagnosed(
+def _diagnose(
     store: Store,
     broker: Broker,
     job: Job,
@@ -216,10 +274,8 @@ def _diagnosed(
     warn: Callable[[str], None] | None,
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
-    sample = list(zip(job.cases(taken, ids, set()), range(32)))
-    cases = [case for case, _ in sample]
-    doubts = diagnose(job.target, cases, broker, data_labels=job.index)
-    messages = [doubt.message for doubt in doubts]
+    cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
+    messages = [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
     store.amend(warnings=messages)
     for message in messages:
         if warn is not None:

@@ -62,14 +62,14 @@ class Store:
 
     @staticmethod
     def create(path: Path, manifest: Mapping[str, Any], new: bool = False) -> Store:
-        """Begin a run; an existing one of that name is only replaced if `new`."""
+        """Create a run; an existing one of that name is replaced only if `new`."""
         with contextlib.ExitStack() as failure:
-            lock = failure.enter_context(_locked(path))
+            lock = failure.enter_context(_take_lock(path))
             if Store.exists(path):
                 if not new:
                     raise UsageError(f"The run {path.stem!r} exists already. Resume it, or --new.")
-                _opened(path, "ro").close()  # only a run is ever replaced
-            with _told(path):
+                _connect(path, "ro").close()  # only a run is ever replaced
+            with _translated_errors(path):
                 for ending in ("", "-wal", "-shm", "-journal"):
                     path.with_name(path.name + ending).unlink(missing_ok=True)
                 db = sqlite3.connect(path)
@@ -81,7 +81,7 @@ class Store:
                     f"PRAGMA user_version={VERSION};"
                 )
                 store = Store(path, db, lock)
-                store._write("manifest", dict(manifest))
+                store._write_meta("manifest", dict(manifest))
                 db.commit()
             failure.pop_all()
         return store
@@ -90,9 +90,9 @@ class Store:
     def resume(path: Path) -> Store:
         """Open a run to go on with it."""
         with contextlib.ExitStack() as failure:
-            lock = failure.enter_context(_locked(path))
-            store = Store(path, _opened(path, "rw"), lock)
-            with _told(path):
+            lock = failure.enter_context(_take_lock(path))
+            store = Store(path, _connect(path, "rw"), lock)
+            with _translated_errors(path):
                 store._db.execute("PRAGMA journal_mode=WAL")
                 store._db.execute("PRAGMA synchronous=NORMAL")
                 _update(store._db)
@@ -102,11 +102,11 @@ class Store:
     @staticmethod
     def read(path: Path) -> Store:
         """Open a run to look at it, even while it is being written."""
-        return Store(path, _opened(path, "ro"), None)
+        return Store(path, _connect(path, "ro"), None)
 
     @staticmethod
     def exists(path: Path) -> bool:
-        """Say whether there is a run at this path; one killed before its first write is none."""
+        """Tell whether there is a run at this path; one killed before its first write is none."""
         if not path.exists():
             return False
         try:
@@ -117,7 +117,7 @@ class Store:
             return True
 
     def close(self) -> None:
-        """Close the file and let others write; a run at rest is this one file and its lock."""
+        """Close the file and free the lock; a run at rest is this one file and its lock."""
         if self._lock is not None:
             # Readers of a write-ahead log write beside it, which a read-only folder forbids.
             with contextlib.suppress(sqlite3.Error):
@@ -141,24 +141,24 @@ class Store:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        return self._meta("manifest")
+        return self._load_meta("manifest")
 
     @property
     def totals(self) -> dict[str, float]:
-        return self._meta("totals")
+        return self._load_meta("totals")
 
     def amend(self, **changes: Any) -> None:
         """Change entries of the manifest."""
-        with _told(self.path), self._db:
-            self._write("manifest", self.manifest | changes)
+        with _translated_errors(self.path), self._db:
+            self._write_meta("manifest", self.manifest | changes)
 
     def plan(self, examples: Sequence[Example], ids: Sequence[str]) -> None:
-        """Write down the cases in order, in place of those planned before."""
+        """Write the planned cases in order; they replace those planned before."""
         rows = (
             (number, case, json.dumps(example.fields), example.label)
             for number, (case, example) in enumerate(zip(ids, examples))
         )
-        with _told(self.path), self._db:
+        with _translated_errors(self.path), self._db:
             # All anew, for a plan without a limit has another order than the first cases of one.
             self._db.execute("DELETE FROM examples")
             self._db.executemany("INSERT INTO examples VALUES (?, ?, ?, ?)", rows)
@@ -173,17 +173,17 @@ class Store:
         self, results: Sequence[Result], steps: Sequence[Step], totals: Mapping[str, float]
     ) -> None:
         """Write finished cases, their steps and the counters in one transaction."""
-        with _told(self.path), self._db:
+        with _translated_errors(self.path), self._db:
             self._db.executemany(
                 f"INSERT INTO results VALUES ({','.join('?' * 17)})", map(_result_row, results)
             )
             numbered = _numbered(steps)
             self._db.executemany("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?)", numbered)
-            self._write("totals", dict(totals))
+            self._write_meta("totals", dict(totals))
 
     def forget(self, status: str) -> int:
         """Remove the results of one status, so that their cases are attacked again."""
-        with _told(self.path), self._db:
+        with _translated_errors(self.path), self._db:
             self._db.execute(
                 "DELETE FROM steps WHERE case_id IN (SELECT case_id FROM results WHERE status = ?)",
                 (status,),
@@ -191,19 +191,19 @@ class Store:
             return self._db.execute("DELETE FROM results WHERE status = ?", (status,)).rowcount
 
     def finished(self) -> set[str]:
-        """Give the ids of the cases that are done."""
-        with _told(self.path):
+        """Return the ids of the finished cases."""
+        with _translated_errors(self.path):
             return {row[0] for row in self._db.execute("SELECT case_id FROM results")}
 
     def counts(self) -> dict[str, int]:
         """Count the results by status."""
-        with _told(self.path):
+        with _translated_errors(self.path):
             rows = self._db.execute("SELECT status, count(*) FROM results GROUP BY status")
             return {FORMER_STATUSES.get(status, status): count for status, count in rows}
 
     def results(self) -> list[Result]:
-        """Give all results in the order of the examples."""
-        with _told(self.path):
+        """Return all results in the order of the examples."""
+        with _translated_errors(self.path):
             rows = self._db.execute(
                 "SELECT r.*, e.fields FROM results r JOIN examples e USING (case_id) "
                 "ORDER BY e.number"
@@ -211,61 +211,61 @@ class Store:
         return [_result(row) for row in rows]
 
     def steps(self) -> list[Step]:
-        """Give all steps, by case in the order of the examples."""
-        with _told(self.path):
+        """Return all steps, by case in the order of the examples."""
+        with _translated_errors(self.path):
             rows = self._db.execute(
                 "SELECT s.case_id, s.query, s.loss, s.label, s.confidence, s.edits FROM steps s "
                 "JOIN examples e USING (case_id) ORDER BY e.number, s.number"
             ).fetchall()
-        return [Step(c, q, lo, la, co, _edits(ed)) for c, q, lo, la, co, ed in rows]
+        return [Step(c, q, lo, la, co, _edits_from_json(ed)) for c, q, lo, la, co, ed in rows]
 
     # The journal of costly answers.
 
     def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]:
         """Look up answers that were journalled."""
-        found = {}
+        payloads = {}
         query = "SELECT payload FROM answers WHERE question = ? AND key = ?"
-        with _told(self.path):
+        with _translated_errors(self.path):
             for key in keys:
                 row = self._db.execute(query, (question, key)).fetchone()
                 if row is not None:
-                    found[key] = json.loads(row[0])
-        return found
+                    payloads[key] = json.loads(row[0])
+        return payloads
 
     def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
         """Journal answers; when this returns they outlive the process."""
         rows = [(question, key, json.dumps(payload)) for key, payload in answers]
-        with _told(self.path), self._db:
+        with _translated_errors(self.path), self._db:
             self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
 
     def journalled(self) -> int:
         """Count the journalled answers: what a costly target was really sent."""
         return int(self._one("SELECT count(*) FROM answers"))
 
-    def _meta(self, key: str) -> dict[str, Any]:
-        with _told(self.path):
+    def _load_meta(self, key: str) -> dict[str, Any]:
+        with _translated_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return dict(json.loads(row[0])) if row else {}
 
-    def _write(self, key: str, value: Any) -> None:
+    def _write_meta(self, key: str, value: Any) -> None:
         text = json.dumps(value)
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
 
     def _one(self, query: str) -> Any:
-        with _told(self.path):
+        with _translated_errors(self.path):
             return self._db.execute(query).fetchone()[0]
 
 
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
-    with _told(path):
+    with _translated_errors(path):
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
-        found = db.execute("PRAGMA application_id").fetchone()[0]
+        application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
-    if found != APPLICATION_ID or version not in READABLE:
+    if application != APPLICATION_ID or version not in READABLE:
         db.close()
-    if found != APPLICATION_ID:
+    if application != APPLICATION_ID:
         raise UsageError(f"{path} is an SQLite file, but not a run of brittle.")
     if version not in READABLE:
         raise UsageError(
@@ -283,8 +283,8 @@ def _update(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA user_version={VERSION}")
 
 
-def _locked(path: Path) -> IO[bytes]:
-    """Take the OS lock that makes this process the only writer; the OS frees it at any death."""
+def _take_lock(path: Path) -> IO[bytes]:
+    """Take the OS lock that makes this process the only writer; the OS frees it at any end."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_suffix(".lock").open("ab")
@@ -304,7 +304,7 @@ def _locked(path: Path) -> IO[bytes]:
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _translated_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.OperationalError, OSError) as error:
@@ -317,9 +317,9 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _result_row(r: Result) -> tuple[Any, ...]:
-    edits = None if r.adversarial is None else _dumped(r.edits)
+    edits = None if r.adversarial is None else _edits_to_json(r.edits)
     return (
-        *(r.case, r.attack, r.target, r.goal, r.status, _plain(r.reason), edits),
+        *(r.case, r.attack, r.target, r.goal, r.status, _encodable(r.reason), edits),
         *(r.label, r.predicted),
         *(r.confidence, r.adversarial_label, r.adversarial_confidence, r.queries, r.words),
         *(r.words_changed, r.characters_changed, r.seed),
@@ -329,11 +329,11 @@ def _result_row(r: Result) -> tuple[Any, ...]:
 def _result(row: Sequence[Any]) -> Result:
     case, attack, target, goal, status, reason, edits, *rest, fields = row
     pairs = tuple((name, raw) for name, raw in json.loads(fields))
-    made = () if edits is None else _edits(edits)
+    applied = () if edits is None else _edits_from_json(edits)
     original = "\n".join(raw for _, raw in pairs)
-    adversarial = None if edits is None else "\n".join(patch(dict(pairs), made).values())
+    adversarial = None if edits is None else "\n".join(patch(dict(pairs), applied).values())
     status = FORMER_STATUSES.get(status, status)
-    head = (case, attack, target, goal, status, reason, pairs, original, adversarial, made)
+    head = (case, attack, target, goal, status, reason, pairs, original, adversarial, applied)
     return Result(*head, *rest)
 
 
@@ -341,18 +341,26 @@ def _numbered(steps: Iterable[Step]) -> Iterator[tuple[Any, ...]]:
     number: dict[str, int] = {}
     for s in steps:
         number[s.case] = number.get(s.case, -1) + 1
-        yield s.case, number[s.case], s.query, s.loss, s.label, s.confidence, _dumped(s.edits)
+        yield (
+            s.case,
+            number[s.case],
+            s.query,
+            s.loss,
+            s.label,
+            s.confidence,
+            _edits_to_json(s.edits),
+        )
 
 
-def _dumped(edits: Sequence[Edit]) -> str:
+def _edits_to_json(edits: Sequence[Edit]) -> str:
     rows = [(e.field, e.start, e.stop, e.old, e.new) for e in edits]
     return json.dumps(rows)
 
 
-def _edits(text: str) -> tuple[Edit, ...]:
+def _edits_from_json(text: str) -> tuple[Edit, ...]:
     return tuple(Edit(*row) for row in json.loads(text))
 
 
-def _plain(text: str) -> str:
+def _encodable(text: str) -> str:
     """Replace what UTF-8 cannot hold (lone surrogates from a model's message)."""
     return text.encode("utf-8", "replace").decode("utf-8")

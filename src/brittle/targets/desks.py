@@ -67,8 +67,10 @@ CAPABILITIES: Mapping[str, tuple[Any, Callable[[Any], Desk]]] = {
 
 
 def _common(target: Any) -> dict[str, Any]:
+    parallel = getattr(target, "parallel", 1)
     return {
-        "parallel": getattr(target, "parallel", 1),
+        "parallel": parallel,
+        "is_apart": parallel > 1 or getattr(target, "device", "cpu") != "cpu",
         "watched": getattr(target, "in_process", True),
         "counted": True,
     }

@@ -1,0 +1,36 @@
+"""The answers of a desk that are kept in memory, up to a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class Cache:
+    """Two generations of answers: when the young one is full, it becomes the old one.
+
+    `size` is a number of answers with short keys; long keys count by the kilobyte.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.filled = 0
+        self.young: dict[bytes, Any] = {}
+        self.old: dict[bytes, Any] = {}
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
+        young, old = self.young, self.old
+        answers = {key: young[key] for key in keys if key in young}
+        if old:
+            aged = {key: old[key] for key in keys if key in old and key not in answers}
+            if aged:
+                self.keep(aged)
+                answers.update(aged)
+        return answers
+
+    def keep(self, answers: Mapping[bytes, Any]) -> None:
+        weight = len(answers) + sum(map(len, answers)) // 1024
+        if self.filled + weight > self.size and self.young:
+            self.young, self.old, self.filled = {}, self.young, 0
+        self.young.update(answers)
+        self.filled += weight
