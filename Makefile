@@ -1,11 +1,11 @@
-# One command does all the set-up for each job: demo, test, check, bench, acceptance.
+# One command does all the set-up for each job: demo, test, check, bench, acceptance, size.
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench acceptance clean
+.PHONY: help demo test check bench acceptance size clean
 
 help:
 	@echo 'make demo        train a model, attack it, write report.html'
@@ -13,6 +13,7 @@ help:
 	@echo 'make check       lint and types only'
 	@echo 'make bench       benchmarks against TextAttack and the bare models'
 	@echo 'make acceptance  every promise with its command and the value measured now'
+	@echo 'make size        lines per room and the ten largest files, against the last tag or main'
 	@echo 'make clean       remove the environment and what was built'
 
 demo: $(VENV)/.demo
@@ -31,6 +32,9 @@ bench: $(VENV)/.all
 
 acceptance: $(VENV)/.all
 	$(RUN) benchmarks/acceptance.py
+
+size:
+	@$(PYTHON) scripts/size.py $(if $(BASE),--base $(BASE))
 
 clean:
 	rm -rf $(VENV) .venvs build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
