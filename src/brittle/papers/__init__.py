@@ -8,6 +8,6 @@ PAPERS: Mapping[str, str] = {
     "hotflip": "HotFlip: white-box edits of characters and words (Ebrahimi et al., 2018)",
     "imdb": "three word attacks on three sentiment models, on IMDb reviews",
 }
-"""The papers there are: the steps of each are in NAME.py, its page in NAME_page.py."""
+"""The papers by name; each has a folder of that name, with `PAPER` in its page.py."""
 
 SCALES = ("tiny", "small", "full")
