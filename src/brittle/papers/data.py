@@ -53,12 +53,13 @@ def write_splits(
     name = source_name(source)
     folder = f"{context.unique_name}-{name}"
     result: dict[str, Any] = {"name": name, "folder": folder, "words": max_words}
-    for split, dataset in load_splits(source).items():
+    splits = load_splits(source)
+    for split, dataset in splits.items():
         examples = dataset.take(limit_below(limits[split], len(dataset)), seed)
         rows = [(_text(e, "the data", max_words), str(e.label)) for e in examples]
         _write(context.folder / folder / f"{split}.csv", rows)
         result[split] = {"examples": len(examples), "of": len(dataset)}
-        result["labels"] = list(dataset.labels)
+    result["labels"] = list(splits["train"].labels)
     counts = ", ".join(f"{split} {result[split]['examples']:,}" for split in SPLITS)
     return result | {"message": f"{name}: {counts}"}
 

@@ -77,6 +77,6 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
     paper.add_sections(page, found)
     page.add("## What differs", format_settings(paper.differences(found)))
     for finding in findings:
-        values = {"verdict": finding.verdict, "evidence": finding.evidence}
-        page.record(("findings", finding.key), {"claim": finding.claim} | values)
+        values = {name: getattr(finding, name) for name in ("claim", "verdict", "evidence")}
+        page.record(["findings", finding.key], values)
     return page

@@ -131,8 +131,8 @@ class TaskGraph:
         for task in self.tasks:
             if task.name in names or not names.issuperset(task.needs):
                 raise ValueError(
-                    f"The task {task.name!r} needs {task.needs}, after the tasks {sorted(names)}. "
-                    "Expected another name for every task, and all that it needs before it."
+                    f"The task {task.name!r} is there twice, or needs a task that does not come "
+                    f"before it: {task.needs}."
                 )
             names.add(task.name)
 

@@ -36,7 +36,7 @@ def judge_claims(found: HotFlipFound) -> dict[str, Judgement]:
     least = 100 * min((contrast.difference or 0.0) for contrast in by_threshold)
     black = found.compare_success(plan.KEY_ANY, plan.GREEDY, plan.CONFIDENCE)
     keys = found.compare_success(plan.KEY, plan.KEY_ANY, plan.CONFIDENCE)
-    inserts, deletes = found.used.inserts, found.used.deletes
+    inserts, deletes = found.beam_operations.inserts, found.beam_operations.deletes
     deleted = judge(above, rate(deletes, deletes + inserts, "deletes and inserts"), 0.5)
     judgements = {
         "beam-90": judge(above, found.success(plan.BEAM, plan.CONFIDENCE), 0.9),
@@ -47,13 +47,13 @@ def judge_claims(found: HotFlipFound) -> dict[str, Judgement]:
         ),
         "white-black": judge(above, black),
         "key-star": judge(above, keys),
-        "mostly-flips": judge(above, found.flips, 0.5),
+        "mostly-flips": judge(above, found.flip_share, 0.5),
         "deletes-inserts": Judgement(deleted.verdict, f"{deleted.evidence} of both are deletes"),
         "trained-plain": judge(below, found.compare_flips(plan.PLAIN, plan.HARDENED)),
         "trained-miyato": judge(below, found.compare_flips("miyato", plan.HARDENED)),
         "trained-key": judge(below, found.compare_flips("key", plan.HARDENED)),
         "trained-clean": judge(below, found.compare_error(plan.PLAIN, plan.HARDENED)),
-        "nearest": judge(above, found.lost, 0.5),
+        "nearest": judge(above, found.lost_share, 0.5),
     }
     if found.request.words:
         free, strict = (found.rows(plan.WORDS[c]) for c in (plan.NO_CONSTRAINT, plan.ALL_FOUR))

@@ -27,16 +27,16 @@ class HotFlipFound(Found):
         """The rows and steps of the attacks of Figure 1."""
         return {name: (self.rows(name), self.run(name).steps()) for name in ATTACKS}
 
-    def at(self, attack: str, confidence: float) -> list[Result]:
+    def rows_at(self, attack: str, confidence: float) -> list[Result]:
         """Return the rows of an attack of Figure 1 as if it had asked for this confidence."""
         return at_confidence(*self.figure_1[attack], confidence, CONFIDENCE)
 
     def success(self, attack: str, confidence: float) -> Figure:
-        return summary(self.at(attack, confidence)).success
+        return summary(self.rows_at(attack, confidence)).success
 
     def compare_success(self, a: str, b: str, confidence: float) -> Contrast:
         """Compare the success of attack b with that of attack a, case by case."""
-        return paired(self.at(a, confidence), self.at(b, confidence)).success
+        return paired(self.rows_at(a, confidence), self.rows_at(b, confidence)).success
 
     def error(self, model: str) -> Figure:
         """Compute the error on clean texts, from the accuracy."""
@@ -55,17 +55,17 @@ class HotFlipFound(Found):
         return paired(self.rows(FLIPS[a]), self.rows(FLIPS[b])).success
 
     @cached_property
-    def used(self) -> Operations:
+    def beam_operations(self) -> Operations:
         """The operations with which the beam search reached confidence 0.5."""
-        return operations(self.at(BEAM, 0.5))
+        return operations(self.rows_at(BEAM, 0.5))
 
     @cached_property
-    def flips(self) -> Figure:
+    def flip_share(self) -> Figure:
         """The share of flips among these operations."""
-        return rate(self.used.flips, self.used.total, "operations")
+        return rate(self.beam_operations.flips, self.beam_operations.total, "operations")
 
     @cached_property
-    def lost(self) -> Figure:
+    def lost_share(self) -> Figure:
         """The share of edited words whose original is no longer among the nearest words."""
         changes = self.results[NEAREST]["changes"]
         return rate(sum(change["is_lost"] for change in changes), len(changes), "edited words")

@@ -72,12 +72,13 @@ def _figure_1(page: Page, found: HotFlipFound) -> None:
 
 
 def _operations(page: Page, found: HotFlipFound) -> None:
-    inserts, deletes = found.used.inserts, found.used.deletes
+    operations = found.beam_operations
+    inserts, deletes = operations.inserts, operations.deletes
     per_insert = f"{deletes / inserts:.2f}" if inserts else "no insert at all"
     counts = f"{number(deletes)} deletes, {number(inserts)} inserts"
     rows: dict[str, Row] = {
-        "characters changed": ["characters changed, confidence 0.5", "4.18%", found.used.share],
-        "flips": ["flips among the operations", "around 80%", found.flips],
+        "characters changed": ["characters changed, confidence 0.5", "4.18%", operations.share],
+        "flips": ["flips among the operations", "around 80%", found.flip_share],
         "deletes for each insert": ["deletes for each insert", "2", f"{per_insert} ({counts})"],
     }
     page.add_table("operations", ["beam search", "paper", "here"], rows)
@@ -140,11 +141,12 @@ def _table_4(page: Page, found: HotFlipFound) -> None:
         "## Nearest words (Table 4)",
         f"At the layer `{nearest['layer']}`, by cosine, among the {number(nearest['words'])} words "
         f"of the vocabulary. Of the {number(len(changes))} words that one edit of a character "
-        f"changed in the clearest broken cases of the beam search, {format_value(found.lost)} no "
-        f"longer have the original among their {nearest['k']} nearest words. Some of them:",
+        "changed in the clearest broken cases of the beam search, "
+        f"{format_value(found.lost_share)} no longer have the original among their {nearest['k']} "
+        "nearest words. Some of them:",
         format_table(["edit", "nearest before", "nearest after"], rows, of_words=True),
     )
-    page.record(["nearest"], {"lost": found.lost, "layer": nearest["layer"]})
+    page.record(["nearest"], {"lost": found.lost_share, "layer": nearest["layer"]})
 
 
 def differences(found: HotFlipFound) -> dict[str, tuple[Any, Any]]:

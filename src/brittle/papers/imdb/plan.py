@@ -39,15 +39,15 @@ ATTACKED_LSTM = "64 units"
 
 FEATURES = (GLOVE, "words")
 
-# The names of the tasks, for the plan and for the page. JSMA is run on the LSTM only; the other
-# targets answer its texts.
+# The names of the tasks, for the plan and for the page. JSMA needs gradients and is run on the
+# LSTM only; the other targets answer its texts.
 DATA = "data"
 TRAINING = {name: f"train {name}" for name in (*SWEEP, "naive-bayes", SVM)}
 TRAINING[LSTM] = TRAINING[ATTACKED_LSTM]
 DEV = {name: f"dev {name}" for name in SWEEP}
 CLEAN = {target: f"clean {target}" for target in TARGETS}
-RUN = {(target, attack): f"{attack} on {target}" for target in TARGETS for attack in BLACK_BOX}
-RUN |= {(LSTM, attack): f"{attack} on {LSTM}" for attack in JSMA.values()}
+RUN = {(LSTM, attack): f"{attack} on {LSTM}" for attack in JSMA.values()}
+RUN |= {(target, attack): f"{attack} on {target}" for target in TARGETS for attack in BLACK_BOX}
 TRANSFER = {
     (target, attack): f"{attack} carried to {target}"
     for attack in JSMA.values()
