@@ -53,10 +53,10 @@ ROOMS: dict[str, set[str]] = {
         *("reports", "results", "targets", "text"),
     },
     # Questions across runs.
-    "studies": {"edits", "errors", "metrics", "results", "targets", "text"},
+    "studies": {"asks", "edits", "errors", "metrics", "results", "targets", "text"},
     "workflow": {"errors", "files", "formatting"},
     "papers": {
-        *("asks", "data", "english", "errors", "formatting", "metrics", "reports", "results"),
+        *("data", "english", "errors", "formatting", "metrics", "reports", "results"),
         *("runs", "studies", "targets", "text", "training", "workflow", "zoo"),
     },
     "cli": {

@@ -1,9 +1,10 @@
-"""Sources: found by name, folder or file, written out once, and read back as they were."""
+"""Sources: loaded by name, folder or file, written once, and loaded again unchanged."""
 
 from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,8 +37,8 @@ def write(file: Path, pairs: list[tuple[str, str]]) -> None:
     file.write_bytes(gzip.compress(content) if file.suffix == ".gz" else content)
 
 
-def sizes(found: dict[str, Dataset]) -> list[tuple[str, int]]:
-    return [(split, len(dataset)) for split, dataset in found.items()]
+def sizes(splits: dict[str, Dataset]) -> list[tuple[str, int]]:
+    return [(split, len(dataset)) for split, dataset in splits.items()]
 
 
 @pytest.fixture
@@ -47,62 +48,64 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "news"
 
 
-def test_a_folder_without_a_dev_side_gives_a_tenth_of_its_train_side(folder: Path) -> None:
-    found = load_splits(str(folder))
-    assert sizes(found) == [("train", 36), ("dev", 4), ("test", 10)]
-    assert {dataset.labels for dataset in found.values()} == {("a", "b")}
+def test_a_missing_dev_split_is_a_tenth_of_the_train_split(folder: Path) -> None:
+    splits = load_splits(str(folder))
+    assert sizes(splits) == [("train", 36), ("dev", 4), ("test", 10)]
+    assert {dataset.labels for dataset in splits.values()} == {("a", "b")}
     write(folder / "dev.csv", rows(6, 200))
-    assert (
-        len(load_splits(str(folder))["train"]) == 40 and len(load_splits(str(folder))["dev"]) == 6
-    )
+    assert sizes(load_splits(str(folder))) == [("train", 40), ("dev", 6), ("test", 10)]
 
 
 def test_a_file_is_divided(tmp_path: Path) -> None:
     write(tmp_path / "all.csv", rows(40))
-    found = load_splits(str(tmp_path / "all.csv"))
-    assert sizes(found) == [("train", 32), ("dev", 4), ("test", 4)]
-    texts = [example.fields for dataset in found.values() for example in dataset]
+    splits = load_splits(str(tmp_path / "all.csv"))
+    assert sizes(splits) == [("train", 32), ("dev", 4), ("test", 4)]
+    texts = [example.fields for dataset in splits.values() for example in dataset]
     assert len(set(texts)) == 40
 
 
-def test_sides_are_written_and_read_back(folder: Path, tmp_path: Path) -> None:
-    task = data_task(str(folder), Limits(train=20, test=30, words=4))
-    told = run_tasks([task], tmp_path, print)["data"]
-    assert told["train"] == {"examples": 20, "of": 36} and told["test"]["examples"] == 10
-    assert told["told"] == "news: train 20, dev 4, test 10"
-    test = load_split(tmp_path, told, "test")
+def write_data(folder: Path, to: Path, limits: Limits) -> dict[str, Any]:
+    """Run the data task of a folder and return its result."""
+    results = run_tasks([data_task("data", str(folder), limits)], to, print)
+    return dict(results["data"])
+
+
+def test_splits_are_written_and_loaded(folder: Path, tmp_path: Path) -> None:
+    result = write_data(folder, tmp_path, Limits(train=20, test=30, words=4))
+    assert result["train"] == {"examples": 20, "of": 36} and result["test"]["examples"] == 10
+    assert result["message"] == "news: train 20, dev 4, test 10"
+    test = load_split(tmp_path, result, "test")
     assert (test.name, test.split, test.labels) == ("news", "test", ("a", "b"))
-    # Cut after the fourth word; what stands before it is as it was.
+    # Cut after the fourth word; everything before that is unchanged.
     assert test.examples[0].fields == (("text", "text 100, of\n“things"),)
     assert all(len(words_of(example.fields[0][1])) == 4 for example in test)
-    both = load_training_splits(tmp_path, told)
+    both = load_training_splits(tmp_path, result)
     assert (both.name, len(both.train), len(both.dev)) == ("news", 20, 4)
 
 
-def test_whole_texts_come_back_as_they_were(folder: Path, tmp_path: Path) -> None:
-    told = run_tasks([data_task(str(folder), Limits())], tmp_path, print)["data"]
-    assert load_split(tmp_path, told, "test").examples == load_splits(str(folder))["test"].examples
+def test_whole_texts_are_loaded_unchanged(folder: Path, tmp_path: Path) -> None:
+    test = load_split(tmp_path, write_data(folder, tmp_path, Limits()), "test")
+    assert test.examples == load_splits(str(folder))["test"].examples
 
 
 def test_changed_files_are_other_data(folder: Path, tmp_path: Path) -> None:
-    first = run_tasks([data_task(str(folder), Limits())], tmp_path, print)["data"]
+    first = write_data(folder, tmp_path, Limits())
     write(folder / "test.csv", rows(12, 100))
-    second = run_tasks([data_task(str(folder), Limits())], tmp_path, print)["data"]
+    second = write_data(folder, tmp_path, Limits())
     assert (first["test"]["examples"], second["test"]["examples"]) == (10, 12)
     assert first["folder"] != second["folder"]
     (tmp_path / second["folder"] / "dev.csv").unlink()
-    assert run_tasks([data_task(str(folder), Limits())], tmp_path, print)["data"] == second
+    assert write_data(folder, tmp_path, Limits()) == second
     assert (tmp_path / second["folder"] / "dev.csv").is_file()
 
 
-def test_what_is_wrong_with_a_folder_is_told(folder: Path) -> None:
+def test_a_folder_with_missing_files_or_other_labels_is_refused(folder: Path) -> None:
     (folder / "test.csv").unlink()
-    with pytest.raises(UsageError, match=r"has no test side\. Expected test\.csv"):
+    with pytest.raises(UsageError, match=r"has no test split\. Expected test\.csv"):
         source_digest(str(folder))
     write(folder / "test.csv", [("a text", "c")])
-    with pytest.raises(
-        UsageError, match="has the labels c; expected those of the train side: a, b"
-    ):
+    message = "has the labels c; expected those of the train split: a, b"
+    with pytest.raises(UsageError, match=message):
         load_splits(str(folder))
 
 

@@ -1,4 +1,4 @@
-"""Verdicts are read off intervals, and the notes of people stay with their finding."""
+"""Verdicts follow from intervals, and the notes of a person stand with their finding."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from brittle.papers.findings import (
     below,
     difference,
     format_findings,
+    judge,
+    judge_all,
     nowhere,
     within,
 )
 
 
-def test_a_claim_that_touches_its_bound_is_open() -> None:
+def test_an_interval_that_touches_the_bound_is_undecided() -> None:
     assert above((0.5, 0.7), 0.5) == "undecided" and above((0.51, 0.7), 0.5) == "agrees"
     assert above((0.3, 0.5), 0.5) == "disagrees"
     assert below((0.3, 0.5), 0.5) == "undecided" and below((0.5, 0.7), 0.5) == "disagrees"
     assert above((None, None)) == below((None, None)) == within((None, None), 1.0) == "undecided"
 
 
-def test_one_part_that_fails_is_enough() -> None:
+def test_one_part_that_disagrees_is_enough() -> None:
     assert altogether(["agrees", "agrees"]) == "agrees"
     assert altogether([]) == "undecided"
     assert altogether(["disagrees", "undecided"]) == "disagrees"
@@ -49,6 +51,22 @@ def test_the_difference_of_rates_of_different_cases() -> None:
     assert difference(rate(0, 0, "x"), rate(1, 2, "x")) == (None, None)
 
 
+def test_the_evidence_of_several_contrasts_is_the_weakest() -> None:
+    higher = {
+        "much": contrast([(False, True)] * 9 + [(True, True)]),
+        "none": contrast([(True, True)] * 10),
+    }
+    assert judge(above, higher["much"]) == (
+        "agrees",
+        "+90.0 points (+48.8 to +98.2; n = 10, p = 0.004)",
+    )
+    verdict, evidence = judge_all(above, higher)
+    assert verdict == "undecided"
+    assert evidence.startswith("the weakest of 2 comparisons: none, +0.0 points")
+    verdict, evidence = judge_all(below, higher)
+    assert verdict == "disagrees" and ": much, +90.0 points" in evidence
+
+
 def test_findings_with_their_notes() -> None:
     findings = [
         Finding("one", "Beam beats greedy", "agrees", "+3.0 points"),
@@ -60,5 +78,5 @@ def test_findings_with_their_notes() -> None:
     )
     assert text.startswith("- **agrees**: Beam beats greedy. Here: +3.0 points.\n- **disagrees**:")
     assert "  Ours inserts because\n  words are short." in text
-    assert text.endswith("No explanation yet: `## three` in `x.notes.md` is its place.")
+    assert text.endswith("No explanation yet: write it under `## three` in `x.notes.md`.")
     assert text.count("No explanation yet") == 1

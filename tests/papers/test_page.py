@@ -1,28 +1,27 @@
-"""Pages: tables and plots are written, notes are kept, and no path of this machine gets in."""
+"""Pages: tables with their JSON, plots, notes, and no path of this machine."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from brittle.metrics.histogram import histogram
-from brittle.papers.findings import Finding
-from brittle.papers.order import PaperRequest, PaperResults
-from brittle.papers.page import Page, read_notes, table, write
-from brittle.papers.shell import finished
+from brittle.metrics.paired import contrast
+from brittle.metrics.summary import rate
+from brittle.papers.findings import Judgement
+from brittle.papers.found import Found
+from brittle.papers.page import Cell, Page, format_table, load_notes, write_page
+from brittle.papers.paper import Paper, build_page
+from brittle.papers.request import PaperRequest
 from brittle.reports.plots import histogram_figure
-
-
-def made(order: PaperRequest, notes: dict[str, str]) -> PaperResults:
-    return PaperResults(order, Path("place"), {}, notes, 75.0)
 
 
 def test_a_page_with_its_plots(tmp_path: Path) -> None:
     page = Page("A title")
-    page.add("Some words.", "", table(["a", "b"], [["x | y", "2\n3"]]))
-    page.plot("hotflip-words", histogram_figure(histogram([1, 2, 2])), "words changed")
+    page.add("Some words.", "", format_table(["a", "b"], [["x | y", "2\n3"]]))
+    page.add_plot("hotflip-words", histogram_figure(histogram([1, 2, 2])), "words changed")
     (tmp_path / "hotflip-old.svg").write_text("gone")
     (tmp_path / "imdb-other.svg").write_text("stays")
-    file = write(page, tmp_path, "hotflip")
+    file = write_page(page, tmp_path, "hotflip")
     assert file.read_text() == (
         "# A title\n\nSome words.\n\n| a | b |\n|---|---:|\n| x \\| y | 2 3 |\n\n"
         "![words changed](hotflip-words.svg)\n"
@@ -35,22 +34,50 @@ def test_a_page_with_its_plots(tmp_path: Path) -> None:
     assert (tmp_path / "hotflip-words.svg").read_text().startswith("<svg xmlns=")
 
 
-def test_notes_are_read_by_heading(tmp_path: Path) -> None:
+def test_a_table_is_also_json() -> None:
+    page, figure, difference = Page(""), rate(8, 10, "cases"), contrast([(True, True)] * 3)
+    page.add_table(
+        "table 2",
+        ["model", "paper", "success", "one word", "difference"],
+        {
+            "plain": ["baseline", "98.16%", figure, Cell(1200, "one word"), ""],
+            "hard": ["hardened", "–", Cell(figure, "success", "none"), "", Cell(difference, "d")],
+            "text": ["only text"] * 5,
+        },
+    )
+    lines = page.text().splitlines()
+    assert lines[4] == "| baseline | 98.16% | 80.0% (49.0–94.3; 8 of 10) | 1,200 |  |"
+    assert lines[5].startswith("| hardened | – | none |  | +0.0 points (")
+    table = page.figures["table 2"]
+    assert list(table) == ["plain", "hard"]
+    assert list(table["plain"]) == ["value", "low", "high", "count", "of", "one word"]
+    assert table["plain"]["count"] == 8 and table["plain"]["one word"] == 1200
+    assert table["hard"]["success"]["value"] == 0.8 and table["hard"]["d"]["p"] == 1.0
+    page.record(["table 2", "hard"], {"other": figure})
+    assert table["hard"]["other"] == table["hard"]["success"]
+
+
+def test_notes_are_loaded_by_heading(tmp_path: Path) -> None:
     file = tmp_path / "hotflip.notes.md"
-    assert read_notes(file) == {}
+    assert load_notes(file) == {}
     file.write_text("At first.\n\n## beam-90\n\nBecause.\n\nAnd so on.\n## empty\n\n## two\nTwo.\n")
-    assert read_notes(file) == {"": "At first.", "beam-90": "Because.\n\nAnd so on.", "two": "Two."}
+    assert load_notes(file) == {"": "At first.", "beam-90": "Because.\n\nAnd so on.", "two": "Two."}
 
 
-def test_a_finished_page_says_how_it_was_made() -> None:
-    order = PaperRequest("hotflip", "small", "/home/someone/ag_news", "../data/sst2", 100, 3)
-    page = Page("HotFlip")
-    page.add("## A figure")
-    findings = [Finding("a", "A claim", "agrees", "1"), Finding("b", "Other", "undecided", "2")]
+def test_a_page_tells_how_it_was_written() -> None:
+    request = PaperRequest("hotflip", "small", "/home/someone/ag_news", "../data/sst2", 100, 3)
+    paper = Paper(
+        "HotFlip",
+        plan=lambda request: [],
+        found=Found,
+        add_sections=lambda page, found: page.add("## A figure"),
+        claims={"a": "A claim", "b": "Other", "c": "Not judged"},
+        judgements=lambda found: {"a": Judgement("agrees", "1"), "b": Judgement("undecided", "2")},
+        differences=lambda found: {"beam": (10, 3), "draws": (None, 5)},
+    )
     notes = {"": "Read this first.", "b": "Too few cases."}
-    text = finished(
-        page, made(order, notes), findings, {"beam": (10, 3), "draws": (None, 5)}
-    ).text()
+    page = build_page(paper, Found(request, Path("folder"), {}), notes, seconds=75.0)
+    text = page.text()
     command = "brittle papers hotflip --scale small --data ag_news --words ../data/sst2 --cases 100"
     assert f"```text\n{command} --seed 3\n```" in text and "someone" not in text
     assert "1 min 15 s of work" in text and "Read this first." in text

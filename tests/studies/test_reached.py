@@ -1,4 +1,4 @@
-"""A run seen as if it had asked for less confidence agrees with the curve drawn from its steps."""
+"""A run as if it had asked for less confidence agrees with the curve computed from its steps."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from brittle.testing import FakeTarget
 
 
 def row(case: str, status: str, text: str = "a good film") -> Result:
-    found = replace(sample_results()[0], case=case, fields=(("text", text),), original=text)
-    return replace(found, status=status, label="positive", edits=())  # type: ignore[arg-type]
+    row = replace(sample_results()[0], case=case, fields=(("text", text),), original=text)
+    return replace(row, status=status, label="positive", edits=())  # type: ignore[arg-type]
 
 
 def step(case: str, query: int, label: str, confidence: float, new: str) -> Step:
@@ -35,7 +35,7 @@ STEPS = [
 ]
 
 
-def test_the_first_step_that_is_sure_enough_counts() -> None:
+def test_the_first_step_with_enough_confidence_counts() -> None:
     at_half = at_confidence(ROWS, STEPS, 0.5, asked=0.9)
     assert [r.status for r in at_half] == ["broken", "broken", "held", "skipped"]
     assert (at_half[0].queries, at_half[0].adversarial) == (3, "a gxod film")
@@ -52,9 +52,9 @@ def test_the_counts_are_those_of_the_curve(tmp_path: object, asked: float) -> No
     run = attack(target, texts, "genetic", confidence=asked, folder=str(tmp_path), generations=3)
     results, steps = run.results(), run.steps()
     curve = success_by_confidence(results, steps, asked=asked)
-    seen = set()
+    counts = set()
     for confidence in (0.0, 0.5, 0.55, 0.6, 0.65, 0.7, asked):
         success = summary(at_confidence(results, steps, confidence, asked)).success
         assert (success.count, success.of) == (curve.at_least(confidence), curve.of)
-        seen.add(success.count)
-    assert len(seen) > 1
+        counts.add(success.count)
+    assert len(counts) > 1

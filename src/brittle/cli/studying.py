@@ -68,18 +68,18 @@ def _from_run(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
 def papers(args: argparse.Namespace) -> None:
     """`brittle papers`."""
     from brittle.cli import console
-    from brittle.papers.reproduce import order_of, reproduce
+    from brittle.papers.reproduce import build_request, reproduce
     from brittle.zoo.device import cores
 
-    order = order_of(args.paper, args.scale, args.data, args.words, args.cases, args.seed)
-    folder = args.folder or Path(args.runs) / "papers" / f"{order.paper}-{order.scale}"
+    request = build_request(args.paper, args.scale, args.data, args.words, args.cases, args.seed)
+    folder = args.folder or Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
     done = reproduce(
-        order,
+        request,
         Path(folder),
         Path(args.out),
         only=args.only,
-        jobs=args.jobs or cores(),
-        say=(lambda message: None) if args.quiet else console.tell,
+        workers=args.jobs or cores(),
+        report=(lambda message: None) if args.quiet else console.tell,
     )
     if args.json:
         console.dump(done.figures)

@@ -8,6 +8,7 @@ PAPERS: Mapping[str, str] = {
     "hotflip": "HotFlip: white-box edits of characters and words (Ebrahimi et al., 2018)",
     "imdb": "three word attacks on three sentiment models, on IMDb reviews",
 }
-"""The papers there are: the steps of each are in NAME.py, its page in NAME_page.py."""
+"""The papers by name. Each has a folder of that name: its tasks and their names in plan.py, what is
+read from their results in found.py, the claims in findings.py, the page and `PAPER` in page.py."""
 
 SCALES = ("tiny", "small", "full")

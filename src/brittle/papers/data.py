@@ -1,14 +1,13 @@
-"""The data a paper is set on: found by name or path, and written out as its three sides.
+"""The data of a paper: loaded from a source, and written as three files, one for each split.
 
-A source is a name of the catalogue, `hf:NAME`, a folder with train.csv and test.csv (and dev.csv,
-if it has one; .gz and the other endings of data files too), or one file, which is then divided.
+A source is a name of the catalogue, `hf:NAME`, a folder with train.csv and test.csv (dev.csv is
+optional; .gz and the other endings of data files are fine), or one file, which is then divided.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from brittle.data import Dataset, Example
 from brittle.data.catalogue import CATALOGUE, divide
 from brittle.data.files import ENDINGS, ENDINGS_TEXT, ending
 from brittle.errors import UsageError
-from brittle.text import split
+from brittle.text import split as split_text
 from brittle.training.splits import TrainingSplits, hold_out, short_name
 from brittle.workflow.tasks import Task, TaskContext
 
@@ -27,7 +26,7 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of each side is used; None is all of it. Texts are cut after `words` words."""
+    """The number of examples of each split; None is all. Texts are cut after `words` words."""
 
     train: int | None = None
     dev: int | None = None
@@ -35,69 +34,74 @@ class Limits:
     words: int | None = None
 
 
-EVERYTHING = Limits()
-
-
-def data_task(source: str, limits: Limits, name: str = "data", seed: int = 0) -> Task:
-    """Make the step that writes the sides of a source; changed files make it another step."""
-    given = {
+def data_task(name: str, source: str, limits: Limits, seed: int = 0) -> Task:
+    """Build the task that writes the splits of a source; it is run again if files changed."""
+    arguments = {
         "source": source,
         "limits": vars(limits),
         "seed": seed,
         "content": source_digest(source),
     }
-    return Task(name, write_splits, given, is_valid=_stands)
+    return Task(name, write_splits, arguments, is_valid=splits_exist)
 
 
 def write_splits(
-    work: TaskContext, *, source: str, limits: dict[str, Any], seed: int, content: str
+    context: TaskContext, *, source: str, limits: dict[str, Any], seed: int, content: str
 ) -> dict[str, Any]:
-    """Write train.csv, dev.csv and test.csv into a folder of the place, and say what is in them."""
-    chosen = Limits(**limits)
+    """Write train.csv, dev.csv and test.csv into a new folder, and return what they hold."""
+    max_words = limits["words"]
     name = source_name(source)
-    folder = f"{work.label}-{name}"
-    found: dict[str, Any] = {"name": name, "folder": folder, "words": chosen.words}
-    for side, dataset in load_splits(source).items():
-        taken = dataset.take(_fewer(getattr(chosen, side), len(dataset)), seed)
-        cut = [_cut(example, chosen.words) for example in taken]
-        _write(work.folder / folder / f"{side}.csv", cut)
-        found[side] = {"examples": len(cut), "of": len(dataset)}
-    found["labels"] = list(taken.labels)
-    counts = ", ".join(f"{side} {found[side]['examples']:,}" for side in SPLITS)
-    return found | {"told": f"{name}: {counts}"}
+    folder = f"{context.unique_name}-{name}"
+    result: dict[str, Any] = {"name": name, "folder": folder, "words": max_words}
+    splits = load_splits(source)
+    for split, dataset in splits.items():
+        examples = dataset.take(limit_below(limits[split], len(dataset)), seed)
+        rows = [(_text(e, "the data", max_words), str(e.label)) for e in examples]
+        _write(context.folder / folder / f"{split}.csv", rows)
+        result[split] = {"examples": len(examples), "of": len(dataset)}
+    result["labels"] = list(splits["train"].labels)
+    counts = ", ".join(f"{split} {result[split]['examples']:,}" for split in SPLITS)
+    return result | {"message": f"{name}: {counts}"}
 
 
-def load_split(place: Path, told: dict[str, Any], side: str) -> Dataset:
-    """Read a side that was written before, under the name of its source."""
-    file = place / told["folder"] / f"{side}.csv"
-    return replace(data.load(file), name=told["name"], split=side, labels=tuple(told["labels"]))
+def splits_exist(folder: Path, result: dict[str, Any]) -> bool:
+    """Tell whether the files of a data task are still there."""
+    return all((folder / result["folder"] / f"{split}.csv").is_file() for split in SPLITS)
 
 
-def load_training_splits(place: Path, told: dict[str, Any]) -> TrainingSplits:
-    """Read the two sides a model is trained from."""
-    return TrainingSplits(
-        told["name"], load_split(place, told, "train"), load_split(place, told, "dev")
-    )
+def limit_below(limit: int | None, size: int) -> int | None:
+    """Return the limit, or None if it excludes nothing: the examples then stay in their order."""
+    return None if limit is None or limit >= size else limit
+
+
+def load_split(folder: Path, result: dict[str, Any], split: str) -> Dataset:
+    """Load one split from the result of a data task, under the name of its source."""
+    dataset = data.load(folder / result["folder"] / f"{split}.csv")
+    return replace(dataset, name=result["name"], split=split, labels=tuple(result["labels"]))
+
+
+def load_training_splits(folder: Path, result: dict[str, Any]) -> TrainingSplits:
+    """Load the two splits that a model is trained on."""
+    train, dev = (load_split(folder, result, split) for split in ("train", "dev"))
+    return TrainingSplits(result["name"], train, dev)
 
 
 def load_splits(source: str) -> dict[str, Dataset]:
-    """Load the three sides of a source; a dev side that is not there is a tenth of the train side.
+    """Load the three splits of a source; a missing dev split is a tenth of the train split.
 
     One file is divided into train, dev and test, 80/10/10, by a hash of its texts.
     """
-    if source in CATALOGUE or source.startswith("hf:"):
-        train, test = (data.load(source, split=side) for side in ("train", "test"))
-        if source in CATALOGUE:
-            return {"train": train, "dev": data.load(source, split="dev"), "test": test}
+    if source in CATALOGUE:
+        return {split: data.load(source, split=split) for split in SPLITS}
+    if source.startswith("hf:"):
+        splits = {split: data.load(source, split=split) for split in ("train", "test")}
     elif Path(source).is_dir():
-        files = _files(Path(source))
-        train, test = data.load(files["train"]), data.load(files["test"])
-        if "dev" in files:
-            return _checked({"train": train, "dev": data.load(files["dev"]), "test": test})
+        splits = {split: data.load(file) for split, file in _split_files(Path(source)).items()}
     else:
-        return _checked(_divided(data.load(source)))
-    kept, dev = hold_out(train)
-    return _checked({"train": kept, "dev": dev, "test": test})
+        splits = _divide(data.load(source))
+    if "dev" not in splits:
+        splits["train"], splits["dev"] = hold_out(splits["train"])
+    return _check_labels({split: splits[split] for split in SPLITS})
 
 
 def source_name(source: str) -> str:
@@ -110,7 +114,7 @@ def source_name(source: str) -> str:
 
 
 def source_digest(source: str) -> str:
-    """Hash the files of a source; a name stands for itself."""
+    """Hash the files of a source; a name of data stands for itself."""
     if source in CATALOGUE:
         return CATALOGUE[source].package
     path = Path(source)
@@ -121,82 +125,63 @@ def source_digest(source: str) -> str:
             f"There is no data at {source!r}. Expected a folder with train and test files, a data "
             f"file ({ENDINGS_TEXT}), hf:NAME, or one of {', '.join(CATALOGUE)}."
         )
-    files = sorted(_files(path).values()) if path.is_dir() else [path]
-    whole = hashlib.sha256()
+    files = sorted(_split_files(path).values()) if path.is_dir() else [path]
+    total = hashlib.sha256()
     for file in files:
-        whole.update(hashlib.sha256(file.read_bytes()).digest())
-    return whole.hexdigest()[:16]
+        total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()[:16]
 
 
-def _files(folder: Path) -> dict[str, Path]:
-    found = {}
+def _split_files(folder: Path) -> dict[str, Path]:
+    files = {}
     for file in sorted(folder.iterdir()):
-        kind = ending(file.name)
-        if kind and file.name[: -len(kind)] in SPLITS:
-            found[file.name[: -len(kind)]] = file
-    for side in ("train", "test"):
-        if side not in found:
+        suffix = ending(file.name)
+        if suffix and file.name[: -len(suffix)] in SPLITS:
+            files[file.name[: -len(suffix)]] = file
+    for split in ("train", "test"):
+        if split not in files:
             raise UsageError(
-                f"The folder {folder} has no {side} side. Expected {side}{ENDINGS[0]} or another "
-                f"data file ({ENDINGS_TEXT}) named {side}."
+                f"The folder {folder} has no {split} split. Expected {split}{ENDINGS[0]} or "
+                f"another data file ({ENDINGS_TEXT}) named {split}."
             )
-    return found
+    return files
 
 
-def _divided(whole: Dataset) -> dict[str, Dataset]:
-    pairs = ((_text(example, whole.name), str(example.label)) for example in whole)
+def _divide(whole: Dataset) -> dict[str, Dataset]:
+    texts = ((_text(example, whole.name), str(example.label)) for example in whole)
     return {
-        side: Dataset(whole.name, side, tuple(Example.of(*pair) for pair in found), whole.labels)
-        for side, found in divide(pairs).items()
+        split: Dataset(whole.name, split, tuple(Example.of(*pair) for pair in pairs), whole.labels)
+        for split, pairs in divide(texts).items()
     }
 
 
-def _checked(found: dict[str, Dataset]) -> dict[str, Dataset]:
-    labels = found["train"].labels
-    for side, dataset in found.items():
-        strange = set(dataset.labels) - set(labels)
-        if strange or not labels:
+def _check_labels(splits: dict[str, Dataset]) -> dict[str, Dataset]:
+    """Check that the train split has all labels, and give all splits its order of labels."""
+    labels = splits["train"].labels
+    for split, dataset in splits.items():
+        if not labels or set(dataset.labels) - set(labels):
             raise UsageError(
-                f"The {side} side of {dataset.name} has the labels {', '.join(dataset.labels)}; "
-                f"expected those of the train side: {', '.join(labels) or 'there are none'}."
+                f"The {split} split of {dataset.name} has the labels {', '.join(dataset.labels)}; "
+                f"expected those of the train split: {', '.join(labels) or 'there are none'}."
             )
-    return {side: replace(dataset, labels=labels) for side, dataset in found.items()}
+    return {split: replace(dataset, labels=labels) for split, dataset in splits.items()}
 
 
-def _fewer(limit: int | None, there: int) -> int | None:
-    return None if limit is None or limit >= there else limit
-
-
-def _cut(example: Example, most: int | None) -> Example:
-    """Cut a text after so many words, with what stands behind the last one."""
-    if most is None:
-        return example
-    text = _text(example, "the data")
-    words, gaps = split(text)
-    if len(words) <= most:
-        return example
-    kept = "".join(gap + word for gap, word in zip(gaps[:most], words))
-    return replace(example, fields=((example.fields[0][0], kept),))
-
-
-def _text(example: Example, where: str) -> str:
+def _text(example: Example, source: str, max_words: int | None = None) -> str:
+    """Return the only text of an example, cut after `max_words` words."""
     if len(example.fields) != 1:
-        raise UsageError(f"The texts of {where} have {len(example.fields)} fields; expected one.")
-    return example.fields[0][1]
+        raise UsageError(f"The texts of {source} have {len(example.fields)} fields; expected one.")
+    text = example.fields[0][1]
+    if max_words is None:
+        return text
+    words, gaps = split_text(text)
+    short = "".join(gap + word for gap, word in zip(gaps[:max_words], words))
+    return text if len(words) <= max_words else short
 
 
-def _write(file: Path, examples: list[Example]) -> None:
+def _write(file: Path, rows: list[tuple[str, str]]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
         writer.writerow(("text", "label"))
-        writer.writerows(_rows(examples))
-
-
-def _rows(examples: list[Example]) -> Iterator[tuple[str, str]]:
-    for example in examples:
-        yield _text(example, "the data"), str(example.label)
-
-
-def _stands(place: Path, told: Any) -> bool:
-    return all((place / told["folder"] / f"{side}.csv").is_file() for side in SPLITS)
+        writer.writerows(rows)

@@ -1,31 +1,55 @@
-"""Findings: what a paper claims, and what our intervals say of it.
+"""Findings: the claims of a paper, judged by our intervals.
 
-A verdict is read off an interval: it agrees if the whole interval lies where the claim says,
-disagrees if the whole interval lies elsewhere, and is undecided in between.
+A claim *agrees* if the whole interval lies where the claim says, *disagrees* if the whole interval
+lies elsewhere, and is *undecided* in between.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
+from brittle.papers.page import format_value
 
 Verdict = Literal["agrees", "disagrees", "undecided"]
 Interval = tuple[float | None, float | None]
+Rule = Callable[[Interval, float], Verdict]
+"""Compares an interval with a bound: `above`, `below` or `within`."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of a paper, our verdict, and what it rests on; `key` names it in the notes."""
+    """A claim of a paper, our verdict, and the evidence; `key` names it in the notes."""
 
     key: str
     claim: str
     verdict: Verdict
     evidence: str
+
+
+class Judgement(NamedTuple):
+    """What we find about a claim."""
+
+    verdict: Verdict
+    evidence: str
+
+
+def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> Judgement:
+    """Judge a claim by the interval of one value, which is also the evidence."""
+    return Judgement(rule(interval_of(value), bound), format_value(value))
+
+
+def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
+    """Judge a claim about several contrasts; the evidence is the one that supports it least."""
+    sign = -1 if rule is below else 1
+    weakest = min(contrasts, key=lambda name: sign * (contrasts[name].difference or 0.0))
+    evidence = f"{weakest}, {format_value(contrasts[weakest])}"
+    verdict = altogether([rule(interval_of(contrast), 0.0) for contrast in contrasts.values()])
+    return Judgement(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
 
 
 def above(interval: Interval, bound: float = 0.0) -> Verdict:
@@ -53,7 +77,7 @@ def below(interval: Interval, bound: float = 0.0) -> Verdict:
 
 
 def within(interval: Interval, bound: float) -> Verdict:
-    """Judge the claim that a number is nearly zero: not further from it than a bound.
+    """Judge the claim that a number is nearly zero: within a bound on both sides.
 
     >>> within((-0.01, 0.02), 0.05), within((0.06, 0.09), 0.05), within((0.01, 0.09), 0.05)
     ('agrees', 'disagrees', 'undecided')
@@ -67,7 +91,7 @@ def within(interval: Interval, bound: float) -> Verdict:
 
 
 def altogether(verdicts: Sequence[Verdict]) -> Verdict:
-    """Judge a claim of several parts: one that fails is enough, one that is open keeps it open.
+    """Judge a claim of several parts: one that disagrees decides; else all must agree.
 
     >>> altogether(["agrees", "undecided"]), altogether(["agrees", "undecided", "disagrees"])
     ('undecided', 'disagrees')
@@ -78,23 +102,23 @@ def altogether(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def nowhere(contrasts: Sequence[Contrast], margin: float) -> Verdict:
-    """Judge the claim that b's rate is nowhere below a's, or not by more than a margin.
+    """Judge the claim that no rate of b is below that of a by more than a margin.
 
-    It agrees if no interval reaches further down than that; one wholly below zero disagrees.
+    It agrees if all intervals lie above -margin, and disagrees if one lies wholly below zero.
     """
-    if any(below(span(c)) == "agrees" for c in contrasts):
+    if any(below(interval_of(c)) == "agrees" for c in contrasts):
         return "disagrees"
     lows = [c.low for c in contrasts if c.low is not None]
     return "agrees" if lows and min(lows) > -margin else "undecided"
 
 
-def span(thing: Figure | Contrast) -> Interval:
-    """Give the interval of a figure or of a difference."""
-    return thing.low, thing.high
+def interval_of(value: Figure | Contrast) -> Interval:
+    """Return the interval of a figure or of a difference."""
+    return value.low, value.high
 
 
 def difference(a: Figure, b: Figure) -> Interval:
-    """Give Newcombe's interval of b's rate minus a's, of cases that are not the same.
+    """Compute Newcombe's interval of b's rate minus a's, over different cases.
 
     >>> from brittle.metrics.summary import rate
     >>> [round(x, 4) for x in difference(rate(48, 80, ""), rate(56, 70, "")) if x is not None]
@@ -109,8 +133,8 @@ def difference(a: Figure, b: Figure) -> Interval:
     return q - p - down, q - p + up
 
 
-def format_findings(findings: Sequence[Finding], notes: dict[str, str], file: str) -> str:
-    """Write the findings as a list, each with the explanation that stands in the notes."""
+def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:
+    """Format the findings as a list, each with its explanation from the notes in `file`."""
     parts = []
     for finding in findings:
         lines = [f"- **{finding.verdict}**: {finding.claim}. Here: {finding.evidence}."]
@@ -118,6 +142,6 @@ def format_findings(findings: Sequence[Finding], notes: dict[str, str], file: st
         if note:
             lines += ["", *(f"  {line}".rstrip() for line in note.splitlines()), ""]
         elif finding.verdict == "disagrees":
-            lines.append(f"  No explanation yet: `## {finding.key}` in `{file}` is its place.")
+            lines.append(f"  No explanation yet: write it under `## {finding.key}` in `{file}`.")
         parts.append("\n".join(lines))
     return "\n".join(parts)

@@ -1,8 +1,8 @@
-"""A paper's page: Markdown with the paper's figure beside ours, and the plots beside the page.
+"""The page of a paper: Markdown with the paper's figures beside ours, plots, and the same as JSON.
 
-The page is written anew from what the steps have left; what a person adds stands in a file of its
-own, NAME.notes.md, and is read in: under a heading `## KEY` the explanation of that finding, and
-before the first heading what is to stand above everything else.
+The page is written anew from the results of the tasks. A person writes into a file beside it,
+NAME.notes.md: under a heading `## KEY` the explanation of that finding, and before the first
+heading what stands above all findings.
 """
 
 from __future__ import annotations
@@ -21,9 +21,27 @@ from brittle.reports.standalone import standalone
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A value in a table, which the JSON of its row holds under `key`.
+
+    Without a key the value itself is the JSON of the row. `text` replaces the usual format.
+    """
+
+    value: Figure | Contrast | int
+    key: str = ""
+    text: str | None = None
+
+    def __str__(self) -> str:
+        return format_value(self.value) if self.text is None else self.text
+
+
+Row = Sequence[str | Figure | Contrast | Cell]
+
+
 @dataclass
 class Page:
-    """A page in the making: its parts in order, its plots by name, and the figures as JSON."""
+    """A page being built: its parts in order, its plots by name, and its figures as JSON."""
 
     title: str
     parts: list[str] = field(default_factory=list)
@@ -31,20 +49,42 @@ class Page:
     figures: dict[str, Any] = field(default_factory=dict)
 
     def add(self, *parts: str) -> None:
-        """Add paragraphs, headings or tables."""
+        """Add paragraphs, headings or tables; empty ones are left out."""
         self.parts += [part for part in parts if part]
 
-    def plot(self, name: str, svg: str, told: str) -> None:
+    def add_plot(self, name: str, svg: str, description: str) -> None:
         """Add a plot, which becomes a file beside the page."""
         self.plots[name] = standalone(svg)
-        self.parts.append(f"![{told}]({name}.svg)")
+        self.parts.append(f"![{description}]({name}.svg)")
+
+    def add_table(self, key: str, head: Sequence[str], rows: Mapping[str, Row]) -> None:
+        """Add a table, and record the values of its rows: row NAME under `key`, NAME.
+
+        Figures and contrasts are cells without a key; texts stand only in the table.
+        """
+        table = []
+        for name, row in rows.items():
+            cells = [Cell(cell) if isinstance(cell, Figure | Contrast) else cell for cell in row]
+            table.append([str(cell) for cell in cells])
+            for cell in cells:
+                if isinstance(cell, Cell):
+                    value = to_json(cell.value)
+                    self.record((key, name), {cell.key: value} if cell.key else value)
+        self.add(format_table(head, table))
+
+    def record(self, path: Sequence[str], values: Mapping[str, Any]) -> None:
+        """Add values to the JSON object at a path of keys."""
+        node = self.figures
+        for key in path:
+            node = node.setdefault(key, {})
+        node.update({key: to_json(value) for key, value in values.items()})
 
     def text(self) -> str:
         return "\n\n".join([f"# {self.title}", *self.parts]) + "\n"
 
 
-def write(page: Page, folder: Path, name: str) -> Path:
-    """Write a page and its plots; plots of an older page that are not there any more go."""
+def write_page(page: Page, folder: Path, name: str) -> Path:
+    """Write a page and its plots, and delete plots that only an older page had."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{name}-*.svg"):
         if old.stem not in page.plots:
@@ -56,8 +96,8 @@ def write(page: Page, folder: Path, name: str) -> Path:
     return file
 
 
-def read_notes(file: Path) -> dict[str, str]:
-    """Read a file of notes: what stands under each heading, and under "" what stands before."""
+def load_notes(file: Path) -> dict[str, str]:
+    """Load the notes by their heading; the text before the first heading is under ""."""
     if not file.is_file():
         return {}
     first, *rest = _HEADING.split(file.read_text("utf-8"))
@@ -65,96 +105,74 @@ def read_notes(file: Path) -> dict[str, str]:
     return {key: note.strip() for key, note in notes.items() if note.strip()}
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], of_words: bool = False) -> str:
-    """Write a table; columns after the first read from the right, unless they are of words.
+def format_table(head: Sequence[str], rows: Sequence[Sequence[str]], of_words: bool = False) -> str:
+    """Format a table; columns after the first are aligned right, unless they hold words.
 
-    >>> print(table(["", "paper"], [["error", "8.27%"]]))
+    >>> print(format_table(["", "paper"], [["error", "8.27%"]]))
     |  | paper |
     |---|---:|
     | error | 8.27% |
     """
-    split = "|---" if of_words else "|---:"
-    lines = [_row(head), "|---" + split * (len(head) - 1) + "|", *map(_row, rows)]
+    column = "|---" if of_words else "|---:"
+    lines = [_line(head), "|---" + column * (len(head) - 1) + "|", *map(_line, rows)]
     return "\n".join(lines)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def percents(figure: Figure) -> str:
-    """Write a rate with its interval and what it is over.
-
-    >>> from brittle.metrics.summary import rate
-    >>> percents(rate(8, 10, "cases")), percents(rate(0, 0, "cases"))
-    ('80.0% (49.0–94.3; 8 of 10)', '– (no case)')
-    """
-    if figure.value is None or figure.low is None or figure.high is None:
-        return f"{NO_VALUE} (no case)"
-    over = f"n = {number(figure.of)}"
-    if figure.count is not None:
-        over = f"{number(figure.count)} of {number(figure.of)}"
-    return f"{100 * figure.value:.1f}% ({100 * figure.low:.1f}–{100 * figure.high:.1f}; {over})"
-
-
-def points(contrast: Contrast) -> str:
-    """Write a difference of two paired rates, in points, with its interval, cases and p.
+def format_value(value: Figure | Contrast | int) -> str:
+    """Format a rate, a difference of two paired rates in points, or a count.
 
     >>> from brittle.metrics.paired import contrast
-    >>> points(contrast([(False, True)] * 9 + [(True, True)]))
+    >>> from brittle.metrics.summary import rate
+    >>> format_value(rate(8, 10, "cases")), format_value(rate(0, 0, "cases"))
+    ('80.0% (49.0–94.3; 8 of 10)', '– (no case)')
+    >>> format_value(contrast([(False, True)] * 9 + [(True, True)]))
     '+90.0 points (+48.8 to +98.2; n = 10, p = 0.004)'
     """
-    if contrast.difference is None or contrast.low is None or contrast.high is None:
-        return f"{NO_VALUE} (no shared case)"
-    p = "p < 0.001" if contrast.p < 0.001 else f"p = {contrast.p:.3f}"
-    within = f"{100 * contrast.low:+.1f} to {100 * contrast.high:+.1f}"
-    return f"{100 * contrast.difference:+.1f} points ({within}; n = {number(contrast.of)}, {p})"
+    if isinstance(value, int):
+        return number(value)
+    of = number(value.of)
+    if isinstance(value, Contrast):
+        if value.difference is None or value.low is None or value.high is None:
+            return f"{NO_VALUE} (no shared case)"
+        p = "p < 0.001" if value.p < 0.001 else f"p = {value.p:.3f}"
+        interval = f"{100 * value.low:+.1f} to {100 * value.high:+.1f}"
+        return f"{100 * value.difference:+.1f} points ({interval}; n = {of}, {p})"
+    if value.value is None or value.low is None or value.high is None:
+        return f"{NO_VALUE} (no case)"
+    over = f"n = {of}" if value.count is None else f"{number(value.count)} of {of}"
+    return f"{100 * value.value:.1f}% ({100 * value.low:.1f}–{100 * value.high:.1f}; {over})"
 
 
-def error_rate(figure: Figure) -> Figure:
-    """Turn an accuracy into an error rate.
+def to_json(value: Any) -> Any:
+    """Return a figure or a contrast as a JSON object, and any other value as it is."""
+    if isinstance(value, Figure):
+        return {name: getattr(value, name) for name in ("value", "low", "high", "count", "of")}
+    if isinstance(value, Contrast):
+        return {name: getattr(value, name) for name in ("difference", "low", "high", "p", "of")}
+    return value
 
-    >>> from brittle.metrics.summary import rate
-    >>> error_rate(rate(8, 10, "cases")).count
-    2
+
+def format_settings(pairs: Mapping[str, tuple[Any, Any]]) -> str:
+    """Format a table of settings, the paper's beside ours; None is not known."""
+    rows = [[name, _setting(paper), _setting(ours)] for name, (paper, ours) in pairs.items()]
+    return format_table(["setting", "paper", "here"], rows, of_words=True)
+
+
+def format_optimizer(settings: Mapping[str, Any]) -> str:
+    """Format how a network was trained.
+
+    >>> format_optimizer({"optimizer": "adam", "clip": 1.0}), format_optimizer({"optimizer": "sgd"})
+    ('adam, gradients clipped at 1', 'sgd')
     """
-    if figure.value is None or figure.low is None or figure.high is None or figure.count is None:
-        return figure
-    count = figure.of - figure.count
-    return Figure(count / figure.of, 1 - figure.high, 1 - figure.low, count, figure.of, figure.over)
+    clipped = f", gradients clipped at {settings['clip']:g}" if settings.get("clip") else ""
+    return f"{settings.get('optimizer', 'adam')}{clipped}"
 
 
-def as_json(figure: Figure) -> dict[str, Any]:
-    """Give a figure as JSON holds it."""
-    return {
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
-        "count": figure.count,
-        "of": figure.of,
-    }
-
-
-def contrast_as_json(contrast: Contrast) -> dict[str, Any]:
-    """Give a difference as JSON holds it."""
-    return {
-        "difference": contrast.difference,
-        "low": contrast.low,
-        "high": contrast.high,
-        "p": contrast.p,
-        "of": contrast.of,
-    }
-
-
-def settings_table(pairs: Mapping[str, tuple[Any, Any]]) -> str:
-    """Write what differs: the paper's setting beside ours, where both are known."""
-    rows = [[what, _shown(theirs), _shown(ours)] for what, (theirs, ours) in pairs.items()]
-    return table(["setting", "paper", "here"], rows, of_words=True)
-
-
-def _shown(value: Any) -> str:
+def _setting(value: Any) -> str:
     if value is None:
         return NO_VALUE
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)

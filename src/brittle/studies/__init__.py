@@ -1,1 +1,1 @@
-"""Studies: questions asked of targets and runs that no single attack answers."""
+"""Studies: questions about targets and runs that no single attack answers."""

@@ -1,4 +1,4 @@
-"""A run seen as if it had asked for less: which cases had reached a confidence, and by what."""
+"""A run as if its goal had asked for less confidence: which cases reached it, at which step."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from brittle.results import Result, Step
 def at_confidence(
     results: Sequence[Result], steps: Iterable[Step], confidence: float, asked: float
 ) -> list[Result]:
-    """Give the rows a run would have had if its goal had asked for this confidence.
+    """Return the rows that a run would have had if its goal had asked for this confidence.
 
-    An attacked case is broken by its first step with a wrong answer of that confidence, else it
-    held. `asked` is what the run's goal asked for, at least as much; a step that reaches that
-    counts only where the case was broken, for elsewhere it was not confirmed.
+    An attacked case is broken by its first step with a wrong answer of that confidence; without
+    such a step it held. `asked` is the confidence of the run's own goal, at least as high. A step
+    that reaches `asked` counts only in a broken case, because elsewhere it was not confirmed.
     """
     rows = {row.case: row for row in results}
     first: dict[str, Step] = {}
@@ -28,10 +28,10 @@ def at_confidence(
         confirmed = step.confidence < asked or row.status == "broken"
         if step.label != row.label and step.confidence >= confidence and confirmed:
             first[step.case] = step
-    return [_judged(row, first.get(row.case)) for row in results]
+    return [_row_at(row, first.get(row.case)) for row in results]
 
 
-def _judged(row: Result, step: Step | None) -> Result:
+def _row_at(row: Result, step: Step | None) -> Result:
     if row.status not in ATTACKED or (step is None and row.status == "broken"):
         return row
     if step is None:

@@ -1,15 +1,16 @@
-"""Nearest words: what a word is like to a target, before an edit and after it.
+"""Nearest words: which words a target holds for similar, before an edit of a word and after it.
 
-A target represents every word by vectors, one a layer. A small edit can carry a word's vector far
-from the word it was, into the neighbourhood of others (HotFlip, Ebrahimi et al., 2018, Table 4).
-Words are looked at alone, as texts of one word: at layers that look around, a word in a sentence
-may stand elsewhere.
+A target represents every word by one vector for each layer. A small edit can move the vector far
+away from the original word and close to others (HotFlip, Ebrahimi et al., 2018, Table 4).
+Words are embedded alone, as texts of one word. At layers that read the context, the vector of a
+word in a sentence may differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ TEXTS_PER_CALL = 1024
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A word of the dictionary, and the cosine of its vector with that of the word looked at."""
+    """A word of the vocabulary, and the cosine of its vector with that of the word asked about."""
 
     word: str
     cosine: float
@@ -37,10 +38,10 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class EditedWord:
-    """A word and what an edit made of it, each with its nearest words.
+    """A word before and after an edit, with the nearest words of both.
 
-    `cosine` is that of the two words' vectors; `rank` says how many words of the dictionary are
-    nearer to the edited word than the original one, which has 0 if it is still the nearest.
+    `cosine` is that of the two vectors. `rank` counts the words of the vocabulary that are nearer
+    to the edited word than the original is: 0 if the original is still the nearest.
     """
 
     word: str
@@ -52,13 +53,13 @@ class EditedWord:
 
     @property
     def is_lost(self) -> bool:
-        """Say whether the word is no longer among those nearest to its edited form."""
+        """Tell whether the original is no longer among the nearest words of the edited word."""
         return self.rank >= len(self.after)
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedWords:
-    """The words of a dictionary as one layer of a target has them; `unit` has a row each."""
+    """A vocabulary at one layer of a target; `unit` has one row a word, a vector of length 1."""
 
     target: Any
     layer: str
@@ -66,7 +67,7 @@ class EmbeddedWords:
     unit: Vectors
 
     def vector(self, word: str) -> Vectors:
-        """Give the unit vector of any word, of the dictionary or not."""
+        """Compute the unit vector of any word, in the vocabulary or not."""
         text = Text.of(word)
         if text.words != (word,):
             raise UsageError(
@@ -82,11 +83,11 @@ class EmbeddedWords:
         return vector
 
     def nearest(self, word: str, k: int = 5) -> tuple[Neighbour, ...]:
-        """List the k words with the highest cosine, the word itself in whatever case left out."""
+        """Return the k words with the highest cosine, without the word itself in any case."""
         return self._nearest(self.vector(word), word, k)
 
     def change(self, word: str, edited: str, k: int = 5) -> EditedWord:
-        """Set the nearest words of a word beside those of its edited form."""
+        """Compare the nearest words of a word with those of its edited form."""
         old, new = self.vector(word), self.vector(edited)
         cosine = float(old @ new)
         others = np.array([w.lower() not in (word.lower(), edited.lower()) for w in self.words])
@@ -96,47 +97,46 @@ class EmbeddedWords:
 
     def _nearest(self, vector: Vectors, word: str, k: int) -> tuple[Neighbour, ...]:
         cosine = self.unit @ vector
-        order = np.argsort(-cosine, kind="stable")
-        found: list[Neighbour] = []
-        for row in order.tolist():
-            if len(found) == k:
-                break
-            if self.words[row].lower() != word.lower():
-                found.append(Neighbour(self.words[row], float(cosine[row])))
-        return tuple(found)
+        order = np.argsort(-cosine, kind="stable").tolist()
+        others = (row for row in order if self.words[row].lower() != word.lower())
+        return tuple(Neighbour(self.words[row], float(cosine[row])) for row in islice(others, k))
 
 
 def embed_vocabulary(
-    target: Any, layer: str | None = None, most: int = MAX_WORDS, words: Sequence[str] | None = None
+    target: Any,
+    layer: str | None = None,
+    max_words: int = MAX_WORDS,
+    words: Sequence[str] | None = None,
 ) -> EmbeddedWords:
-    """Embed a target's dictionary at a layer: the first `most` words, which are the most frequent.
+    """Embed the first words of a target's vocabulary, which are the most frequent, at a layer.
 
-    Without a layer it is the last that makes a word's vector from its spelling (the highway, as in
-    the paper), or else the first there is. `words` stand in for the dictionary, where the target
-    has none of its own or another is wanted.
+    The default layer is that of `select_layer`. `words` replace the vocabulary of the target.
     """
-    layer = chosen_layer(target, layer)
-    known = words if words is not None else getattr(target, "vocabulary", None)
-    known = getattr(known, "words", known)
-    if known is None:
+    layer = select_layer(target, layer)
+    vocabulary = words if words is not None else getattr(target, "vocabulary", None)
+    vocabulary = getattr(vocabulary, "words", vocabulary)
+    if vocabulary is None:
         raise UsageError(
-            f"The target {target.name!r} has no dictionary to look for nearest words in. Use a "
+            f"The target {target.name!r} has no vocabulary to look for nearest words in. Use a "
             "network of the zoo, or a transformers classifier."
         )
-    plain = [word for word in known if is_word(word)][:most]
+    plain = [word for word in vocabulary if is_word(word)][:max_words]
     texts = [Text.of(word) for word in plain]
     parts = [
         _units(_embedded(target, texts[start : start + TEXTS_PER_CALL], layer))
         for start in range(0, len(texts), TEXTS_PER_CALL)
     ]
     unit = np.concatenate(parts) if parts else np.zeros((0, 1))
-    there = np.isfinite(unit.sum(axis=1))
-    kept = tuple(word for word, is_there in zip(plain, there) if is_there)
-    return EmbeddedWords(target, layer, kept, unit[there])
+    has_vector = np.isfinite(unit.sum(axis=1))
+    embedded = tuple(word for word, has in zip(plain, has_vector) if has)
+    return EmbeddedWords(target, layer, embedded, unit[has_vector])
 
 
-def chosen_layer(target: Any, layer: str | None = None) -> str:
-    """Give the layer that is meant, or say which there are."""
+def select_layer(target: Any, layer: str | None = None) -> str:
+    """Return the layer if the target has it; the default is the last highway, or else the first.
+
+    The highway is the last layer that computes a word's vector from its spelling, as in the paper.
+    """
     has_embeddings = isinstance(target, HasEmbeddings)
     if not has_embeddings:
         raise UsageError(
@@ -145,30 +145,29 @@ def chosen_layer(target: Any, layer: str | None = None) -> str:
         )
     layers = [str(name) for name in target.layers]
     if layer is None:
-        spelt = [name for name in layers if name.startswith("highway")]
-        return spelt[-1] if spelt else layers[0]
+        highways = [name for name in layers if name.startswith("highway")]
+        return highways[-1] if highways else layers[0]
     if layer not in layers:
-        told = str(unknown("layer", layer, layers))
-        there = "" if "Known:" in told else f" {target.name!r} has: {', '.join(layers)}."
-        raise UsageError(told + there)
+        message = str(unknown("layer", layer, layers))
+        known = "" if "Known:" in message else f" {target.name!r} has: {', '.join(layers)}."
+        raise UsageError(message + known)
     return layer
 
 
-def edited_words(results: Iterable[Result], most: int | None = None) -> list[tuple[str, str]]:
-    """List the words of broken cases in which one character was flipped, inserted or deleted.
+def edited_words(results: Iterable[Result], max_pairs: int | None = None) -> list[tuple[str, str]]:
+    """Return the words of broken cases in which one character was flipped, inserted or deleted.
 
-    The clearest cases come first, those with the fewest words edited and then the surest; each
-    pair of words is listed once.
+    Cases with the fewest edited words come first, and of these the most confident; each pair of
+    words stands in the list once.
     """
     broken = [r for r in results if r.status == "broken"]
     broken.sort(key=lambda r: (len(r.edits), -(r.adversarial_confidence or 0.0)))
     pairs = [(e.old, e.new) for r in broken for e in r.edits if _is_one_edit(e.old, e.new)]
-    return list(dict.fromkeys(pairs))[:most]
+    return list(dict.fromkeys(pairs))[:max_pairs]
 
 
 def _is_one_edit(old: str, new: str) -> bool:
-    alone = is_word(old) and is_word(new)
-    return alone and sum(aligned(old, new)) == 1
+    return is_word(old) and is_word(new) and sum(aligned(old, new)) == 1
 
 
 def _embedded(target: Any, texts: Sequence[Text], layer: str) -> Vectors:
@@ -177,7 +176,7 @@ def _embedded(target: Any, texts: Sequence[Text], layer: str) -> Vectors:
 
 
 def _units(vectors: Vectors) -> Vectors:
-    """Make vectors as long as one; a zero vector has no direction and becomes nan."""
+    """Scale vectors to length 1; a zero vector has no direction and becomes nan."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         unit: Vectors = vectors / length

@@ -1,4 +1,4 @@
-"""Steps side by side, in processes of their own; what they say comes back to the parent."""
+"""Run tasks one after another, or side by side in processes, each of which ends with its parent."""
 
 from __future__ import annotations
 
@@ -19,61 +19,43 @@ from brittle.formatting import duration
 from brittle.workflow.tasks import Report, Task, TaskGraph, run_task
 
 
-def run_tasks(tasks: Sequence[Task], folder: Path, say: Report, jobs: int = 1) -> dict[str, Any]:
-    """Do the steps that are not done yet, as many at once as there are jobs; gives all results."""
-    course = TaskGraph(tasks, folder)
-    hear = _Reporter(course, say, time.monotonic())
-    if jobs == 1:
-        while not course.is_over:
-            for each in course.ready():
-                hear.began(each)
-                needs = course.needed(each)
-                hear.ended(each, _told(each, folder, needs, hear.heard(each)))
-        return course.results
-    crew: dict[Connection, _Worker] = {}
-    try:
-        while not course.is_over:
-            waiting = course.ready()
-            while len(crew) < jobs and (task := next(waiting, None)) is not None:
-                hear.began(task)
-                member = _started(task, folder, course.needed(task))
-                crew[member.pipe] = member
-            if course.is_over:
-                break
-            for pipe in wait(list(crew)):
-                member = crew[pipe]  # type: ignore[index]
-                if _listen(member, hear):
-                    del crew[member.pipe]
-    finally:
-        for member in crew.values():
-            member.process.terminate()
-            member.process.join()
-    return course.results
+def run_tasks(
+    tasks: Sequence[Task], folder: Path, report: Report, workers: int = 1
+) -> dict[str, Any]:
+    """Run the tasks that have no stored result yet, and return all results by name."""
+    graph = TaskGraph(tasks, folder)
+    progress = _Progress(graph, report, time.monotonic())
+    if workers > 1:
+        _run_in_processes(graph, progress, workers)
+    else:
+        for task in graph.ready():
+            progress.tell(task, "begins")
+            needs = graph.needed(task)
+            progress.end(task, _run(task, folder, needs, progress.reporter(task)))
+    return graph.results
 
 
-@dataclass
-class _Reporter:
-    """Tells how far the course is, with the time since the start."""
+@dataclass(frozen=True)
+class _Progress:
+    """Reports what happens, with the number of the task and the time since the start."""
 
-    course: TaskGraph
+    graph: TaskGraph
     report: Report
     start: float
 
-    def began(self, task: Task) -> None:
-        self._line(task, "begins")
+    def tell(self, task: Task, message: str) -> None:
+        number = [other.name for other in self.graph.tasks].index(task.name) + 1
+        elapsed = duration(time.monotonic() - self.start)
+        count = len(self.graph.tasks)
+        self.report(f"[task {number} of {count}, {elapsed}] {task.name}: {message}")
 
-    def ended(self, task: Task, result: Any) -> None:
-        self.course.results[task.name] = result
-        told = result.get("told") if isinstance(result, Mapping) else None
-        self._line(task, told or "done")
+    def end(self, task: Task, result: Any) -> None:
+        self.graph.results[task.name] = result
+        message = result.get("message") if isinstance(result, Mapping) else None
+        self.tell(task, message or "done")
 
-    def heard(self, task: Task) -> Report:
-        return lambda message: self._line(task, message)
-
-    def _line(self, task: Task, message: str) -> None:
-        number = [s.name for s in self.course.tasks].index(task.name) + 1
-        at = duration(time.monotonic() - self.start)
-        self.report(f"[step {number} of {len(self.course.tasks)}, {at}] {task.name}: {message}")
+    def reporter(self, task: Task) -> Report:
+        return lambda message: self.tell(task, message)
 
 
 @dataclass(frozen=True)
@@ -83,55 +65,76 @@ class _Worker:
     pipe: Connection
 
 
-def _started(task: Task, folder: Path, needs: Mapping[str, Any]) -> _Worker:
-    context = multiprocessing.get_context("spawn")
-    mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(task, folder, needs, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    return _Worker(task, process, mine)
-
-
-def _listen(member: _Worker, hear: _Reporter) -> bool:
-    """Take one message of a process, and say whether it was the last."""
-    task = member.task
+def _run_in_processes(graph: TaskGraph, progress: _Progress, workers: int) -> None:
+    running: dict[Connection, _Worker] = {}
     try:
-        kind, message = member.pipe.recv()
+        while True:
+            ready = graph.ready()
+            while len(running) < workers and (task := next(ready, None)) is not None:
+                progress.tell(task, "begins")
+                worker = _start(task, graph.folder, graph.needed(task))
+                running[worker.pipe] = worker
+            if not running:
+                return
+            for pipe in wait(list(running)):
+                worker = running[pipe]  # type: ignore[index]
+                if _receive(worker, progress):
+                    del running[worker.pipe]
+    finally:
+        for worker in running.values():
+            worker.process.terminate()
+            worker.process.join()
+
+
+def _start(task: Task, folder: Path, needs: Mapping[str, Any]) -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(task, folder, needs, sender), daemon=True)
+    process.start()
+    sender.close()
+    return _Worker(task, process, receiver)
+
+
+def _receive(worker: _Worker, progress: _Progress) -> bool:
+    """Receive one event of a worker, and tell whether it was the last one."""
+    try:
+        event, content = worker.pipe.recv()
     except EOFError:
-        member.process.join()
+        worker.process.join()
         raise RunStopped(
-            f"The process of the step {task.name!r} ended with the code "
-            f"{member.process.exitcode} and no result. The same command goes on from there."
+            f"The process of the task {worker.task.name!r} ended with the code "
+            f"{worker.process.exitcode} and no result. The same command goes on from there."
         ) from None
-    if kind == "said":
-        hear.heard(task)(message)
+    if event == "message":
+        progress.tell(worker.task, content)
         return False
-    member.process.join()
-    if kind == "failed":
-        raise message
-    hear.ended(task, message)
+    worker.process.join()
+    if event == "failed":
+        raise content
+    progress.end(worker.task, content)
     return True
 
 
 def _work(task: Task, folder: Path, needs: Mapping[str, Any], pipe: Connection) -> None:
-    """Do a step in a process of its own."""
-    # The parent hears Ctrl-C and ends its children; a child that hears it too only makes noise.
+    """Run a task in a process of its own, and send its messages and its result."""
+    # Ctrl-C reaches the parent, which ends its children; here it would only print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        pipe.send(("done", _told(task, folder, needs, lambda told: pipe.send(("said", told)))))
+        result = _run(task, folder, needs, lambda message: pipe.send(("message", message)))
+        pipe.send(("done", result))
     except BrittleError as error:
         pipe.send(("failed", error))
 
 
-def _told(task: Task, folder: Path, needs: Mapping[str, Any], say: Report) -> Any:
-    """Do a step; what goes wrong on purpose is told with the step's name."""
+def _run(task: Task, folder: Path, needs: Mapping[str, Any], report: Report) -> Any:
+    """Run a task, and add its name to an error."""
     try:
-        return run_task(task, folder, needs, say)
+        return run_task(task, folder, needs, report)
     except BrittleError as error:
         kind = UsageError if isinstance(error, UsageError) else RunStopped
-        raise kind(f"The step {task.name!r}: {error}") from error
+        raise kind(f"The task {task.name!r}: {error}") from error
 
 
 def _end_with_parent() -> None:

@@ -1,8 +1,7 @@
-"""Work in steps: each is done once, its result kept as JSON, and the rest goes on after any end.
+"""Tasks with JSON results: each is run once, and a workflow that was stopped goes on from there.
 
-A step is kept under a key over its function, what it is given, and the results it needs: with other
-settings or other data it is another step. Steps that need nothing of each other run side by side,
-each in a process of its own, which ends with its parent.
+A result is stored under a key, a hash of the task's function, its arguments and the results that it
+needs. With other settings or other data the key differs, and the task is run again.
 """
 
 from __future__ import annotations
@@ -20,17 +19,19 @@ from brittle import files
 from brittle.errors import unknown
 
 Report = Callable[[str], None]
+"""Receives the messages for a person that a task sends while it runs."""
 
 
 @dataclass(frozen=True)
 class TaskContext:
-    """What a step finds when it is done: where to write, what it needs, and who hears of it.
+    """What the function of a task receives besides its arguments.
 
-    `label` is a name for its files that no step of other settings has.
+    `needs` holds the results of the tasks that it needs, by name. Files go into `folder`;
+    `unique_name` is a name for them that no task with other settings has.
     """
 
     folder: Path
-    label: str
+    unique_name: str
     needs: Mapping[str, Any]
     report: Report
 
@@ -39,8 +40,8 @@ class TaskContext:
 class Task:
     """One task of a graph: `function` is called with a context and the `arguments`.
 
-    The function returns a result that JSON can hold. `is_valid` tells whether the files that a
-    stored result names are still there.
+    The function returns a result that JSON can hold; a "message" in it is shown when the task
+    ends. `is_valid` tells whether the files that a stored result names are still there.
     """
 
     name: str
@@ -50,22 +51,19 @@ class Task:
     is_valid: Callable[[Path, Any], bool] | None = None
 
     def key(self, results: Mapping[str, Any]) -> str:
-        """Hash what decides the result."""
+        """Hash everything that decides the result."""
+        function = f"{self.function.__module__}:{self.function.__qualname__}"
         needed = {name: results[name] for name in self.needs}
-        told = [
-            f"{self.function.__module__}:{self.function.__qualname__}",
-            dict(self.arguments),
-            needed,
-        ]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
+        content = json.dumps([function, dict(self.arguments), needed], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def file(self, folder: Path) -> Path:
-        """Give where the result is kept."""
-        return folder / "steps" / f"{slug(self.name)}.json"
+        """Return the path of the stored result."""
+        return folder / "tasks" / f"{slug(self.name)}.json"
 
 
 def slug(name: str) -> str:
-    """Make a file's name of a step's.
+    """Turn the name of a task into a name for files.
 
     >>> slug("train LSTM, 64 units")
     'train-LSTM-64-units'
@@ -74,12 +72,12 @@ def slug(name: str) -> str:
 
 
 def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
-    """Give all steps, or one of them with those that it needs, in order."""
+    """Return all tasks, or the task `only` with those that it needs, in order."""
     if only is None:
         return list(tasks)
     by_name = {task.name: task for task in tasks}
     if only not in by_name:
-        raise unknown("step", only, by_name)
+        raise unknown("task", only, by_name)
     needed = {only}
     for task in reversed(tasks):
         if task.name in needed:
@@ -88,46 +86,60 @@ def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
 
 
 def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | None:
-    """Read a step's result, or None where it is not there, of other settings, or not whole."""
+    """Load a stored result; None if it is missing, damaged, not valid or of other settings."""
     try:
-        told = json.loads(task.file(folder).read_text("utf-8"))
-        result = told["result"]
-        if told["key"] != task.key(results):
+        stored = json.loads(task.file(folder).read_text("utf-8"))
+        result = stored["result"]
+        if stored["key"] != task.key(results):
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return result if task.is_valid is None or task.is_valid(folder, result) else None
 
 
-def run_task(task: Task, folder: Path, needs: Mapping[str, Any], say: Report) -> Any:
-    """Do a step and keep its result; a file is whole or not there."""
+def load_seconds(task: Task, folder: Path) -> float:
+    """Load how long the task of a stored result took."""
+    return float(json.loads(task.file(folder).read_text("utf-8"))["seconds"])
+
+
+def run_task(task: Task, folder: Path, needs: Mapping[str, Any], report: Report) -> Any:
+    """Run a task, store its result in one write, and return it."""
     key = task.key(needs)
-    started = time.perf_counter()
-    result = task.function(
-        TaskContext(folder, f"{slug(task.name)}-{key[:6]}", needs, say), **task.arguments
-    )
-    seconds = round(time.perf_counter() - started, 1)
-    told = {"step": task.name, "key": key, "seconds": seconds, "result": result}
+    start = time.perf_counter()
+    context = TaskContext(folder, f"{slug(task.name)}-{key[:6]}", needs, report)
+    result = task.function(context, **task.arguments)
+    seconds = round(time.perf_counter() - start, 1)
+    stored = {"task": task.name, "key": key, "seconds": seconds, "result": result}
     file = task.file(folder)
     file.parent.mkdir(parents=True, exist_ok=True)
-    files.write_whole(file, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
-    # As it will be read again: JSON has neither tuples nor keys that are no strings.
+    files.write_whole(file, json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
+    # As it will be loaded: JSON has no tuples, and its keys are strings.
     return json.loads(json.dumps(result))
 
 
 @dataclass
 class TaskGraph:
-    """How far the steps are: what is done, what is left, and what can begin now."""
+    """Tasks, each after those that it needs, with the results that are there so far."""
 
     tasks: Sequence[Task]
     folder: Path
     results: dict[str, Any] = field(default_factory=dict)
     started: set[str] = field(default_factory=set)
 
-    def ready(self) -> Iterator[Task]:
-        """Give the steps that can begin, in order; those done before are noted on the way."""
+    def __post_init__(self) -> None:
+        names: set[str] = set()
         for task in self.tasks:
-            if task.name in self.started or not set(task.needs) <= set(self.results):
+            if task.name in names or not names.issuperset(task.needs):
+                raise ValueError(
+                    f"The task {task.name!r} is there twice, or needs a task that does not come "
+                    f"before it: {task.needs}."
+                )
+            names.add(task.name)
+
+    def ready(self) -> Iterator[Task]:
+        """Yield the tasks that can start now, in order; stored results are loaded instead."""
+        for task in self.tasks:
+            if task.name in self.started or not self.results.keys() >= set(task.needs):
                 continue
             self.started.add(task.name)
             result = load_result(task, self.folder, self.results)
@@ -138,7 +150,3 @@ class TaskGraph:
 
     def needed(self, task: Task) -> dict[str, Any]:
         return {name: self.results[name] for name in task.needs}
-
-    @property
-    def is_over(self) -> bool:
-        return len(self.results) == len(self.tasks)

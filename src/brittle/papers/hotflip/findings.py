@@ -1,98 +1,61 @@
-"""What HotFlip's paper claims, and what our intervals say of it."""
+"""The claims of HotFlip's paper (sections 4 and 5), judged by our intervals."""
 
 from __future__ import annotations
 
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import rate
-from brittle.papers.findings import Finding, above, below, nowhere, span
-from brittle.papers.hotflip.found import THRESHOLDS, Found
-from brittle.papers.hotflip.plan import CONFIDENCE
-from brittle.papers.page import percents, points
+from brittle.papers.findings import Judgement, above, below, judge, nowhere
+from brittle.papers.hotflip import plan
+from brittle.papers.hotflip.found import THRESHOLDS, HotFlipFound
 
 MARGIN = 0.05
-"""What counts as not below: with finitely many texts nothing finer can be shown."""
+"""A difference up to this share counts as none: finitely many texts cannot show a finer one."""
+
+CLAIMS = {
+    "beam-90": "Beam search breaks more than 90% of the texts at confidence 0.9",
+    "beam-greedy": "Beam search succeeds more often than greedy search at confidence 0.9",
+    "beam-never-below": "Beam search is nowhere below greedy search, whatever confidence is asked "
+    f"for (not by more than {MARGIN:.0%} of the texts)",
+    "white-black": "Even the greedy white-box search succeeds more often than the black box at 0.9",
+    "key-star": "Key*, any character, is stronger than Key, neighbours on the keyboard, at 0.9",
+    "mostly-flips": "The adversary mostly flips: more than half of its operations",
+    "deletes-inserts": "It deletes more often than it inserts",
+    "trained-plain": "Training on HotFlip texts lowers the adversary's success",
+    "trained-miyato": "Training on HotFlip texts lowers the adversary's success more than noise",
+    "trained-key": "Training on HotFlip texts lowers the adversary's success more than Key* texts",
+    "trained-clean": "Training on HotFlip texts also lowers the error on clean texts",
+    "nearest": "One edit often makes a word more like other words: more than half of the edited "
+    "words lose themselves among their nearest five",
+    "word-constraints": "The four constraints make word-level examples rare: they lower success",
+}
 
 
-def findings(found: Found) -> list[Finding]:
-    """Judge the claims of sections 4 and 5."""
-    beam, used = found.success("beam", CONFIDENCE), found.used
-    by_threshold = [found.paired("greedy", "beam", c) for c in THRESHOLDS]
-    greedy, black = by_threshold[-1], found.paired("key-any", "greedy", CONFIDENCE)
-    keys = found.paired("key", "key-any", CONFIDENCE)
-    deletes = rate(used.deletes, used.deletes + used.inserts, "deletes and inserts")
-    least = min((c.difference or 0.0) for c in by_threshold)
-    rows = [
-        Finding(
-            "beam-90",
-            "Beam search breaks more than 90% of the texts at confidence 0.9",
-            above(span(beam), 0.9),
-            percents(beam),
-        ),
-        Finding(
-            "beam-greedy",
-            "Beam search succeeds more often than greedy search at confidence 0.9",
-            above(span(greedy)),
-            points(greedy),
-        ),
-        Finding(
-            "beam-never-below",
-            "Beam search is nowhere below greedy search, whatever confidence is asked for (not by "
-            f"more than {MARGIN:.0%} of the texts)",
+def judge_claims(found: HotFlipFound) -> dict[str, Judgement]:
+    """Judge the claims; that about word constraints only if the word level was run."""
+    by_threshold = [found.compare_success(plan.GREEDY, plan.BEAM, c) for c in THRESHOLDS]
+    least = 100 * min((contrast.difference or 0.0) for contrast in by_threshold)
+    black = found.compare_success(plan.KEY_ANY, plan.GREEDY, plan.CONFIDENCE)
+    keys = found.compare_success(plan.KEY, plan.KEY_ANY, plan.CONFIDENCE)
+    inserts, deletes = found.beam_operations.inserts, found.beam_operations.deletes
+    deleted = judge(above, rate(deletes, deletes + inserts, "deletes and inserts"), 0.5)
+    judgements = {
+        "beam-90": judge(above, found.success(plan.BEAM, plan.CONFIDENCE), 0.9),
+        "beam-greedy": judge(above, by_threshold[-1]),
+        "beam-never-below": Judgement(
             nowhere(by_threshold, MARGIN),
-            f"the least difference over {len(THRESHOLDS)} confidences is {100 * least:+.1f} points",
+            f"the least difference over {len(THRESHOLDS)} confidences is {least:+.1f} points",
         ),
-        Finding(
-            "white-black",
-            "Even the greedy white-box search succeeds more often than the black box at 0.9",
-            above(span(black)),
-            points(black),
-        ),
-        Finding(
-            "key-star",
-            "Key*, any character, is stronger than Key, neighbours on the keyboard, at 0.9",
-            above(span(keys)),
-            points(keys),
-        ),
-        Finding(
-            "mostly-flips",
-            "The adversary mostly flips: more than half of its operations",
-            above(span(found.flipped), 0.5),
-            percents(found.flipped),
-        ),
-        Finding(
-            "deletes-inserts",
-            "It deletes more often than it inserts",
-            above(span(deletes), 0.5),
-            f"{percents(deletes)} of both are deletes",
-        ),
-        *_on_training(found),
-        Finding(
-            "nearest",
-            "One edit often makes a word more like other words: more than half of the edited "
-            "words lose themselves among their nearest five",
-            above(span(found.lost), 0.5),
-            percents(found.lost),
-        ),
-    ]
-    return rows + (_on_words(found) if found.made.order.words else [])
-
-
-def _on_training(found: Found) -> list[Finding]:
-    rows = []
-    for other, what in (("plain", "plain training"), ("miyato", "noise"), ("key", "Key* texts")):
-        versus = found.hardened(other, "hotflip")
-        claim = f"Training on HotFlip texts lowers the adversary's success more than {what}"
-        if other == "plain":
-            claim = "Training on HotFlip texts lowers the adversary's success"
-        rows.append(Finding(f"trained-{other}", claim, below(span(versus)), points(versus)))
-    clean = found.errors("plain", "hotflip")
-    claim = "Training on HotFlip texts also lowers the error on clean texts"
-    return [*rows, Finding("trained-clean", claim, below(span(clean)), points(clean))]
-
-
-def _on_words(found: Found) -> list[Finding]:
-    free = found.rows("words, none")
-    strict = found.rows("words, all four")
-    versus = paired(free, strict).success
-    claim = "The four constraints make word-level examples rare: they lower success"
-    return [Finding("word-constraints", claim, below(span(versus)), points(versus))]
+        "white-black": judge(above, black),
+        "key-star": judge(above, keys),
+        "mostly-flips": judge(above, found.flip_share, 0.5),
+        "deletes-inserts": Judgement(deleted.verdict, f"{deleted.evidence} of both are deletes"),
+        "trained-plain": judge(below, found.compare_flips(plan.PLAIN, plan.HARDENED)),
+        "trained-miyato": judge(below, found.compare_flips("miyato", plan.HARDENED)),
+        "trained-key": judge(below, found.compare_flips("key", plan.HARDENED)),
+        "trained-clean": judge(below, found.compare_error(plan.PLAIN, plan.HARDENED)),
+        "nearest": judge(above, found.lost_share, 0.5),
+    }
+    if found.request.words:
+        free, strict = (found.rows(plan.WORDS[c]) for c in (plan.NO_CONSTRAINT, plan.ALL_FOUR))
+        judgements["word-constraints"] = judge(below, paired(free, strict).success)
+    return judgements

@@ -1,4 +1,4 @@
-"""HotFlip (Ebrahimi et al., 2018) as steps: four models, attacks on characters and on words."""
+"""HotFlip (Ebrahimi et al., 2018) as tasks: four models, attacks on characters and on words."""
 
 from __future__ import annotations
 
@@ -6,142 +6,117 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brittle.papers import tasks as work
-from brittle.papers.data import EVERYTHING, Limits, data_task
-from brittle.papers.order import PaperRequest
+from brittle.papers import tasks
+from brittle.papers.data import Limits, data_task
+from brittle.papers.request import PaperRequest
+from brittle.papers.tasks import build_task
 from brittle.workflow.tasks import Task
 
 CONFIDENCE = 0.9
-"""The most that Figure 1 asks for; lower confidences are read from the steps on the way to it."""
+"""The highest confidence of Figure 1; lower ones are read from the steps of the same runs."""
 
-MODELS: Mapping[str, str | None] = {
-    "plain": None,
-    "miyato": "miyato",
-    "key": "key",
-    "hotflip": "hotflip",
-}
-"""The models of Table 2 by what they are hardened with, in the paper's order."""
+PLAIN, HARDENED = "plain", "hotflip"
+MODELS = (PLAIN, "miyato", "key", HARDENED)
+"""The models of Table 2 in the paper's order: plain, or the method that hardened them."""
 
+BEAM, GREEDY, KEY_ANY, KEY = "beam", "greedy", "key-any", "key"
 ATTACKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "beam": ("hotflip", {}),
-    "greedy": ("hotflip", {"beam": 1}),
-    "key-any": ("key-any", {}),
-    "key": ("key", {}),
+    BEAM: ("hotflip", {}),
+    GREEDY: ("hotflip", {"beam": 1}),
+    KEY_ANY: ("key-any", {}),
+    KEY: ("key", {}),
 }
-"""The attacks of Figure 1, all operations allowed; the beam's width is the scale's."""
+"""The attacks of Figure 1 by the name of their task, all operations allowed."""
 
+ALL_FOUR, NO_CONSTRAINT = "all four", "none"
 CONSTRAINTS: Mapping[str, Mapping[str, Any]] = {
-    "all four": {},
+    ALL_FOUR: {},
     "any cosine": {"cosine": 0.0},
     "any part of speech": {"same_tag": False},
     "stop words too": {"stop_words": True},
     "same lexeme too": {"other_lexeme": False},
-    "none": {"cosine": 0.0, "same_tag": False, "stop_words": True, "other_lexeme": False},
+    NO_CONSTRAINT: {"cosine": 0.0, "same_tag": False, "stop_words": True, "other_lexeme": False},
 }
-"""The word level with all constraints, each turned off by itself, and none at all."""
+"""The word level with all constraints, with each of them turned off, and with none."""
+
+# The names of the other tasks, for the plan and for the page.
+DATA, NEAREST, WORDS_DATA, WORDS_TRAINING = "data", "nearest", "words data", "train words"
+TRAINING = {model: f"train {model}" for model in MODELS}
+CLEAN = {model: f"clean {model}" for model in MODELS}
+FLIPS = {model: f"flips {model}" for model in MODELS}
+WORDS = {name: f"words, {name}" for name in CONSTRAINTS}
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How large things are: models by the grid's size and what is changed, and cases a cell."""
+    """The sizes of models (of the grid, with changed settings), of attacks and of data."""
 
     size: str
     cases: int | None
     beam: int = 10
-    changed: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = EVERYTHING
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
     word_size: str = "default"
-    word_changed: Mapping[str, Any] = field(default_factory=dict)
     word_cases: int | None = None
-    edited: int = 200
+    edited_words: int = 200
 
 
 SCALES: Mapping[str, Scale] = {
-    "tiny": Scale("tiny", 10, 3, {"epochs": 4}, Limits(400, 80, 80), "tiny", {"epochs": 4}, 10, 20),
+    "tiny": Scale("tiny", 10, 3, {"epochs": 4}, Limits(400, 80, 80), "tiny", 10, 20),
     "small": Scale("default", 500),
     "full": Scale("paper", None, word_size="paper"),
 }
 
 
-def plan(order: PaperRequest) -> Sequence[Task]:
-    """List the steps: train the models, attack them, and look at what the edits did."""
-    scale = SCALES[order.scale]
+def plan(request: PaperRequest) -> Sequence[Task]:
+    """List the tasks: train the models, attack them, and compare words before and after edits."""
+    scale = SCALES[request.scale]
     return [
-        data_task(order.data, scale.limits, "data", order.seed),
-        *_trainings(order, scale),
-        *_attacks(order, scale),
-        *(_word_level(order, scale) if order.words else ()),
+        data_task(DATA, request.data, scale.limits, request.seed),
+        *_trainings(request, scale),
+        *_attacks(request, scale),
+        *(_word_level(request, scale, request.words) if request.words else ()),
     ]
 
 
-def _trainings(order: PaperRequest, scale: Scale) -> list[Task]:
-    steps = []
-    for name, method in MODELS.items():
-        given: dict[str, Any] = {
-            "model": "CharCNN-LSTM",
-            "data": "data",
-            "size": scale.size,
-            "seed": order.seed,
-        }
-        given |= {"changed": dict(scale.changed), "adversarial": method}
-        steps.append(Task(f"train {name}", work.train, given, ("data",), work.model_exists))
-    return steps
+def _trainings(request: PaperRequest, scale: Scale) -> list[Task]:
+    model = {"model": "CharCNN-LSTM", "size": scale.size, "changed_settings": scale.settings}
+    shared = {"data": DATA, "seed": request.seed, **model}
+    methods = {name: None if name == PLAIN else name for name in MODELS}
+    return [
+        build_task(TRAINING[name], tasks.train, adversarial=method, **shared)
+        for name, method in methods.items()
+    ]
 
 
-def _attacks(order: PaperRequest, scale: Scale) -> list[Task]:
-    steps = []
+def _attacks(request: PaperRequest, scale: Scale) -> list[Task]:
+    beam = {"beam": scale.beam}
+    shared = {"data": DATA, "limit": request.cases or scale.cases, "seed": request.seed}
+    plain = {"target": TRAINING[PLAIN], "confidence": CONFIDENCE, **shared}
+    flips = {"attack": "hotflip", "settings": beam | {"kinds": "flip"}, **shared}
+    words = {"layer": "highway 1", "max_pairs": scale.edited_words}
+    plan = []
     for name, (attack, settings) in ATTACKS.items():
-        chosen = dict(settings)
-        if attack == "hotflip":
-            chosen = {"beam": scale.beam} | chosen
-        steps.append(_attack(order, scale, name, "train plain", attack, chosen, CONFIDENCE))
-    for model in MODELS:
-        target = f"train {model}"
-        flips = {"beam": scale.beam, "kinds": "flip"}
-        test = {"target": target, "data": "data", "split": "test"}
-        steps.append(Task(f"clean {model}", work.score_split, test, ("data", target)))
-        steps.append(_attack(order, scale, f"flips {model}", target, "hotflip", flips))
-    given = {"run": "beam", "target": "train plain", "layer": "highway 1", "most": scale.edited}
-    steps.append(Task("nearest", work.nearest, given, ("train plain", "beam")))
-    return steps
+        settings = {**(beam if attack == "hotflip" else {}), **settings}
+        plan.append(build_task(name, tasks.attack, attack=attack, settings=settings, **plain))
+    for model, target in TRAINING.items():
+        clean = {"target": target, "data": DATA, "split": "test"}
+        plan.append(build_task(CLEAN[model], tasks.score_split, **clean))
+        plan.append(build_task(FLIPS[model], tasks.attack, target=target, **flips))
+    plan.append(build_task(NEAREST, tasks.nearest, run=BEAM, target=TRAINING[PLAIN], **words))
+    return plan
 
 
-def _word_level(order: PaperRequest, scale: Scale) -> list[Task]:
-    assert order.words is not None
-    given = {
-        "model": "Kim-CNN",
-        "data": "words data",
-        "size": scale.word_size,
-        "seed": order.seed,
-        "changed": dict(scale.word_changed),
-    }
-    steps = [
-        data_task(order.words, scale.limits, "words data", order.seed),
-        Task("train words", work.train, given, ("words data",), work.model_exists),
+def _word_level(request: PaperRequest, scale: Scale, source: str) -> list[Task]:
+    shared = {"data": WORDS_DATA, "seed": request.seed}
+    model = {"model": "Kim-CNN", "size": scale.word_size, "changed_settings": scale.settings}
+    attack = {"attack": "hotflip-words", "limit": request.cases or scale.word_cases, **shared}
+    plan = [
+        data_task(WORDS_DATA, source, scale.limits, request.seed),
+        build_task(WORDS_TRAINING, tasks.train, **model, **shared),
     ]
-    for name, settings in CONSTRAINTS.items():
-        given = _attacked(order, "train words", "hotflip-words", {"beam": scale.beam, **settings})
-        given |= {"data": "words data", "limit": order.cases or scale.word_cases}
-        needs = ("words data", "train words")
-        steps.append(Task(f"words, {name}", work.attack, given, needs, work.run_exists))
-    return steps
-
-
-def _attack(
-    order: PaperRequest,
-    scale: Scale,
-    name: str,
-    target: str,
-    attack: str,
-    settings: Mapping[str, Any],
-    confidence: float | None = None,
-) -> Task:
-    given = _attacked(order, target, attack, settings)
-    given |= {"data": "data", "limit": order.cases or scale.cases, "confidence": confidence}
-    return Task(name, work.attack, given, ("data", target), work.run_exists)
-
-
-def _attacked(
-    order: PaperRequest, target: str, attack: str, settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    return {"target": target, "attack": attack, "seed": order.seed, "settings": dict(settings)}
+    for name, constraints in CONSTRAINTS.items():
+        settings = {"beam": scale.beam, **constraints}
+        arguments = {"target": WORDS_TRAINING, "settings": settings, **attack}
+        plan.append(build_task(WORDS[name], tasks.attack, **arguments))
+    return plan

@@ -1,26 +1,15 @@
-"""What the IMDb paper claims, and what our intervals say of it."""
+"""The claims of the IMDb paper (section VI), judged by our intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
-from brittle.metrics.paired import Contrast
-from brittle.metrics.summary import rate
-from brittle.papers.findings import (
-    Finding,
-    Verdict,
-    above,
-    altogether,
-    below,
-    difference,
-    nowhere,
-    span,
-    within,
-)
-from brittle.papers.imdb.found import Found
-from brittle.papers.imdb.plan import BLACK_BOX, CHOSEN, FEATURES, JSMA, LSTM, TARGETS
-from brittle.papers.page import percents, points
+from brittle.papers import findings
+from brittle.papers.findings import Judgement, above, below, judge, judge_all, within
+from brittle.papers.imdb import plan
+from brittle.papers.imdb.found import ImdbFound
+from brittle.papers.imdb.plan import LSTM, SVM, TARGETS
+from brittle.papers.page import format_value
 
 NEGLIGIBLE = 0.05
 """The fall in accuracy, as a share of all texts, up to which an attack counts as harmless here."""
@@ -28,113 +17,93 @@ NEGLIGIBLE = 0.05
 ALIKE = 0.1
 """The difference of two classes' success up to which they count as affected alike."""
 
-MAIN = JSMA["gradient"]
+MAIN = plan.JSMA["gradient"]
+BY_STRENGTH = {target: [*plan.BLACK_BOX] for target in TARGETS}
+# The others only see texts that JSMA made on the LSTM, which says nothing of its strength on them.
+BY_STRENGTH[LSTM].append(MAIN)
+
+CLAIMS = {
+    "jsma-strongest": "JSMA lowers the LSTM's accuracy more than every black-box attack",
+    "harmless-tack-on": "tack-on has almost no effect on the LSTM (less than "
+    f"{NEGLIGIBLE:.0%} of the reviews)",
+    "harmless-1-swap": "1 swap has almost no effect on the LSTM (less than "
+    f"{NEGLIGIBLE:.0%} of the reviews)",
+    "harmful-5-swaps": "5 swaps lower the LSTM's accuracy by more than "
+    f"{NEGLIGIBLE:.0%} of the reviews",
+    **{
+        f"monotone-{target}": f"The accuracy of {target} falls with the adversary's strength, from "
+        f"{attacks[0]} to {attacks[-1]} (and rises nowhere by more than {NEGLIGIBLE:.0%} of the "
+        "reviews)"
+        for target, attacks in BY_STRENGTH.items()
+    },
+    "svm-clean": "The linear SVM is the most accurate without an attack",
+    "lstm-robust": "The LSTM is more accurate than the other two under every black-box adversary",
+    "lstm-jsma": "The LSTM is more accurate than the other two under JSMA, whose texts the others "
+    "only see",
+    "units": "64 hidden units do best on the dev split",
+    "dropout": "Dropout of 25% does better on the dev split than 50%",
+    "both-classes": f"JSMA sways both classes alike (success not further apart than {ALIKE:.0%})",
+    **{
+        f"components-{features}": "Two principal components of the training set part the classes "
+        f"({features})"
+        for features in plan.FEATURES
+    },
+}
 
 
-def findings(found: Found) -> list[Finding]:
-    """Judge the claims of section VI."""
-    return [
-        _strongest(found),
-        *(_harmless(found, attack) for attack in ("tack-on", "1 swap")),
-        _harmful(found, "5 swaps"),
-        *(_monotone(found, target) for target in TARGETS),
-        _best_when_clean(found),
-        _most_robust(found, "lstm-robust", tuple(BLACK_BOX), "every black-box adversary"),
-        _most_robust(found, "lstm-jsma", (MAIN,), "JSMA, whose texts the others only see"),
-        *_swept(found),
-        _both_classes(found),
-        *_parted(found),
-    ]
+def judge_claims(found: ImdbFound) -> dict[str, Judgement]:
+    """Judge all claims."""
+    jsma = {name: found.compare_cells((LSTM, name), (LSTM, MAIN)) for name in plan.BLACK_BOX}
+    svm = {t: found.compare_accuracy(plan.CLEAN[t], plan.CLEAN[SVM]) for t in TARGETS if t != SVM}
+    sweep = {
+        name: found.compare_accuracy(task, plan.DEV[plan.ATTACKED_LSTM])
+        for name, task in plan.DEV.items()
+    }
+    return {
+        "jsma-strongest": judge_all(below, jsma),
+        "harmless-tack-on": judge(within, found.fall(LSTM, "tack-on"), NEGLIGIBLE),
+        "harmless-1-swap": judge(within, found.fall(LSTM, "1 swap"), NEGLIGIBLE),
+        "harmful-5-swaps": judge(below, found.fall(LSTM, "5 swaps"), -NEGLIGIBLE),
+        **{f"monotone-{target}": _monotone(found, target) for target in TARGETS},
+        "svm-clean": judge_all(above, svm),
+        "lstm-robust": _most_robust(found, *plan.BLACK_BOX),
+        "lstm-jsma": _most_robust(found, MAIN),
+        "units": judge_all(above, {name: sweep[name] for name in ("32 units", "128 units")}),
+        "dropout": judge(above, sweep["64 units, dropout 50%"]),
+        "both-classes": _both_classes(found),
+        **{f"components-{features}": _parted(found, features) for features in plan.FEATURES},
+    }
 
 
-def _strongest(found: Found) -> Finding:
-    others = {attack: found.accuracy((LSTM, attack), (LSTM, MAIN)) for attack in BLACK_BOX}
-    verdict = altogether([below(span(c)) for c in others.values()])
-    claim = "JSMA lowers the LSTM's accuracy more than every black-box attack"
-    return Finding("jsma-strongest", claim, verdict, _weakest(others, -1))
-
-
-def _harmless(found: Found, attack: str) -> Finding:
-    fall = found.fall(LSTM, attack)
-    claim = f"{attack} has almost no effect on the LSTM (less than {NEGLIGIBLE:.0%} of the reviews)"
-    return Finding(f"harmless-{_key(attack)}", claim, within(span(fall), NEGLIGIBLE), points(fall))
-
-
-def _harmful(found: Found, attack: str) -> Finding:
-    fall = found.fall(LSTM, attack)
-    claim = f"{attack} lower the LSTM's accuracy by more than {NEGLIGIBLE:.0%} of the reviews"
-    return Finding(f"harmful-{_key(attack)}", claim, below(span(fall), -NEGLIGIBLE), points(fall))
-
-
-def _monotone(found: Found, target: str) -> Finding:
-    # What JSMA does to the others is carried over from the LSTM: another thing than strength.
-    chain = [*BLACK_BOX, MAIN] if target == LSTM else [*BLACK_BOX]
-    falls = [found.accuracy((target, b), (target, a)) for a, b in pairwise(chain)]
-    first = found.fall(target, chain[0])
-    least = min((c.difference or 0.0) for c in falls)
-    claim = (
-        f"The accuracy of {target} falls with the adversary's strength, from {chain[0]} to "
-        f"{chain[-1]} (and rises nowhere by more than {NEGLIGIBLE:.0%} of the reviews)"
+def _monotone(found: ImdbFound, target: str) -> Judgement:
+    attacks = BY_STRENGTH[target]
+    falls = [found.compare_cells((target, b), (target, a)) for a, b in pairwise(attacks)]
+    least = 100 * min((contrast.difference or 0.0) for contrast in falls)
+    first = f"{attacks[0]} {format_value(found.fall(target, attacks[0]))}"
+    return Judgement(
+        findings.nowhere(falls, NEGLIGIBLE),
+        f"{first}; the least further fall is {least:+.1f} points",
     )
-    told = f"{chain[0]} {points(first)}; the least further fall is {100 * least:+.1f} points"
-    return Finding(f"monotone-{target}", claim, nowhere(falls, NEGLIGIBLE), told)
 
 
-def _best_when_clean(found: Found) -> Finding:
-    others = {t: found.versus("clean", t, "linear-svm") for t in TARGETS if t != "linear-svm"}
-    verdict = altogether([above(span(c)) for c in others.values()])
-    claim = "The linear SVM is the most accurate without an attack"
-    return Finding("svm-clean", claim, verdict, _weakest(others, 1))
-
-
-def _most_robust(found: Found, key: str, attacks: Sequence[str], under: str) -> Finding:
+def _most_robust(found: ImdbFound, *attacks: str) -> Judgement:
     others = {
-        f"{attack}, {target}": found.accuracy((target, attack), (LSTM, attack))
+        f"{attack}, {target}": found.compare_cells((target, attack), (LSTM, attack))
         for attack in attacks
         for target in TARGETS
         if target != LSTM
     }
-    verdicts: list[Verdict] = [above(span(c)) for c in others.values()]
-    claim = f"The LSTM is more accurate than the other two under {under}"
-    return Finding(key, claim, altogether(verdicts), _weakest(others, 1))
+    return judge_all(above, others)
 
 
-def _swept(found: Found) -> list[Finding]:
-    units = {name: found.versus("dev", name, CHOSEN) for name in ("32 units", "128 units")}
-    claim = "64 hidden units do best on the dev side"
-    verdict = altogether([above(span(c)) for c in units.values()])
-    rows = [Finding("units", claim, verdict, _weakest(units, 1))]
-    dropout = found.versus("dev", "64 units, dropout 50%", CHOSEN)
-    claim = "Dropout of 25% does better on the dev side than 50%"
-    return [*rows, Finding("dropout", claim, above(span(dropout)), points(dropout))]
+def _both_classes(found: ImdbFound) -> Judgement:
+    classes = found.success_by_class(MAIN)
+    evidence = ", ".join(f"{label} {format_value(figure)}" for label, figure in classes.items())
+    if len(classes) != 2:
+        return Judgement("undecided", evidence)
+    return Judgement(within(findings.difference(*classes.values()), ALIKE), evidence)
 
 
-def _both_classes(found: Found) -> Finding:
-    classes = found.by_class(MAIN)
-    claim = f"JSMA sways both classes alike (success not further apart than {ALIKE:.0%})"
-    told = ", ".join(f"{label} {percents(figure)}" for label, figure in classes.items())
-    verdict: Verdict = "undecided"
-    if len(classes) == 2:
-        verdict = within(difference(*classes.values()), ALIKE)
-    return Finding("both-classes", claim, verdict, told)
-
-
-def _parted(found: Found) -> Sequence[Finding]:
-    rows = []
-    for features in FEATURES:
-        told = found.result(f"components, {features}")
-        parted = rate(told["parted"], len(told["label"]), "training reviews")
-        claim = f"Two principal components of the training set part the classes ({features})"
-        verdict = above(span(parted), 1 / len(told["labels"]))
-        rows.append(Finding(f"components-{features}", claim, verdict, percents(parted)))
-    return rows
-
-
-def _weakest(contrasts: dict[str, Contrast], toward: int) -> str:
-    """Tell the comparison that speaks least for a claim of higher (1) or lower (-1) rates."""
-    name = min(contrasts, key=lambda n: toward * (contrasts[n].difference or 0.0))
-    return f"the weakest of {len(contrasts)} comparisons: {name}, {points(contrasts[name])}"
-
-
-def _key(attack: str) -> str:
-    return attack.replace(" ", "-")
+def _parted(found: ImdbFound, features: str) -> Judgement:
+    classes = found.results[plan.COMPONENTS[features]]["labels"]
+    return judge(above, found.parted(features), 1 / len(classes))

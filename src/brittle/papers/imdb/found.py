@@ -1,113 +1,58 @@
-"""What the steps of the IMDb paper have left, as rows and figures."""
+"""What the page of the IMDb paper reads from the results of its tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from brittle.asks import Status
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.paired import Contrast, contrast, paired
-from brittle.metrics.summary import Figure, rate
-from brittle.papers.imdb.plan import BLACK_BOX, JSMA, LSTM, TARGETS
-from brittle.papers.order import PaperResults
-from brittle.papers.tasks import open_task_run
+from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate
+from brittle.papers.found import Found
+from brittle.papers.imdb.plan import ATTACKS, COMPONENTS, LSTM, RUN, TARGETS, TRANSFER
 from brittle.results import Result
-from brittle.runs.run import Run
-
-COLUMNS = (*BLACK_BOX, *JSMA.values())
+from brittle.studies.transfer import transferred_rows
 
 
-class Found:
-    """What the steps have left, read once."""
-
-    def __init__(self, made: PaperResults) -> None:
-        self.made = made
-
-    def result(self, task: str) -> Any:
-        return self.made.results[task]
-
-    def run(self, attack: str, target: str = LSTM) -> Run:
-        return open_task_run(self.made.folder, self.result(f"{attack} on {target}"))
+@dataclass(frozen=True)
+class ImdbFound(Found):
+    """The results of the tasks, with the figures that more than one part of the page uses."""
 
     @cached_property
-    def rows(self) -> Mapping[tuple[str, str], list[Result]]:
+    def cells(self) -> Mapping[tuple[str, str], list[Result]]:
         """The rows of every target under every attack, in the order of Figure 8."""
-        return {
-            (target, attack): self._rows(target, attack) for target in TARGETS for attack in COLUMNS
-        }
+        return {(target, name): self._cell(target, name) for target in TARGETS for name in ATTACKS}
 
-    def _rows(self, target: str, attack: str) -> list[Result]:
-        if target == LSTM or attack in BLACK_BOX:
-            return self.run(attack, target).results()
-        return carried(self.run(attack).results(), self.result(f"{attack} carried to {target}"))
+    def _cell(self, target: str, attack: str) -> list[Result]:
+        if (target, attack) in RUN:
+            return self.rows(RUN[target, attack])
+        labels = self.results[TRANSFER[target, attack]]["labels"]
+        return transferred_rows(self.rows(RUN[LSTM, attack]), labels)
 
     @cached_property
     def grid(self) -> Grid:
-        return grid(
-            [AttackedTarget(target, attack, rows) for (target, attack), rows in self.rows.items()]
-        )
+        return grid([AttackedTarget(*names, rows) for names, rows in self.cells.items()])
 
-    def accuracy(self, a: tuple[str, str], b: tuple[str, str]) -> Contrast:
+    def compare_cells(self, a: tuple[str, str], b: tuple[str, str]) -> Contrast:
         """Compare the accuracy under attack in cell b with that in cell a, case by case."""
-        return paired(self.rows[a], self.rows[b]).accuracy
+        return paired(self.cells[a], self.cells[b]).accuracy
 
     def fall(self, target: str, attack: str) -> Contrast:
-        """Compare a target's accuracy under attack with that on the same originals."""
-        rows = [row for row in self.rows[target, attack] if row.status != "error"]
-        right = [(row.predicted == row.label, row.status != "broken") for row in rows]
-        return contrast([(before, before and held) for before, held in right])
+        """Compare the accuracy of a target under attack with that on the same originals."""
+        rows = [row for row in self.cells[target, attack] if is_judged(row)]
+        return contrast([(row.predicted == row.label, is_right_after(row)) for row in rows])
 
-    def clean(self, target: str) -> Figure:
-        return self._share(f"clean {target}")
+    def success_by_class(self, attack: str) -> dict[str, Figure]:
+        """Compute the success of an attack on the LSTM by the class of the original."""
+        attacked = [row for row in self.cells[LSTM, attack] if row.status in ATTACKED]
+        figures = {}
+        for label in sorted({str(row.label) for row in attacked}):
+            broken = [row.status == "broken" for row in attacked if row.label == label]
+            figures[label] = rate(sum(broken), len(broken), "attacked cases")
+        return figures
 
-    def dev(self, name: str) -> Figure:
-        return self._share(f"dev {name}")
-
-    def versus(self, kind: str, a: str, b: str) -> Contrast:
-        """Compare the accuracy of b with that of a on all texts of a side: clean, or dev."""
-        bits = zip(*(self.result(f"{kind} {name}")["right"] for name in (a, b)))
-        return contrast([(x == "1", y == "1") for x, y in bits])
-
-    def _share(self, task: str) -> Figure:
-        bits = self.result(task)["right"]
-        return rate(bits.count("1"), len(bits), "examples answered")
-
-    def by_class(self, attack: str) -> dict[str, Figure]:
-        """Give the success of an attack on the LSTM by the class of the original."""
-        attacked = [r for r in self.rows[LSTM, attack] if r.status not in ("skipped", "error")]
-        labels = sorted({str(row.label) for row in attacked})
-        return {
-            label: rate(
-                sum(row.status == "broken" for row in attacked if row.label == label),
-                sum(row.label == label for row in attacked),
-                "attacked cases",
-            )
-            for label in labels
-        }
-
-
-def carried(rows: list[Result], told: Mapping[str, Any]) -> list[Result]:
-    """Give the rows of a target that was shown the texts another one was attacked with.
-
-    A case is broken if this target is right on the original and wrong on the text the attack left.
-    """
-    found = []
-    answers = {case: said for case, *said in zip(told["cases"], told["before"], told["after"])}
-    for row in rows:
-        before, after = answers[row.case]
-        is_right = before == row.label
-        status: Status = "skipped" if not is_right else "held" if after == row.label else "broken"
-        made = replace(
-            row,
-            status=status,
-            reason="" if is_right else "already wrong",
-            predicted=before,
-            confidence=None,
-            adversarial_label=after,
-            adversarial_confidence=None,
-        )
-        found.append(made)
-    return found
+    def parted(self, features: str) -> Figure:
+        """Compute the share of training reviews that lie nearest to their own class."""
+        components = self.results[COMPONENTS[features]]
+        return rate(components["parted"], len(components["label"]), "training reviews")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from brittle.formatting import number
+from brittle.formatting import NO_VALUE, number
 from brittle.metrics.confusion import confusion
 from brittle.metrics.histogram import words_histogram
 from brittle.metrics.summary import rate
-from brittle.papers.imdb.findings import findings
-from brittle.papers.imdb.found import COLUMNS, Found
-from brittle.papers.imdb.plan import CHOSEN, FEATURES, JSMA, LSTM, SWEEP, TARGETS, WORDS, trained
-from brittle.papers.order import PaperResults
-from brittle.papers.page import Page, as_json, percents, table
-from brittle.papers.shell import finished
+from brittle.papers.imdb import plan
+from brittle.papers.imdb.findings import CLAIMS, judge_claims
+from brittle.papers.imdb.found import ImdbFound
+from brittle.papers.imdb.plan import JSMA, LSTM, SVM, TARGETS
+from brittle.papers.page import Cell, Page, Row, format_optimizer, format_table, format_value
+from brittle.papers.paper import Paper
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
 
 PAPER_LSTM = {
@@ -27,194 +27,184 @@ PAPER_LSTM = {
 }
 """Section VI; the paper does not say which direction its JSMA took."""
 
+PAPER_CLEAN = {"naive-bayes": "plot only", SVM: "above the LSTM (plot only)", LSTM: "82.24%"}
 PAPER_DEV = {
     "32 units": "below 64 units (plot only)",
     "64 units": "82.21%",
     "128 units": "below 64 units (plot only)",
     "64 units, dropout 50%": "81.77%",
 }
-PAPER_CONFUSION = {"positive": (54, 65), "negative": (110, 62)}
-"""Figure 9: of the truly positive and negative reviews, those predicted positive and negative."""
+PAPER_CONFUSION = {
+    ("positive", "positive"): 54,
+    ("positive", "negative"): 65,
+    ("negative", "positive"): 110,
+    ("negative", "negative"): 62,
+}
+"""Figure 9: reviews by their class and by the class that the LSTM predicts under JSMA."""
 
-TOLD = {"glove": "mean GloVe vector of a review", "words": "shares of the most frequent words"}
+FEATURES = {"glove": "mean GloVe vector of a review", "words": "shares of the most frequent words"}
+FEW_WORDS = 5
 
 
-def page(made: PaperResults) -> Page:
-    """Write the page from what the steps have left."""
-    found = Found(made)
-    page = Page("Word attacks on sentiment models: our figures beside the paper's")
+def add_sections(page: Page, found: ImdbFound) -> None:
+    """Add the figures of the paper."""
     _figure_8(page, found)
     _figure_9(page, found)
     _figure_10(page, found)
     _figure_6(page, found)
     _figure_7(page, found)
-    return finished(page, made, findings(found), _differences(found))
 
 
-def _figure_8(page: Page, found: Found) -> None:
+def _figure_8(page: Page, found: ImdbFound) -> None:
     page.add("## Accuracy under attack (Figure 8)")
-    page.plot(
-        "imdb-accuracy", grid_figure(found.grid), "accuracy of every target under every attack"
-    )
-    rows = []
-    for attack in ("clean", *COLUMNS):
-        cells = []
-        for target in TARGETS:
-            cell = (
-                found.grid.clean[target] if attack == "clean" else found.grid.cells[target, attack]
-            )
-            carried = target != LSTM and attack in JSMA.values()
-            cells.append(percents(cell) + (" (transfer)" if carried else ""))
-            page.figures.setdefault("figure 8", {}).setdefault(attack, {})[target] = as_json(cell)
-        rows.append([attack, PAPER_LSTM[attack], *cells])
+    description = "accuracy of every target under every attack"
+    page.add_plot("imdb-accuracy", grid_figure(found.grid), description)
     page.add(
         "Share of the reviews that are right on the original and stay right under the attack; "
         "those wrong before count as wrong. The paper gives numbers for the LSTM only. Cells "
         "marked *transfer* are answers to the texts that JSMA made on the LSTM, broken or not: it "
         "needs gradients, and the paper does not say how it stood there.",
-        table(["attack", f"paper, {LSTM}", *TARGETS], rows),
     )
-    rows = [[target, _paper_clean(target), percents(found.clean(target))] for target in TARGETS]
-    for target in TARGETS:
-        page.figures.setdefault("clean", {})[target] = as_json(found.clean(target))
-    page.add("Without an attack, on the whole test side:", table(["target", "paper", "here"], rows))
+    clean = [Cell(found.grid.clean[target], target) for target in TARGETS]
+    rows: dict[str, Row] = {"clean": ["clean", PAPER_LSTM["clean"], *clean]}
+    for attack in plan.ATTACKS:
+        cells = []
+        for target in TARGETS:
+            figure = found.grid.cells[target, attack]
+            is_transfer = (target, attack) in plan.TRANSFER
+            text = f"{format_value(figure)} (transfer)" if is_transfer else None
+            cells.append(Cell(figure, target, text))
+        rows[attack] = [attack, PAPER_LSTM[attack], *cells]
+    page.add_table("figure 8", ["attack", f"paper, {LSTM}", *TARGETS], rows)
+    page.add("Without an attack, on the whole test split:")
+    rows = {
+        target: [target, PAPER_CLEAN[target], found.accuracy(plan.CLEAN[target])]
+        for target in TARGETS
+    }
+    page.add_table("clean", ["target", "paper", "here"], rows)
 
 
-def _paper_clean(target: str) -> str:
-    return {LSTM: "82.24%", "linear-svm": "above the LSTM (plot only)"}.get(target, "plot only")
-
-
-def _figure_9(page: Page, found: Found) -> None:
-    page.add("## Confusion under JSMA (Figure 9)")
+def _figure_9(page: Page, found: ImdbFound) -> None:
     rows = []
     for attack in JSMA.values():
-        tables = confusion(found.rows[LSTM, attack])
-        page.figures.setdefault("figure 9", {})[attack] = {
-            "labels": list(tables.labels),
-            "before": [list(row) for row in tables.before],
-            "after": [list(row) for row in tables.after],
-        }
-        for row, label in enumerate(tables.labels):
-            for column, said in enumerate(tables.labels):
-                paper = "–"
-                if label in PAPER_CONFUSION and said in PAPER_CONFUSION:
-                    paper = str(PAPER_CONFUSION[label][said == "negative"])
-                before, after = tables.before[row][column], tables.after[row][column]
-                rows.append(
-                    [f"{attack}: {label} taken for {said}", paper, number(before), number(after)]
-                )
+        tables = confusion(found.cells[LSTM, attack])
+        for i, label in enumerate(tables.labels):
+            for j, predicted in enumerate(tables.labels):
+                paper = PAPER_CONFUSION.get((label, predicted), NO_VALUE)
+                counts = [number(tables.before[i][j]), number(tables.after[i][j])]
+                rows.append([f"{attack}: {label} taken for {predicted}", str(paper), *counts])
+        values = {"labels": tables.labels, "before": tables.before, "after": tables.after}
+        page.record(["figure 9", attack], values)
     page.add(
+        "## Confusion under JSMA (Figure 9)",
         "Reviews by their class and by what the LSTM takes them for. The paper's 39.86% are the "
-        "(54 + 62) right ones of 291 reviews, a subset of its test side.",
-        table(["", "paper, after", "here, before", "here, after"], rows),
+        "(54 + 62) right ones of 291 reviews, a subset of its test split.",
+        format_table(["", "paper, after", "here, before", "here, after"], rows),
     )
 
 
-def _figure_10(page: Page, found: Found) -> None:
+def _figure_10(page: Page, found: ImdbFound) -> None:
     page.add("## Words replaced by JSMA (Figure 10)")
-    rows = []
+    rows: dict[str, Row] = {}
     for direction, attack in JSMA.items():
-        broken = [row for row in found.rows[LSTM, attack] if row.status == "broken"]
-        bins = words_histogram(broken)
-        page.plot(
+        broken = [row for row in found.cells[LSTM, attack] if row.status == "broken"]
+        histogram = words_histogram(broken)
+        page.add_plot(
             f"imdb-words-{direction}",
-            histogram_figure(bins, "words replaced", "broken cases", attack),
+            histogram_figure(histogram, "words replaced", "broken cases", attack),
             f"words replaced by {attack} in broken cases",
         )
-        few = rate(sum(row.words_changed <= 5 for row in broken), len(broken), "broken cases")
-        page.figures.setdefault("figure 10", {})[attack] = {
-            "five words or fewer": as_json(few),
-            "bins": [[b.low, b.high, b.count] for b in bins.bins],
-        }
-        rows.append([attack, "a lot (plot only)", percents(few)])
-    page.add("Won cases that needed five words or fewer:", table(["attack", "paper", "here"], rows))
+        few = sum(row.words_changed <= FEW_WORDS for row in broken)
+        cell = Cell(rate(few, len(broken), "broken cases"), "five words or fewer")
+        rows[attack] = [attack, "a lot (plot only)", cell]
+        bins = [(b.low, b.high, b.count) for b in histogram.bins]
+        page.record(["figure 10", attack], {"bins": bins})
+    page.add("Broken cases that needed five words or fewer:")
+    page.add_table("figure 10", ["attack", "paper", "here"], rows)
 
 
-def _figure_6(page: Page, found: Found) -> None:
-    rows = []
-    for name in SWEEP:
-        figure = found.dev(name)
-        page.figures.setdefault("figure 6", {})[name] = as_json(figure)
-        rows.append([name, PAPER_DEV[name], percents(figure)])
+def _figure_6(page: Page, found: ImdbFound) -> None:
     page.add(
         "## Hidden units and dropout (Figure 6)",
-        f"Accuracy of the LSTM on the dev side, dropout 25% unless named. {CHOSEN} at 25% is the "
-        "one that is attacked, as in the paper.",
-        table(["LSTM", "paper", "here"], rows),
+        "Accuracy of the LSTM on the dev split, dropout 25% unless named. "
+        f"{plan.ATTACKED_LSTM} at 25% is the one that is attacked, as in the paper.",
     )
+    rows: dict[str, Row] = {
+        name: [name, PAPER_DEV[name], found.accuracy(task)] for name, task in plan.DEV.items()
+    }
+    page.add_table("figure 6", ["LSTM", "paper", "here"], rows)
 
 
-def _figure_7(page: Page, found: Found) -> None:
+def _figure_7(page: Page, found: ImdbFound) -> None:
     page.add("## Two principal components of the training set (Figure 7)")
-    rows = []
-    for features in FEATURES:
-        told = found.result(f"components, {features}")
-        clouds: dict[str, list[tuple[float, float]]] = {label: [] for label in told["labels"]}
-        for (x, y), label in zip(told["points"], told["label"]):
-            clouds[told["labels"][label]].append((x, y))
-        page.plot(
+    rows: dict[str, Row] = {}
+    for features, task in plan.COMPONENTS.items():
+        name, plane = FEATURES[features], found.results[task]
+        clouds: dict[str, list[tuple[float, float]]] = {label: [] for label in plane["labels"]}
+        for (x, y), label in zip(plane["points"], plane["label"]):
+            clouds[plane["labels"][label]].append((x, y))
+        page.add_plot(
             f"imdb-components-{features}",
-            scatter_figure(clouds, title=TOLD[features]),
-            f"two principal components of the training set: {TOLD[features]}",
+            scatter_figure(clouds, title=name),
+            f"two principal components of the training set: {name}",
         )
-        parted = rate(told["parted"], len(told["label"]), "training reviews")
-        share = sum(told["share"])
-        page.figures.setdefault("figure 7", {})[features] = {
-            "parted": as_json(parted),
-            "variance": told["share"],
-        }
-        rows.append(
-            [TOLD[features], "some separation (plot only)", percents(parted), f"{share:.1%}"]
-        )
+        parted, variance = Cell(found.parted(features), "parted"), f"{sum(plane['share']):.1%}"
+        rows[features] = [name, "some separation (plot only)", parted, variance]
+        page.record(["figure 7", features], {"variance": plane["share"]})
     page.add(
         "The paper does not say of what its components are; here of two kinds of features. A "
         "review lies with its class if the mean of its class is the nearer one in the plane.",
-        table(["features", "paper", "with its class", "variance in the plane"], rows),
     )
+    head = ["features", "paper", "with its class", "variance in the plane"]
+    page.add_table("figure 7", head, rows)
 
 
-def _differences(found: Found) -> dict[str, tuple[Any, Any]]:
-    data, card = found.result("data"), found.result(trained(LSTM))
-    ours = card["settings"]
-    run = found.run(JSMA["gradient"]).manifest
+def differences(found: ImdbFound) -> dict[str, tuple[Any, Any]]:
+    """List the settings of the paper beside ours."""
+    data, card = found.results[plan.DATA], found.results[plan.TRAINING[LSTM]]
+    ours, svm = card["settings"], found.results[plan.TRAINING[SVM]]["settings"]
+    jsma = found.run(plan.RUN[LSTM, JSMA["gradient"]]).manifest
+    tack_on = found.run(plan.RUN[LSTM, "tack-on"]).manifest
+    tuned = "tuned" if ours["tuned"] else "not tuned"
+    batches = card["epochs"] * -(-card["examples"] // ours["batch"])
     return {
         "training reviews": (25000, data["train"]["examples"]),
         "dev reviews": (12500, data["dev"]["examples"]),
         "test reviews": (12500, data["test"]["examples"]),
-        "reviews attacked by the black-box adversaries": (12500, _attacked(found, "tack-on")),
-        "reviews attacked by JSMA": (291, run["examples"]),
-        "words of a review": (WORDS, data["words"]),
-        "dictionary": (
+        "reviews attacked by the black-box adversaries": (12500, tack_on["examples"]),
+        "reviews attacked by JSMA": (291, jsma["examples"]),
+        "words of a review": (plan.MAX_WORDS, data["words"]),
+        "vocabulary": (
             "400,000 words of the vectors",
-            f"{ours['vocabulary']:,} words of the train side at most",
+            f"{ours['vocabulary']:,} words of the train split at most",
         ),
-        "linear SVM": ("SGD on the hinge loss, rate 0.0001", _svm(found)),
+        "linear SVM": (
+            "SGD on the hinge loss, rate 0.0001",
+            f"averaged SGD on the hinge loss, rate {svm['rate']:g}, penalty {svm['penalty']:g}",
+        ),
         "LSTM": ("1 layer of 64", f"1 layer of {ours['hidden']}"),
-        "word vectors": ("50 dimensions, pretrained", _vectors(ours)),
+        "word vectors": (
+            "50 dimensions, pretrained",
+            f"GloVe, {ours['embedding']} dimensions, {tuned}",
+        ),
         "dropout": ("25% on the hidden units", f"{ours['dropout']:.0%}, on vectors and states"),
         "batch": (24, ours["batch"]),
-        "training": ("100,000 batches, Adam", _training(card)),
-        "words JSMA replaces at most": (35, run["settings"]["words"]),
+        "training": (
+            "100,000 batches, Adam",
+            f"{batches:,} batches, {format_optimizer(ours).capitalize()}",
+        ),
+        "words JSMA replaces at most": (35, jsma["settings"]["words"]),
         "already wrong reviews": ("attacked too", "left alone, counted as wrong"),
     }
 
 
-def _attacked(found: Found, attack: str) -> int:
-    return int(found.run(attack).manifest["examples"])
-
-
-def _svm(found: Found) -> str:
-    ours = found.result(trained("linear-svm"))["settings"]
-    return f"averaged SGD on the hinge loss, rate {ours['rate']:g}, penalty {ours['penalty']:g}"
-
-
-def _vectors(ours: dict[str, Any]) -> str:
-    tuned = "tuned" if ours["tuned"] else "not tuned"
-    return f"GloVe, {ours['embedding']} dimensions, {tuned}"
-
-
-def _training(card: dict[str, Any]) -> str:
-    ours = card["settings"]
-    batches = card["epochs"] * -(-card["examples"] // ours["batch"])
-    clipped = f", gradients clipped at {ours['clip']:g}" if ours["clip"] else ""
-    return f"{batches:,} batches, {ours['optimizer'].capitalize()}{clipped}"
+PAPER = Paper(
+    "Word attacks on sentiment models: our figures beside the paper's",
+    plan.plan,
+    ImdbFound,
+    add_sections,
+    CLAIMS,
+    judge_claims,
+    differences,
+    data="imdb",
+)

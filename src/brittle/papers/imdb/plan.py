@@ -1,4 +1,4 @@
-"""Word attacks on sentiment models (IMDb) as steps: three targets, three kinds of adversary."""
+"""Word attacks on sentiment models (IMDb) as tasks: three targets, three kinds of adversary."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.english.vectors import GLOVE
-from brittle.papers import tasks as work
+from brittle.papers import tasks
+from brittle.papers.components import principal_components
 from brittle.papers.data import Limits, data_task
-from brittle.papers.order import PaperRequest
+from brittle.papers.request import PaperRequest
+from brittle.papers.tasks import build_task
 from brittle.workflow.tasks import Task
 
-LSTM = "LSTM"
-TARGETS = ("naive-bayes", "linear-svm", LSTM)
+LSTM, SVM = "LSTM", "linear-svm"
+TARGETS = ("naive-bayes", SVM, LSTM)
 
 BLACK_BOX: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "tack-on": ("tack-on", {}),
@@ -21,9 +23,10 @@ BLACK_BOX: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "3 swaps": ("strongest-swap", {"n": 3}),
     "5 swaps": ("strongest-swap", {"n": 5}),
 }
-DIRECTIONS = ("gradient", "sign")
-JSMA = {direction: f"JSMA, {direction}" for direction in DIRECTIONS}
+JSMA = {direction: f"JSMA, {direction}" for direction in ("gradient", "sign")}
 """The white-box attack in both directions: the paper's Figure 4 shows one, its text the other."""
+
+ATTACKS = (*BLACK_BOX, *JSMA.values())
 
 SWEEP: Mapping[str, Mapping[str, Any]] = {
     "32 units": {"hidden": 32, "dropout": 0.25},
@@ -31,27 +34,42 @@ SWEEP: Mapping[str, Mapping[str, Any]] = {
     "128 units": {"hidden": 128, "dropout": 0.25},
     "64 units, dropout 50%": {"hidden": 64, "dropout": 0.5},
 }
-CHOSEN = "64 units"
+ATTACKED_LSTM = "64 units"
 """The LSTM of the sweep that is attacked: the paper's, whichever of ours does best."""
 
 FEATURES = (GLOVE, "words")
 
-WORDS = 250
-WHOLE = Limits(words=WORDS)
+# The names of the tasks, for the plan and for the page. JSMA needs gradients and is run on the
+# LSTM only; the other targets answer its texts.
+DATA = "data"
+TRAINING = {name: f"train {name}" for name in (*SWEEP, "naive-bayes", SVM)}
+TRAINING[LSTM] = TRAINING[ATTACKED_LSTM]
+DEV = {name: f"dev {name}" for name in SWEEP}
+CLEAN = {target: f"clean {target}" for target in TARGETS}
+RUN = {(LSTM, attack): f"{attack} on {LSTM}" for attack in JSMA.values()}
+RUN |= {(target, attack): f"{attack} on {target}" for target in TARGETS for attack in BLACK_BOX}
+TRANSFER = {
+    (target, attack): f"{attack} carried to {target}"
+    for attack in JSMA.values()
+    for target in TARGETS
+    if target != LSTM
+}
+COMPONENTS = {features: f"components, {features}" for features in FEATURES}
 
+MAX_WORDS = 250
 
 PLAIN = {"tuned": False, "forget": 0.0, "batch": 24, "rate": 2e-3, "clip": 1.0}
-"""The paper's batch, and its vectors as they are. Without clipping such an LSTM learns by luck."""
+"""The paper's batch, and its vectors without tuning. Without clipping, such an LSTM often fails."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How large things are: the LSTM by the grid's size and what is changed, and cases a cell."""
+    """The size of the LSTM (of the grid, with changed settings), of attacks and of data."""
 
     size: str
     cases: int | None
-    changed: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = WHOLE
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=lambda: Limits(words=MAX_WORDS))
 
 
 SCALES: Mapping[str, Scale] = {
@@ -61,84 +79,62 @@ SCALES: Mapping[str, Scale] = {
 }
 
 
-def plan(order: PaperRequest) -> Sequence[Task]:
-    """List the steps: train the models, attack them, carry texts over, look at the data."""
-    scale = SCALES[order.scale]
+def plan(request: PaperRequest) -> Sequence[Task]:
+    """List the tasks: train the models, attack them, transfer texts, look at the data."""
+    scale = SCALES[request.scale]
     return [
-        data_task(order.data, scale.limits, "data", order.seed),
-        *_trainings(order, scale),
-        *_attacks(order, scale),
+        data_task(DATA, request.data, scale.limits, request.seed),
+        *_trainings(request, scale),
+        *_scores(),
+        *_attacks(request, scale),
         *(
-            Task(f"components, {features}", work.principal_components, given, ("data",))
-            for features in FEATURES
-            for given in ({"data": "data", "features": features},)
+            build_task(name, principal_components, data=DATA, features=features)
+            for features, name in COMPONENTS.items()
         ),
     ]
 
 
-def trained(target: str) -> str:
-    """Name the step that trains a target."""
-    return f"train {target if target != LSTM else CHOSEN}"
-
-
-def _trainings(order: PaperRequest, scale: Scale) -> list[Task]:
-    steps = []
-    for name, settings in SWEEP.items():
-        changed = {"reads": scale.limits.words, **scale.changed, **settings}
-        steps.append(_training(order, name, "LSTM-W-GloVe-1", scale.size, changed))
+def _trainings(request: PaperRequest, scale: Scale) -> list[Task]:
+    shared = {"data": DATA, "seed": request.seed}
+    settings = {"reads": scale.limits.words, **scale.settings}
+    models: dict[str, dict[str, Any]] = {
+        name: {
+            "model": "LSTM-W-GloVe-1",
+            "size": scale.size,
+            "changed_settings": {**settings, **units},
+        }
+        for name, units in SWEEP.items()
+    }
     for name in TARGETS:
         if name != LSTM:
-            steps.append(_training(order, name, name, "default", {}))
-    for name in SWEEP:
-        given = {"target": f"train {name}", "data": "data", "split": "dev"}
-        steps.append(Task(f"dev {name}", work.score_split, given, ("data", f"train {name}")))
-    for name in TARGETS:
-        given = {"target": trained(name), "data": "data", "split": "test"}
-        steps.append(Task(f"clean {name}", work.score_split, given, ("data", trained(name))))
-    return steps
+            models[name] = {"model": name, "size": "default", "changed_settings": {}}
+    return [
+        build_task(TRAINING[name], tasks.train, **model, **shared) for name, model in models.items()
+    ]
 
 
-def _training(
-    order: PaperRequest, name: str, model: str, size: str, changed: Mapping[str, Any]
-) -> Task:
-    given: dict[str, Any] = {"model": model, "data": "data", "size": size, "changed": dict(changed)}
-    given["seed"] = order.seed
-    return Task(f"train {name}", work.train, given, ("data",), work.model_exists)
+def _scores() -> list[Task]:
+    scores = [(TRAINING[name], "dev", task) for name, task in DEV.items()]
+    scores += [(TRAINING[target], "test", task) for target, task in CLEAN.items()]
+    return [
+        build_task(task, tasks.score_split, target=target, data=DATA, split=split)
+        for target, split, task in scores
+    ]
 
 
-def _attacks(order: PaperRequest, scale: Scale) -> list[Task]:
-    steps = []
-    for direction, name in JSMA.items():
-        steps.append(_attack(order, scale, name, LSTM, "jsma", {"direction": direction}))
-    for target in TARGETS:
-        for name, (attack, settings) in BLACK_BOX.items():
-            chosen = {"learn_from": "train", **settings}
-            steps.append(_attack(order, scale, name, target, attack, chosen))
-    for name in JSMA.values():
-        for target in TARGETS:
-            if target != LSTM:
-                given = {"run": f"{name} on {LSTM}", "target": trained(target)}
-                needs = (f"{name} on {LSTM}", trained(target))
-                steps.append(Task(f"{name} carried to {target}", work.transfer, given, needs))
-    return steps
-
-
-def _attack(
-    order: PaperRequest,
-    scale: Scale,
-    name: str,
-    target: str,
-    attack: str,
-    settings: Mapping[str, Any],
-) -> Task:
-    given = {
-        "target": trained(target),
-        "data": "data",
-        "attack": attack,
-        "limit": order.cases or scale.cases,
-        "seed": order.seed,
-        "settings": dict(settings),
+def _attacks(request: PaperRequest, scale: Scale) -> list[Task]:
+    attacks: dict[str, tuple[str, dict[str, Any]]] = {
+        name: (attack, {"learn_from": "train", **settings})
+        for name, (attack, settings) in BLACK_BOX.items()
     }
-    return Task(
-        f"{name} on {target}", work.attack, given, ("data", trained(target)), work.run_exists
-    )
+    attacks |= {name: ("jsma", {"direction": direction}) for direction, name in JSMA.items()}
+    shared = {"data": DATA, "limit": request.cases or scale.cases, "seed": request.seed}
+    plan = []
+    for (target, name), task in RUN.items():
+        attack, settings = attacks[name]
+        arguments = {"target": TRAINING[target], "attack": attack, "settings": settings}
+        plan.append(build_task(task, tasks.attack, **arguments, **shared))
+    for (target, name), task in TRANSFER.items():
+        names = {"run": RUN[LSTM, name], "target": TRAINING[target]}
+        plan.append(build_task(task, tasks.transfer, **names))
+    return plan

@@ -1,0 +1,124 @@
+"""Plans and pages fit together: a page is built from invented results of the tasks of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.metrics.samples import sample_results, sample_steps
+from brittle.papers import PAPERS, SCALES, tasks
+from brittle.papers.components import principal_components
+from brittle.papers.data import write_splits
+from brittle.papers.found import Found
+from brittle.papers.paper import build_page, load_paper
+from brittle.papers.request import PaperRequest
+from brittle.results import Result, Step
+from brittle.workflow.tasks import Task
+from brittle.zoo.names import grid
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    for split in ("train", "test"):
+        (tmp_path / f"{split}.csv").write_text("text,label\nGreat fun.,good\n")
+    return str(tmp_path)
+
+
+class InventedRun:
+    def __init__(self) -> None:
+        settings = {"beam": 3, "share": 0.1, "draws": 10, "words": 35}
+        self.manifest = {"examples": 10, "settings": settings}
+
+    def results(self) -> list[Result]:
+        return sample_results()
+
+    def steps(self) -> list[Step]:
+        return sample_steps()
+
+
+def train(*, model: str, size: str, changed_settings: dict[str, Any], **_: Any) -> dict[str, Any]:
+    settings = grid.as_json(grid.settings(grid.design(model), size, **changed_settings))
+    return {"settings": settings, "hardening": {"share": 0.2}, "examples": 50, "epochs": 2}
+
+
+def write(*, limits: dict[str, Any], **_: Any) -> dict[str, Any]:
+    return {"words": limits["words"]} | {split: {"examples": 9} for split in limits}
+
+
+def nearest(*, layer: str, **_: Any) -> dict[str, Any]:
+    words = [{"word": "past"}]
+    change = {"word": "mood", "edited": "mooP", "before": words, "after": words, "is_lost": True}
+    return {"layer": layer, "words": 100, "k": 1, "changes": [change]}
+
+
+INVENTED: dict[Callable[..., Any], Callable[..., dict[str, Any]]] = {
+    write_splits: write,
+    tasks.train: train,
+    tasks.score_split: lambda **_: {"right": "1101"},
+    tasks.attack: lambda **_: {"run": "invented"},
+    tasks.transfer: lambda **_: {
+        "labels": {row.case: ["positive", "negative"] for row in sample_results()}
+    },
+    tasks.nearest: nearest,
+    principal_components: lambda **_: {
+        "points": [[0.0, 1.0], [1.0, 0.0]],
+        "label": [0, 1],
+        "labels": ["negative", "positive"],
+        "share": [0.5, 0.25],
+        "parted": 2,
+    },
+}
+
+
+class Recorded(dict[str, Any]):
+    """Results that remember which tasks were asked for."""
+
+    def __init__(self, plan: list[Task]) -> None:
+        super().__init__({t.name: INVENTED[t.function](**t.arguments) for t in plan})
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+
+def requests(data: str) -> Iterator[PaperRequest]:
+    for name in PAPERS:
+        for words in (None, data)[: 1 + load_paper(name).takes_words]:
+            for scale in SCALES:
+                yield PaperRequest(name, scale, data, words, cases=7)
+
+
+def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
+    data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_run(found: Found, task: str) -> InventedRun:
+        assert "run" in found.results[task]
+        return InventedRun()
+
+    monkeypatch.setattr(Found, "run", open_run)
+    for request in requests(data):
+        paper = load_paper(request.paper)
+        plan = list(paper.plan(request))
+        results = Recorded(plan)
+        page = build_page(paper, paper.found(request, Path("folder"), results), {}, 1.0)
+        judged = set(page.figures["findings"])
+        assert judged <= set(paper.claims) and len(judged) >= len(paper.claims) - 1
+        if request.words or not paper.takes_words:
+            assert judged == set(paper.claims)
+        needed = {name for task in plan for name in task.needs}
+        assert results.asked | needed == {task.name for task in plan}
+
+
+def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
+    for request in requests(data):
+        names: set[str] = set()
+        for task in load_paper(request.paper).plan(request):
+            assert task.name not in names and set(task.needs) <= names, task.name
+            names.add(task.name)
+            if task.function is tasks.attack:
+                assert task.arguments["limit"] == 7
+        assert any(name.startswith("words") for name in names) == bool(request.words)
