@@ -67,8 +67,8 @@ class TypoTraining:
 class AttackTraining:
     """Training on texts with which an attack fools the current model.
 
-    After `every` epochs `run` attacks `copies` texts of the train split. `settings` are all those of
-    the attack, `changed` those that differ from its defaults.
+    After `every` epochs `run` attacks `copies` texts of the train split. `settings` holds all
+    settings of the attack, `changed` those that differ from its defaults.
     """
 
     attack: str
