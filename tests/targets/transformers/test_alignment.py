@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from brittle.targets.transformers.alignment import Alignment, align_texts, words_read
-from brittle.targets.transformers.tokens import TextTokens
+from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.targets.transformers.vocabulary import tokens_of, whole_words
 from targets import tiny
 
@@ -34,28 +34,28 @@ ODD = [
 ]
 
 
-def made(kind: str, longest: int = 10_000, **options: Any) -> TextTokens:
+def made(kind: str, longest: int = 10_000, **options: Any) -> TextTokenizer:
     own = {
         "wordpiece": tiny.wordpiece,
         "bytes": tiny.byte_pairs,
         "unigram": tiny.sentence_pieces,
     }[kind]()
     model = tiny.model("distilbert", 400, max_position_embeddings=longest)
-    return TextTokens.of(tiny.wrapped(own, longest=longest), model, **options)
+    return TextTokenizer.of(tiny.wrapped(own, longest=longest), model, **options)
 
 
 TOKENS = {kind: made(kind) for kind in ("wordpiece", "bytes", "unigram")}
 
 
-def one(item: Text, tokens: TextTokens) -> Alignment:
+def one(item: Text, tokens: TextTokenizer) -> Alignment:
     (found,) = align_texts([item], tokens)
     return found
 
 
-def naive(item: Text, tokens: TextTokens) -> list[int]:
+def naive(item: Text, tokens: TextTokenizer) -> list[int]:
     """Find the first word that every token overlaps, trying them all."""
     rendered = list(item.fields(tokens.mask).values())
-    (placed,) = tokens.placed([item])
+    (placed,) = tokens.tokenize([item])
     spans = []
     for field, (low, high), text in zip(item.frame.fields, item.frame.spans, rendered):
         at = 0
@@ -101,11 +101,11 @@ def test_the_tokens_of_a_word_cover_its_characters_and_no_others(kind: str, text
         assert shared or all(at >= 0 for at, c in zip(held, str(word)) if c.isalnum())
         assert set(held.tolist()) - {-1} <= set(found.columns[position])
         for column in found.columns[position]:
-            token = found.placed.start[column], found.placed.stop[column]
+            token = found.tokens.start[column], found.tokens.stop[column]
             beyond = text[token[0] : found.start[position]] + text[found.stop[position] : token[1]]
             # A token may begin with the space before its word; one for something strange may hold
             # whatever stands around it.
-            strange = found.placed.ids[column] == tokens.tokenizer.unk_token_id
+            strange = found.tokens.ids[column] == tokens.hf_tokenizer.unk_token_id
             assert strange or not any(c.isalnum() for c in beyond)
 
 
@@ -122,7 +122,9 @@ def test_any_text_is_aligned_as_trying_all_words_would(kind: str, first: str, se
 
 def test_the_pieces_of_a_word_with_an_apostrophe_are_its_own() -> None:
     found = one(Text.of("I don't"), TOKENS["wordpiece"])
-    pieces = [TOKENS["wordpiece"].tokenizer.convert_ids_to_tokens(int(n)) for n in found.placed.ids]
+    pieces = [
+        TOKENS["wordpiece"].hf_tokenizer.convert_ids_to_tokens(int(n)) for n in found.tokens.ids
+    ]
     assert [pieces[column] for column in found.columns[1]] == ["don", "'", "t"]
     assert found.characters(1).tolist() == [2, 2, 2, 3, 4]
 
@@ -131,7 +133,9 @@ def test_a_hole_is_read_as_its_mask_and_has_no_characters() -> None:
     tokens = TOKENS["wordpiece"]
     found = one(Text.of("a good film").mask(1), tokens)
     assert found.read == (0, 1, 2)
-    assert [int(found.placed.ids[c]) for c in found.columns[1]] == [tokens.tokenizer.mask_token_id]
+    assert [int(found.tokens.ids[c]) for c in found.columns[1]] == [
+        tokens.hf_tokenizer.mask_token_id
+    ]
     assert len(found.characters(1)) == 0
     unmasked = made("wordpiece", mask="")
     assert one(Text.of("a good film").mask(1), unmasked).read == (0, 2)
@@ -144,7 +148,7 @@ def test_what_is_cut_off_is_not_read() -> None:
     # Of "xyzzy" two of five pieces are still there.
     assert words_read(items, tokens) == [(0, 1, 2), (0, 1, 2, 3), (0, 1, 2), (0, 1)]
     for item, alignment in zip(items, align_texts(items, tokens)):
-        assert alignment.placed.key == tokens.encode([item])[0]
+        assert alignment.tokens.key == tokens.encode([item])[0]
     assert [len(columns) for columns in align_texts(items, tokens)[2].columns] == [1, 1, 2, 0]
 
 
@@ -168,7 +172,7 @@ def test_a_token_over_two_words_is_the_first_ones_and_both_are_read() -> None:
 
     own = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
     own.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokens = TextTokens.of(tiny.wrapped(own), tiny.model("distilbert", 400))
+    tokens = TextTokenizer.of(tiny.wrapped(own), tiny.model("distilbert", 400))
     found = one(Text.of("a good,bad a"), tokens)
     assert found.word.tolist() == [0, 1, 3]
     assert found.read == (0, 1, 2, 3)
@@ -178,7 +182,7 @@ def test_a_token_over_two_words_is_the_first_ones_and_both_are_read() -> None:
 def test_keys_are_those_of_scoring() -> None:
     for tokens in TOKENS.values():
         items = [Text.of(text) for text in ODD] + [Text.of({"a": "it", "b": "rain"})]
-        assert [placed.key for placed in tokens.placed(items)] == tokens.encode(items)
+        assert [placed.key for placed in tokens.tokenize(items)] == tokens.encode(items)
 
 
 def test_the_dictionary_is_of_words_that_are_one_piece_after_a_space() -> None:
@@ -188,7 +192,9 @@ def test_the_dictionary_is_of_words_that_are_one_piece_after_a_space() -> None:
         tokens = TOKENS[kind]
         words, ids = whole_words(tokens)
         assert ids == sorted(ids) and len(words) == len(ids)
-        assert [tokens.tokenizer.convert_ids_to_tokens(n) for n in ids] == [mark + w for w in words]
+        assert [tokens.hf_tokenizer.convert_ids_to_tokens(n) for n in ids] == [
+            mark + w for w in words
+        ]
         for word, piece in zip(words, ids):
             (key,) = tokens.encode([Text.of(f"the {word}")])
             (alone,) = tokens.encode([Text.of("the")])
@@ -203,7 +209,7 @@ def test_pieces_are_those_of_the_word_in_a_sentence() -> None:
         words = ["film", "Filmz", "don't", "well-known", "naïve", "電影"]
         for word, pieces in zip(words, tokens_of(words, tokens)):
             found = one(Text.of(f"the {word} was"), tokens)
-            assert list(pieces) == [int(found.placed.ids[c]) for c in found.columns[1]]
+            assert list(pieces) == [int(found.tokens.ids[c]) for c in found.columns[1]]
 
 
 class Spaces(tiny.transformers.PreTrainedTokenizer):  # type: ignore[misc]
@@ -233,10 +239,10 @@ class Spaces(tiny.transformers.PreTrainedTokenizer):  # type: ignore[misc]
 
 
 def test_a_tokenizer_without_offsets_reads_all_and_says_what_it_cannot() -> None:
-    tokens = TextTokens.of(Spaces(), tiny.model("distilbert", 400))
+    tokens = TextTokenizer.of(Spaces(), tiny.model("distilbert", 400))
     assert words_read([Text.of("a good film a"), Text.of("a").swap(0, HOLE)], tokens) == [
         range(4),
         range(1),
     ]
     with pytest.raises(UsageError, match=r"Spaces does not say .* fast tokenizer"):
-        tokens.placed([Text.of("a")])
+        tokens.tokenize([Text.of("a")])

@@ -154,7 +154,7 @@ def test_scores_come_straight_from_keys(target: SequenceClassifier) -> None:
 
 def test_batches_are_sorted_and_limited(target: SequenceClassifier) -> None:
     keys = target.canonical(ITEMS * 3)
-    batches = list(target.tokens.batches(keys, 24))
+    batches = list(target.tokenizer.batches(keys, 24))
     assert sorted(row for rows, _ in batches for row in rows) == list(range(15))
     widths = [arrays["input_ids"].shape for _, arrays in batches]
     assert all(height * width <= 24 for height, width in widths)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.targets.transformers.tokens import PlacedTokens, TextTokens
+from brittle.targets.transformers.tokenizer import TextTokenizer, TokenizedText
 from brittle.text import HOLE, Text
 
 
@@ -28,7 +28,7 @@ class Alignment:
     the words that the model reads at least in part, and `columns` for every word its tokens.
     """
 
-    placed: PlacedTokens
+    tokens: TokenizedText
     word: NDArray[np.int64]
     read: tuple[int, ...]
     columns: tuple[tuple[int, ...], ...]
@@ -45,17 +45,19 @@ class Alignment:
         length = 0 if position in self.holes else int(self.stop[position]) - first
         found = np.full(length, -1)
         for column in self.columns[position]:
-            start, stop = self.placed.start[column] - first, self.placed.stop[column] - first
+            start, stop = self.tokens.start[column] - first, self.tokens.stop[column] - first
             found[max(0, start) : max(0, stop)] = column
         return found
 
 
-def align_texts(items: Sequence[Text], tokens: TextTokens) -> list[Alignment]:
+def align_texts(items: Sequence[Text], tokens: TextTokenizer) -> list[Alignment]:
     """Tokenize texts, and say of every token which word it belongs to."""
-    return [_align(item, placed, tokens.mask) for item, placed in zip(items, tokens.placed(items))]
+    return [
+        _align(item, placed, tokens.mask) for item, placed in zip(items, tokens.tokenize(items))
+    ]
 
 
-def words_read(items: Sequence[Text], tokens: TextTokens) -> list[Sequence[int]]:
+def words_read(items: Sequence[Text], tokens: TextTokenizer) -> list[Sequence[int]]:
     """Give for every text the positions of the words that are read.
 
     Where the tokenizer cannot say so, all count as read.
@@ -65,7 +67,7 @@ def words_read(items: Sequence[Text], tokens: TextTokens) -> list[Sequence[int]]
     return [alignment.read for alignment in align_texts(items, tokens)]
 
 
-def _align(item: Text, placed: PlacedTokens, mask: str) -> Alignment:
+def _align(item: Text, placed: TokenizedText, mask: str) -> Alignment:
     start, stop, spaced = _spans(item, mask)
     word = np.full(len(placed.ids), -1)
     seen = np.zeros(len(item), dtype=bool)

@@ -20,7 +20,7 @@ from brittle.targets.protocols import Scores
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
 from brittle.targets.transformers.quiet import quiet
-from brittle.targets.transformers.tokens import TextTokens
+from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.text import Text
 from brittle.zoo.device import cores, torch_device
 
@@ -37,7 +37,7 @@ class SequenceClassifier:
     """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
 
     model: Any = field(repr=False)
-    tokens: TextTokens = field(repr=False)
+    tokenizer: TextTokenizer = field(repr=False)
     name: str
     labels: tuple[str, ...]
     fingerprint: str
@@ -48,7 +48,7 @@ class SequenceClassifier:
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
         """Tokenize the texts in one call; equal ids mean that the model cannot tell them apart."""
-        return self.tokens.encode(items)
+        return self.tokenizer.encode(items)
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
         """Give the probabilities of texts tokenized by `canonical`."""
@@ -70,7 +70,7 @@ class SequenceClassifier:
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Give for every text the positions of the words that are not cut off."""
-        return alignment.words_read(items, self.tokens)
+        return alignment.words_read(items, self.tokenizer)
 
     def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
         return self.inside.flips(aims)
@@ -93,7 +93,7 @@ class SequenceClassifier:
         """The inside of the model; a thing of torch's, made when it is first asked for."""
         from brittle.targets.transformers.white_box import TransformersWhiteBox
 
-        return TransformersWhiteBox(self.model, self.tokens, self.name, self.labels)
+        return TransformersWhiteBox(self.model, self.tokenizer, self.name, self.labels)
 
     def close(self) -> None:
         """Give torch back the threads it had."""
@@ -106,7 +106,7 @@ class SequenceClassifier:
         if not all(keys):
             raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
         most = TOKENS_PER_PASS_CPU if self.device == "cpu" else TOKENS_PER_PASS_GPU
-        for rows, arrays in self.tokens.batches(keys, most):
+        for rows, arrays in self.tokenizer.batches(keys, most):
             yield rows, self._logits(arrays)
 
     def _logits(self, arrays: dict[str, Any]) -> Any:
@@ -193,7 +193,7 @@ def of_model(
         model = model.to(torch_device(device))
     model = model.eval()
     where = str(model.device)
-    tokens = TextTokens.of(tokenizer, model, mask)
+    tokens = TextTokenizer.of(tokenizer, model, mask)
     fingerprint = _fingerprint(model, tokens, own)
     parallel, before = _threads(where)
     from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
@@ -235,7 +235,7 @@ def _threads(device: str) -> tuple[int, int | None]:
     return parallel, before
 
 
-def _fingerprint(model: Any, tokens: TextTokens, own: Sequence[str]) -> str:
+def _fingerprint(model: Any, tokens: TextTokenizer, own: Sequence[str]) -> str:
     """Hash the weights, so that a copy of the folder, or the hub's, is the same target."""
     import torch
 

@@ -64,7 +64,7 @@ class ZooTarget:
         """Give the words the model knows, as it has them."""
         model: Any = self.model
         if isinstance(model, TransformerModel):
-            return tuple(whole_words(model.classifier.tokens)[0])
+            return tuple(whole_words(model.classifier.tokenizer)[0])
         # No word begins with a "<"; what does stands for padding and its like.
         return tuple(word for word in model.vocabulary.words if not word.startswith("<"))
 

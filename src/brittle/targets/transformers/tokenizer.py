@@ -24,7 +24,7 @@ OFFSET = ("roberta", "camembert", "longformer", "mpnet", "data2vec-text")
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedTokens:
+class TokenizedText:
     """The tokens of one text, with its key, and the characters that each of them stands for.
 
     A token stands for the characters from `start` to `stop` of the field numbered `field` as it is
@@ -39,14 +39,14 @@ class PlacedTokens:
 
 
 @dataclass(frozen=True, eq=False)
-class TextTokens:
+class TextTokenizer:
     """How a model's tokenizer reads texts, and how its ids are padded to a batch.
 
     With `pad` None rows are never padded: only texts of one length share a batch. `backend` is the
     tokenizer that knows where its tokens stand, cut to length; None for one written in Python.
     """
 
-    tokenizer: Any
+    hf_tokenizer: Any
     encode_raw: Callable[[list[Any]], Encoded]
     mask: str
     pad: int | None
@@ -56,7 +56,7 @@ class TextTokens:
     backend: Any = None
 
     @staticmethod
-    def of(tokenizer: Any, model: Any, mask: str | None = None) -> TextTokens:
+    def of(tokenizer: Any, model: Any, mask: str | None = None) -> TextTokenizer:
         """Read from a tokenizer and its model how texts are to be encoded.
 
         A hole reads as the mask token, else as the unknown token, unless `mask` says otherwise.
@@ -76,7 +76,7 @@ class TextTokens:
         if mask is None:
             mask = tokenizer.mask_token or tokenizer.unk_token or ""
         always = takes_types and any(encode(["a"])[0][1])
-        return TextTokens(tokenizer, encode, mask, pad, longest, takes_types, always, backend)
+        return TextTokenizer(tokenizer, encode, mask, pad, longest, takes_types, always, backend)
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         """Give every text its key."""
@@ -89,11 +89,11 @@ class TextTokens:
         paired = _paired(texts)
         return [self._key(ids, types, paired) for ids, types in self.encode_raw(texts)]
 
-    def placed(self, items: Sequence[Text]) -> list[PlacedTokens]:
+    def tokenize(self, items: Sequence[Text]) -> list[TokenizedText]:
         """Give every text its key, and say where each of its tokens stands."""
         if self.backend is None:
             raise UsageError(
-                f"The tokenizer {type(self.tokenizer).__name__} does not say which characters a "
+                f"The tokenizer {type(self.hf_tokenizer).__name__} does not say which characters a "
                 "token stands for, so nothing of the model's inside can be told word by word. "
                 "Load the model with a fast tokenizer (a folder with tokenizer.json), or use an "
                 "attack that asks for scores only."
@@ -107,7 +107,7 @@ class TextTokens:
             field = [-1 if n is None else n for n in told.sequence_ids]
             start, stop = np.array(told.offsets, dtype=np.int64).reshape(-1, 2).T
             key = self._key(told.ids, told.type_ids, isinstance(text, tuple))
-            found.append(PlacedTokens(key, np.array(told.ids), np.array(field), start, stop))
+            found.append(TokenizedText(key, np.array(told.ids), np.array(field), start, stop))
         return found
 
     def batches(
@@ -133,8 +133,8 @@ class TextTokens:
 
     def about(self) -> str:
         """Say what decides which ids a text gets, for the fingerprint."""
-        backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        words = backend.to_str() if backend else repr(sorted(self.tokenizer.get_vocab().items()))
+        backend = getattr(self.hf_tokenizer, "backend_tokenizer", None)
+        words = backend.to_str() if backend else repr(sorted(self.hf_tokenizer.get_vocab().items()))
         return f"{words}\n{self.mask}\n{self.longest}"
 
     def _key(self, ids: list[int], types: list[int], paired: bool) -> bytes:
@@ -147,7 +147,7 @@ class TextTokens:
         attention = np.zeros((len(rows), width), dtype=np.int64)
         arrays = {"input_ids": ids, "attention_mask": attention}
         if typed:
-            arrays["token_type_ids"] = np.full_like(ids, self.tokenizer.pad_token_type_id)
+            arrays["token_type_ids"] = np.full_like(ids, self.hf_tokenizer.pad_token_type_id)
         for n, row in enumerate(rows):
             count = len(row) // 2 if typed else len(row)
             ids[n, :count] = row[1 : 1 + count] if typed else row
