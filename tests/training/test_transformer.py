@@ -86,6 +86,10 @@ def as_a_target(folder: Path) -> None:
     target = zoo.load_folder(folder)
     assert target.name == "encoder@toy#0?reads=12,frozen=1,rate=0.03,batch=16,epochs=4"
     assert target.labels == ("negative", "positive")
+    model: Any = target.model
+    # The digests in the card cover the weights: these are not hashed a second time.
+    assert target.fingerprint == target.card.fingerprint
+    assert "fingerprint" not in vars(model.classifier)
     text = Text.of("the warm film")
     plain, masked = (np.frombuffer(key, np.int32) for key in target.canonical([text, text.mask(1)]))
     assert plain.tolist() == [2, 5 + WORDS.index("the"), 5 + WORDS.index("warm"), plain[3], 3]

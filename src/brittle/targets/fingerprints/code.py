@@ -1,4 +1,4 @@
-"""What a callable does, as text that is the same in every process: its source, else its code."""
+"""The code of a callable as text that is the same in every process: its source, else bytecode."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PLAIN = (str, bytes, bool, int, float, complex, type(None))
 
 
 def code_of(thing: Any) -> str:
-    """Give the source of a function, or of the class of an object or method.
+    """Return the source of a function, or of the class of an object or method.
 
-    With it comes the source of the functions, classes and objects of the same module that it
-    names. Values do not: those that change while it is called would make it another one.
+    It includes the source of the functions, classes and objects of the same module that it names.
+    Values are left out, because a value that changes between calls would change the fingerprint.
     """
     parts: list[str] = []
     _collect(thing, parts, set())
@@ -48,7 +48,7 @@ def _collect(thing: Any, parts: list[str], seen: set[int]) -> None:
 
 
 def _text(thing: FunctionType | type) -> str:
-    # Two lambdas may share a line, which is all the source there is of either.
+    # The source of a lambda is its whole line, which two lambdas may share.
     if thing.__name__ != "<lambda>":
         try:
             return inspect.getsource(thing)
@@ -65,16 +65,16 @@ def _functions(thing: FunctionType | type) -> list[FunctionType]:
 
 
 def _named(function: FunctionType) -> Iterator[Any]:
-    """Find what a function names in its module, and the functions it closes over."""
+    """Yield what a function names in its module, and the functions in its closure."""
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
-        own = value if isinstance(value, FunctionType | type) else type(value)
-        if own.__module__ == function.__module__:
+        definition = value if isinstance(value, FunctionType | type) else type(value)
+        if definition.__module__ == function.__module__:
             yield value
     for cell in function.__closure__ or ():
         try:
             value = cell.cell_contents
-        except ValueError:  # still empty
+        except ValueError:  # the cell is still empty
             continue
         if isinstance(value, FunctionType):
             yield value
@@ -93,11 +93,11 @@ def _code(code: CodeType) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Show a constant; of anything else only the type, for it may show its address."""
+    """Format a constant; of other values only the type, because their repr may be an address."""
     if isinstance(value, PLAIN):
         return repr(value)
     if isinstance(value, tuple | list):
         return f"({', '.join(map(_plain, value))})"
-    if isinstance(value, frozenset):  # in another order in every process
+    if isinstance(value, frozenset):  # its order differs between processes
         return f"{{{', '.join(sorted(map(_plain, value)))}}}"
     return type(value).__qualname__
