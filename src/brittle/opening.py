@@ -79,7 +79,7 @@ def as_target(
     timeout: float = 30.0,
     progress: Callable[[Any], None] | None = None,
 ) -> Classifies:
-    """Make a target of a live object or of a name; a target is returned as it is.
+    """Build a target from a live object or a name; a target is returned as it is.
 
     `scores` declares what comes back where that is not known (prob, logits, single, label), `mask`
     replaces a masked word (default: nothing for a black box, the mask token for a transformers
@@ -91,7 +91,7 @@ def as_target(
 
 
 def open_target(target: Any, options: TargetOptions) -> Classifies:
-    """Make a target of a live object or of a name, with the options of `as_target`."""
+    """Build a target from a live object or a name, with the options of `as_target`."""
     check_kind(options.scores)
     if isinstance(target, str | os.PathLike):
         return _open_named(str(target), options)
@@ -123,29 +123,29 @@ def _open_named(spec: str, options: TargetOptions) -> Classifies:
     raise _not_a_target(repr(spec))
 
 
-def _open_object(thing: Any, options: TargetOptions) -> Classifies:
-    """Make a target of a live object, by its methods."""
-    if isinstance(thing, type):
+def _open_object(obj: Any, options: TargetOptions) -> Classifies:
+    """Build a target from a live object, by its methods."""
+    if isinstance(obj, type):
         raise UsageError(
-            f"Got the class {thing.__name__}. brittle calls nothing to make a target: hand in an "
+            f"Got the class {obj.__name__}. brittle calls nothing to make a target: hand in an "
             "instance, or put one in the module (model = Model()) and name that."
         )
-    if isinstance(thing, HasScores) and hasattr(thing, "labels"):
-        return _check_labels(cast(Classifies, thing), options)
-    if hasattr(thing, "model") and hasattr(thing, "tokenizer"):
+    if isinstance(obj, HasScores) and hasattr(obj, "labels"):
+        return _check_labels(cast(Classifies, obj), options)
+    if hasattr(obj, "model") and hasattr(obj, "tokenizer"):
         from brittle.targets.transformers import classifier
 
         options.refuse("a transformers classifier", "scores")
-        return classifier.of_model(thing.model, thing.tokenizer, **options.transformers)
-    if hasattr(thing, "predict") and (hasattr(thing, "fit") or hasattr(thing, "classes_")):
+        return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
+    if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
         from brittle.targets.sklearn import of_estimator
 
-        return of_estimator(thing, **options.black_box)
-    if callable(thing):
+        return of_estimator(obj, **options.black_box)
+    if callable(obj):
         from brittle.targets.function import of_function
 
-        return of_function(thing, fields=options.fields, **options.black_box)
-    raise _not_a_target(f"a {type(thing).__name__}")
+        return of_function(obj, fields=options.fields, **options.black_box)
+    raise _not_a_target(f"a {type(obj).__name__}")
 
 
 def load_zoo(

@@ -55,9 +55,8 @@ class Function:
             first, second = (format_rounded(self.scores(texts)) for _ in range(2))
         except BrittleError:
             return hash_parts("code", *about)
-        return (
-            hash_parts("scores", *about, first) if first == second else hash_parts("code", *about)
-        )
+        same = first == second
+        return hash_parts("scores", *about, first) if same else hash_parts("code", *about)
 
     def scores(self, items: Sequence[Text]) -> Scores:
         if not items:
@@ -82,7 +81,7 @@ def of_function(
     name: str | None = None,
     fields: Sequence[str] = ("text",),
 ) -> Function:
-    """Make a target of a function; its labels are `labels`, or its own attribute of that name."""
+    """Build a target from a function; its labels are `labels`, or its attribute of that name."""
     name = name or getattr(call, "__qualname__", None) or type(call).__name__
     who = f"The function {name!r}"
     _check_signature(call, who)

@@ -66,7 +66,7 @@ def of_estimator(
     name: str | None = None,
     fingerprint: str | None = None,
 ) -> Estimator:
-    """Make a target of a fitted classifier or pipeline that takes a list of strings.
+    """Build a target from a fitted classifier or pipeline that takes a list of strings.
 
     `fingerprint` is that of the file it was loaded from, if any.
     """

@@ -92,7 +92,7 @@ class _AveragedSgd:
         self.settings = settings
 
     def step(self, ids: NDArray[np.int32], count: Array, sign: Array) -> float:
-        """Make one step on one text; return its loss before the step."""
+        """Do one step on one text; return its loss before the step."""
         penalty = self.settings.penalty
         rate = self.settings.rate / (1 + self.settings.rate * penalty * self.steps)
         margin = sign * (self.scale * (count @ self.weight[ids]) + self.bias)

@@ -121,7 +121,7 @@ def count_parameters(path: Path) -> int:
 
 
 def write_words(path: Path, words: Sequence[str]) -> None:
-    """Write a vocabulary, one word a line."""
+    """Write a vocabulary, one word per line."""
     path.write_text("".join(f"{word}\n" for word in words), "utf-8")
 
 

@@ -23,43 +23,43 @@ ADDRESSES = ("_stop_words_id",)
 Memo = dict[int, tuple[Any, str]]
 
 
-def hash_object(thing: Any) -> str:
+def hash_object(value: Any) -> str:
     """Hash everything that an object holds; raise TypeError or its own error if that fails."""
-    return _hash(thing, {})
+    return _hash(value, {})
 
 
-def _hash(thing: Any, memo: Memo) -> str:
-    if isinstance(thing, PLAIN):
-        return f"{type(thing).__name__} {thing!r}"
-    if isinstance(thing, np.generic | np.ndarray) and not thing.dtype.hasobject:
-        array = np.ascontiguousarray(thing)
-        return hash_parts(str(array.dtype), str(thing.shape), array.tobytes())
-    if id(thing) in memo:
-        return memo[id(thing)][1]
+def _hash(value: Any, memo: Memo) -> str:
+    if isinstance(value, PLAIN):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, np.generic | np.ndarray) and not value.dtype.hasobject:
+        array = np.ascontiguousarray(value)
+        return hash_parts(str(array.dtype), str(value.shape), array.tobytes())
+    if id(value) in memo:
+        return memo[id(value)][1]
     # The memo also holds the object, so that no other object gets its id.
-    memo[id(thing)] = (thing, "again")
-    digest = hash_parts(type(thing).__qualname__, *_parts(thing, memo))
-    memo[id(thing)] = (thing, digest)
+    memo[id(value)] = (value, "again")
+    digest = hash_parts(type(value).__qualname__, *_parts(value, memo))
+    memo[id(value)] = (value, digest)
     return digest
 
 
-def _parts(thing: Any, memo: Memo) -> list[str]:
-    if isinstance(thing, FunctionType | MethodType | BuiltinFunctionType | functools.partial):
-        return [code_of(thing)]
-    if isinstance(thing, type):
-        name = f"{thing.__module__}.{thing.__qualname__}"
-        package = thing.__module__.split(".")[0]
-        return [name] if package in HASHED_BY_NAME else [name, code_of(thing)]
-    if isinstance(thing, np.ndarray):
-        return [str(thing.dtype), str(thing.shape), *_hash_all(thing.ravel().tolist(), memo)]
-    if type(thing) in (list, tuple):
-        return _hash_all(thing, memo)
-    if type(thing) in (set, frozenset):
-        return sorted(_hash_all(thing, memo))
-    if type(thing) is dict:
-        pairs = [pair for pair in thing.items() if pair[0] not in ADDRESSES]
+def _parts(value: Any, memo: Memo) -> list[str]:
+    if isinstance(value, FunctionType | MethodType | BuiltinFunctionType | functools.partial):
+        return [code_of(value)]
+    if isinstance(value, type):
+        name = f"{value.__module__}.{value.__qualname__}"
+        package = value.__module__.split(".")[0]
+        return [name] if package in HASHED_BY_NAME else [name, code_of(value)]
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), str(value.shape), *_hash_all(value.ravel().tolist(), memo)]
+    if type(value) in (list, tuple):
+        return _hash_all(value, memo)
+    if type(value) in (set, frozenset):
+        return sorted(_hash_all(value, memo))
+    if type(value) is dict:
+        pairs = [pair for pair in value.items() if pair[0] not in ADDRESSES]
         return sorted(hash_parts(*_hash_all(pair, memo)) for pair in pairs)
-    reduced = thing.__reduce_ex__(4)
+    reduced = value.__reduce_ex__(4)
     if isinstance(reduced, str):  # the name of a global object
         return [reduced]
     constructor, arguments, *rest = reduced  # then the state, and iterators of items and pairs
@@ -67,5 +67,5 @@ def _parts(thing: Any, memo: Memo) -> list[str]:
     return _hash_all([constructor, arguments, *held], memo)
 
 
-def _hash_all(things: Any, memo: Memo) -> list[str]:
-    return [_hash(thing, memo) for thing in things]
+def _hash_all(values: Any, memo: Memo) -> list[str]:
+    return [_hash(value, memo) for value in values]

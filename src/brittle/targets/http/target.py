@@ -58,7 +58,7 @@ class HttpTarget:
         self.name = name or endpoint.url
         self._who = f"The endpoint {endpoint.url}"
         self.labels = label_names(endpoint.labels, labels, self._who)
-        self._answered_labels = endpoint.labels or self.labels
+        self._answered = endpoint.labels or self.labels  # the labels in its answers
         self.kind = check_kind(scores if scores != "auto" else endpoint.scores)
         self.label_only = self.kind == "label"
         self.mask = mask
@@ -85,7 +85,7 @@ class HttpTarget:
         """Hash the address and the request, without secrets; the model itself is not visible."""
         e = self.endpoint
         request = (e.url, e.method, e.template, e.path, e.label_key, e.score_key)
-        return hash_parts(json.dumps([request, self._answered_labels, self.kind, self.mask]))
+        return hash_parts(json.dumps([request, self._answered, self.kind, self.mask]))
 
     def scores(self, items: Sequence[Text]) -> Scores:
         texts = [render(item, self.mask) for item in items]
@@ -111,8 +111,7 @@ class HttpTarget:
             )
         answers = endpoint.answers(reply, len(texts))
         keys = (endpoint.label_key, endpoint.score_key)
-        labels = self._answered_labels
-        return parse_answers(answers, len(texts), labels, self.kind, self._who, keys)
+        return parse_answers(answers, len(texts), self._answered, self.kind, self._who, keys)
 
     def _ask(self, body: Any, texts: Sequence[Any]) -> bytes:
         """Send a request until it is answered, or until all retries have failed."""
@@ -211,7 +210,7 @@ def load(
     mask: str = "",
     name: str | None = None,
 ) -> HttpTarget:
-    """Make a target of the endpoint that `http:FILE.toml` describes."""
+    """Build the target of the endpoint that `http:FILE.toml` describes."""
     path = Path(spec.removeprefix("http:"))
     if path.suffix != ".toml":
         raise UsageError(

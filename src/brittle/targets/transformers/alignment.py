@@ -91,7 +91,7 @@ def _align(item: Text, tokens: TokenizedText, mask: str) -> Alignment:
     for column in np.flatnonzero(word >= 0).tolist():
         columns[word[column]].append(column)
     positions = tuple(np.flatnonzero(read).tolist())
-    holes = frozenset(n for n, own in enumerate(item.words) if own is HOLE)
+    holes = frozenset(n for n, w in enumerate(item.words) if w is HOLE)
     return Alignment(tokens, word, positions, tuple(map(tuple, columns)), start, stop, holes)
 
 

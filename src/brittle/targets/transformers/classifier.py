@@ -192,7 +192,7 @@ def of_model(
     name: str | None = None,
     device: str = "auto",
 ) -> SequenceClassifier:
-    """Make a target of a live model and its tokenizer; the model keeps its precision.
+    """Build a target from a live model and its tokenizer; the model keeps its precision.
 
     It also keeps its device, unless `device` names another. What changes: it is put in evaluation
     mode; where neither it nor the tokenizer has a padding token, its `config.pad_token_id` becomes

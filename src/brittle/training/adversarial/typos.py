@@ -27,16 +27,13 @@ def with_typos(text: Text, share: float, random: Random) -> Text:
 
 
 def typo_copy(text: Text, method: TypoTraining, seed: int, epoch: int, row: int) -> Text:
-    """Return the copy of text number `row` for an epoch.
-
-    The copy differs between epochs, and is the same again when training is resumed.
-    """
+    """Return the copy of text number `row`: another in each epoch, the same when resumed."""
     return with_typos(text, method.share, Random(f"{seed}:{epoch}:{row}"))
 
 
 def typo_copies(
-    originals: LabelledTexts, method: TypoTraining, seed: int, epoch: int = 0
+    clean: LabelledTexts, method: TypoTraining, seed: int, epoch: int = 0
 ) -> LabelledTexts:
     """Return a copy of every text, with the same labels."""
-    texts = (typo_copy(text, method, seed, epoch, n) for n, text in enumerate(originals.texts))
-    return LabelledTexts(tuple(texts), originals.label)
+    texts = (typo_copy(text, method, seed, epoch, n) for n, text in enumerate(clean.texts))
+    return LabelledTexts(tuple(texts), clean.label)
