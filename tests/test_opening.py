@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 import brittle.targets.zoo.target as zoo
 from brittle import opening
 from brittle.errors import UsageError
-from brittle.opening import as_target
+from brittle.opening import TargetOptions, as_target, open_target
 from brittle.testing import FakeTarget
 
 
@@ -30,7 +32,22 @@ def test_a_target_without_real_names_is_told_which_form_to_use() -> None:
         as_target(FakeTarget(labels=("LABEL_0", "LABEL_1")), labels="neg,pos")
 
 
-def test_wrapping_asks_nothing() -> None:
+def test_the_options_are_the_keyword_arguments() -> None:
+    keywords = list(signature(as_target).parameters.values())[1:]
+    assert {p.name: p.default for p in keywords} == {
+        f.name: f.default for f in fields(TargetOptions)
+    }
+    options = TargetOptions(labels="a,b", scores="single", mask="?", name="half")
+    target: Any = open_target(lambda texts: [0.5] * len(texts), options)
+    assert (target.labels, target.kind, target.mask, target.name) == (
+        ("a", "b"),
+        "single",
+        "?",
+        "half",
+    )
+
+
+def test_opening_asks_nothing() -> None:
     class Counted(FakeTarget):
         @property
         def fingerprint(self) -> str:

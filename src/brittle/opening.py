@@ -1,4 +1,4 @@
-"""From what a user hands in, a live object or a name, to a target."""
+"""Open a target from what a user names or hands in."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
 
 
 @dataclass(frozen=True)
-class Options:
-    """What may be said of a target beside what it is."""
+class TargetOptions:
+    """How a target is opened: the keyword arguments of `as_target`."""
 
     labels: Labels = None
     scores: str = "auto"
@@ -45,14 +45,21 @@ class Options:
 
     @property
     def black_box(self) -> dict[str, Any]:
-        """Give what every adapter of a black box takes; to it a hole reads as nothing at all."""
-        return {"labels": self.labels, "scores": self.scores, "mask": self.mask or ""}
+        """Return the arguments of every black-box adapter; a hole is an empty string to it."""
+        named = {"labels": self.labels, "name": self.name}
+        return named | {"scores": self.scores, "mask": self.mask or ""}
+
+    @property
+    def transformers(self) -> dict[str, Any]:
+        """Return the arguments of the transformers adapter."""
+        named = {"labels": self.labels, "name": self.name}
+        return named | {"mask": self.mask, "device": self.device}
 
     def refuse(self, what: str, *flags: str) -> None:
-        """Refuse flags that would be without effect on this kind of target."""
+        """Refuse flags that would have no effect on this kind of target."""
         for flag in flags:
             value = getattr(self, flag)
-            if value != getattr(Options, flag):
+            if value != getattr(TargetOptions, flag):
                 raise UsageError(
                     f"Got --{flag} {value!r} for {what}, where it is known and cannot be set. "
                     "Leave it out."
@@ -60,7 +67,7 @@ class Options:
 
 
 def as_target(
-    thing: Any,
+    target: Any,
     *,
     labels: Labels = None,
     scores: str = "auto",
@@ -72,25 +79,29 @@ def as_target(
     timeout: float = 30.0,
     progress: Callable[[Any], None] | None = None,
 ) -> Classifies:
-    """Make a target of a live object or of a name; a target is given back as it is.
+    """Build a target from a live object or a name; a target is returned as it is.
 
-    `scores` says what comes back where that is not known (prob, logits, single, label), `mask` how
-    a masked word reads (default: to a black box as nothing at all, to a transformers model as its
-    mask token). `trust` names types a `.skops` file may hold, `timeout` is for one line of a
-    command, `fields` are those of the data, and `progress` hears how the training of a zoo model
-    goes.
+    `scores` declares what comes back where that is not known (prob, logits, single, label), `mask`
+    replaces a masked word (default: nothing for a black box, the mask token for a transformers
+    model). `trust` names types that a `.skops` file may hold, `timeout` is for one line of a
+    command, `fields` are those of the data, and `progress` receives the reports of a training.
     """
-    check_kind(scores)
-    options = Options(labels, scores, mask, name, device, fields, trust, timeout, progress)
-    if isinstance(thing, str | os.PathLike):
-        return _named(str(thing), options)
-    return _live(thing, options)
+    options = TargetOptions(labels, scores, mask, name, device, fields, trust, timeout, progress)
+    return open_target(target, options)
 
 
-def _named(spec: str, options: Options) -> Classifies:
-    for prefix, opened in OPENERS.items():
+def open_target(target: Any, options: TargetOptions) -> Classifies:
+    """Build a target from a live object or a name, with the options of `as_target`."""
+    check_kind(options.scores)
+    if isinstance(target, str | os.PathLike):
+        return _open_named(str(target), options)
+    return _open_object(target, options)
+
+
+def _open_named(spec: str, options: TargetOptions) -> Classifies:
+    for prefix, opener in OPENERS.items():
         if spec.startswith(prefix):
-            return opened(spec, options)
+            return opener(spec, options)
     path = Path(spec)
     if path.suffix in PICKLES:
         raise UsageError(
@@ -99,49 +110,42 @@ def _named(spec: str, options: Options) -> Classifies:
             "your own and name the object: python:module:name."
         )
     if path.suffix == ".skops":
-        return _skops(path, options)
+        return _open_skops(path, options)
     if (path / "model.json").is_file():
-        return _zoo_folder(path, options)
+        return _open_zoo_folder(path, options)
     if (path / "config.json").is_file():
-        return _transformers(spec, options)
+        return _open_transformers(spec, options)
     if spec and path.is_dir():
         raise UsageError(
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
             "model.json (zoo) is in it."
         )
-    raise _strange(repr(spec))
+    raise _not_a_target(repr(spec))
 
 
-def _live(thing: Any, options: Options) -> Classifies:
-    """Make a target of a live object, by what it can do."""
-    if isinstance(thing, type):
+def _open_object(obj: Any, options: TargetOptions) -> Classifies:
+    """Build a target from a live object, by its methods."""
+    if isinstance(obj, type):
         raise UsageError(
-            f"Got the class {thing.__name__}. brittle calls nothing to make a target: hand in an "
+            f"Got the class {obj.__name__}. brittle calls nothing to make a target: hand in an "
             "instance, or put one in the module (model = Model()) and name that."
         )
-    if isinstance(thing, HasScores) and hasattr(thing, "labels"):
-        return _checked(cast(Classifies, thing), options)
-    if hasattr(thing, "model") and hasattr(thing, "tokenizer"):
-        from brittle.targets.transformers import classifier as transformers
+    if isinstance(obj, HasScores) and hasattr(obj, "labels"):
+        return _check_labels(cast(Classifies, obj), options)
+    if hasattr(obj, "model") and hasattr(obj, "tokenizer"):
+        from brittle.targets.transformers import classifier
 
         options.refuse("a transformers classifier", "scores")
-        return transformers.of_model(
-            thing.model,
-            thing.tokenizer,
-            labels=options.labels,
-            mask=options.mask,
-            name=options.name,
-            device=options.device,
-        )
-    if hasattr(thing, "predict") and (hasattr(thing, "fit") or hasattr(thing, "classes_")):
+        return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
+    if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
         from brittle.targets.sklearn import of_estimator
 
-        return of_estimator(thing, name=options.name, **options.black_box)
-    if callable(thing):
+        return of_estimator(obj, **options.black_box)
+    if callable(obj):
         from brittle.targets.function import of_function
 
-        return of_function(thing, name=options.name, fields=options.fields, **options.black_box)
-    raise _strange(f"a {type(thing).__name__}")
+        return of_function(obj, fields=options.fields, **options.black_box)
+    raise _not_a_target(f"a {type(obj).__name__}")
 
 
 def load_zoo(
@@ -167,80 +171,75 @@ def load_zoo(
     wanted = parse(spec, size)
     model = (wanted.source, wanted.data, wanted.seed)
     options |= {"size": wanted.size, "changed": wanted.changed}
-    folder = find_listed(wanted) or training.find(*model, **options)
-    # To attack a model in training takes long, so it is never begun without being asked for.
-    if folder is None and (not train or is_by_attack(wanted.source)):
+    folder = find_listed(wanted)
+    # Training by an attack takes long, so it starts only on the user's explicit command.
+    if folder is None and train and not is_by_attack(wanted.source):
+        folder = training.train(*model, device=device, progress=progress or silent, **options)
+    folder = folder or training.find(*model, **options)
+    if folder is None:
         raise UsageError(
             f"The model {wanted.full_name!r} is not trained yet. Train it with: {wanted.command}"
         )
-    if folder is None:
-        folder = training.train(*model, device=device, progress=progress or silent, **options)
     return load_folder(folder, device=device)
 
 
-def _zoo(spec: str, options: Options) -> Classifies:
+def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     options.refuse("a zoo model", "scores", "mask")
     target = load_zoo(spec, device=options.device, progress=options.progress)
-    return _checked(target, options)
+    return _check_labels(target, options)
 
 
-def _zoo_folder(path: Path, options: Options) -> Classifies:
+def _open_zoo_folder(path: Path, options: TargetOptions) -> Classifies:
     from brittle.targets.zoo import target as zoo
 
     options.refuse("a zoo model", "scores", "mask")
-    return _checked(zoo.load_folder(path, device=options.device), options)
+    return _check_labels(zoo.load_folder(path, device=options.device), options)
 
 
-def _python(spec: str, options: Options) -> Classifies:
+def _open_python(spec: str, options: TargetOptions) -> Classifies:
     from brittle.targets.function import import_target
 
-    return _live(import_target(spec), replace(options, name=options.name or spec))
+    return _open_object(import_target(spec), replace(options, name=options.name or spec))
 
 
-def _http(spec: str, options: Options) -> Classifies:
+def _open_http(spec: str, options: TargetOptions) -> Classifies:
     from brittle.targets.http import target as http
 
-    return http.load(spec, name=options.name, **options.black_box)
+    return http.load(spec, **options.black_box)
 
 
-def _command(spec: str, options: Options) -> Classifies:
+def _open_command(spec: str, options: TargetOptions) -> Classifies:
     from brittle.targets.command.target import Command
 
-    return Command(spec, name=options.name, timeout=options.timeout, **options.black_box)
+    return Command(spec, timeout=options.timeout, **options.black_box)
 
 
-def _transformers(spec: str, options: Options) -> Classifies:
-    from brittle.targets.transformers import classifier as transformers
+def _open_transformers(spec: str, options: TargetOptions) -> Classifies:
+    from brittle.targets.transformers import classifier
 
     options.refuse("a transformers classifier", "scores")
-    return transformers.load(
-        spec,
-        labels=options.labels,
-        mask=options.mask,
-        name=options.name,
-        device=options.device,
-    )
+    return classifier.load(spec, **options.transformers)
 
 
-def _skops(path: Path, options: Options) -> Classifies:
+def _open_skops(path: Path, options: TargetOptions) -> Classifies:
     from brittle.targets.sklearn import load_skops, of_estimator
 
     model, fingerprint = load_skops(path, trust=options.trust)
-    name = options.name or path.stem
-    return of_estimator(model, name=name, fingerprint=fingerprint, **options.black_box)
+    options = replace(options, name=options.name or path.stem)
+    return of_estimator(model, fingerprint=fingerprint, **options.black_box)
 
 
-OPENERS: dict[str, Callable[[str, Options], Classifies]] = {
-    "zoo:": _zoo,
-    "python:": _python,
-    "http:": _http,
-    "cmd:": _command,
-    "hf:": _transformers,
+OPENERS: dict[str, Callable[[str, TargetOptions], Classifies]] = {
+    "zoo:": _open_zoo,
+    "python:": _open_python,
+    "http:": _open_http,
+    "cmd:": _open_command,
+    "hf:": _open_transformers,
 }
 
 
-def _checked(target: Classifies, options: Options) -> Classifies:
-    """Check `labels` against a target that has names already."""
+def _check_labels(target: Classifies, options: TargetOptions) -> Classifies:
+    """Check the option `labels` against a target that names its labels itself."""
     who = f"The target {target.name!r}"
     if label_names(target.labels, options.labels, who) != tuple(target.labels):
         raise UsageError(
@@ -250,7 +249,7 @@ def _checked(target: Classifies, options: Options) -> Classifies:
     return target
 
 
-def _strange(got: str) -> UsageError:
+def _not_a_target(got: str) -> UsageError:
     return UsageError(
         f"Got the target {got}, which is no file, no folder and no kind of target. Expected one "
         f"of:\n{EXAMPLES}or, in Python, a live pipeline, function or target."

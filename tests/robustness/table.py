@@ -1,4 +1,4 @@
-"""The table of bad input: what goes in, what comes out, and the check that it does.
+"""The table of bad input: each row is an input, its documented outcome, and a check of it.
 
 The rows of docs/robustness.md are these rows, word for word.
 """
@@ -25,7 +25,7 @@ WEIGHTS = {"good": 2.0, "great": 2.0, "wonderful": 1.0, "bad": -2.0, "dull": -1.
 
 @dataclass(frozen=True)
 class Row:
-    """One kind of bad input, the documented outcome, and what checks it."""
+    """One kind of bad input, its documented outcome, and the check."""
 
     what: str
     outcome: str
@@ -37,28 +37,28 @@ TABLE: list[Row] = []
 
 
 def row(what: str, outcome: str, *, slow: bool = False) -> Callable[[Check], Check]:
-    """Enter a check into the table."""
+    """Add a check to the table."""
 
-    def entered(check: Check) -> Check:
+    def add(check: Check) -> Check:
         TABLE.append(Row(what, outcome, check, slow))
         return check
 
-    return entered
+    return add
 
 
 def attacked(folder: Path, *examples: Any, target: Any = None, **settings: Any) -> list[Result]:
-    """Attack examples with pwws in this process, and give the rows."""
-    chosen = FakeTarget(WEIGHTS) if target is None else target
-    return brittle.attack(chosen, list(examples), "pwws", folder=folder, **settings).results()
+    """Attack examples with pwws in this process; return the rows."""
+    target = FakeTarget(WEIGHTS) if target is None else target
+    return brittle.attack(target, list(examples), "pwws", folder=folder, **settings).results()
 
 
 def contents(folder: Path, name: str) -> tuple[list[Any], list[Any]]:
-    """Give all results and all steps of a run, as comparable rows."""
+    """Return all results and all steps of a run, as comparable rows."""
     run = Run(folder / f"{name}.sqlite")
     return [astuple(result) for result in run.results()], [astuple(s) for s in run.steps()]
 
 
-# The command line as a process, where signals, limits and exit codes are real.
+# The command line as a process, with real signals, limits and exit codes.
 
 MODEL = """
 import hashlib, math, os, time
@@ -83,8 +83,8 @@ WORDS = (
 )
 
 
-def workplace(folder: Path, count: int) -> Path:
-    """Write a model and so many unlabelled texts into a folder."""
+def write_workspace(folder: Path, count: int) -> Path:
+    """Write a model and `count` unlabelled texts to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.py").write_text(MODEL)
     texts = [" ".join(WORDS[(i * k) % 16] for k in range(1, 4)) + f" {i}" for i in range(count)]
@@ -96,14 +96,14 @@ ATTACK = ("attack", "python:model:classify", "pwws", "--data", "texts.csv", "--n
 
 
 def argv(*words: str) -> list[str]:
-    """Write a command line that works without the script on the path."""
+    """Return a command line that works without the script on the path."""
     return [sys.executable, "-m", "brittle.cli", *words]
 
 
 def command(
     folder: Path, *words: str, env: dict[str, str] | None = None, **settings: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder and wait for it, a minute at most."""
+    """Run a command in a folder and wait for it, at most a minute."""
     return subprocess.run(
         argv(*words),
         cwd=folder,
@@ -115,18 +115,18 @@ def command(
     )
 
 
-def equal_to_fresh(place: Path, fresh: Path, count: int) -> None:
-    """Check that a run that was stopped goes on to what an undisturbed one gives."""
-    assert command(place, *ATTACK, "--quiet").returncode == 0
-    assert command(workplace(fresh, count), *ATTACK, "--quiet").returncode == 0
-    assert contents(place / "runs", "run") == contents(fresh / "runs", "run")
+def equal_to_fresh(workspace: Path, fresh: Path, count: int) -> None:
+    """Check that a stopped run, when resumed, has the rows of an undisturbed one."""
+    assert command(workspace, *ATTACK, "--quiet").returncode == 0
+    assert command(write_workspace(fresh, count), *ATTACK, "--quiet").returncode == 0
+    assert contents(workspace / "runs", "run") == contents(fresh / "runs", "run")
 
 
 @contextmanager
 def started(
     folder: Path, *words: str, env: dict[str, str] | None = None
 ) -> Iterator[subprocess.Popen[str]]:
-    """Start a command in a folder; what is left of it at the end is killed."""
+    """Start a command in a folder; kill it at the end if it still runs."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(
         argv(*words), cwd=folder, env=os.environ | (env or {}), text=True, **pipes

@@ -17,7 +17,15 @@ from brittle.errors import TargetDown, UsageError
 from brittle.opening import as_target
 from brittle.testing import FakeTarget
 from brittle.text import Text
-from robustness.table import ATTACK, WEIGHTS, attacked, command, equal_to_fresh, row, workplace
+from robustness.table import (
+    ATTACK,
+    WEIGHTS,
+    attacked,
+    command,
+    equal_to_fresh,
+    row,
+    write_workspace,
+)
 
 LABELS = ["negative", "positive"]
 EXAMPLES = [("a good film", "positive"), ("a good story", "positive"), ("a great plot", "positive")]
@@ -27,15 +35,15 @@ def good(texts: list[str]) -> list[list[float]]:
     return [list(row) for row in FakeTarget(WEIGHTS).scores([Text.of(text) for text in texts])]
 
 
-def down(folder: Path, function: Any, match: str) -> None:
-    """Check that a function which never answers well ends the run, and says why."""
+def check_down(folder: Path, function: Any, match: str) -> None:
+    """Check that a function which never answers correctly ends the run with a reason."""
     with pytest.raises(TargetDown, match=match) as stopped:
         attacked(folder, *EXAMPLES, target=function, labels=LABELS)
     assert stopped.value.exit_code == 3
 
 
-def on_some(folder: Path, function: Any, match: str) -> None:
-    """Check that a function which fails on “great” costs only that case."""
+def check_error_on_some(folder: Path, function: Any, match: str) -> None:
+    """Check that only its own case fails if a function fails on “great”."""
     *others, failed = attacked(folder, *EXAMPLES, target=function, labels=LABELS, name="some")
     assert failed.status == "error" and match in failed.reason and failed.original == "a great plot"
     *expected, _ = attacked(folder, *EXAMPLES, target=good, labels=LABELS, name="good")
@@ -50,7 +58,7 @@ def raises(folder: Path) -> None:
     def broken(texts: list[str]) -> Any:
         raise RuntimeError("no weights")
 
-    down(folder, broken, "RuntimeError: no weights")
+    check_down(folder, broken, "RuntimeError: no weights")
 
 
 @row("a target that raises on some texts", "`error` with the reason for their cases alone")
@@ -60,7 +68,7 @@ def raises_on_some(folder: Path) -> None:
             raise RuntimeError("too great")
         return good(texts)
 
-    on_some(folder, picky, "RuntimeError: too great")
+    check_error_on_some(folder, picky, "RuntimeError: too great")
 
 
 @row("errors without end", "exit 3 after 25 in a row; `--retry-errors` attacks them again")
@@ -90,21 +98,21 @@ def errors_without_end(folder: Path) -> None:
 
 @row("a target that hangs, in the process", "exit 3 after `--watchdog` seconds; resumes", slow=True)
 def hangs(folder: Path) -> None:
-    place = workplace(folder / "hung", 160)
+    workspace = write_workspace(folder / "hung", 160)
     start = time.monotonic()
-    done = command(place, *ATTACK, "--watchdog", "2", env={"HANG_ON": "150"})
-    assert done.returncode == 3 and "seems to hang" in done.stderr, done.stderr
-    assert "Resume with: brittle attack python:model:classify" in done.stderr
+    ended = command(workspace, *ATTACK, "--watchdog", "2", env={"HANG_ON": "150"})
+    assert ended.returncode == 3 and "seems to hang" in ended.stderr, ended.stderr
+    assert "Resume with: brittle attack python:model:classify" in ended.stderr
     assert time.monotonic() - start < 30
-    assert 0 < len(brittle.open_run("run", place / "runs").results()) < 160
-    equal_to_fresh(place, folder / "fresh", 160)
+    assert 0 < len(brittle.open_run("run", workspace / "runs").results()) < 160
+    equal_to_fresh(workspace, folder / "fresh", 160)
 
 
 @row("a function that hangs at once", "exit 3 after `--watchdog` seconds")
 def hangs_at_once(folder: Path) -> None:
-    place = workplace(folder, 2)
-    done = command(place, *ATTACK, "--watchdog", "0.5", env={"HANG_ON": "film"})
-    assert done.returncode == 3 and "seems to hang" in done.stderr, done.stderr
+    workspace = write_workspace(folder, 2)
+    ended = command(workspace, *ATTACK, "--watchdog", "0.5", env={"HANG_ON": "film"})
+    assert ended.returncode == 3 and "seems to hang" in ended.stderr, ended.stderr
 
 
 @row("an endpoint that hangs", "exit 3 after `timeout` and `retries` of its TOML file; resumes")
@@ -120,12 +128,12 @@ def endpoint_hangs(folder: Path) -> None:
                 mended.wait(20)
             self.send_response(200)
             self.end_headers()
-            # Nobody may listen any more: who asked has given up.
+            # The client may have given up.
             with contextlib.suppress(OSError):
                 self.wfile.write(json.dumps(good([text])[0]).encode())
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -161,31 +169,33 @@ def program_hangs(folder: Path) -> None:
 
 @row("scores that are NaN", "`error` for their cases; exit 3 if there is nothing else")
 def nan(folder: Path) -> None:
-    down(folder, lambda texts: [[float("nan")] * 2 for _ in texts], "not finite")
+    check_down(folder, lambda texts: [[float("nan")] * 2 for _ in texts], "not finite")
 
     def sometimes(texts: list[str]) -> Any:
         hit = ["great" in text for text in texts]
         return [[float("nan")] * 2 if h else row for h, row in zip(hit, good(texts))]
 
-    on_some(folder, sometimes, "not finite")
+    check_error_on_some(folder, sometimes, "not finite")
 
 
 @row("too few or too many rows", "the same, with the number of rows got and expected")
 def too_few(folder: Path) -> None:
-    down(folder, lambda texts: good(texts)[1:], "gave 0 answers for 1 texts")
-    down(folder, lambda texts: good([*texts, "more"]), "gave 2 answers for 1 texts")
+    check_down(folder, lambda texts: good(texts)[1:], "gave 0 answers for 1 texts")
+    check_down(folder, lambda texts: good([*texts, "more"]), "gave 2 answers for 1 texts")
 
     def merges(texts: list[str]) -> Any:
         return good([text for text in texts if "great" not in text])
 
-    on_some(folder, merges, "gave 0 answers for 1 texts")
+    check_error_on_some(folder, merges, "gave 0 answers for 1 texts")
 
 
 @row("rows of another width, or other labels", "the same, with the labels expected")
 def other_classes(folder: Path) -> None:
-    down(folder, lambda texts: [[0.2, 0.3, 0.5] for _ in texts], r"\(1, 3\).*negative, positive")
-    down(folder, lambda texts: ["spam" for _ in texts], "'spam'. Expected one of: negative")
-    down(folder, lambda texts: None, "gave None")
+    check_down(
+        folder, lambda texts: [[0.2, 0.3, 0.5] for _ in texts], r"\(1, 3\).*negative, positive"
+    )
+    check_down(folder, lambda texts: ["spam" for _ in texts], "'spam'. Expected one of: negative")
+    check_down(folder, lambda texts: None, "gave None")
 
     def sometimes(texts: list[str]) -> Any:
         names = [LABELS[int(row[1] > row[0])] for row in good(texts)]
@@ -201,13 +211,13 @@ def broken_object(folder: Path) -> None:
         def scores(self, items: Any) -> Any:
             return super().scores(items)[:, :1]
 
-    down(folder, Narrow(WEIGHTS), r"shape \(1, 1\) for 1 texts")
+    check_down(folder, Narrow(WEIGHTS), r"shape \(1, 1\) for 1 texts")
 
     class Nan(FakeTarget):
         def scores(self, items: Any) -> Any:
             return super().scores(items) * float("nan")
 
-    down(folder, Nan(WEIGHTS), "not finite")
+    check_down(folder, Nan(WEIGHTS), "not finite")
 
 
 @row("scores that are no probabilities", "exit 2, naming `--scores`; on some texts only: `error`")
@@ -215,18 +225,18 @@ def no_probabilities(folder: Path) -> None:
     def logits(texts: list[str]) -> Any:
         return [[-3.0, 2.0 + len(text)] for text in texts]
 
-    for function, told in (
+    for function, message in (
         (logits, "--scores logits"),
         (lambda t: [0.5] * len(t), "--scores single"),
     ):
-        with pytest.raises(UsageError, match=told):
+        with pytest.raises(UsageError, match=message):
             attacked(folder, *EXAMPLES, target=function, labels=LABELS)
 
     def sometimes(texts: list[str]) -> Any:
         hit = ["great" in text for text in texts]
         return [[0.0, 0.0] if h else row for h, row in zip(hit, good(texts))]
 
-    on_some(folder, sometimes, "not probabilities, for example [0, 0]")
+    check_error_on_some(folder, sometimes, "not probabilities, for example [0, 0]")
 
 
 @row("a function that ends the program", "exit 3 instead")
@@ -234,4 +244,4 @@ def ends_the_program(folder: Path) -> None:
     def leaves(texts: list[str]) -> Any:
         raise SystemExit(0)
 
-    down(folder, leaves, r"SystemExit\(0\)")
+    check_down(folder, leaves, r"SystemExit\(0\)")

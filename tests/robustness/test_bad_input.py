@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from robustness import places, targets, texts, white_box
+from robustness import environment, targets, texts, white_box
 from robustness.table import TABLE, Check, Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "robustness.md"
 
 
-def named(r: Row) -> str:
-    """Name a check by its file and what goes in, so that those of one file can be chosen."""
+def check_name(r: Row) -> str:
+    """Name a check by its file and its input, so that the checks of one file can be selected."""
     return f"{r.check.__module__.rpartition('.')[2]}: {r.what}"
 
 
 @pytest.mark.parametrize(
     "check",
-    [pytest.param(r.check, id=named(r), marks=[pytest.mark.slow] * r.slow) for r in TABLE],
+    [pytest.param(r.check, id=check_name(r), marks=[pytest.mark.slow] * r.slow) for r in TABLE],
 )
 def test_bad_input(check: Check, tmp_path: Path) -> None:
     check(tmp_path)
@@ -34,5 +34,5 @@ def test_every_row_stands_in_the_page() -> None:
 
 
 def test_all_rows_are_there() -> None:
-    assert all(module.__doc__ for module in (texts, targets, places, white_box))
+    assert all(module.__doc__ for module in (texts, targets, environment, white_box))
     assert len({r.what for r in TABLE}) == len(TABLE)

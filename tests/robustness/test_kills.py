@@ -1,4 +1,4 @@
-"""Killed at any moment, a run resumes: nothing lost, nothing paid for twice beyond what flew."""
+"""A run killed at any moment resumes: nothing is lost, and few questions are asked twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KILLS = 10
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the benchmark measures with ten kills instead of a hundred."""
+    """The results of the benchmark with ten kills instead of a hundred."""
     out = tmp_path_factory.mktemp("kills") / "kills.json"
     argv = [sys.executable, str(SCRIPT), "--kills", str(KILLS), "--json", str(out)]
     done = subprocess.run(argv, capture_output=True, text=True)

@@ -20,7 +20,7 @@ from brittle.text import Text
 
 @dataclass(frozen=True)
 class Counted:
-    """Ask a few rounds of as many copies as there are words, and count who is at it."""
+    """Ask for as many copies as there are words, and count the searches at work."""
 
     at_work: list[int]
     asks: ClassVar[tuple[type[Ask[Any]], ...]] = (Probe,)
@@ -33,10 +33,10 @@ class Counted:
 
 
 @pytest.mark.parametrize(
-    ("words", "count", "most"),
+    ("words", "count", "limit"),
     [(4, 99, 96), (60, 99, 96), (250, 40, 27), (700, 12, 9), (2048, 3, 1)],
 )
-def test_the_longer_the_texts_the_fewer_at_a_time(words: int, count: int, most: int) -> None:
+def test_the_longer_the_texts_the_fewer_at_a_time(words: int, count: int, limit: int) -> None:
     cases = [Case(str(i), Text.of(f"good{i} " * words), 1) for i in range(count)]
     target = FakeTarget({f"good{i}": 1.0 for i in range(count)})
     attack = Counted([0])
@@ -44,15 +44,15 @@ def test_the_longer_the_texts_the_fewer_at_a_time(words: int, count: int, most: 
     ended = [o for outcomes in Engine(attack, Untargeted(), broker).run(cases) for o in outcomes]
     broker.close()
     assert {outcome.status for outcome in ended} == {"held"} and len(ended) == len(cases)
-    assert 0.5 * most <= max(attack.at_work) <= most
+    assert 0.5 * limit <= max(attack.at_work) <= limit
 
 
 def test_the_cache_is_bounded_by_bytes_too() -> None:
     cache = Cache(1000)
     for i in range(50):
         cache.keep({str(i).encode() + b"x" * 100_000: i})
-    kept = sum(map(len, [*cache.young, *cache.old]))
-    assert 1_000_000 <= kept <= 2 * 1024 * 1000
+    kept_bytes = sum(map(len, [*cache.young, *cache.old]))
+    assert 1_000_000 <= kept_bytes <= 2 * 1024 * 1000
     newest = b"49" + b"x" * 100_000
     assert cache.find([newest]) == {newest: 49}
 

@@ -15,8 +15,8 @@ from brittle.testing import FakeTarget
 from robustness.table import WEIGHTS, attacked, row
 
 
-def own(folder: Path, words: dict[str, list[str]]) -> dict[str, Any]:
-    """Settings that let pwws swap these words for those."""
+def candidates(folder: Path, words: dict[str, list[str]]) -> dict[str, Any]:
+    """Return settings with which pwws swaps these words for those."""
     path = folder / "candidates.json"
     path.write_text(json.dumps(words))
     return {"candidates": str(path)}
@@ -61,15 +61,17 @@ def emoji(folder: Path) -> None:
 def right_to_left(folder: Path) -> None:
     target = FakeTarget({"جيد": 2.0, "سيئ": -2.0})
     text = "\u200fفيلم جيد، جدا\u200f"
-    (result,) = attacked(folder, (text, "positive"), target=target, **own(folder, {"جيد": ["سيئ"]}))
+    (result,) = attacked(
+        folder, (text, "positive"), target=target, **candidates(folder, {"جيد": ["سيئ"]})
+    )
     assert result.status == "broken" and result.adversarial == text.replace("جيد", "سيئ")
 
 
 @row("combining marks", "a mark belongs to the letter before it and is swapped with its word")
 def combining(folder: Path) -> None:
     target = FakeTarget({"bue\u0301no": 2.0, "malo": -2.0})
-    given = own(folder, {"bue\u0301no": ["malo"]})
-    (result,) = attacked(folder, ("muy bue\u0301no.", "positive"), target=target, **given)
+    settings = candidates(folder, {"bue\u0301no": ["malo"]})
+    (result,) = attacked(folder, ("muy bue\u0301no.", "positive"), target=target, **settings)
     assert result.words == 2 and result.adversarial == "muy malo."
 
 

@@ -1,4 +1,4 @@
-"""Attacks that look inside a model, models that cannot be trained, and weights that do not fit."""
+"""White-box attacks, models that cannot be trained, and weights that do not fit."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from brittle.training import train_on
 from brittle.training.splits import load_splits
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
-from robustness.table import row, workplace
+from robustness.table import row, write_workspace
 
 GOOD, BAD = ("lovely", "warm", "funny", "great"), ("dull", "cold", "awful", "weak")
 OTHER = ("the", "film", "plot", "and", "its", "cast", "is", "with")
 GRADIENTS = ("hotflip", "hotflip-words", "jsma")
 ANY = {"hotflip-words": ("--cosine", "0", "--no-same-tag", "--no-other-lexeme", "--stop-words")}
-"""Flags with which an attack takes any word for another."""
+"""Flags with which an attack may swap a word for any other."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """A folder in which commands are called, with a cache of models of its own."""
+class Workspace:
+    """A folder for commands, with its own cache of models."""
 
     folder: Path
 
     def call(self, *words: str) -> tuple[int, str]:
-        """Call a command; gives its exit code, and what it said of what went wrong."""
+        """Call a command; return its exit code and its stderr."""
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             code = main([*words, "--quiet"])
@@ -50,7 +50,7 @@ class Place:
         return name
 
     def reviews(self, count: int = 80) -> str:
-        """Write reviews that are easily told apart, labelled."""
+        """Write labelled reviews that are easy to classify."""
         random, lines = Random(0), ["text,label"]
         for n in range(count):
             words = [
@@ -62,37 +62,37 @@ class Place:
         return self.file("reviews.csv", *lines)
 
     def trained(self, model: str, **changed: Any) -> str:
-        """Train a small model on the reviews; gives its folder."""
+        """Train a small model on the reviews; return its folder."""
         settings = grid.settings(grid.design(model), "tiny", **changed)
-        sides = load_splits(self.reviews())
-        return str(train_on(model, sides, size="tiny", settings=settings))
+        splits = load_splits(self.reviews())
+        return str(train_on(model, splits, size="tiny", settings=settings))
 
     def attacked(
         self, target: str, attack: str, *texts: str, more: tuple[str, ...] = ()
     ) -> list[Result]:
-        """Attack texts, unlabelled, by the command line; gives the rows."""
+        """Attack unlabelled texts by the command line; return the rows."""
         data = self.file("texts.csv", "text", *texts)
-        code, told = self.call(
+        code, stderr = self.call(
             "attack", target, attack, "--data", data, "--name", attack, "--new", *more
         )
-        assert code == 0, told
+        assert code == 0, stderr
         return brittle.open_run(attack, "runs").results()
 
 
 @contextmanager
-def position(folder: Path) -> Iterator[Place]:
-    """Go to a folder, with a cache of models of its own."""
+def workspace(folder: Path) -> Iterator[Workspace]:
+    """Change to a folder, with its own cache of models."""
     pytest.importorskip("torch")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.syspath_prepend(folder)
         patch.setenv("BRITTLE_CACHE", str(folder / "cache"))
-        yield Place(folder)
+        yield Workspace(folder)
 
 
 @contextmanager
 def asked() -> Iterator[set[str]]:
-    """Write down every text that a model of the zoo is asked to score."""
+    """Record every text that a model of the zoo is asked to score."""
     texts: set[str] = set()
     real = ZooTarget.canonical
 
@@ -110,20 +110,20 @@ def asked() -> Iterator[set[str]]:
     "exit 2 before anything is asked: “asks for flips, but target … offers only scores”",
 )
 def no_gradients(folder: Path) -> None:
-    with position(workplace(folder, 3)) as here:
+    with workspace(write_workspace(folder, 3)) as here:
         bayes = here.trained("naive-bayes")
         for target in ("python:model:classify", bayes):
             for attack in GRADIENTS:
-                code, told = here.call("attack", target, attack, "--data", "texts.csv")
-                assert code == 2 and f"Attack '{attack}' asks for flips, but target" in told
-                assert "offers only scores" in told and "such as pwws" in told
+                code, stderr = here.call("attack", target, attack, "--data", "texts.csv")
+                assert code == 2 and f"Attack '{attack}' asks for flips, but target" in stderr
+                assert "offers only scores" in stderr and "such as pwws" in stderr
         assert not list(folder.glob("runs/*.sqlite"))
 
 
 @row("a text longer than the model reads", "edited only where it is read")
 def long_text(folder: Path) -> None:
     text = "the warm film and its cast is funny with lovely great plot and cast"
-    with position(folder) as here, asked() as texts:
+    with workspace(folder) as here, asked() as texts:
         for model, attacks in (
             ("CharCNN-LSTM", ("hotflip", "key", "key-any")),
             ("LSTM-W-Random-1", ("hotflip-words", "jsma")),
@@ -133,21 +133,23 @@ def long_text(folder: Path) -> None:
                 (result,) = here.attacked(target, attack, text, more=ANY.get(attack, ()))
                 assert result.status in ("broken", "held") and result.edits
                 assert result.adversarial in texts
-    # Of an edit that is not read nothing would come, so that no row would show it.
-    assert len(texts) > 20 and {told.split(" ", 5)[5] for told in texts} == {text.split(" ", 5)[5]}
+    # An edit that is not read changes no score, so that no row would show it.
+    assert len(texts) > 20 and {asked.split(" ", 5)[5] for asked in texts} == {
+        text.split(" ", 5)[5]
+    }
 
 
 @row("a word longer than the model spells out", "edited only among the letters that are read")
 def long_word(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         target = here.trained("CharCNN-LSTM", spelling=6)
         word = "warmhearted" * 4
-        # A delete draws the next letter into what is read, and the next edit may be of that one.
-        for kinds, drawn in (("flip", 0), ("flip,insert,delete", 3)):
+        # After a delete the next letter is read, and the next edit may change that one.
+        for kinds, added in (("flip", 0), ("flip,insert,delete", 3)):
             more = ("--share", "0.08", "--kinds", kinds)
             (result,) = here.attacked(target, "hotflip", word, more=more)
             assert result.adversarial is not None and result.adversarial != word
-            assert result.adversarial.endswith(word[6 + drawn :])
+            assert result.adversarial.endswith(word[6 + added :])
 
 
 @row(
@@ -155,14 +157,14 @@ def long_word(folder: Path) -> None:
     "read as one and the same strange one; what is put in is of the alphabet",
 )
 def strange_characters(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         target = here.trained("CharCNN-LSTM")
         alphabet = set(folders.load_words(Path(target) / folders.ALPHABET_FILE))
         texts = ("größte вещь 映画 warm", "ÆØÅ ßßß ïïï", "映画", "film 🎬 warm")
         for text, result in zip(texts, here.attacked(target, "hotflip", *texts)):
             assert result.status in ("broken", "held") and result.original == text
             assert set(result.adversarial or "") <= set(text) | alphabet
-        # Two characters outside it are one to the model, so that neither becomes the other.
+        # The model cannot distinguish two characters outside its alphabet.
         scores = [r.confidence for r in here.attacked(target, "hotflip", "映 warm", "画 warm")]
         assert scores[0] == scores[1]
 
@@ -171,7 +173,7 @@ def strange_characters(folder: Path) -> None:
     "words that the model all does not know", "attacked like any other; known ones take their place"
 )
 def unknown_words(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         target = here.trained("LSTM-W-Random-1")
         known = set(folders.load_words(Path(target) / folders.VOCABULARY_FILE))
         edits = []
@@ -184,7 +186,7 @@ def unknown_words(folder: Path) -> None:
 
 @row("a text in which nothing is read", "`skipped`, “nothing to edit”, by every attack")
 def nothing_read(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         for model, attacks in (("CharCNN-LSTM", ("hotflip",)), ("LSTM-W-Random-1", GRADIENTS[1:])):
             target = here.trained(model)
             for attack in attacks:
@@ -194,12 +196,12 @@ def nothing_read(folder: Path) -> None:
 
 @row("training on words none of which comes twice", "exit 2: there is nothing to learn from")
 def empty_vocabulary(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         lines = [f"w{n}a w{n}b,{('negative', 'positive')[n % 2]}" for n in range(40)]
         data = here.file("rare.csv", "text,label", *lines)
         for model in ("LSTM-W-Random-1", "CharCNN-LSTM"):
-            code, told = here.call("train", model, "--data", data, "--size", "tiny")
-            assert code == 2 and "No word occurs 2 times or more" in told and "--text" in told
+            code, stderr = here.call("train", model, "--data", data, "--size", "tiny")
+            assert code == 2 and "No word occurs 2 times or more" in stderr and "--text" in stderr
         assert not [
             path for path in (folder / "cache").rglob("*") if path.is_dir() and "@" in path.name
         ]
@@ -207,11 +209,11 @@ def empty_vocabulary(folder: Path) -> None:
 
 @row("training on one class", "exit 2: at least two are needed")
 def one_class(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         lines = [f"a warm film {n},positive" for n in range(30)]
         data = here.file("happy.csv", "text,label", *lines)
-        code, told = here.call("train", "CharCNN-LSTM", "--data", data, "--size", "tiny")
-        assert code == 2 and "one class, 'positive'" in told and "at least two classes" in told
+        code, stderr = here.call("train", "CharCNN-LSTM", "--data", data, "--size", "tiny")
+        assert code == 2 and "one class, 'positive'" in stderr and "at least two classes" in stderr
 
 
 @row(
@@ -223,23 +225,23 @@ def lost_loss(folder: Path) -> None:
 
     real, calls = torch.nn.functional.cross_entropy, 0
 
-    def rotten(*args: Any, **given: Any) -> Any:
+    def broken_loss(*args: Any, **keywords: Any) -> Any:
         nonlocal calls
         calls += 1
-        return real(*args, **given) * (float("nan") if calls > first else 1.0)
+        return real(*args, **keywords) * (float("nan") if calls > first else 1.0)
 
-    with position(folder) as here, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.nn.functional, "cross_entropy", rotten)
+    with workspace(folder) as here, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.functional, "cross_entropy", broken_loss)
         words = ("train", "CharCNN-LSTM", "--data", here.reviews(), "--size", "tiny")
         # 72 of the 80 reviews are learnt from, in 9 steps of 8.
         for first, where in ((3, "epoch 1, step 4"), (10, "epoch 2, step 2")):
             calls = 0
-            code, told = here.call(*words, "--seed", str(first))
-            assert code != 0 and f"the loss is nan in {where}" in told and "--seed" in told
-            assert ("No epoch was whole" in told) == (first == 3)
+            code, stderr = here.call(*words, "--seed", str(first))
+            assert code != 0 and f"the loss is nan in {where}" in stderr and "--seed" in stderr
+            assert ("No epoch was whole" in stderr) == (first == 3)
         (kept,) = (folder / "cache" / "models").glob("*.kept")
-        assert str(kept) in told
-    with position(folder) as here:
+        assert str(kept) in stderr
+    with workspace(folder) as here:
         (result,) = here.attacked(str(kept), "hotflip", "the warm film")
         assert result.status in ("broken", "held")
 
@@ -248,7 +250,7 @@ def lost_loss(folder: Path) -> None:
     "weights that are damaged, missing, or another model's", "exit 2, with the file and the remedy"
 )
 def foreign_weights(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         path = Path(here.trained("CharCNN-LSTM"))
         weights, card = path / folders.WEIGHTS_FILE, folders.load_card(path)
         attack = ("attack", str(path), "hotflip", "--data", here.file("texts.csv", "text", "warm"))
@@ -256,43 +258,43 @@ def foreign_weights(folder: Path) -> None:
         other = Path(here.trained("LSTM-W-Random-1")) / folders.WEIGHTS_FILE
         for content in (good[: len(good) // 2], good[:-1] + b"\xff", other.read_bytes(), b""):
             weights.write_bytes(content)
-            code, told = here.call(*attack)
-            assert code == 2 and "damaged or not this model's" in told and "--force" in told
-        # The card may have been changed with it, so that only the content can tell.
+            code, stderr = here.call(*attack)
+            assert code == 2 and "damaged or not this model's" in stderr and "--force" in stderr
+        # If the card was changed too, only the content can show it.
         for content, match in ((other.read_bytes(), "do not fit"), (b"PK\x03\x04", "safetensors")):
             weights.write_bytes(content)
             folders.write_card(path, card, "")
-            code, told = here.call(*attack)
-            assert code == 2 and match in told and "--force" in told
+            code, stderr = here.call(*attack)
+            assert code == 2 and match in stderr and "--force" in stderr
         weights.unlink()
-        code, told = here.call(*attack)
-        assert code == 2 and "incomplete" in told
+        code, stderr = here.call(*attack)
+        assert code == 2 and "incomplete" in stderr
         assert not list(folder.glob("runs/*.sqlite"))
 
 
 @row("weights that hold NaN", "exit 3: the target answers nothing but NaN")
 def rotten_weights(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         path = Path(here.trained("CharCNN-LSTM"))
         card, tensors = folders.load_card(path), folders.load_tensors(path / folders.WEIGHTS_FILE)
         tensors["head.bias"] = np.full_like(tensors["head.bias"], np.nan)
         folders.write_tensors(path / folders.WEIGHTS_FILE, tensors)
         folders.write_card(path, card, "")
         data = here.file("texts.csv", "text", "the warm film")
-        code, told = here.call("attack", str(path), "hotflip", "--data", data)
-        assert code == 3 and "not finite" in told
+        code, stderr = here.call("attack", str(path), "hotflip", "--data", data)
+        assert code == 3 and "not finite" in stderr
 
 
 @row("a model card that was edited", "exit 2: it does not fit the weights")
 def edited_card(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         path = Path(here.trained("CharCNN-LSTM"))
         content = json.loads((path / folders.CARD_FILE).read_text())
         content["settings"]["hidden"] += 1
         (path / folders.CARD_FILE).write_text(json.dumps(content))
         data = here.file("texts.csv", "text", "the warm film")
-        code, told = here.call("attack", str(path), "hotflip", "--data", data)
-        assert code == 2 and "do not fit" in told
+        code, stderr = here.call("attack", str(path), "hotflip", "--data", data)
+        assert code == 2 and "do not fit" in stderr
 
 
 @row(
@@ -300,7 +302,7 @@ def edited_card(folder: Path) -> None:
     "exit 2, with what was probably meant",
 )
 def not_in_the_grid(folder: Path) -> None:
-    with position(folder) as here:
+    with workspace(folder) as here:
         data, model = here.reviews(), here.trained("CharCNN-LSTM")
         for words, meant in (
             (("train", "CharCNN-LSTN", "--data", data), "CharCNN-LSTM"),
@@ -314,5 +316,5 @@ def not_in_the_grid(folder: Path) -> None:
             (("attack", model, "hotflip", "--kinds", "flips", "--data", data), "flip"),
             (("attack", model, "hotflap", "--data", data), "hotflip"),
         ):
-            code, told = here.call(*words)
-            assert code == 2 and f"Did you mean '{meant}'?" in told, told
+            code, stderr = here.call(*words)
+            assert code == 2 and f"Did you mean '{meant}'?" in stderr, stderr

@@ -36,14 +36,14 @@ WORDS = ["good", "bad", "film", "story", "great", "awful", "scene", "plot", "cas
 
 def rows(count: int = 40, swap: bool = False) -> list[Row]:
     rng = random.Random(0)
-    made = []
+    rows = []
     for _ in range(count):
         words = rng.choices(WORDS, k=6)
         value = sum(w in ("good", "great") for w in words) - sum(
             w in ("bad", "awful") for w in words
         )
-        made.append(Row(Text.of(" ".join(words)), int(value > 0) ^ swap))
-    return made
+        rows.append(Row(Text.of(" ".join(words)), int(value > 0) ^ swap))
+    return rows
 
 
 def sane() -> FakeTarget:

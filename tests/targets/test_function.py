@@ -123,10 +123,10 @@ def test_the_fingerprint_follows_the_code() -> None:
     )
     for pair in ((longer, longest), lambdas):
         for kind in ("auto", "label"):
-            made = [
+            targets = [
                 of_function(f, labels="neg,pos", name="f", scores=kind) for f in (*pair, pair[0])
             ]
-            first, second, again = (target.fingerprint for target in made)
+            first, second, again = (target.fingerprint for target in targets)
             assert first == again != second
 
 
@@ -222,7 +222,7 @@ def test_a_function_is_found_in_the_working_folder(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ("python:my_models", "expected python:MODULE:NAME"),
         ("python:absent_module:f", "No module named 'absent_module'"),
@@ -232,10 +232,10 @@ def test_a_function_is_found_in_the_working_folder(folder: Path) -> None:
         ("python:my_models:number", "a int"),
     ],
 )
-def test_names_that_lead_nowhere(folder: Path, spec: str, told: str) -> None:
+def test_names_that_lead_nowhere(folder: Path, spec: str, message: str) -> None:
     (folder / "my_models.py").write_text(MODULE)
     (folder / "broken_module.py").write_text("raise RuntimeError('at import')")
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         as_target(spec, labels="neg,pos")
 
 

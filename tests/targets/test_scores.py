@@ -66,9 +66,9 @@ def test_maps_may_hold_logits() -> None:
     assert score[0, 1] == pytest.approx(1 / (1 + np.exp(-2.0)))
 
 
-def test_names_of_entries_can_be_others() -> None:
+def test_the_keys_of_entries_can_have_other_names() -> None:
     answers = [[{"class": "pos", "p": 0.9}, {"class": "neg", "p": 0.1}]]
-    assert parse_answers(answers, 1, TWO, entry=("class", "p"))[0] == pytest.approx([0.1, 0.9])
+    assert parse_answers(answers, 1, TWO, keys=("class", "p"))[0] == pytest.approx([0.1, 0.9])
 
 
 @pytest.mark.parametrize(

@@ -32,49 +32,49 @@ FAMILIES = ("bert", "distilbert", "roberta", "albert")
 
 def wordpiece() -> Tokenizer:
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    own = [*special, *dict.fromkeys([*WORDS, *LETTERS]), *("##" + c for c in LETTERS), ",", "'"]
-    made = Tokenizer(models.WordPiece({w: n for n, w in enumerate(own)}, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.decoder = decoders.WordPiece()
-    made.post_processor = processors.TemplateProcessing(
+    words = [*special, *dict.fromkeys([*WORDS, *LETTERS]), *("##" + c for c in LETTERS), ",", "'"]
+    tokenizer = Tokenizer(models.WordPiece({w: n for n, w in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS]:0 $A:0 [SEP]:0",
         pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    return made
+    return tokenizer
 
 
 def byte_pairs() -> Tokenizer:
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(
+    tokenizer.train_from_iterator(
         SENTENCES * 4,
         trainers.BpeTrainer(
             vocab_size=320, special_tokens=special, initial_alphabet=alphabet, show_progress=False
         ),
     )
-    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-    return made
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    return tokenizer
 
 
 def sentence_pieces() -> Tokenizer:
-    made = Tokenizer(models.Unigram())
-    made.pre_tokenizer = pre_tokenizers.Metaspace()
-    made.decoder = decoders.Metaspace()
-    made.train_from_iterator(
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.train_from_iterator(
         SENTENCES * 4,
         trainers.UnigramTrainer(
             vocab_size=60, special_tokens=["<unk>", "<pad>"], unk_token="<unk>", show_progress=False
         ),
     )
-    return made
+    return tokenizer
 
 
-def wrapped(made: Tokenizer, longest: int = 24, **options: Any) -> Any:
+def wrapped(backend: Tokenizer, longest: int = 24, **options: Any) -> Any:
     marks = {
         name: mark
         for name, among in {
@@ -83,11 +83,11 @@ def wrapped(made: Tokenizer, longest: int = 24, **options: Any) -> Any:
             "mask_token": ("[MASK]", "<mask>"),
         }.items()
         for mark in among
-        if made.token_to_id(mark) is not None
+        if backend.token_to_id(mark) is not None
     }
     inputs = ["input_ids", "token_type_ids", "attention_mask"]
     options = {**marks, "model_input_names": inputs, "model_max_length": longest, **options}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **options)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **options)
 
 
 def tokenizer(family: str, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Data small enough to be learnt in a moment, and a cache of one's own."""
+"""Data small enough to be learnt in a moment, and a cache for each test."""
 
 from __future__ import annotations
 

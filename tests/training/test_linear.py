@@ -53,7 +53,7 @@ def test_the_svm_learns_several_classes_and_is_calibrated() -> None:
     data = dataset(*rows)
     card, model = open_model(train_on("linear-svm", TrainingSplits("toy", data, data)))
     assert card.dev_accuracy > 0.9
-    # Calibrated: over the dev side, the mean probability of a class is near its share.
+    # Calibrated: over the dev split, the mean probability of a class is near its share.
     logits = model.logits(model.encode([Text.of(text) for text, _ in rows]))
     p = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
     share = [sum(label == k for _, label in rows) / len(rows) for k in words]
@@ -77,13 +77,13 @@ def test_platt_finds_the_least_loss() -> None:
     assert min(near) == loss(a, c)
 
 
-def test_platt_survives_a_side_that_is_all_right_or_all_wrong() -> None:
+def test_platt_survives_a_split_that_is_all_right_or_all_wrong() -> None:
     label = (0, 1) * 20
     margin = np.array([[1.0, -1.0], [-1.0, 1.0]] * 20)
-    side = LabelledTexts((Text.of("x"),) * 40, label)
-    scale, _ = platt(margin, side)
+    dev = LabelledTexts((Text.of("x"),) * 40, label)
+    scale, _ = platt(margin, dev)
     assert 0.5 < scale < 20
-    assert platt(-margin, side)[0] > 0
+    assert platt(-margin, dev)[0] > 0
 
 
 def test_svm_is_reproducible_and_depends_on_the_seed(splits: Any, tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ def chosen(name: str = LSTM, **changed: Any) -> Any:
 
 @BOTH
 def test_it_learns(changed: dict[str, Any], splits: Any) -> None:
-    told: list[TrainingProgress] = []
+    reports: list[TrainingProgress] = []
     network = chosen(CNN, **changed)
-    folder = train_on(CNN, splits(160, 40), settings=network, progress=told.append)
-    epochs = [p for p in told if p.dev_accuracy is not None]
+    folder = train_on(CNN, splits(160, 40), settings=network, progress=reports.append)
+    epochs = [p for p in reports if p.dev_accuracy is not None]
     assert epochs[-1].loss < 0.9 * epochs[0].loss
     assert open_model(folder)[0].dev_accuracy > 0.8
 
@@ -60,10 +60,10 @@ def test_an_interrupted_training_ends_as_if_undisturbed(
     with pytest.raises(KeyboardInterrupt):
         train_on(LSTM, splits(), settings=chosen(**changed), progress=stop)
     [partial] = (tmp_path / "cache" / "models").glob("*.partial")
-    course, _ = load(partial) or (TrainingState(), {})
-    gains = [a for _, a in course.history]
+    state, _ = load(partial) or (TrainingState(), {})
+    gains = [a for _, a in state.history]
     losses = sum(gains[n] <= max(gains[:n], default=-1) for n in range(3))
-    assert losses and course.rate == chosen(**changed).rate / 2**losses
+    assert losses and state.rate == chosen(**changed).rate / 2**losses
     resumed = train_on(LSTM, splits(), settings=chosen(**changed))
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
     assert weights(train_on(LSTM, splits(), settings=chosen(**changed))) == weights(resumed)
@@ -73,8 +73,8 @@ def test_an_interrupted_training_ends_as_if_undisturbed(
 def test_a_lost_loss_keeps_the_last_good_weights(
     changed: dict[str, Any], splits: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def rate(settings: Any, course: TrainingState, done: float) -> float:
-        return settings.rate if course.epoch < 2 else float("nan")
+    def rate(settings: Any, state: TrainingState, done: float) -> float:
+        return settings.rate if state.epoch < 2 else float("nan")
 
     monkeypatch.setattr(loop_module, "learning_rate", rate)
     with pytest.raises(BrittleError, match=r"epoch 3, step 2.*good weights \(epoch [12], dev"):
@@ -91,7 +91,7 @@ def test_weights_lost_in_the_last_step_of_an_epoch_are_never_the_best(
 ) -> None:
     steps = 48 // 8
 
-    def rate(settings: Any, course: TrainingState, done: float) -> float:
+    def rate(settings: Any, state: TrainingState, done: float) -> float:
         last = round(done * steps * settings.epochs) == steps - 1
         return float("nan") if last else settings.rate
 
@@ -110,11 +110,11 @@ def test_a_step_of_each() -> None:
 
 
 def test_the_rate_of_a_step() -> None:
-    course = TrainingState(rate=0.25)
-    assert module.learning_rate(NetworkSettings(optimizer="sgd", rate=1.0), course, 0.9) == 0.25
-    assert module.learning_rate(NetworkSettings(rate=1.0), course, 0.75) == 0.25
-    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), course, 0.05) == 1.0
-    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), course, 0.1) == 2.0
+    state = TrainingState(rate=0.25)
+    assert module.learning_rate(NetworkSettings(optimizer="sgd", rate=1.0), state, 0.9) == 0.25
+    assert module.learning_rate(NetworkSettings(rate=1.0), state, 0.75) == 0.25
+    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), state, 0.05) == 1.0
+    assert module.learning_rate(FineTuningSettings(rate=2.0, warmup=0.1), state, 0.1) == 2.0
 
 
 def test_gradients_are_shortened_together() -> None:
@@ -126,7 +126,7 @@ def test_gradients_are_shortened_together() -> None:
 
 
 def test_the_course_halves_the_rate_after_an_epoch_without_gain() -> None:
-    course = TrainingState(rate=1.0)
-    assert [course.ended(1.0, right) for right in (0.5, 0.5, 0.6, 0.4)] == [1, 0, 1, 0]
-    assert (course.rate, course.best, course.best_epoch, course.since) == (0.25, 0.6, 3, 1)
-    assert course.epoch == 4 and len(course.history) == 4
+    state = TrainingState(rate=1.0)
+    assert [state.end_epoch(1.0, accuracy) for accuracy in (0.5, 0.5, 0.6, 0.4)] == [1, 0, 1, 0]
+    assert (state.rate, state.best, state.best_epoch, state.since) == (0.25, 0.6, 3, 1)
+    assert state.epoch == 4 and len(state.history) == 4

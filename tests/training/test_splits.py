@@ -24,7 +24,7 @@ def test_a_tenth_of_each_class_is_held_out_whatever_the_order() -> None:
     assert set(hold_out(turned)[1]) == set(dev)
 
 
-def test_equal_texts_stay_on_one_side() -> None:
+def test_equal_texts_stay_in_one_split() -> None:
     texts = [Example((("text", f"{n % 20}  Text"),), "ab"[n % 2]) for n in range(200)]
     train, dev = hold_out(Dataset("toy", "", tuple(texts), ("a", "b")))
     assert len(dev) == 20
@@ -50,10 +50,10 @@ def test_the_fingerprint_follows_the_data(splits: Any) -> None:
     ("train", "dev", "message"),
     [
         (dataset("a", "a"), dataset("a", split="dev"), "one class, 'a'"),
-        (dataset(), dataset("a", split="dev"), "no examples on its train side"),
-        (dataset("a", "b"), dataset(split="dev"), "no examples on its dev side"),
+        (dataset(), dataset("a", split="dev"), "no examples in its train split"),
+        (dataset("a", "b"), dataset(split="dev"), "no examples in its dev split"),
         (dataset("a", "b", None), dataset("a", split="dev"), "1 examples without a label"),
-        (dataset("a", "b"), dataset("c", split="dev"), "on its dev side only: c"),
+        (dataset("a", "b"), dataset("c", split="dev"), "in its dev split only: c"),
     ],
 )
 def test_data_nothing_can_be_learnt_from(train: Dataset, dev: Dataset, message: str) -> None:

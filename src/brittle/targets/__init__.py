@@ -1,4 +1,4 @@
-"""What is attacked: adapters that make a classifier of anything that answers about texts."""
+"""Targets: adapters that make a classifier of anything that answers questions about texts."""
 
 from brittle.targets.labels import match_labels
 from brittle.targets.protocols import Classifies, Scores, Target

@@ -1,4 +1,4 @@
-"""The desks of a target: one for every question that it answers, and those of the helpers."""
+"""The desks of a run: one for every question that the target answers, and the helpers'."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from brittle.english.tags import Tagger
 from brittle.errors import TargetError, UsageError
 from brittle.targets.protocols import HasCanonicalKeys, HasCanonicalScores, HasFlips, HasScores
 
-FLIPS_CACHED = 4096  # answers: a search hardly asks for the edits of one text twice
+MAX_CACHED_FLIPS = 4096  # answers; a search rarely asks for the edits of one text twice
 REMEDIES = {
     "flips": "Use a target with gradients (a network of the zoo, a transformers classifier), or a "
     "black-box attack such as pwws."
@@ -56,14 +56,14 @@ def scores_desk(target: Any) -> Desk:
 
 def flips_desk(target: Any) -> Desk:
     """Build the desk that answers scores and first-order edits."""
-    return Desk(target.flips, cache=FLIPS_CACHED, **_common(target))
+    return Desk(target.flips, cache=MAX_CACHED_FLIPS, **_common(target))
 
 
 CAPABILITIES: Mapping[str, tuple[Any, Callable[[Any], Desk]]] = {
     "scores": (HasScores, scores_desk),
     "flips": (HasFlips, flips_desk),
 }
-"""Which capability answers which question, and how its desk is made."""
+"""The capability that answers each question, and the function that builds its desk."""
 
 
 def _common(target: Any) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _common(target: Any) -> dict[str, Any]:
 
 
 class _CheckedScores:
-    """Scores a batch and checks that what comes back are scores."""
+    """Scores a batch and checks the scores."""
 
     def __init__(self, target: Any, score: Callable[[Sequence[Any]], Any]) -> None:
         self.name, self.labels, self.score = target.name, tuple(target.labels), score
@@ -87,7 +87,7 @@ class _CheckedScores:
         try:
             rows = np.asarray(self.score(batch), dtype=np.float64)
         except UsageError as error:
-            # A target that has answered before is called rightly: it fails on this text only.
+            # A target that has answered before is called correctly: it fails on this text only.
             if self.has_answered:
                 raise TargetError(str(error)) from error
             raise

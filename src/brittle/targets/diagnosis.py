@@ -1,7 +1,7 @@
-"""Warnings before a run, when the evaluation itself could not be trusted.
+"""Warnings before a run if its evaluation could not be trusted.
 
-Each check is a pure function over scores. `diagnose` asks for a sample of the originals, whose
-answers the attacks need anyway, and repeats a few of them.
+Each check is a pure function over scores. `diagnose` asks for the scores of a sample of the
+originals, which the attacks need anyway, and repeats a few of these questions.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from brittle.errors import TargetDown, TargetError
 from brittle.targets.protocols import Classifies, Scores
 from brittle.text import Text
 
-# Float32 models answer the same text in another batch up to 1e-6 differently (measured: 6.5e-7 on
-# MiniLM, 1.03e-6 on a tiny random BERT); more than this is chance at work, and would decide what an
-# attack finds.
+# The scores of float32 models differ by up to 1e-6 if the same text is in another batch (measured:
+# 6.5e-7 on MiniLM, 1.03e-6 on a tiny random BERT). A larger difference is random, and would
+# influence what an attack finds.
 TOLERANCE = 1e-4
-# From here on a wrong answer would show no rise in float32, and hardly any in float64.
-SATURATED = 0.9999
-SAMPLE, REPEATS = 32, 8
-COSTLY_SAMPLE, COSTLY_REPEATS = 8, 4
+SATURATED_CONFIDENCE = 0.9999  # above it, scores hardly move
+SATURATED_SHARE = 0.99  # of the texts
+MAX_CHANCE = 0.01  # of guesses as bad as the answers: below it, labels are probably swapped
+SAMPLE_SIZE, REPEATS = 32, 8
+COSTLY_SAMPLE_SIZE, COSTLY_REPEATS = 8, 4
 
 
 @dataclass(frozen=True)
 class DiagnosisWarning:
-    """Something that makes the results of a run doubtful, in words for people."""
+    """A reason to doubt the results of a run: a code for programs, a message for people."""
 
     code: str
     message: str
@@ -47,7 +48,7 @@ class LabelledText(Protocol):
 
 
 class Asker(Protocol):
-    """Who passes questions on and keeps the answers: the broker."""
+    """The part of the broker that answers questions; failures are by index."""
 
     def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]: ...
 
@@ -62,46 +63,44 @@ def diagnose(
     sample: int | None = None,
     data_labels: Mapping[str, int] | None = None,
 ) -> list[DiagnosisWarning]:
-    """Look at the target's answers to a sample of the cases, and warn of what looks wrong.
+    """Check the target's answers to a sample of the cases; return warnings.
 
     Without an asker the target is called directly. Of a costly target 8 cases are asked and 4 of
-    them repeated, else 32 and 8. `data_labels`, as `match` gives it, names the data's labels in
-    advice. A target that answers nothing at all is `TargetDown`.
+    them repeated, else 32 and 8. `data_labels`, as `match_labels` returns it, names the data's
+    labels in advice. If the target answers nothing at all, `TargetDown` is raised.
     """
     costly = bool(getattr(target, "costly", False))
-    sample = sample or (COSTLY_SAMPLE if costly else SAMPLE)
-    taken = list(cases[:sample])
-    if not taken:
+    cases = cases[: sample or (COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE)]
+    if not cases:
         return []
-    asker = asker or _Direct(target)
-    texts = [case.text for case in taken]
-    rows, failures = asker.answer("scores", texts)
-    good = [n for n in range(len(taken)) if n not in failures]
-    if not good:
+    asker = asker or _DirectAsker(target)
+    rows, failures = asker.answer("scores", [case.text for case in cases])
+    answered = [(case, row) for n, (case, row) in enumerate(zip(cases, rows)) if n not in failures]
+    if not answered:
         raise TargetDown(
-            f"Target {target.name!r} answered none of the first {len(taken)} texts. The first "
+            f"Target {target.name!r} answered none of the first {len(cases)} texts. The first "
             f"failure: {failures[0]}"
         )
-    score = np.asarray([rows[n] for n in good], dtype=np.float64)
-    # Other order and other company: each repeat is asked by itself, the last one first.
-    chosen = list(range(len(good)))[: COSTLY_REPEATS if costly else REPEATS][::-1]
-    again, lost = asker.alone("scores", [texts[good[n]] for n in chosen])
-    kept = [i for i in range(len(chosen)) if i not in lost]
-    once = score[[chosen[i] for i in kept]]
-    twice = np.asarray([again[i] for i in kept], dtype=np.float64).reshape(once.shape)
-    labels = [taken[n].label for n in good]
-    found = [
+    score = np.asarray([row for _, row in answered], dtype=np.float64)
+    # In another order and another batch: each repeat is asked alone, the last one first.
+    repeated = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
+    rows, failures = asker.alone("scores", [case.text for case, _ in repeated])
+    pairs = [(row, rows[n]) for n, (_, row) in enumerate(repeated) if n not in failures]
+    first, second = (
+        np.asarray(pairs, dtype=np.float64).reshape(-1, 2, score.shape[1]).swapaxes(0, 1)
+    )
+    warnings = [
         constant(score, target.name),
-        unstable(once, twice, target.name),
+        unstable(first, second, target.name),
         label_only(score, target.name, bool(getattr(target, "label_only", False))),
         saturated(score, target.name),
-        swapped(score, labels, target.labels, data_labels),
+        swapped(score, [case.label for case, _ in answered], target.labels, data_labels),
     ]
-    return [warning for warning in found if warning is not None]
+    return [warning for warning in warnings if warning is not None]
 
 
 def constant(score: Scores, name: str = "target") -> DiagnosisWarning | None:
-    """Warn when different texts all get one and the same answer."""
+    """Warn if all texts get the same scores."""
     if len(score) < 2 or np.ptp(score, axis=0).max() > 0:
         return None
     return DiagnosisWarning(
@@ -111,40 +110,41 @@ def constant(score: Scores, name: str = "target") -> DiagnosisWarning | None:
     )
 
 
-def unstable(once: Scores, again: Scores, name: str = "target") -> DiagnosisWarning | None:
-    """Warn when a text asked again, in other company, gets another answer."""
-    if not len(once):
+def unstable(first: Scores, second: Scores, name: str = "target") -> DiagnosisWarning | None:
+    """Warn if texts that are asked twice get different scores."""
+    if not len(first):
         return None
-    change = np.abs(once - again).max(axis=1)
+    change = np.abs(first - second).max(axis=1)
     if change.max() <= TOLERANCE:
         return None
-    flips = int((once.argmax(axis=1) != again.argmax(axis=1)).sum())
-    told = (
+    flips = int((first.argmax(axis=1) != second.argmax(axis=1)).sum())
+    problem = (
         f"Target {name!r} is not deterministic: asked again, {int((change > TOLERANCE).sum())} of "
-        f"{len(once)} texts got other scores (by up to {change.max():.2g}; {flips} got another "
+        f"{len(first)} texts got other scores (by up to {change.max():.2g}; {flips} got another "
         "label)."
     )
     if flips:
         return DiagnosisWarning(
             "random",
-            f"{told} Successes may be chance: winners are scored again alone, and those that no "
+            f"{problem} Successes may be chance: winners are scored again alone, and those that no "
             "longer win are unconfirmed. Switch dropout, sampling or temperature off.",
         )
     return DiagnosisWarning(
         "unstable",
-        f"{told} Results depend on the order of asking. Switch dropout, sampling or low precision "
-        "off.",
+        f"{problem} Results depend on the order of asking. Switch dropout, sampling or low "
+        "precision off.",
     )
 
 
 def saturated(score: Scores, name: str = "target") -> DiagnosisWarning | None:
-    """Warn when confidence leaves no room for scores to tell candidates apart."""
-    certain = score.max(axis=1)
-    if len(score) < 2 or (certain == 1.0).all() or np.mean(certain > SATURATED) < 0.99:
+    """Warn if the target is so confident that scores hardly distinguish candidates."""
+    confidence = score.max(axis=1)
+    share = np.mean(confidence > SATURATED_CONFIDENCE)
+    if len(score) < 2 or (confidence == 1.0).all() or share < SATURATED_SHARE:
         return None
     return DiagnosisWarning(
         "saturated",
-        f"Target {name!r} is more than {SATURATED:.2%} sure of {np.mean(certain > SATURATED):.0%} "
+        f"Target {name!r} is more than {SATURATED_CONFIDENCE:.2%} sure of {share:.0%} "
         f"of {len(score)} texts: scores hardly move, and attacks that follow them search blindly. "
         "Calibrate it, or give its logits (--scores logits, scores='logits' in Python) if these "
         "were rounded.",
@@ -154,7 +154,7 @@ def saturated(score: Scores, name: str = "target") -> DiagnosisWarning | None:
 def label_only(
     score: Scores, name: str = "target", declared: bool = False
 ) -> DiagnosisWarning | None:
-    """Say what it costs that only labels come back."""
+    """Warn if the target answers only labels."""
     if not declared and not (len(score) >= 2 and np.isin(score, (0.0, 1.0)).all()):
         return None
     return DiagnosisWarning(
@@ -171,55 +171,55 @@ def swapped(
     target_labels: Sequence[str],
     data_labels: Mapping[str, int] | None = None,
 ) -> DiagnosisWarning | None:
-    """Warn when so few answers are right that chance would do better: labels are mixed up.
+    """Warn if so few answers are right that the labels are probably swapped.
 
-    Below chance means: guessing would be this bad less than once in a hundred times.
+    That means: guessing would be this bad less than once in a hundred times.
     """
-    known = np.array([n for n, label in enumerate(labels) if label is not None], dtype=int)
+    labelled = np.array([n for n, label in enumerate(labels) if label is not None], dtype=int)
     truth = np.array([label for label in labels if label is not None], dtype=int)
-    if not len(known):
+    if not len(labelled):
         return None
-    said = score[known].argmax(axis=1)
-    right, count, width = int((said == truth).sum()), len(known), len(target_labels)
-    if _at_most(right, count, 1 / width) > 0.01:
+    predicted = score[labelled].argmax(axis=1)
+    correct, count, width = int((predicted == truth).sum()), len(labelled), len(target_labels)
+    if _chance_of_at_most(correct, count, 1 / width) > MAX_CHANCE:
         return None
-    advice = _advice(truth, said, target_labels, data_labels)
+    advice = _suggest_labels(truth, predicted, target_labels, data_labels)
     return DiagnosisWarning(
         "swapped",
-        f"Only {right} of {count} texts are classified as the data says; guessing would give "
+        f"Only {correct} of {count} texts are classified as the data says; guessing would give "
         f"{count / width:.0f}. The labels are probably swapped.{advice}",
     )
 
 
-def _advice(
+def _suggest_labels(
     truth: NDArray[np.int_],
-    said: NDArray[np.int_],
+    predicted: NDArray[np.int_],
     target_labels: Sequence[str],
     data_labels: Mapping[str, int] | None,
 ) -> str:
-    """Suggest what each label of the data is most often answered with, if that is clear."""
-    named = data_labels or {label: index for index, label in enumerate(target_labels)}
-    seen = {index for index in named.values() if (truth == index).any()}
-    best = {
-        index: int(np.bincount(said[truth == index], minlength=len(target_labels)).argmax())
-        for index in seen
+    """Suggest for each label of the data the most frequent answer, if these answers differ."""
+    index_of = data_labels or {label: index for index, label in enumerate(target_labels)}
+    answer = {
+        index: int(np.bincount(predicted[truth == index], minlength=len(target_labels)).argmax())
+        for index in index_of.values()
+        if (truth == index).any()
     }
     if len(target_labels) == 2:
-        best = {0: 1, 1: 0}
-    if len(set(best.values())) < len(best):
+        answer = {0: 1, 1: 0}
+    if len(set(answer.values())) < len(answer):
         return " Check --labels."
-    pairs = [f"{n}={target_labels[best[i]]}" for n, i in named.items() if i in best]
+    pairs = [f"{name}={target_labels[answer[i]]}" for name, i in index_of.items() if i in answer]
     return f" Check, and if so say --labels '{','.join(pairs)}'."
 
 
-def _at_most(right: int, count: int, chance: float) -> float:
-    """Give the probability of so few hits or fewer by guessing."""
-    return sum(comb(count, n) * chance**n * (1 - chance) ** (count - n) for n in range(right + 1))
+def _chance_of_at_most(correct: int, count: int, p: float) -> float:
+    """Compute the probability of at most so many correct guesses."""
+    return sum(comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(correct + 1))
 
 
 @dataclass(frozen=True)
-class _Direct:
-    """Ask a target without a broker; a text that fails fails alone."""
+class _DirectAsker:
+    """Asks a target without a broker; a text that fails does not affect the others."""
 
     target: Classifies
 

@@ -1,8 +1,8 @@
 """Any Python function as a target: texts in, scores out.
 
-The function gets a list of strings, or a list of dicts where the texts have several fields. It
-gives back a table of probabilities (texts × labels), or one answer per text: a label, a map
-label → score, or, where declared, a single number.
+The function receives a list of strings, or a list of dicts if the texts have several fields. It
+returns a table of probabilities (texts × labels), or one answer per text: a label, a map
+label → score, or, if declared, a single number.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.named import import_named
-from brittle.targets.fingerprints import hashing as fingerprints
 from brittle.targets.fingerprints.code import code_of
+from brittle.targets.fingerprints.hashing import format_rounded, hash_parts, probe_texts
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render
@@ -28,12 +28,12 @@ from brittle.text import Text
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function that scores texts; `own` are the labels it answers with, in its order."""
+    """A function that scores texts; `answered_labels` are those it answers with, in its order."""
 
     call: Callable[[list[Any]], Any]
     name: str
     labels: tuple[str, ...]
-    own: tuple[str, ...]
+    answered_labels: tuple[str, ...]
     kind: ScoreKind = "auto"
     mask: str = ""
     fields: tuple[str, ...] = ("text",)
@@ -44,20 +44,19 @@ class Function:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash the code, and the scores on fixed sentences where these can be had twice alike.
+        """Hash the code, and the scores of fixed sentences if they are the same twice.
 
-        The scores tell of weights loaded from a file, which are not in the code. A function that
-        takes other fields, or answers at random, is known by its code alone.
+        The scores depend on weights loaded from a file, which the code does not show. If the
+        function fails on the sentences, or answers at random, only its code is hashed.
         """
         about = (self.name, *self.labels, self.kind, self.mask, code_of(self.call))
-        asked = fingerprints.probes(self.fields)
+        texts = probe_texts(self.fields)
         try:
-            first, second = (fingerprints.rounded(self.scores(asked)) for _ in range(2))
+            first, second = (format_rounded(self.scores(texts)) for _ in range(2))
         except BrittleError:
-            return fingerprints.of_parts("code", *about)
-        if first != second:
-            return fingerprints.of_parts("code", *about)
-        return fingerprints.of_parts("scores", *about, first)
+            return hash_parts("code", *about)
+        same = first == second
+        return hash_parts("scores", *about, first) if same else hash_parts("code", *about)
 
     def scores(self, items: Sequence[Text]) -> Scores:
         if not items:
@@ -70,7 +69,7 @@ class Function:
             raise
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
-        return parse_answers(answers, len(items), self.own, self.kind, who)
+        return parse_answers(answers, len(items), self.answered_labels, self.kind, who)
 
 
 def of_function(
@@ -82,25 +81,22 @@ def of_function(
     name: str | None = None,
     fields: Sequence[str] = ("text",),
 ) -> Function:
-    """Make a target of a function; its labels are given, or stand in its attribute `labels`."""
-    title = name or getattr(call, "__qualname__", None) or type(call).__name__
-    who = f"The function {title!r}"
-    _takes_texts(call, who)
-    stated = getattr(call, "labels", None)
-    own = None if stated is None else tuple(str(label) for label in stated)
-    chosen = label_names(own, labels, who)
-    return Function(call, title, chosen, own or chosen, check_kind(scores), mask, tuple(fields))
+    """Build a target from a function; its labels are `labels`, or its attribute of that name."""
+    name = name or getattr(call, "__qualname__", None) or type(call).__name__
+    who = f"The function {name!r}"
+    _check_signature(call, who)
+    attribute = getattr(call, "labels", None)
+    stated = None if attribute is None else tuple(str(label) for label in attribute)
+    names = label_names(stated, labels, who)
+    return Function(call, name, names, stated or names, check_kind(scores), mask, tuple(fields))
 
 
 def import_target(spec: str) -> Any:
-    """Import what `python:module:name` names.
-
-    Nothing is called: a class or a function that makes a model is not a target, its result is.
-    """
+    """Import the object that `python:module:name` names; nothing is called."""
     return import_named(spec, "python:my_models:classify")
 
 
-def _takes_texts(call: Any, who: str) -> None:
+def _check_signature(call: Any, who: str) -> None:
     if isinstance(call, type):
         raise UsageError(
             f"{who} is a class. brittle calls nothing to make a target: put an instance of it in "
@@ -114,4 +110,4 @@ def _takes_texts(call: Any, who: str) -> None:
             "model, name the model it makes."
         ) from error
     except ValueError:
-        return  # a builtin without a signature: the first call will tell
+        return  # a builtin has no signature: the first call shows whether it fits

@@ -1,4 +1,4 @@
-"""Where labels of the data meet labels of the target: by name, case-blind, never guessed.
+"""Labels of the data and of the target are matched by name, case-blind, and never guessed.
 
 `--labels` (in Python `labels=`) comes in two forms:
 
@@ -22,9 +22,9 @@ _PLACEHOLDER = re.compile(r"(?:label_?)?-?\d+", re.IGNORECASE)
 def match_labels(
     data_labels: Iterable[str], target_labels: Sequence[str], labels: Labels = None
 ) -> dict[str, int]:
-    """Give for every label of the data its index among the labels of the target.
+    """Return for every label of the data its index among the labels of the target.
 
-    Only the form data = target of `labels` matters here; a plain list has already named the target.
+    Of `labels` only the form data=target is used here; a plain list has already named the target.
 
     >>> match_labels(["Pos", "Neg"], ["neg", "pos"])
     {'Pos': 1, 'Neg': 0}
@@ -33,30 +33,31 @@ def match_labels(
     """
     data = list(dict.fromkeys(data_labels))
     mapping = parse_labels(labels)[1]
-    stray = [name for name in mapping if find_label(name, data) is None]
-    # Few rows may not show every class, but a mapping that meets none of the data is a mistake.
-    if data and mapping and len(stray) == len(mapping):
-        raise _apart(data, target_labels, f"--labels names {_listed(stray)}, not in the data")
-    told = {find_label(name, data): answer for name, answer in mapping.items()}
-    found = {
-        name: find_label(told.get(number, name), target_labels) for number, name in enumerate(data)
+    unknown = [name for name in mapping if find_label(name, data) is None]
+    # A few rows may not hold every class, but a mapping without any label of the data is a mistake.
+    if data and mapping and len(unknown) == len(mapping):
+        raise _no_match(data, target_labels, f"--labels names {_join(unknown)}, not in the data")
+    mapped = {find_label(name, data): answer for name, answer in mapping.items()}
+    index_of = {
+        name: find_label(mapped.get(number, name), target_labels)
+        for number, name in enumerate(data)
     }
-    missing = [name for name, index in found.items() if index is None]
+    missing = [name for name, index in index_of.items() if index is None]
     if missing:
-        raise _apart(data, target_labels, f"no label of the target is called {_listed(missing)}")
-    return {name: index for name, index in found.items() if index is not None}
+        raise _no_match(data, target_labels, f"no label of the target is called {_join(missing)}")
+    return {name: index for name, index in index_of.items() if index is not None}
 
 
 def find_label(name: str, labels: Sequence[str]) -> int | None:
-    """Find a label: spelt alike, else the only one that differs in case and outer blanks alone."""
+    """Find the index of a label; case and outer blanks may differ if only one label fits then."""
     if name in labels:
         return list(labels).index(name)
-    near = [i for i, label in enumerate(labels) if _plain(label) == _plain(name)]
-    return near[0] if len(near) == 1 else None
+    indices = [i for i, label in enumerate(labels) if _normalize(label) == _normalize(name)]
+    return indices[0] if len(indices) == 1 else None
 
 
 def parse_labels(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
-    """Read either form: the target's names in order or None, and data label → target label.
+    """Parse either form: the target's names in order or None, and data label → target label.
 
     >>> parse_labels("neg,pos")
     (('neg', 'pos'), {})
@@ -69,93 +70,91 @@ def parse_labels(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]
         return None, {str(name): str(answer) for name, answer in labels.items()}
     if isinstance(labels, str):
         # csv, so that a label with a comma can stand in quotes.
-        label_names = [
-            part.strip() for part in next(csv.reader([labels], skipinitialspace=True), [])
-        ]
-        paired = ["=" in name for name in label_names]
+        parts = [part.strip() for part in next(csv.reader([labels], skipinitialspace=True), [])]
+        paired = ["=" in part for part in parts]
     else:
-        label_names = [str(part) for part in labels]
-        paired = [False] * len(label_names)
-    if not label_names or not all(label_names) or any(paired) != all(paired):
+        parts = [str(part) for part in labels]
+        paired = [False] * len(parts)
+    if not parts or not all(parts) or any(paired) != all(paired):
         raise UsageError(
             f"Got --labels {labels!r}. Expected either data=target pairs, such as "
             "neg=LABEL_0,pos=LABEL_1, or the target's labels in order, such as neg,pos."
         )
     if not any(paired):
-        return _distinct(label_names), {}
-    pairs = [[side.strip() for side in name.split("=", 1)] for name in label_names]
-    _distinct([name for name, _ in pairs])
+        return _check_distinct(parts), {}
+    pairs = [[name.strip() for name in part.split("=", 1)] for part in parts]
+    _check_distinct([name for name, _ in pairs])
     return None, dict(pairs)
 
 
-def label_names(own: Sequence[str] | None, labels: Labels, who: str) -> tuple[str, ...]:
-    """Decide what the labels of a target are called.
+def label_names(target_labels: Sequence[str] | None, labels: Labels, who: str) -> tuple[str, ...]:
+    """Return the names of a target's labels.
 
-    `own` are the names the target has itself, or None. Placeholders (LABEL_0, integers) may be
-    renamed by a plain list; real names may not.
+    `target_labels` are the names that the target states itself, or None. Placeholders (LABEL_0,
+    integers) may be renamed by a plain list; real names may not.
     """
-    order, mapping = parse_labels(labels)
-    if own is None:
-        if order is None and not mapping:
+    names, mapping = parse_labels(labels)
+    if target_labels is None:
+        if names is None and not mapping:
             raise UsageError(
                 f"{who} does not say what its labels are called. Name them in the order of its "
                 "scores: --labels negative,positive (in Python: labels=['negative', 'positive'])."
             )
-        return order or _answers(mapping)
-    _distinct(own)
-    if order is not None:
-        if len(order) != len(own):
+        return names or _target_labels(mapping)
+    _check_distinct(target_labels)
+    if names is not None:
+        if len(names) != len(target_labels):
             raise UsageError(
-                f"--labels names {len(order)} labels ({_listed(order)}), but {who} has "
-                f"{len(own)} ({_listed(own)})."
+                f"--labels names {len(names)} labels ({_join(names)}), but {who} has "
+                f"{len(target_labels)} ({_join(target_labels)})."
             )
-        same = all(_plain(given) == _plain(name) for given, name in zip(order, own))
-        if not same and not all(_PLACEHOLDER.fullmatch(name) for name in own):
+        same = list(map(_normalize, names)) == list(map(_normalize, target_labels))
+        if not same and not all(_PLACEHOLDER.fullmatch(name) for name in target_labels):
             raise UsageError(
-                f"{who} names its labels itself ({_listed(own)}), so that a plain list "
-                f"({_listed(order)}) cannot rename them. Say which label of the data is which: "
-                f"--labels {_pairs(order, own)} (check the order)."
+                f"{who} names its labels itself ({_join(target_labels)}), so that a plain list "
+                f"({_join(names)}) cannot rename them. Say which label of the data is which: "
+                f"--labels {_format_pairs(names, target_labels)} (check the order)."
             )
-        return order
-    strange = [answer for answer in mapping.values() if find_label(answer, own) is None]
-    if strange:
+        return names
+    unknown = [answer for answer in mapping.values() if find_label(answer, target_labels) is None]
+    if unknown:
         raise UsageError(
-            f"--labels gives {_listed(strange)} as labels of the target, but {who} has "
-            f"{_listed(own)}. The form is data=target."
+            f"--labels gives {_join(unknown)} as labels of the target, but {who} has "
+            f"{_join(target_labels)}. The form is data=target."
         )
-    return tuple(own)
+    return tuple(target_labels)
 
 
-def _answers(mapping: Mapping[str, str]) -> tuple[str, ...]:
-    """Order the target's side of a mapping: 0, 1, 2 … are columns, else as written."""
-    answers = list(dict.fromkeys(mapping.values()))
-    if all(answer.isdecimal() for answer in answers):
-        answers.sort(key=int)
-    return _distinct(answers)
+def _target_labels(mapping: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the target's labels of a mapping; numbers (0, 1, 2 …) are sorted as columns."""
+    labels = list(dict.fromkeys(mapping.values()))
+    if all(label.isdecimal() for label in labels):
+        labels.sort(key=int)
+    return _check_distinct(labels)
 
 
-def _distinct(label_names: Sequence[str]) -> tuple[str, ...]:
-    if len(set(label_names)) < len(label_names):
-        raise UsageError(f"Labels must differ from one another. Got: {_listed(label_names)}.")
-    return tuple(label_names)
+def _check_distinct(names: Sequence[str]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise UsageError(f"Labels must differ from one another. Got: {_join(names)}.")
+    return tuple(names)
 
 
-def _apart(data: Sequence[str], target: Sequence[str], why: str) -> UsageError:
+def _no_match(data: Sequence[str], target: Sequence[str], why: str) -> UsageError:
     return UsageError(
-        f"The labels of the data and of the target do not meet: {why}. Data: {_listed(data)}. "
-        f"Target: {_listed(target)}. Say which is which with --labels, for example "
-        f"--labels {_pairs(data, target)} (check the order: it is not known)."
+        f"The labels of the data and of the target do not meet: {why}. Data: {_join(data)}. "
+        f"Target: {_join(target)}. Say which is which with --labels, for example "
+        f"--labels {_format_pairs(data, target)} (check the order: it is not known)."
     )
 
 
-def _pairs(data: Sequence[str], target: Sequence[str]) -> str:
+def _format_pairs(data: Sequence[str], target: Sequence[str]) -> str:
     pairs = ",".join(f"{name}={answer}" for name, answer in zip(data, target))
     return f"'{pairs}'" if re.search(r"[^\w=,.-]", pairs) else pairs
 
 
-def _listed(label_names: Iterable[str]) -> str:
-    return ", ".join(repr(str(name)) for name in label_names)
+def _join(names: Iterable[str]) -> str:
+    return ", ".join(repr(str(name)) for name in names)
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return str(name).strip().casefold()

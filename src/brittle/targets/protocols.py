@@ -1,4 +1,4 @@
-"""What a target is, and the capabilities it may offer beside its scores.
+"""The protocol of targets, and the capabilities that a target may offer beside its scores.
 
 `desks.py` asks a target for these capabilities and builds a desk for every question that the
 target answers. It also looks for these attributes; each has a default:
@@ -7,8 +7,8 @@ target answers. It also looks for these attributes; each has a default:
 |---|---|---|
 | `parallel: int` | 1 | how many threads may call the target at once |
 | `costly: bool` | False | answers are journalled before they are used |
-| `batch: int or None` | None | the rows of one call; None: found automatically |
-| `in_process: bool` | True | a watchdog guards the call, for nothing else can end it |
+| `batch: int or None` | None | the rows of one call; None: chosen automatically |
+| `in_process: bool` | True | a watchdog guards the call, because nothing else can end it |
 | `label_only: bool` | False | only hard labels come back, as one-hot scores |
 | `close()` | none | frees what the target holds |
 
@@ -51,8 +51,8 @@ class Classifies(Target, Protocol):
         ...
 
 
-# The capabilities below are looked for at run time. They have methods only: to look for a property
-# is to compute it, and a fingerprint may cost queries.
+# The capabilities below are checked at run time. They have methods only: a check for a property
+# computes it, and a fingerprint may cost queries.
 
 
 @runtime_checkable

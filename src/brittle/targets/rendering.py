@@ -1,4 +1,4 @@
-"""How a text reads to a black box: a string, or named strings where there are several fields."""
+"""Rendering of texts for black boxes: a string, or a dict of strings for several fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def render(item: Text, mask: str) -> str | dict[str, str]:
 
 
 def render_single(items: Sequence[Text], mask: str, who: str) -> list[str]:
-    """Render texts of one field each, for a target that reads nothing else."""
+    """Render texts for a target that reads only one field; several fields are an error."""
     texts = []
     for item in items:
         text = render(item, mask)

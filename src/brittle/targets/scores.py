@@ -1,6 +1,6 @@
-"""Turn what a model says into probabilities, or say why that cannot be done.
+"""Parse the answers of any model to probabilities, or explain why that is not possible.
 
-`--scores` (in Python `scores=`) declares what comes back:
+`--scores` (in Python `scores=`) declares what a model answers:
 
 | kind | a row is | becomes |
 |---|---|---|
@@ -25,8 +25,8 @@ from brittle.targets.protocols import Scores
 ScoreKind = Literal["auto", "prob", "logits", "single", "label"]
 SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 
-# Rows of float16 models and of rounded JSON answers miss 1 by up to this much.
-MAX_SUM_ERROR = 1e-3
+MAX_SUM_ERROR = 1e-3  # of float16 models and of rounded numbers in JSON
+MAX_SHOWN_SCORES = 8  # in an error message
 
 
 def check_kind(name: str) -> ScoreKind:
@@ -42,27 +42,27 @@ def parse_answers(
     labels: Sequence[str],
     kind: ScoreKind = "auto",
     who: str = "The target",
-    entry: tuple[str, str] = ("label", "score"),
+    keys: tuple[str, str] = ("label", "score"),
 ) -> Scores:
-    """Read the answers of any target: a table of numbers, or one answer per text.
+    """Parse the answers of any target: a table of numbers, or one answer per text.
 
     An answer is a list of numbers, a map label → score, a list of entries {label, score} in any
-    order (`entry` names the two keys), one label, or one number.
+    order (`keys` names the two keys), one label, or one number.
     """
     if hasattr(answers, "detach"):  # a torch tensor, perhaps with gradients, perhaps on a GPU
         answers = answers.detach().cpu().numpy()
     if not isinstance(answers, np.ndarray):
-        answers = _one_per_text(answers, rows, who)
+        answers = _as_list(answers, rows, who)
     if len(answers) != rows:
-        raise _miscounted(len(answers), rows, who)
+        raise _wrong_count(len(answers), rows, who)
     if not rows:
         return np.zeros((0, len(labels)))
     if kind == "label":
-        return one_hot([_best(answer, labels, who, entry) for answer in answers], len(labels))
+        return one_hot([_best_label(answer, labels, who, keys) for answer in answers], len(labels))
     if all(isinstance(answer, str) for answer in answers):
         return one_hot([index_of(answer, labels, who) for answer in answers], len(labels))
     if not isinstance(answers, np.ndarray):
-        answers = [_row(answer, labels, who, entry) for answer in answers]
+        answers = [_parse_row(answer, labels, who, keys) for answer in answers]
     return as_probabilities(answers, rows, labels, kind, who)
 
 
@@ -73,16 +73,16 @@ def as_probabilities(
     kind: ScoreKind = "prob",
     who: str = "The target",
 ) -> Scores:
-    """Turn a table of numbers into probabilities of shape (rows, labels)."""
-    table = _numbers(raw, who)
+    """Convert a table of numbers to probabilities of shape (rows, labels)."""
+    table = _as_table(raw, who)
     if table.shape[:1] != (rows,):
-        raise _miscounted(table.shape[0] if table.ndim else 0, rows, who)
-    flat = table.ndim == 1 or table.shape[1:] == (1,)
-    if kind == "single" or (kind == "logits" and flat and len(labels) == 2):
-        table = _second_of_two(table, labels, kind, who)
-    elif flat and len(labels) > 1 and kind != "logits":
+        raise _wrong_count(table.shape[0] if table.ndim else 0, rows, who)
+    one_number = table.ndim == 1 or table.shape[1:] == (1,)
+    if kind == "single" or (kind == "logits" and one_number and len(labels) == 2):
+        table = _complete_two(table, labels, kind, who)
+    elif one_number and len(labels) > 1 and kind != "logits":
         raise UsageError(
-            f"{who} gives one number per text (for example {_shown(table[0])}), expected a "
+            f"{who} gives one number per text (for example {_format_scores(table[0])}), expected a "
             f"probability for each of {len(labels)} labels. If it is the probability of the second "
             "of two labels, say --scores single; if it is a label, say --scores label."
         )
@@ -95,20 +95,20 @@ def as_probabilities(
     if bad.any():
         raise TargetError(
             f"{who} gave scores that are not finite for {bad.sum()} of {rows} texts, "
-            f"for example {_shown(table[bad.argmax()])}."
+            f"for example {_format_scores(table[bad.argmax()])}."
         )
-    return softmax(table) if kind == "logits" else _normal(table, who, kind)
+    return softmax(table) if kind == "logits" else _normalize(table, who, kind)
 
 
 def softmax(logits: Scores) -> Scores:
-    """Make logits probabilities; in float64, so that a small class keeps its digits."""
-    power = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probability: Scores = power / power.sum(axis=1, keepdims=True)
+    """Convert logits to probabilities; in float64, so that a small class keeps its digits."""
+    exp = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probability: Scores = exp / exp.sum(axis=1, keepdims=True)
     return probability
 
 
 def one_hot(indices: Sequence[int], width: int) -> Scores:
-    """Give the label at each index the probability 1."""
+    """Return rows with probability 1 at each index."""
     table = np.zeros((len(indices), width))
     table[np.arange(len(indices)), list(indices)] = 1.0
     return table
@@ -116,18 +116,19 @@ def one_hot(indices: Sequence[int], width: int) -> Scores:
 
 def index_of(answer: Any, labels: Sequence[str], who: str) -> int:
     """Find an answered label among the target's labels, by name."""
-    index = find_label(_name(answer), labels)
+    name = _label_name(answer)
+    index = find_label(name, labels)
     if index is None:
         raise TargetError(
-            f"{who} answered the label {_name(answer)!r}. Expected one of: {', '.join(labels)}. "
+            f"{who} answered the label {name!r}. Expected one of: {', '.join(labels)}. "
             "Name the labels it answers with --labels."
         )
     return index
 
 
-def _normal(table: Scores, who: str, kind: ScoreKind) -> Scores:
+def _normalize(table: Scores, who: str, kind: ScoreKind) -> Scores:
     if kind == "single":
-        # 1 − p and p are both exact in float64; a division would round them.
+        # The total is exactly 1; a division by the computed sum would round.
         wrong = (table < 0).any(axis=1)
         total = np.ones((len(table), 1))
     else:
@@ -138,17 +139,17 @@ def _normal(table: Scores, who: str, kind: ScoreKind) -> Scores:
         expected = "a number from 0 to 1" if kind == "single" else "numbers from 0 to 1, sum 1"
         example = row[1:] if kind == "single" else row
         raise UsageError(
-            f"{who} gave scores that are not probabilities, for example {_shown(example)} (sum "
-            f"{example.sum():.6g}). Expected {expected}. Declare what they are: --scores logits "
-            "(scores='logits' in Python), single or label."
+            f"{who} gave scores that are not probabilities, for example {_format_scores(example)} "
+            f"(sum {example.sum():.6g}). Expected {expected}. Declare what they are: --scores "
+            "logits (scores='logits' in Python), single or label."
         )
-    normal: Scores = table / total
-    return normal
+    probability: Scores = table / total
+    return probability
 
 
-def _second_of_two(table: Scores, labels: Sequence[str], kind: ScoreKind, who: str) -> Scores:
-    flat = table.ndim == 1 or table.shape[1:] == (1,)
-    if len(labels) != 2 or not flat:
+def _complete_two(table: Scores, labels: Sequence[str], kind: ScoreKind, who: str) -> Scores:
+    """Add the column of the first label to the scores of the second."""
+    if len(labels) != 2 or not (table.ndim == 1 or table.shape[1:] == (1,)):
         raise UsageError(
             f"--scores single means one number per text, the probability of the second of two "
             f"labels. {who} has {len(labels)} labels ({', '.join(labels)}) and gave scores of "
@@ -159,9 +160,9 @@ def _second_of_two(table: Scores, labels: Sequence[str], kind: ScoreKind, who: s
     return np.stack([first, second], axis=1)
 
 
-def _numbers(raw: Any, who: str) -> Scores:
+def _as_table(raw: Any, who: str) -> Scores:
     try:
-        # Rows of unequal length and words among the numbers are errors of numpy's own.
+        # numpy raises an error for rows of unequal length and for words among the numbers.
         return np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TargetError(
@@ -170,14 +171,14 @@ def _numbers(raw: Any, who: str) -> Scores:
         ) from error
 
 
-def _one_per_text(answers: Any, rows: int, who: str) -> Sequence[Any]:
+def _as_list(answers: Any, rows: int, who: str) -> Sequence[Any]:
     if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
         return answers
     try:
         if isinstance(answers, Mapping | str | bytes):
             raise TypeError("one answer, not a list of them")
-        listed = getattr(answers, "tolist", None)  # a column of a data frame
-        return list(listed() if listed else answers)
+        tolist = getattr(answers, "tolist", None)  # a column of a data frame
+        return list(tolist() if tolist else answers)
     except TypeError as error:
         raise TargetError(
             f"{who} gave {reprlib.repr(answers)}, a {type(answers).__name__}, for {rows} texts. "
@@ -185,49 +186,49 @@ def _one_per_text(answers: Any, rows: int, who: str) -> Sequence[Any]:
         ) from error
 
 
-def _row(answer: Any, labels: Sequence[str], who: str, entry: tuple[str, str]) -> Any:
-    """Put the scores of one answer into the order of the labels."""
-    if isinstance(answer, Mapping) and isinstance(answer.get(entry[0]), str):
-        answer = [answer] if entry[1] in answer else answer[entry[0]]
+def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, str]) -> Any:
+    """Return the scores of one answer in the order of the labels."""
+    if isinstance(answer, Mapping) and isinstance(answer.get(keys[0]), str):
+        answer = [answer] if keys[1] in answer else answer[keys[0]]
     if isinstance(answer, str):
         return one_hot([index_of(answer, labels, who)], len(labels))[0]
-    pairs = _pairs(answer, entry)
+    pairs = _label_scores(answer, keys)
     if pairs is None:
         return answer
-    found = {index_of(name, labels, who): _number(score, who) for name, score in pairs}
-    absent = [label for index, label in enumerate(labels) if index not in found]
-    if absent:
+    scores = {index_of(name, labels, who): _as_float(score, who) for name, score in pairs}
+    missing = [label for index, label in enumerate(labels) if index not in scores]
+    if missing:
         raise TargetError(
-            f"{who} gave no score for {', '.join(absent)} in {reprlib.repr(answer)}. Expected one "
+            f"{who} gave no score for {', '.join(missing)} in {reprlib.repr(answer)}. Expected one "
             "for every label: ask it for all scores, or use only its first label with "
             "--scores label."
         )
-    return [found[index] for index in range(len(labels))]
+    return [scores[index] for index in range(len(labels))]
 
 
-def _best(answer: Any, labels: Sequence[str], who: str, entry: tuple[str, str]) -> int:
-    """Find the label of one answer; of scores the highest, of equals the first."""
-    pairs = _pairs(answer, entry)
+def _best_label(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, str]) -> int:
+    """Return the index of an answer's label, or of its first highest score."""
+    pairs = _label_scores(answer, keys)
     if pairs:
-        return index_of(max(pairs, key=lambda pair: _number(pair[1], who))[0], labels, who)
+        return index_of(max(pairs, key=lambda pair: _as_float(pair[1], who))[0], labels, who)
     if isinstance(answer, Sequence | np.ndarray) and not isinstance(answer, str) and len(answer):
         return int(as_probabilities([answer], 1, labels, "logits", who)[0].argmax())
     return index_of(answer, labels, who)
 
 
-def _pairs(answer: Any, entry: tuple[str, str]) -> list[tuple[Any, Any]] | None:
-    """List the labels and scores of an answer that names them, else None."""
-    label, score = entry
+def _label_scores(answer: Any, keys: tuple[str, str]) -> list[tuple[Any, Any]] | None:
+    """Return the pairs of label and score of an answer that names its labels, else None."""
+    label, score = keys
     if isinstance(answer, Mapping):
         if isinstance(answer.get(label), str):
             return [(answer[label], answer.get(score, 1.0))]
         return list(answer.items())
     if isinstance(answer, list | tuple) and answer and isinstance(answer[0], Mapping):
-        return [(part.get(label), part.get(score)) for part in answer]
+        return [(entry.get(label), entry.get(score)) for entry in answer]
     return None
 
 
-def _number(score: Any, who: str) -> float:
+def _as_float(score: Any, who: str) -> float:
     try:
         return float(score)
     except (TypeError, ValueError) as error:
@@ -236,16 +237,16 @@ def _number(score: Any, who: str) -> float:
         ) from error
 
 
-def _name(answer: Any) -> str:
+def _label_name(answer: Any) -> str:
     if isinstance(answer, float | np.floating) and float(answer).is_integer():
         return str(int(answer))
     return str(answer)
 
 
-def _shown(row: Any) -> str:
-    values = [f"{value:.6g}" for value in np.atleast_1d(row)[:8]]
-    return "[" + ", ".join(values) + (", …]" if np.size(row) > 8 else "]")
+def _format_scores(row: Any) -> str:
+    values = [f"{value:.6g}" for value in np.atleast_1d(row)[:MAX_SHOWN_SCORES]]
+    return "[" + ", ".join(values) + (", …]" if np.size(row) > MAX_SHOWN_SCORES else "]")
 
 
-def _miscounted(got: int, rows: int, who: str) -> TargetError:
+def _wrong_count(got: int, rows: int, who: str) -> TargetError:
     return TargetError(f"{who} gave {got} answers for {rows} texts. Expected one for every text.")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import TargetError, UsageError, require
-from brittle.targets.fingerprints import contents
-from brittle.targets.fingerprints import hashing as fingerprints
+from brittle.targets.fingerprints import hashing
+from brittle.targets.fingerprints.contents import hash_object
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render_single
@@ -26,7 +26,7 @@ MULTI_LABEL = ("MultiOutputClassifier", "ClassifierChain")
 
 @dataclass(frozen=True, eq=False)
 class Estimator:
-    """A fitted classifier that takes a list of strings; `method` is what is called on it."""
+    """A fitted classifier that takes a list of strings; `method` is the method to call."""
 
     model: Any
     name: str
@@ -50,10 +50,10 @@ class Estimator:
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
         if self.kind == "label":
-            found = [_index(self.model.classes_, answer, who) for answer in raw]
-            if len(found) != len(items):
-                raise TargetError(f"{who} gave {len(found)} labels for {len(items)} texts.")
-            return one_hot(found, len(self.labels))
+            indices = [_class_index(self.model.classes_, answer, who) for answer in raw]
+            if len(indices) != len(items):
+                raise TargetError(f"{who} gave {len(indices)} labels for {len(items)} texts.")
+            return one_hot(indices, len(self.labels))
         return as_probabilities(raw, len(items), self.labels, self.kind, who)
 
 
@@ -66,36 +66,36 @@ def of_estimator(
     name: str | None = None,
     fingerprint: str | None = None,
 ) -> Estimator:
-    """Make a target of a fitted classifier or pipeline that takes a list of strings.
+    """Build a target from a fitted classifier or pipeline that takes a list of strings.
 
     `fingerprint` is that of the file it was loaded from, if any.
     """
-    kind_given = check_kind(scores)
-    title = name or _title(model)
-    who = f"The estimator {title!r}"
-    own = _classes(model, who)
-    method, kind = _method(model, kind_given, who)
-    target = Estimator(model, title, label_names(own, labels, who), method, kind, mask)
-    _takes_texts(model, who)
-    held = fingerprint or _contents(target)
-    return replace(target, fingerprint=fingerprints.of_parts(held, *own, method, kind, mask))
+    declared_kind = check_kind(scores)
+    name = name or _default_name(model)
+    who = f"The estimator {name!r}"
+    classes = _classes(model, who)
+    method, kind = _choose_method(model, declared_kind, who)
+    target = Estimator(model, name, label_names(classes, labels, who), method, kind, mask)
+    _check_texts(model, who)
+    digest = fingerprint or _hash_contents(target)
+    return replace(target, fingerprint=hashing.hash_parts(digest, *classes, method, kind, mask))
 
 
-def _contents(target: Estimator) -> str:
-    """Hash what a live model holds; if it cannot be taken apart, its scores and settings."""
+def _hash_contents(target: Estimator) -> str:
+    """Hash everything that a live model holds; if that fails, its scores and settings."""
     try:
-        return contents.of_object(target.model)
-    except Exception:  # whatever an object raises that lets nobody look inside
-        # The address of a function among the settings is another one in every process.
+        return hash_object(target.model)
+    except Exception:  # an object may raise anything when it is taken apart
+        # The address of a function in the settings differs between processes.
         settings = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(target.model))
-        scores = fingerprints.precise(target.scores(fingerprints.probes()))
-        return fingerprints.of_parts(settings, scores)
+        scores = hashing.format_precise(target.scores(hashing.probe_texts()))
+        return hashing.hash_parts(settings, scores)
 
 
 def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, str]:
-    """Load a model from a `.skops` file, and hash the file.
+    """Load a model from a `.skops` file; return it and the hash of the file.
 
-    What skops itself trusts is loaded, and classes of scikit-learn and of scipy.sparse; never
+    Types that skops trusts and classes of scikit-learn and of scipy.sparse are loaded; never
     functions (a crafted file could call them), nor classes that skops warns of by name.
     """
     path = Path(path)
@@ -103,38 +103,38 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
         raise UsageError(f"There is no file {str(path)!r}.")
     require("sklearn", "sklearn", f"Loading {path.name}")
     skops = require("skops.io", "sklearn", f"Loading {path.name}")
-    # Read once: what is loaded is what was looked at.
+    # The file is read once, so that the content that is checked is the content that is loaded.
     content = path.read_bytes()
     try:
-        strange = skops.get_untrusted_types(data=content)
+        untrusted = skops.get_untrusted_types(data=content)
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise UsageError(f"{str(path)!r} is not a skops file: {error}.") from error
-    refused = [name for name in strange if name not in trust and not _harmless(name)]
+    refused = [name for name in untrusted if name not in trust and not _is_harmless(name)]
     if refused:
         flags = " ".join(f"--trust {name}" for name in refused)
         raise UsageError(
             f"{str(path)!r} holds types that are not trusted unasked: {', '.join(refused)}. If you "
             f"made the file, or trust who did, say so: {flags}"
         )
-    return skops.loads(content, trusted=strange), fingerprints.of_parts(content)
+    return skops.loads(content, trusted=untrusted), hashing.hash_parts(content)
 
 
-def _harmless(name: str) -> bool:
-    """Say whether a type named in a file is a plain class of scikit-learn or scipy.sparse."""
+def _is_harmless(name: str) -> bool:
+    """Tell whether a type named in a file is a plain class of scikit-learn or scipy.sparse."""
     module, _, attribute = name.rpartition(".")
     if not module.startswith(("sklearn.", "scipy.sparse.")):
         return False
     warned = getattr(importlib.import_module("skops.io.exceptions"), "UNTRUSTED_TYPE_REASONS", {})
     try:
-        found = getattr(importlib.import_module(module), attribute, None)
+        value = getattr(importlib.import_module(module), attribute, None)
     except ImportError:
         return False
-    # A module also exposes what it imports; only what it defines counts.
-    return isinstance(found, type) and found.__module__ == module and name not in warned
+    # A module also exposes what it imports; only its own classes count.
+    return isinstance(value, type) and value.__module__ == module and name not in warned
 
 
 def _classes(model: Any, who: str) -> list[str]:
-    """Read the labels of a fitted classifier; refuse what is none."""
+    """Return the labels of a fitted classifier; refuse other estimators."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     kind = getattr(last, "_estimator_type", None)
     if kind is None and hasattr(last, "__sklearn_tags__"):
@@ -145,9 +145,10 @@ def _classes(model: Any, who: str) -> list[str]:
             "brittle attacks classifiers; wrap it in a function that turns ranges into labels."
         )
     classes = getattr(model, "classes_", None)
-    several = isinstance(classes, list) or np.ndim(getattr(last, "n_outputs_", 1)) > 0
-    several = several or getattr(last, "n_outputs_", 1) > 1 or getattr(last, "multilabel_", False)
-    if type(last).__name__ in MULTI_LABEL or several:
+    outputs = getattr(last, "n_outputs_", 1)
+    multi_label = isinstance(classes, list) or np.ndim(outputs) > 0 or outputs > 1
+    multi_label = multi_label or getattr(last, "multilabel_", False)
+    if type(last).__name__ in MULTI_LABEL or multi_label:
         raise _multi_label(who, last)
     if classes is None:
         raise UsageError(
@@ -157,8 +158,8 @@ def _classes(model: Any, who: str) -> list[str]:
     return [str(name) for name in classes]
 
 
-def _method(model: Any, kind: ScoreKind, who: str) -> tuple[str, ScoreKind]:
-    """Choose what to call, and what it gives."""
+def _choose_method(model: Any, kind: ScoreKind, who: str) -> tuple[str, ScoreKind]:
+    """Return the method to call, and the kind of scores that it returns."""
     proba, margins = hasattr(model, "predict_proba"), hasattr(model, "decision_function")
     if kind == "single":
         raise UsageError(f"{who} gives a score per class; --scores single does not fit it.")
@@ -182,10 +183,10 @@ def _method(model: Any, kind: ScoreKind, who: str) -> tuple[str, ScoreKind]:
     return "predict_proba", "prob"
 
 
-def _takes_texts(model: Any, who: str) -> None:
-    """Ask for one label, to see early whether strings go in and one label comes out."""
+def _check_texts(model: Any, who: str) -> None:
+    """Check with one sentence that the model takes strings and answers one label."""
     try:
-        answer = model.predict([fingerprints.SENTENCES[0]])
+        answer = model.predict([hashing.SENTENCES[0]])
     except Exception as error:
         raise UsageError(
             f"{who} does not take a list of strings: {type(error).__name__}: {error} Put the "
@@ -202,14 +203,14 @@ def _multi_label(who: str, model: Any) -> UsageError:
     )
 
 
-def _index(classes: Any, answer: Any, who: str) -> int:
-    found = np.flatnonzero(classes == answer)
-    if len(found) != 1:
+def _class_index(classes: Any, answer: Any, who: str) -> int:
+    indices = np.flatnonzero(classes == answer)
+    if len(indices) != 1:
         raise TargetError(f"{who} answered {answer!r}. Expected one of: {list(classes)}.")
-    return int(found[0])
+    return int(indices[0])
 
 
-def _title(model: Any) -> str:
+def _default_name(model: Any) -> str:
     steps = getattr(model, "steps", None)
     if not steps:
         return type(model).__name__

@@ -1,4 +1,4 @@
-"""Fitting the zoo's models, and the cache that keeps them."""
+"""Training of the zoo's models, and access to the cache of trained models."""
 
 from brittle.training.progress import TrainingProgress
 from brittle.training.train import find, train, train_on

@@ -1,4 +1,4 @@
-"""Where an interrupted training goes on: everything at the end of an epoch, in one file."""
+"""Checkpoints: the state at the end of an epoch, in one file, from which training resumes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FILE, STATE = "checkpoint.safetensors", "state"
 
 @dataclass
 class TrainingState:
-    """How far a training is: epochs done, the best accuracy, epochs since, and the rate by now.
+    """The state of a training: epochs done, the best accuracy, epochs since then, and the rate.
 
-    The rate is halved after an epoch without gain; whether it counts is the optimizer's matter.
+    The rate is halved after an epoch without gain; only SGD uses it.
     """
 
     epoch: int = 0
@@ -33,28 +33,28 @@ class TrainingState:
     history: list[tuple[float, float]] = field(default_factory=list)
     rate: float = 0.0
 
-    def ended(self, loss: float, right: float) -> bool:
-        """Note an epoch that has ended; says whether it was the best so far."""
+    def end_epoch(self, loss: float, accuracy: float) -> bool:
+        """Record an epoch that has ended; tell whether it is the best so far."""
         self.epoch += 1
         self.since += 1
-        self.history.append((loss, right))
-        gained = right > self.best
-        if gained:
-            self.best, self.best_epoch, self.since = right, self.epoch, 0
+        self.history.append((loss, accuracy))
+        is_best = accuracy > self.best
+        if is_best:
+            self.best, self.best_epoch, self.since = accuracy, self.epoch, 0
         else:
             self.rate /= 2
-        return gained
+        return is_best
 
 
-def save(folder: Path, course: TrainingState, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Write the checkpoint so that at any moment either the old or the new one is whole."""
+def save(folder: Path, state: TrainingState, tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Write the checkpoint; at any moment either the old or the new one is complete on disk."""
     path = folder / FILE
-    write_tensors(files.unfinished(path), tensors, {STATE: json.dumps(asdict(course))})
+    write_tensors(files.unfinished(path), tensors, {STATE: json.dumps(asdict(state))})
     files.replace_file(path)
 
 
 def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
-    """Read the checkpoint, or None where there is none that can be read."""
+    """Load the checkpoint; return None if there is none or it cannot be read."""
     path = folder / FILE
     if not path.is_file():
         return None
@@ -67,7 +67,7 @@ def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
 
 
 def remove(folder: Path) -> None:
-    """Take the checkpoint away, and one that was being written."""
+    """Remove the checkpoint, and one that is only partly written."""
     for path in (folder / FILE, files.unfinished(folder / FILE)):
         path.unlink(missing_ok=True)
 

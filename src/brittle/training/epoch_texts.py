@@ -1,4 +1,4 @@
-"""What a network learns from, epoch by epoch: the train side, and what hardening adds to it."""
+"""The texts that a network learns from, epoch by epoch: the train split and adversarial texts."""
 
 from __future__ import annotations
 
@@ -6,47 +6,46 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from brittle.text import Text
-from brittle.training.adversarial import typos as typing
 from brittle.training.adversarial.attacked import SaveModel, texts_for_epoch
 from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.adversarial.typos import typo_copy
 from brittle.training.job import TrainingJob
 
 E = TypeVar("E")
 
 
 class EpochTexts(Generic[E]):
-    """The encoded texts and the labels of an epoch; those an attack has added stand at the end."""
+    """The encoded texts and the labels of an epoch; texts that an attack added come last."""
 
     def __init__(
         self,
         job: TrainingJob,
         encode: Callable[[tuple[Text, ...]], list[E]],
-        size: Callable[[E], int],
+        length: Callable[[E], int],
         save: SaveModel,
     ) -> None:
-        self.job, self._encode, self._size, self._save = job, encode, size, save
+        self.job, self._encode, self._length, self._save = job, encode, length, save
         self.epoch = 0
         self.texts, self.label = list(job.train.texts), list(job.train.label)
         self.encoded = encode(job.train.texts)
 
     @property
-    def plain(self) -> int:
-        """Count the epochs before the first attack: what they lead to is not hardened yet."""
-        return self.job.hardening.every if isinstance(self.job.hardening, AttackTraining) else 0
+    def clean_epochs(self) -> int:
+        """Return the number of epochs before the first attack; their model is not hardened."""
+        return self.job.method.every if isinstance(self.job.method, AttackTraining) else 0
 
-    def begin(self, epoch: int) -> list[int]:
-        """Make the texts of an epoch ready; gives their lengths."""
+    def prepare(self, epoch: int) -> list[int]:
+        """Prepare the texts of an epoch; return their lengths."""
         self.epoch = epoch
-        if isinstance(self.job.hardening, AttackTraining):
-            added = texts_for_epoch(self.job, self.job.hardening, epoch, self._save)
-            own = len(self.job.train)
-            self.texts[own:], self.label[own:] = added.texts, added.label
-            self.encoded[own:] = self._encode(added.texts) if added.texts else []
-        return [self._size(row) for row in self.encoded]
+        if isinstance(self.job.method, AttackTraining):
+            added = texts_for_epoch(self.job, self.job.method, epoch, self._save)
+            first = len(self.job.train)
+            self.texts[first:], self.label[first:] = added.texts, added.label
+            self.encoded[first:] = self._encode(added.texts) if added.texts else []
+        return [self._length(row) for row in self.encoded]
 
-    def typed(self, rows: Sequence[int]) -> tuple[Text, ...]:
-        """Give copies of some texts with typing errors, others in each epoch."""
-        key = self.job.hardening
-        assert isinstance(key, TypoTraining)
-        copy, seed = typing.typo_copy, self.job.seed
-        return tuple(copy(self.texts[i], key, seed, self.epoch, i) for i in rows)
+    def typo_copies(self, rows: Sequence[int]) -> tuple[Text, ...]:
+        """Return copies of some texts with typing errors, which differ in each epoch."""
+        method, seed = self.job.method, self.job.seed
+        assert isinstance(method, TypoTraining)
+        return tuple(typo_copy(self.texts[i], method, seed, self.epoch, i) for i in rows)

@@ -1,4 +1,4 @@
-"""One training: what is asked of a fitting function, and what it gives back."""
+"""One training: the arguments of a fitting function, and its result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS_PER_PASS = 256
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A model to fit; `folder` takes its weights and, until it is done, its checkpoint."""
+    """A model to fit; its weights go to `folder`, and its checkpoint until it is trained."""
 
     name: str
     design: Design
@@ -35,9 +35,9 @@ class TrainingJob:
     device: str = "auto"
     report: Report = silent
     data: str = ""
-    hardening: AdversarialTraining | None = None
+    method: AdversarialTraining | None = None
 
-    def tell(
+    def report_progress(
         self,
         epoch: int,
         epochs: int,
@@ -47,20 +47,20 @@ class TrainingJob:
         accuracy: float | None = None,
         best: bool = False,
     ) -> None:
-        """Report progress."""
+        """Call `report` with the progress of this training."""
         self.report(TrainingProgress(self.name, epoch, epochs, step, steps, loss, accuracy, best))
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """How a training went: the accuracy of the weights that were kept, and the epochs run."""
+    """The result of a training: the dev accuracy of the saved weights, and the epochs run."""
 
     dev_accuracy: float
     epochs: int
 
 
 class Diverged(BrittleError):
-    """The loss is no number any more; `fitted` tells of the weights kept, if any."""
+    """The loss is not a number any more; `fitted` describes the last good weights, if any."""
 
     def __init__(self, message: str, fitted: Fitted | None) -> None:
         super().__init__(message)
@@ -70,24 +70,24 @@ class Diverged(BrittleError):
 def build_vocabulary(
     job: TrainingJob, *, cap: int | None = None, min_count: int = 1
 ) -> WordTokenizer:
-    """Collect the words of the train side; to know none at all is an error."""
+    """Build the vocabulary of the train split; an empty one is an error."""
     pairs = len(job.fields) > 1 and job.design.kind != "linear"
-    found = WordTokenizer.of(job.train.texts, cap=cap, min_count=min_count, pairs=pairs)
-    if len(found) == len(WordTokenizer.of((), pairs=pairs)):
+    vocabulary = WordTokenizer.of(job.train.texts, cap=cap, min_count=min_count, pairs=pairs)
+    if len(vocabulary) == len(WordTokenizer.of((), pairs=pairs)):
         raise UsageError(
-            f"No word occurs {min_count} times or more on the train side of {job.name}: there is "
+            f"No word occurs {min_count} times or more in the train split of {job.name}: there is "
             "nothing to learn from. Check the text column (--text), or train on more data."
         )
-    return found
+    return vocabulary
 
 
-def accuracy(model: Model, side: LabelledTexts) -> float:
-    """Give the share of texts whose highest score is at their label."""
-    keys = model.encode(side.texts)
+def accuracy(model: Model, split: LabelledTexts) -> float:
+    """Compute the share of texts whose highest score is that of their label."""
+    keys = model.encode(split.texts)
     order = sorted(range(len(keys)), key=lambda i: len(keys[i]))
-    right = 0
+    correct = 0
     for start in range(0, len(order), TEXTS_PER_PASS):
         rows = order[start : start + TEXTS_PER_PASS]
-        guess = np.argmax(model.logits([keys[i] for i in rows]), axis=1)
-        right += sum(int(side.label[i] == g) for i, g in zip(rows, guess))
-    return right / len(side)
+        predicted = np.argmax(model.logits([keys[i] for i in rows]), axis=1)
+        correct += sum(int(split.label[i] == label) for i, label in zip(rows, predicted))
+    return correct / len(split)

@@ -1,4 +1,4 @@
-"""Fitting the models that are one matrix over words: naive Bayes and the linear SVM."""
+"""Fitting of the linear models, one matrix over words: naive Bayes and the linear SVM."""
 
 from __future__ import annotations
 
@@ -15,108 +15,116 @@ from brittle.zoo.names.settings import LinearSvmSettings, NaiveBayesSettings
 from brittle.zoo.tokenizers.words import WordTokenizer
 
 Array = NDArray[np.float64]
-FIRST = 2  # the rows before are those of <pad> and <unknown>, which speak for no class
+FIRST_WORD = 2  # the rows before are <pad> and <unknown>, which count for no class
+MAX_NEWTON_STEPS = 50
+RIDGE = 1e-6  # makes the Hessian invertible: the same offset for all classes changes no loss
 
 
 def fit_naive_bayes(job: TrainingJob, settings: NaiveBayesSettings) -> Fitted:
     """Fit multinomial naive Bayes: smoothed log-probabilities of words, and no class prior.
 
-    The words it knows are those of the train side; others, and holes, say nothing.
+    Words that are not in the train split, and holes, have no influence.
     """
     vocabulary = build_vocabulary(job)
+    keys = vocabulary.encode_bags(job.train.texts)
     counts = np.zeros((len(vocabulary), len(job.labels)))
-    for key, label in zip(vocabulary.encode_bags(job.train.texts), job.train.label):
-        rows, count = _bag(key)
-        counts[rows, label] += count
-    smoothed = counts[FIRST:] + settings.smoothing
+    for key, label in zip(keys, job.train.label):
+        ids, count = _word_counts(key)
+        counts[ids, label] += count
+    smoothed = counts[FIRST_WORD:] + settings.smoothing
     weight = np.zeros_like(counts)
-    weight[FIRST:] = np.log(smoothed) - np.log(smoothed.sum(axis=0))
+    weight[FIRST_WORD:] = np.log(smoothed) - np.log(smoothed.sum(axis=0))
     bias = np.zeros(len(job.labels))
-    right = accuracy(Linear(vocabulary, weight, bias), job.dev)
-    loss = log_loss(
-        Linear(vocabulary, weight, bias).logits(vocabulary.encode_bags(job.train.texts)), job
-    )
-    job.tell(1, 1, loss, accuracy=right, best=True)
-    return _kept(job, vocabulary, weight, bias, epochs=1)
+    model = Linear(vocabulary, weight, bias)
+    dev_accuracy = accuracy(model, job.dev)
+    loss = _log_loss(model.logits(keys), job.train)
+    job.report_progress(1, 1, loss, accuracy=dev_accuracy, best=True)
+    _save(job, vocabulary, weight, bias)
+    return Fitted(dev_accuracy, epochs=1)
 
 
 def fit_linear_svm(job: TrainingJob, settings: LinearSvmSettings) -> Fitted:
     """Fit a linear SVM, one class against the rest, by averaged SGD on the hinge loss.
 
-    The epoch best on the dev side is kept; there its margins are then made probabilities: the
-    logits are a * margin + c, with the scale a and the offsets c of the least log loss (Platt's
-    scaling, with his smoothed targets; for two classes exactly his).
+    The epoch that is best on the dev split is kept. Its margins on that split are then calibrated
+    to probabilities: the logits are a * margin + c, with the scale a and the offsets c of the least
+    log loss (Platt's scaling, with his smoothed targets; for two classes exactly his).
     """
     vocabulary = build_vocabulary(job)
-    bags = [_bag(key) for key in vocabulary.encode_bags(job.train.texts)]
+    bags = [_word_counts(key) for key in vocabulary.encode_bags(job.train.texts)]
     sign = np.where(np.eye(len(job.labels), dtype=bool)[list(job.train.label)], 1.0, -1.0)
-    learner = _Averaged(len(vocabulary), len(job.labels), settings)
-    best, since, epoch = -1.0, 0, 0
-    weight, bias = learner.mean()
+    optimizer = _AveragedSgd(len(vocabulary), len(job.labels), settings)
+    best_accuracy, since_best, epoch = -1.0, 0, 0
+    weight, bias = optimizer.mean()
     order = list(range(len(bags)))
     for epoch in range(1, settings.epochs + 1):
         Random(f"{job.seed}:{epoch}").shuffle(order)
-        loss = sum(learner.learn(*bags[i], sign[i]) for i in order) / len(order)
-        now = learner.mean()
-        right = accuracy(Linear(vocabulary, *now), job.dev)
-        since += 1
-        if right > best:
-            best, since, (weight, bias) = right, 0, now
-        job.tell(epoch, settings.epochs, loss, accuracy=right, best=since == 0)
-        if since >= settings.patience:
+        loss = sum(optimizer.step(*bags[i], sign[i]) for i in order) / len(order)
+        mean = optimizer.mean()
+        dev_accuracy = accuracy(Linear(vocabulary, *mean), job.dev)
+        since_best += 1
+        if dev_accuracy > best_accuracy:
+            best_accuracy, since_best, (weight, bias) = dev_accuracy, 0, mean
+        job.report_progress(
+            epoch, settings.epochs, loss, accuracy=dev_accuracy, best=since_best == 0
+        )
+        if since_best >= settings.patience:
             break
     margin = Linear(vocabulary, weight, bias).logits(vocabulary.encode_bags(job.dev.texts))
     scale, offset = platt(margin, job.dev)
-    return _kept(job, vocabulary, scale * weight, scale * bias + offset, epochs=epoch)
+    weight, bias = scale * weight, scale * bias + offset
+    _save(job, vocabulary, weight, bias)
+    return Fitted(accuracy(Linear(vocabulary, weight, bias), job.dev), epoch)
 
 
-class _Averaged:
-    """SGD on the hinge loss with an L2 penalty, and the mean of all weights it went through.
+class _AveragedSgd:
+    """SGD on the hinge loss with an L2 penalty; the result is the mean of the weights of all steps.
 
-    The weights are `shrink * weight`: shrinking every row at each step would touch every word.
-    The mean is over all steps; `late` holds what each row's changes lack of it.
+    The current weights are `scale * weight`: to shrink every row at each step would touch every
+    word. In the sum over all steps, `total_scale * weight` counts each change also for the steps
+    before it was made; `excess` is that part.
     """
 
     def __init__(self, words: int, classes: int, settings: LinearSvmSettings) -> None:
-        self.weight, self.late = np.zeros((words, classes)), np.zeros((words, classes))
+        self.weight, self.excess = np.zeros((words, classes)), np.zeros((words, classes))
         self.bias, self.total_bias = np.zeros(classes), np.zeros(classes)
-        self.shrink, self.total, self.step = 1.0, 0.0, 0
+        self.scale, self.total_scale, self.steps = 1.0, 0.0, 0
         self.settings = settings
 
-    def learn(self, rows: NDArray[np.int32], count: Array, sign: Array) -> float:
-        """Take one step on one text; gives its loss before the step."""
-        decay = self.settings.penalty
-        rate = self.settings.rate / (1 + self.settings.rate * decay * self.step)
-        margin = sign * (self.shrink * (count @ self.weight[rows]) + self.bias)
-        lack = np.maximum(0.0, 1.0 - margin)
-        self.shrink *= 1 - rate * decay
-        push = rate * np.where(lack > 0, sign, 0.0)
-        if push.any():
-            change = count[:, None] * (push / self.shrink)
-            self.weight[rows] += change
-            self.late[rows] += self.total * change
-            self.bias += push
-        self.total += self.shrink
+    def step(self, ids: NDArray[np.int32], count: Array, sign: Array) -> float:
+        """Do one step on one text; return its loss before the step."""
+        penalty = self.settings.penalty
+        rate = self.settings.rate / (1 + self.settings.rate * penalty * self.steps)
+        margin = sign * (self.scale * (count @ self.weight[ids]) + self.bias)
+        loss = np.maximum(0.0, 1.0 - margin)
+        self.scale *= 1 - rate * penalty
+        update = rate * np.where(loss > 0, sign, 0.0)
+        if update.any():
+            change = count[:, None] * (update / self.scale)
+            self.weight[ids] += change
+            self.excess[ids] += self.total_scale * change
+            self.bias += update
+        self.total_scale += self.scale
         self.total_bias += self.bias
-        self.step += 1
-        return float(lack.sum())
+        self.steps += 1
+        return float(loss.sum())
 
     def mean(self) -> tuple[Array, Array]:
-        """Give the mean weights and bias so far."""
-        steps = max(1, self.step)
-        return (self.total * self.weight - self.late) / steps, self.total_bias / steps
+        """Return the mean weights and bias of the steps so far."""
+        steps = max(1, self.steps)
+        return (self.total_scale * self.weight - self.excess) / steps, self.total_bias / steps
 
 
-def platt(margin: Array, side: LabelledTexts) -> tuple[float, Array]:
-    """Fit the scale and the offsets that make margins the logits of the least log loss.
+def platt(margin: Array, dev: LabelledTexts) -> tuple[float, Array]:
+    """Fit the scale and the offsets that turn margins into the logits of the least log loss.
 
     Newton's method, halving steps that do not help; the problem is convex.
     """
     n, k = margin.shape
-    members = np.bincount(side.label, minlength=k)
-    own = np.eye(k)[list(side.label)]
-    # Platt's targets: as if each class had one more example, and one on the other sides.
-    target = (own * members + 1) / (members[list(side.label)] + k)[:, None]
+    members = np.bincount(dev.label, minlength=k)
+    is_label = np.eye(k)[list(dev.label)]
+    # Platt's targets: as if each class had one more example of its own and one of every other.
+    target = (is_label * members + 1) / (members[list(dev.label)] + k)[:, None]
     feature = np.concatenate([margin[:, :, None], np.tile(np.eye(k), (n, 1, 1))], axis=2)
     theta = np.zeros(k + 1)
 
@@ -124,36 +132,34 @@ def platt(margin: Array, side: LabelledTexts) -> tuple[float, Array]:
         score = feature @ theta
         return float((np.logaddexp.reduce(score, axis=1) - (target * score).sum(1)).sum())
 
-    for _ in range(50):
+    for _ in range(MAX_NEWTON_STEPS):
         score = feature @ theta
         p = np.exp(score - np.logaddexp.reduce(score, axis=1)[:, None])
         gradient = np.einsum("nk,nkd->d", p - target, feature)
         mean = np.einsum("nk,nkd->nd", p, feature)
-        curve = np.einsum("nk,nkd,nke->de", p, feature, feature) - mean.T @ mean
-        step = np.linalg.solve(curve + 1e-6 * np.eye(k + 1), gradient)
+        hessian = np.einsum("nk,nkd,nke->de", p, feature, feature) - mean.T @ mean
+        step = np.linalg.solve(hessian + RIDGE * np.eye(k + 1), gradient)
         while loss(theta - step) > loss(theta) and np.abs(step).max() > 1e-12:
             step = step / 2
         theta = theta - step
         if np.abs(step).max() < 1e-9:
             break
-    # A dev side that contradicts the train side must not turn the classes round.
+    # The scale stays positive: a dev split that contradicts the train split must not swap classes.
     return max(float(theta[0]), 1e-3), theta[1:]
 
 
-def log_loss(logits: Array, job: TrainingJob) -> float:
-    """Give the mean negative log-probability of the train side's labels."""
-    own = logits[np.arange(len(job.train)), list(job.train.label)]
-    return float((np.logaddexp.reduce(logits, axis=1) - own).mean())
+def _log_loss(logits: Array, texts: LabelledTexts) -> float:
+    """Compute the mean negative log-probability of the labels."""
+    score = logits[np.arange(len(texts)), list(texts.label)]
+    return float((np.logaddexp.reduce(logits, axis=1) - score).mean())
 
 
-def _bag(key: bytes) -> tuple[NDArray[np.int32], Array]:
-    rows, count = np.unique(np.frombuffer(key, np.int32)[1:], return_counts=True)
-    return rows, count.astype(np.float64)
+def _word_counts(key: bytes) -> tuple[NDArray[np.int32], Array]:
+    """Decode a bag of words into the distinct word ids and their counts."""
+    ids, count = np.unique(np.frombuffer(key, np.int32)[1:], return_counts=True)
+    return ids, count.astype(np.float64)
 
 
-def _kept(
-    job: TrainingJob, vocabulary: WordTokenizer, weight: Array, bias: Array, epochs: int
-) -> Fitted:
+def _save(job: TrainingJob, vocabulary: WordTokenizer, weight: Array, bias: Array) -> None:
     folders.write_tensors(job.folder / folders.WEIGHTS_FILE, {"weight": weight, "bias": bias})
     folders.write_words(job.folder / folders.VOCABULARY_FILE, vocabulary.words)
-    return Fitted(accuracy(Linear(vocabulary, weight, bias), job.dev), epochs)

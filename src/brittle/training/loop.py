@@ -1,7 +1,7 @@
-"""Epochs of gradient descent: early stopping, checkpoints, and a stop where the loss is lost.
+"""Epochs of gradient descent with early stopping and checkpoints; a lost loss ends the training.
 
-Every epoch begins from a seed of its own, so that a training which goes on after an interruption
-ends with the weights an undisturbed one has.
+Every epoch has its own seed, so that a resumed training ends with the same weights as an
+undisturbed one.
 """
 
 from __future__ import annotations
@@ -31,92 +31,110 @@ from brittle.training.optimizers import (
 from brittle.zoo.device import threads
 from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings
 
-REPORTS_PER_EPOCH = 20  # reports within an epoch
+REPORTS_PER_EPOCH = 20
+BATCHES_PER_POOL = 20  # shuffled batches that are sorted by length together
 
 
 @dataclass(frozen=True)
 class Trainable:
-    """What is trained, and how its loss and its accuracy are found.
+    """A network, and the functions that prepare its epochs and compute its loss and accuracy.
 
-    `begin` makes the texts of an epoch ready and gives their lengths. `loss` may have gone back
-    through part of itself when it returns. The first `plain` epochs only prepare the others: what
-    was best in them does not count.
+    `prepare` prepares the texts of an epoch and returns their lengths. `loss` may have run a part
+    of its backward pass when it returns. The first `clean_epochs` epochs only prepare the others:
+    their weights are never the best.
     """
 
     network: nn.Module
     settings: NetworkSettings | FineTuningSettings
-    begin: Callable[[int], list[int]]
+    prepare: Callable[[int], list[int]]
     loss: Callable[[list[int]], Tensor]
     accuracy: Callable[[], float]
-    plain: int = 0
+    clean_epochs: int = 0
 
 
-def run_epochs(job: TrainingJob, lesson: Trainable) -> Fitted:
+def fit_and_save(job: TrainingJob, trainable: Trainable, save: Callable[[Path], None]) -> Fitted:
+    """Train, then save the best weights to the job's folder, also if the training diverged."""
+    try:
+        fitted = run_epochs(job, trainable)
+    except Diverged as error:
+        if error.fitted:
+            save(job.folder)
+        raise
+    save(job.folder)
+    return fitted
+
+
+def run_epochs(job: TrainingJob, trainable: Trainable) -> Fitted:
     """Train until the epochs are over or the dev accuracy no longer rises; keep the best weights.
 
-    On a loss that is no number the best weights so far are put back and `Diverged` is raised.
+    If the loss is not a number, restore the best weights so far and raise `Diverged`.
     """
-    settings = lesson.settings
-    weights = {n: p for n, p in lesson.network.named_parameters() if p.requires_grad}
+    settings = trainable.settings
+    weights = {n: p for n, p in trainable.network.named_parameters() if p.requires_grad}
     optimizer = make_optimizer(settings, weights)
-    course, best = _resumed(job.folder, weights, optimizer, settings.rate)
-    while course.epoch < settings.epochs and (
-        course.since < settings.patience or course.epoch <= lesson.plain
+    state, best = _resume(job.folder, weights, optimizer, settings.rate)
+    while state.epoch < settings.epochs and (
+        state.since < settings.patience or state.epoch <= trainable.clean_epochs
     ):
         try:
-            loss = _epoch(job, lesson, optimizer, course)
+            loss = _run_epoch(job, trainable, optimizer, state)
         except ArithmeticError as error:
-            raise _diverged(job, course, weights, best, error) from error
-        right = lesson.accuracy()
-        if course.epoch == lesson.plain:
-            course.best, course.since = -1.0, 0
-        if course.ended(loss, right):
+            _restore(weights, best)
+            fitted = Fitted(state.best, state.best_epoch) if best else None
+            raise Diverged(f"The training of {job.name} stopped: {error}.", fitted) from error
+        accuracy = trainable.accuracy()
+        if state.epoch == trainable.clean_epochs:
+            state.best, state.since = -1.0, 0
+        if state.end_epoch(loss, accuracy):
             best = {name: p.detach().clone() for name, p in weights.items()}
-        checkpoint.save(job.folder, course, _tensors(weights, best, optimizer))
-        job.tell(course.epoch, settings.epochs, loss, accuracy=right, best=course.since == 0)
-    _put_back(weights, best)
-    return Fitted(course.best, course.epoch)
+        checkpoint.save(job.folder, state, _tensors(weights, best, optimizer))
+        is_best = state.since == 0
+        job.report_progress(state.epoch, settings.epochs, loss, accuracy=accuracy, best=is_best)
+    _restore(weights, best)
+    return Fitted(state.best, state.epoch)
 
 
 @contextmanager
 def seeded(seed: int, count: int) -> Iterator[None]:
-    """Run with a seed and a number of threads of one's own; the caller's come back afterwards."""
+    """Use this seed and this number of threads, then restore those of the caller."""
     with threads(count), torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
 
 
 def batches(lengths: list[int], size: int, random: Random) -> list[list[int]]:
-    """Part shuffled examples into batches of similar length, themselves in random order."""
+    """Divide shuffled examples into batches of similar length, in random order."""
     order = list(range(len(lengths)))
     random.shuffle(order)
-    pool = 20 * size
-    out = []
-    for start in range(0, len(order), pool):
-        near = sorted(order[start : start + pool], key=lengths.__getitem__)
-        out += [near[i : i + size] for i in range(0, len(near), size)]
-    random.shuffle(out)
-    return out
+    pool_size = BATCHES_PER_POOL * size
+    divided = []
+    for start in range(0, len(order), pool_size):
+        pool = sorted(order[start : start + pool_size], key=lengths.__getitem__)
+        divided += [pool[i : i + size] for i in range(0, len(pool), size)]
+    random.shuffle(divided)
+    return divided
 
 
-def _epoch(
-    job: TrainingJob, lesson: Trainable, optimizer: torch.optim.Optimizer, course: TrainingState
+def _run_epoch(
+    job: TrainingJob, trainable: Trainable, optimizer: torch.optim.Optimizer, state: TrainingState
 ) -> float:
-    settings, epoch = lesson.settings, course.epoch
+    """Run one epoch and return its mean loss; raise ArithmeticError if that is not a number."""
+    settings, epoch = trainable.settings, state.epoch
     weights = [p for group in optimizer.param_groups for p in group["params"]]
-    lengths = lesson.begin(epoch)
+    lengths = trainable.prepare(epoch)
     random = Random(f"{job.seed}:{epoch}")
     torch.manual_seed(random.getrandbits(63))
-    lesson.network.train()
-    todo = batches(lengths, settings.batch, random)
-    total, steps = 0.0, settings.epochs * len(todo)
-    every = max(1, len(todo) // REPORTS_PER_EPOCH)
-    for n, rows in enumerate(todo, 1):
-        done = (epoch * len(todo) + n - 1) / steps
+    trainable.network.train()
+    rows_of_batches = batches(lengths, settings.batch, random)
+    steps = len(rows_of_batches)
+    total = 0.0
+    report_every = max(1, steps // REPORTS_PER_EPOCH)
+    for n, rows in enumerate(rows_of_batches, 1):
+        done = (epoch * steps + n - 1) / (settings.epochs * steps)
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(settings, course, done)
+            group["lr"] = learning_rate(settings, state, done)
         optimizer.zero_grad()
-        loss = lesson.loss(rows)
+        loss = trainable.loss(rows)
         loss.backward()  # type: ignore[no-untyped-call]
         value = loss.item()
         if not math.isfinite(value):
@@ -124,54 +142,42 @@ def _epoch(
         clip_gradients(settings, weights)
         optimizer.step()
         total += value
-        if n % every == 0:
-            job.tell(epoch + 1, settings.epochs, total / n, n, len(todo))
+        if n % report_every == 0:
+            job.report_progress(epoch + 1, settings.epochs, total / n, n, steps)
     if not all(torch.isfinite(p).all() for p in weights):
         raise ArithmeticError(f"some weights are no numbers after epoch {epoch + 1}")
-    lesson.network.eval()
-    return total / len(todo)
+    trainable.network.eval()
+    return total / steps
 
 
-def _diverged(
-    job: TrainingJob,
-    course: TrainingState,
-    weights: dict[str, nn.Parameter],
-    best: dict[str, Tensor],
-    error: ArithmeticError,
-) -> Diverged:
-    if best:
-        _put_back(weights, best)
-    fitted = Fitted(course.best, course.best_epoch) if best else None
-    return Diverged(f"The training of {job.name} stopped: {error}.", fitted)
-
-
-def _put_back(weights: dict[str, nn.Parameter], best: dict[str, Tensor]) -> None:
+def _restore(weights: dict[str, nn.Parameter], stored: dict[str, Tensor]) -> None:
     with torch.no_grad():
-        for name, tensor in best.items():
+        for name, tensor in stored.items():
             weights[name].copy_(tensor)
 
 
 def _tensors(
     weights: dict[str, nn.Parameter], best: dict[str, Tensor], optimizer: torch.optim.Optimizer
 ) -> dict[str, NDArray[Any]]:
-    out = {f"now.{name}": p.detach() for name, p in weights.items()}
-    out |= {f"best.{name}": tensor for name, tensor in best.items()}
-    out |= state_of(optimizer, weights)
-    return {name: tensor.cpu().numpy() for name, tensor in out.items()}
+    """Return the tensors of a checkpoint."""
+    tensors = {f"now.{name}": p.detach() for name, p in weights.items()}
+    tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
+    tensors |= state_of(optimizer, weights)
+    return {name: tensor.cpu().numpy() for name, tensor in tensors.items()}
 
 
-def _resumed(
+def _resume(
     folder: Path,
     weights: dict[str, nn.Parameter],
     optimizer: torch.optim.Optimizer,
     rate: float,
 ) -> tuple[TrainingState, dict[str, Tensor]]:
-    """Put weights and optimizer where the checkpoint left them; gives the best weights too."""
-    found = checkpoint.load(folder)
-    if found is None:
+    """Restore weights and optimizer from the checkpoint, if any; return state and best weights."""
+    stored = checkpoint.load(folder)
+    if stored is None:
         return TrainingState(rate=rate), {}
-    course, tensors = found
-    kept = {name: torch.from_numpy(array.copy()) for name, array in tensors.items()}
-    _put_back(weights, {name: kept[f"now.{name}"] for name in weights})
-    restore_state(optimizer, weights, kept)
-    return course, {name: kept[f"best.{name}"].to(p.device) for name, p in weights.items()}
+    state, arrays = stored
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+    _restore(weights, {name: tensors[f"now.{name}"] for name in weights})
+    restore_state(optimizer, weights, tensors)
+    return state, {name: tensors[f"best.{name}"].to(p.device) for name, p in weights.items()}

@@ -1,4 +1,4 @@
-"""How weights follow their gradients: the optimizer, its rate, and its state on disk."""
+"""The optimizer of a training, its learning rate, and its state in a checkpoint."""
 
 from __future__ import annotations
 
@@ -17,40 +17,35 @@ Weights = Mapping[str, nn.Parameter]
 def make_optimizer(
     settings: NetworkSettings | FineTuningSettings, weights: Weights
 ) -> torch.optim.Optimizer:
-    """Make the optimizer that the settings name; plain SGD has no momentum, and so no state."""
-    if _is_sgd(settings):
-        return torch.optim.SGD(
-            weights.values(), lr=settings.rate, weight_decay=settings.decay, foreach=False
-        )
-    return torch.optim.AdamW(
-        weights.values(), lr=settings.rate, weight_decay=settings.decay, foreach=False
-    )
+    """Build the optimizer that the settings name; SGD has no momentum, and therefore no state."""
+    kind = torch.optim.SGD if _is_sgd(settings) else torch.optim.AdamW
+    return kind(weights.values(), lr=settings.rate, weight_decay=settings.decay, foreach=False)
 
 
 def learning_rate(
-    settings: NetworkSettings | FineTuningSettings, course: TrainingState, done: float
+    settings: NetworkSettings | FineTuningSettings, state: TrainingState, done: float
 ) -> float:
-    """Give the rate of a step, `done` being the share of all steps before it."""
+    """Return the rate of a step; `done` is the share of all steps before it."""
     if _is_sgd(settings):
-        return course.rate
+        return state.rate
     return settings.rate * schedule(done, settings.warmup)
 
 
 def schedule(done: float, warmup: float) -> float:
-    """Give the share of the rate at this point: up over the warm-up, then down to zero."""
+    """Return the factor of the rate: it rises to 1 over the warm-up, then falls to 0."""
     return done / warmup if done < warmup else (1 - done) / (1 - warmup)
 
 
 def clip_gradients(
     settings: NetworkSettings | FineTuningSettings, weights: Iterable[nn.Parameter]
 ) -> None:
-    """Shorten the gradient of all weights together to the norm the settings allow."""
+    """Clip the norm of the gradient of all weights together, if the settings say so."""
     if isinstance(settings, NetworkSettings) and settings.clip:
         torch.nn.utils.clip_grad_norm_(weights, settings.clip)
 
 
 def state_of(optimizer: torch.optim.Optimizer, weights: Weights) -> dict[str, Tensor]:
-    """Give the optimizer's state as named tensors."""
+    """Return the optimizer's state as named tensors."""
     return {
         f"{STATE}.{name}:{part}": value
         for name, p in weights.items()
@@ -60,13 +55,16 @@ def state_of(optimizer: torch.optim.Optimizer, weights: Weights) -> dict[str, Te
 
 
 def restore_state(
-    optimizer: torch.optim.Optimizer, weights: Weights, kept: Mapping[str, Tensor]
+    optimizer: torch.optim.Optimizer, weights: Weights, tensors: Mapping[str, Tensor]
 ) -> None:
-    """Put the optimizer where `state_of` found it."""
+    """Restore the optimizer's state from tensors that `state_of` returned."""
     for name, p in weights.items():
-        parts = [key for key in kept if key.startswith(f"{STATE}.{name}:")]
-        state = {key.rpartition(":")[2]: kept[key] for key in parts}
-        optimizer.state[p] = {k: v if k == "step" else v.to(p.device) for k, v in state.items()}
+        prefix = f"{STATE}.{name}:"
+        parts = {
+            key.removeprefix(prefix): t for key, t in tensors.items() if key.startswith(prefix)
+        }
+        # AdamW keeps its step count on the CPU.
+        optimizer.state[p] = {k: t if k == "step" else t.to(p.device) for k, t in parts.items()}
 
 
 def _is_sgd(settings: NetworkSettings | FineTuningSettings) -> bool:

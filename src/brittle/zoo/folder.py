@@ -1,4 +1,4 @@
-"""A trained model on disk: `model.safetensors`, `model.json`, `README.md`, and what it reads."""
+"""A trained model on disk: `model.safetensors`, `model.json`, `README.md` and its vocabulary."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from brittle.zoo.names import changes
 FORMAT = 1
 CARD_FILE, WEIGHTS_FILE, README_FILE = "model.json", "model.safetensors", "README.md"
 VOCABULARY_FILE, ALPHABET_FILE = "vocabulary.txt", "alphabet.txt"
-MAX_HEADER_BYTES = 100_000_000  # bytes: what safetensors itself allows a header to have
+MAX_HEADER_BYTES = 100_000_000  # the limit of safetensors itself
 Tensors = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Card:
-    """What `model.json` says of a model; `files` gives the SHA-256 of each file beside it.
+    """The content of `model.json`; `files` holds the SHA-256 of each file beside it.
 
-    `hardening` is how it was trained on adversarial texts, which then also stands in its name;
-    `changed` are the settings that are not those of the model at its size.
+    `hardening` is the method of adversarial training, which the name tells too; `changed` are the
+    settings that differ from those of the model at its size.
     """
 
     name: str
@@ -59,22 +59,22 @@ class Card:
 
     @property
     def fingerprint(self) -> str:
-        """Identify what the model answers: its weights and settings, not when it was trained."""
+        """Hash what decides the model's answers: weights and settings, not the time of training."""
         parts = (self.kind, self.parts, self.settings, self.labels, self.fields, self.files)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def full_name(name: str, data: str, seed: int, size: str, changed: Mapping[str, Any]) -> str:
-    """Tell a model from all others: its name, data and seed, and what is not as by default.
+    """Format the full name of a model: its name, data and seed, and what is not the default.
 
     >>> full_name("LSTM-W-Random-1", "mr", 0, "default", {})
     'LSTM-W-Random-1@mr#0'
     >>> full_name("LSTM-W-Random-1", "mr", 0, "paper", {"hidden": 64})
     'LSTM-W-Random-1@mr#0?size=paper,hidden=64'
     """
-    told = {} if size in ("", "default") else {"size": size}
-    variant = changes.format_settings({**told, **changed})
-    return f"{name}@{data}#{seed}" + (f"?{variant}" if variant else "")
+    sizes = {} if size in ("", "default") else {"size": size}
+    settings = changes.format_settings({**sizes, **changed})
+    return f"{name}@{data}#{seed}" + (f"?{settings}" if settings else "")
 
 
 def write_card(folder: Path, card: Card, readme: str) -> Card:
@@ -99,7 +99,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, str] | No
 
 
 def load_tensors(path: Path) -> dict[str, NDArray[Any]]:
-    """Read named arrays from safetensors; anything else is a `UsageError`."""
+    """Load named arrays from a safetensors file; any other file is a `UsageError`."""
     safetensors = require("safetensors.numpy", "torch", "Reading a model's weights")
     try:
         loaded: dict[str, NDArray[Any]] = safetensors.load_file(str(path))
@@ -112,26 +112,26 @@ def load_tensors(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def count_parameters(path: Path) -> int:
-    """Count the numbers in a safetensors file from its header, without reading them."""
+    """Count the numbers in a safetensors file by its header alone."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(min(size, MAX_HEADER_BYTES)))
-    shapes = [told["shape"] for name, told in header.items() if name != "__metadata__"]
+    shapes = [tensor["shape"] for name, tensor in header.items() if name != "__metadata__"]
     return sum(math.prod(shape) for shape in shapes)
 
 
 def write_words(path: Path, words: Sequence[str]) -> None:
-    """Write a vocabulary, one word a line."""
+    """Write a vocabulary, one word per line."""
     path.write_text("".join(f"{word}\n" for word in words), "utf-8")
 
 
 def load_words(path: Path) -> list[str]:
-    """Read a vocabulary; only line feeds part the words."""
+    """Load a vocabulary; only line feeds separate the words."""
     return path.read_text("utf-8").split("\n")[:-1]
 
 
 def load_card_checked(folder: Path) -> Card:
-    """Read a model's card and check that the files beside it are the ones it was written with."""
+    """Load a model's card and check the SHA-256 of the files beside it."""
     card = load_card(folder)
     for name, expected in card.files.items():
         path = folder / name
@@ -146,7 +146,7 @@ def load_card_checked(folder: Path) -> Card:
 
 
 def load_card(folder: Path) -> Card:
-    """Read a model's card alone."""
+    """Load a model's card; check no files."""
     path = folder / CARD_FILE
     if not path.is_file():
         raise UsageError(
@@ -168,6 +168,6 @@ def _card(content: dict[str, Any]) -> Card:
             f"format {FORMAT}. Train the model again."
         )
     known = {f.name for f in fields(Card)}
-    rest = {key: value for key, value in content.items() if key in known}
-    rest |= {"labels": tuple(content["labels"]), "fields": tuple(content["fields"])}
-    return Card(**rest)
+    values = {key: value for key, value in content.items() if key in known}
+    values |= {"labels": tuple(content["labels"]), "fields": tuple(content["fields"])}
+    return Card(**values)

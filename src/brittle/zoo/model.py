@@ -1,4 +1,4 @@
-"""What every model of the zoo offers, and how one is opened from its folder."""
+"""The protocol of the zoo's models, and how a model is opened from its folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from brittle.zoo.folder import Card
 
 
 class Model(Protocol):
-    """A model that reads encoded texts: `encode` gives the keys that `logits` takes."""
+    """A model that reads encoded texts: `encode` returns the keys that `logits` takes."""
 
     @property
     def parallel(self) -> int: ...
@@ -23,14 +23,14 @@ class Model(Protocol):
     def encode(self, items: Sequence[Text]) -> list[bytes]: ...
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[Any]:
-        """Give raw scores of shape (keys, labels), for one key or more."""
+        """Return raw scores of shape (keys, labels), for one key or more."""
         ...
 
     def close(self) -> None: ...
 
 
 def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
-    """Open a trained model's folder: its card, checked against its files, and the model."""
+    """Load the card of a trained model, checked against its files, and the model itself."""
     card = folders.load_card_checked(folder)
     try:
         if card.kind == "linear":

@@ -32,7 +32,7 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Iterator[Callable[..., Command]]:
+def make_target(tmp_path: Path) -> Iterator[Callable[..., Command]]:
     targets = []
 
     def make(body: str, before: str = "", **options: Any) -> Command:
@@ -51,8 +51,8 @@ def made(tmp_path: Path) -> Iterator[Callable[..., Command]]:
 SCORED = "print(json.dumps([0.1, 0.9] if 'good' in text else [0.8, 0.2]))"
 
 
-def test_a_program_answers_line_by_line(made: Any) -> None:
-    target = made(SCORED)
+def test_a_program_answers_line_by_line(make_target: Any) -> None:
+    target = make_target(SCORED)
     assert target.scores([GOOD, BAD, GOOD])[:, 1].tolist() == [0.9, 0.2, 0.9]
     assert (target.costly, target.in_process, target.parallel) == (True, False, 1)
     assert target.scores([]).shape == (0, 2)
@@ -67,46 +67,48 @@ def test_a_program_answers_line_by_line(made: Any) -> None:
         ("0.9", "single"),
     ],
 )
-def test_every_shape_of_answer(made: Any, answer: str, kind: str) -> None:
-    target = made(f"print({answer!r})", scores=kind)
+def test_every_shape_of_answer(make_target: Any, answer: str, kind: str) -> None:
+    target = make_target(f"print({answer!r})", scores=kind)
     assert target.scores([GOOD]) == pytest.approx(np.array([[0.1, 0.9]]))
 
 
 @pytest.mark.parametrize("answer", ["pos", '"POS"', " pos "])
-def test_a_plain_label_is_an_answer(made: Any, answer: str) -> None:
-    assert made(f"print({answer!r})").scores([GOOD]).tolist() == [[0.0, 1.0]]
+def test_a_plain_label_is_an_answer(make_target: Any, answer: str) -> None:
+    assert make_target(f"print({answer!r})").scores([GOOD]).tolist() == [[0.0, 1.0]]
 
 
-def test_a_number_may_be_a_label(made: Any) -> None:
-    target = made("print(1)", labels="neg=0,pos=1", scores="label")
+def test_a_number_may_be_a_label(make_target: Any) -> None:
+    target = make_target("print(1)", labels="neg=0,pos=1", scores="label")
     assert target.label_only
     assert target.scores([GOOD]).tolist() == [[0.0, 1.0]]
 
 
-def test_any_text_is_one_line(made: Any, tmp_path: Path) -> None:
+def test_any_text_is_one_line(make_target: Any, tmp_path: Path) -> None:
     nasty = 'two\nlines\r\n\u2028, NUL \x00, "quotes", emoji 🎬, שלום, \ud800'
-    target = made(f"print('pos' if text == {nasty!r} else 'neg')")
+    target = make_target(f"print('pos' if text == {nasty!r} else 'neg')")
     assert target.scores([Text.of(nasty), GOOD])[:, 1].tolist() == [1.0, 0.0]
     long = "word " * 200_000
-    target = made("print('pos' if len(text) == 1_000_000 else 'neg')")
+    target = make_target("print('pos' if len(text) == 1_000_000 else 'neg')")
     assert target.scores([Text.of(long)])[0, 1] == 1.0
 
 
-def test_pairs_come_with_their_names(made: Any) -> None:
-    target = made("print('pos' if row['premise'] == 'a' and row['hypothesis'] == 'b' else 'neg')")
+def test_pairs_come_with_their_names(make_target: Any) -> None:
+    target = make_target(
+        "print('pos' if row['premise'] == 'a' and row['hypothesis'] == 'b' else 'neg')"
+    )
     assert target.scores([Text.of({"premise": "a", "hypothesis": "b"})])[0, 1] == 1.0
 
 
-def test_a_hole_reads_as_told(made: Any) -> None:
-    target = made("print('pos' if text == 'a [?] film' else 'neg')", mask="[?]")
+def test_a_hole_reads_as_told(make_target: Any) -> None:
+    target = make_target("print('pos' if text == 'a [?] film' else 'neg')", mask="[?]")
     assert target.scores([GOOD.mask(1)])[0, 1] == 1.0
 
 
 CRASH = "os._exit(3) if 'bad' in text else print('pos')"
 
 
-def test_a_text_that_crashes_it_twice_fails_alone(made: Any) -> None:
-    target = made(CRASH)
+def test_a_text_that_crashes_it_twice_fails_alone(make_target: Any) -> None:
+    target = make_target(CRASH)
     with pytest.raises(
         TargetError, match="fails on this text, two times: it ended with exit code 3"
     ):
@@ -114,9 +116,9 @@ def test_a_text_that_crashes_it_twice_fails_alone(made: Any) -> None:
     assert target.scores([GOOD])[0, 1] == 1.0
 
 
-def test_the_others_are_not_asked_again(made: Any, tmp_path: Path) -> None:
+def test_the_others_are_not_asked_again(make_target: Any, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    target = made(f"open({str(log)!r}, 'a').write(text + '\\n'); {CRASH}")
+    target = make_target(f"open({str(log)!r}, 'a').write(text + '\\n'); {CRASH}")
     broker = Broker({"scores": scores_desk(target)})
     items = [Text.of(f"film {n}") for n in range(15)] + [BAD]
     answers, failures = broker.answer("scores", items)
@@ -128,17 +130,19 @@ def test_the_others_are_not_asked_again(made: Any, tmp_path: Path) -> None:
     assert asked.count("a bad film") == 2
 
 
-def test_a_crash_that_does_not_repeat_is_forgiven(made: Any, tmp_path: Path) -> None:
+def test_a_crash_that_does_not_repeat_is_forgiven(make_target: Any, tmp_path: Path) -> None:
     flag = tmp_path / "crashed"
     before = f"flag = {str(flag)!r}"
     body = "(open(flag, 'w'), os._exit(1)) if 'bad' in text and not os.path.exists(flag) else 0"
-    target = made(f"{body}; print('pos')", before)
+    target = make_target(f"{body}; print('pos')", before)
     assert target.scores([BAD])[0, 1] == 1.0
     assert flag.exists()
 
 
-def test_a_text_that_hangs_it_fails_alone(made: Any) -> None:
-    target = made("'bad' in text and time.sleep(60); print('pos')", timeout=0.2, startup=10.0)
+def test_a_text_that_hangs_it_fails_alone(make_target: Any) -> None:
+    target = make_target(
+        "'bad' in text and time.sleep(60); print('pos')", timeout=0.2, startup=10.0
+    )
     start = time.monotonic()
     with pytest.raises(TargetError, match=r"did not answer within 0\.2 s"):
         target.scores([BAD])
@@ -146,10 +150,10 @@ def test_a_text_that_hangs_it_fails_alone(made: Any) -> None:
     assert time.monotonic() - start < 8
 
 
-def test_what_it_started_ends_with_it(made: Any, tmp_path: Path) -> None:
+def test_what_it_started_ends_with_it(make_target: Any, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     before = f"open({str(pid)!r}, 'w').write(str(os.getpid()))"
-    target = made("time.sleep(60) if 'bad' in text else print('pos')", before, timeout=0.2)
+    target = make_target("time.sleep(60) if 'bad' in text else print('pos')", before, timeout=0.2)
     target.startup = 10.0
     target.scores([GOOD])
     first = int(pid.read_text())
@@ -161,33 +165,33 @@ def test_what_it_started_ends_with_it(made: Any, tmp_path: Path) -> None:
             os.kill(process, 0)
 
 
-def test_a_program_that_never_answers_is_down(made: Any) -> None:
-    target = made("pass", timeout=0.1, startup=0.3)
+def test_a_program_that_never_answers_is_down(make_target: Any) -> None:
+    target = make_target("pass", timeout=0.1, startup=0.3)
     with pytest.raises(TargetDown, match=r"within 0\.3 s.*flushed at once"):
         target.scores([GOOD])
     assert Command("cmd:cat", labels="a,b", timeout=10.0).startup == 40.0
 
 
-def test_a_program_that_ends_at_once_says_why(made: Any) -> None:
-    target = made("pass", "sys.exit('no such weights: /model')")
+def test_a_program_that_ends_at_once_says_why(make_target: Any) -> None:
+    target = make_target("pass", "sys.exit('no such weights: /model')")
     with pytest.raises(TargetDown, match=r"exit code 1.*no such weights: /model"):
         target.scores([GOOD])
 
 
-def test_logs_on_stderr_do_no_harm(made: Any) -> None:
-    target = made("print('x' * 100_000, file=sys.stderr); print('pos')")
+def test_logs_on_stderr_do_no_harm(make_target: Any) -> None:
+    target = make_target("print('x' * 100_000, file=sys.stderr); print('pos')")
     assert target.scores([GOOD] * 5)[:, 1].tolist() == [1.0] * 5
 
 
-def test_more_than_one_line_is_noticed_at_the_start(made: Any) -> None:
+def test_more_than_one_line_is_noticed_at_the_start(make_target: Any) -> None:
     with pytest.raises(UsageError, match=r"more than one line.*stderr"):
-        made("print('pos\\nneg')").scores([GOOD])
+        make_target("print('pos\\nneg')").scores([GOOD])
     with pytest.raises(UsageError, match=r"'Model loaded\.'"):
-        made("print('pos')", "print('Model loaded.')").scores([GOOD])
+        make_target("print('pos')", "print('Model loaded.')").scores([GOOD])
 
 
-def test_more_than_one_line_is_noticed_later(made: Any) -> None:
-    target = made("print('pos\\npos' if 'bad' in text else 'pos')")
+def test_more_than_one_line_is_noticed_later(make_target: Any) -> None:
+    target = make_target("print('pos\\npos' if 'bad' in text else 'pos')")
     target.scores([BAD])
     time.sleep(0.1)
     with pytest.raises(TargetDown, match="nobody asked for"):
@@ -195,21 +199,21 @@ def test_more_than_one_line_is_noticed_later(made: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", ["maybe", "[0.1, 0.2, 0.7]", "0.9x"])
-def test_answers_that_cannot_be_read_are_seen_at_the_start(made: Any, answer: str) -> None:
+def test_answers_that_cannot_be_read_are_seen_at_the_start(make_target: Any, answer: str) -> None:
     with pytest.raises(UsageError, match="plain sentence"):
-        made(f"print({answer!r})").scores([GOOD])
+        make_target(f"print({answer!r})").scores([GOOD])
 
 
-def test_an_answer_that_cannot_be_read_fails_that_text(made: Any) -> None:
-    target = made("print('maybe' if 'bad' in text else 'pos')")
+def test_an_answer_that_cannot_be_read_fails_that_text(make_target: Any) -> None:
+    target = make_target("print('maybe' if 'bad' in text else 'pos')")
     with pytest.raises(TargetError, match="'maybe'"):
         target.scores([GOOD, BAD])
     assert target.scores([GOOD])[0, 1] == 1.0
 
 
-def test_numbers_must_be_declared(made: Any) -> None:
+def test_numbers_must_be_declared(make_target: Any) -> None:
     with pytest.raises(UsageError, match="--scores single"):
-        made("print(0.9)").scores([GOOD])
+        make_target("print(0.9)").scores([GOOD])
 
 
 @pytest.mark.parametrize(
@@ -230,7 +234,7 @@ def test_labels_are_needed() -> None:
         as_target("cmd:cat")
 
 
-def test_no_shell_is_used(made: Any, tmp_path: Path) -> None:
+def test_no_shell_is_used(make_target: Any, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     target = Command(f"cmd:echo pos ; touch {trap}", labels="neg,pos", timeout=5.0)
     with pytest.raises((UsageError, TargetDown, TargetError)):
@@ -239,11 +243,11 @@ def test_no_shell_is_used(made: Any, tmp_path: Path) -> None:
     assert not trap.exists()
 
 
-def test_the_fingerprint_follows_the_script(made: Any) -> None:
-    first = made(SCORED).fingerprint
-    assert made(SCORED).fingerprint == first
-    assert made(SCORED + "  # other").fingerprint != first
-    assert made(SCORED, labels="a,b").fingerprint != first
+def test_the_fingerprint_follows_the_script(make_target: Any) -> None:
+    first = make_target(SCORED).fingerprint
+    assert make_target(SCORED).fingerprint == first
+    assert make_target(SCORED + "  # other").fingerprint != first
+    assert make_target(SCORED, labels="a,b").fingerprint != first
 
 
 def test_a_plain_filter_is_enough() -> None:

@@ -54,14 +54,14 @@ def module(limit: int, **more: Any) -> dict[str, Any]:
     return names
 
 
-def found(names: dict[str, Any], path: str) -> Any:
+def look_up(names: dict[str, Any], path: str) -> Any:
     first, *rest = path.split(".")
     return functools.reduce(getattr, rest, names[first])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_edit_is_seen_without_source_too(name: str) -> None:
-    first, same, other = (code_of(found(module(limit), name)) for limit in (3, 3, 4))
+    first, same, other = (code_of(look_up(module(limit), name)) for limit in (3, 3, 4))
     assert first == same != other
     assert " at 0x" not in first
 
@@ -75,7 +75,7 @@ def test_an_edit_of_a_helper_is_seen_in_a_file(
     for n, limit in enumerate((3, 3, 4)):
         (tmp_path / f"made_{n}.py").write_text(MODULE.format(limit=limit))
         seen.append(
-            code_of(found(vars(__import__(f"made_{n}")), name)).replace(f"made_{n}", "made")
+            code_of(look_up(vars(__import__(f"made_{n}")), name)).replace(f"made_{n}", "made")
         )
         sys.modules.pop(f"made_{n}")
     assert seen[0] == seen[1] != seen[2]
@@ -110,7 +110,7 @@ def test_every_process_sees_the_same() -> None:
         "for name in ('classify', 'model', 'undecorated', 'wrapped', 'short', 'bound'):\n"
         "    print(sha256(code_of(names[name]).encode()).hexdigest())"
     )
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -120,5 +120,5 @@ def test_every_process_sees_the_same() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert len(told[0].split()) == 6
-    assert told[0] == told[1]
+    assert len(outputs[0].split()) == 6
+    assert outputs[0] == outputs[1]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.targets.fingerprints.contents import of_object
+from brittle.targets.fingerprints.contents import hash_object
 
 
 class Held:
@@ -19,7 +19,7 @@ class Held:
         vars(self).update(values)
 
 
-def made(**changes: Any) -> Held:
+def make_held(**changes: Any) -> Held:
     matrix = np.arange(6.0).reshape(2, 3)
     values = {"matrix": matrix, "words": {"a": 0, "b": 1}, "stop": {"the", "of", "and"}}
     nested = {"inner": Held(bias=0.5), "classes": np.array(["x", "yy"], dtype=object)}
@@ -41,7 +41,7 @@ def made(**changes: Any) -> Held:
     ],
 )
 def test_every_change_is_seen(change: Any) -> None:
-    assert of_object(made(**change)) != of_object(made())
+    assert hash_object(make_held(**change)) != hash_object(make_held())
 
 
 @pytest.mark.parametrize(
@@ -55,20 +55,20 @@ def test_every_change_is_seen(change: Any) -> None:
     ],
 )
 def test_order_and_addresses_do_not_count(same: Any) -> None:
-    assert of_object(made(**same)) == of_object(made())
+    assert hash_object(make_held(**same)) == hash_object(make_held())
 
 
 def test_an_object_may_hold_itself() -> None:
     loops = [Held(value=1), Held(value=1), Held(value=2)]
     for loop in loops:
         loop.itself = [loop]  # type: ignore[attr-defined]
-    first, same, other = map(of_object, loops)
+    first, same, other = map(hash_object, loops)
     assert first == same != other
 
 
 def test_what_cannot_be_taken_apart_says_so() -> None:
     with pytest.raises(TypeError):
-        of_object(Held(lock=threading.Lock()))
+        hash_object(Held(lock=threading.Lock()))
 
 
 def test_every_process_sees_the_same_pipeline() -> None:
@@ -81,10 +81,10 @@ from sklearn.pipeline import make_pipeline
 from brittle.opening import as_target
 texts, labels = ["a good film", "a bad film", "good story", "bad story"], [1, 0, 1, 0]
 for model in (LogisticRegression(), RandomForestClassifier(3, random_state=0)):
-    made = make_pipeline(TfidfVectorizer(stop_words=["the", "of"]), model).fit(texts, labels)
-    print(as_target(made).fingerprint)
+    pipeline = make_pipeline(TfidfVectorizer(stop_words=["the", "of"]), model).fit(texts, labels)
+    print(as_target(pipeline).fingerprint)
 """
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -94,5 +94,5 @@ for model in (LogisticRegression(), RandomForestClassifier(3, random_state=0)):
         ).stdout.split()
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1]
-    assert len(set(told[0])) == 2
+    assert outputs[0] == outputs[1]
+    assert len(set(outputs[0])) == 2

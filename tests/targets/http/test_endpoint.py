@@ -115,7 +115,7 @@ def test_secrets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("url = ", "not a TOML file"),
         ('json = "{text}"', "does not say `url`"),
@@ -132,8 +132,10 @@ def test_secrets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
         ("url = 'http://x'\njson = '{\"a\": {text}}'", "is not JSON"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, content: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_the_message_says_what_is_wrong_in_a_file(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
         load_endpoint(written(tmp_path, content))
 
 

@@ -76,17 +76,17 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def made(server: Server) -> Iterator[Callable[..., HttpTarget]]:
+def make_target(server: Server) -> Iterator[Callable[..., HttpTarget]]:
     """Make targets that do not really sleep; `slept` lists for how long they would have."""
     targets = []
 
     def make(**options: Any) -> HttpTarget:
         about = {"labels": ("neg", "pos"), "retries": 2, "timeout": 5.0}
         names = {"scores", "mask"} & set(options)
-        given = {name: options.pop(name) for name in names}
+        arguments = {name: options.pop(name) for name in names}
         endpoint = Endpoint(server.url, {"text": "{text}"}, **about)  # type: ignore[arg-type]
         slept: list[float] = []
-        target = HttpTarget(replace(endpoint, **options), sleep=slept.append, **given)
+        target = HttpTarget(replace(endpoint, **options), sleep=slept.append, **arguments)
         target.slept = slept  # type: ignore[attr-defined]
         targets.append(target)
         return target
@@ -96,17 +96,17 @@ def made(server: Server) -> Iterator[Callable[..., HttpTarget]]:
         target.close()
 
 
-def test_one_text_a_request(server: Server, made: Any) -> None:
-    target = made()
+def test_one_text_a_request(server: Server, make_target: Any) -> None:
+    target = make_target()
     assert target.scores([GOOD, BAD]).tolist() == [[0.1, 0.9], [0.8, 0.2]]
     assert server.bodies == [{"text": "a good film"}, {"text": "a bad film"}]
     assert (target.costly, target.in_process, target.batch, target.parallel) == (True, False, 1, 1)
     assert target.scores([]).shape == (0, 2)
 
 
-def test_a_hole_reads_as_told(server: Server, made: Any) -> None:
-    made(mask="[MASK]").scores([GOOD.mask(1)])
-    made().scores([GOOD.mask(1)])
+def test_a_hole_becomes_the_mask(server: Server, make_target: Any) -> None:
+    make_target(mask="[MASK]").scores([GOOD.mask(1)])
+    make_target().scores([GOOD.mask(1)])
     assert server.bodies == [{"text": "a [MASK] film"}, {"text": "a  film"}]
 
 
@@ -127,50 +127,52 @@ def test_a_hole_reads_as_told(server: Server, made: Any) -> None:
     ],
 )
 def test_every_shape_of_answer(
-    server: Server, made: Any, answer: Any, path: Any, more: dict[str, Any]
+    server: Server, make_target: Any, answer: Any, path: Any, more: dict[str, Any]
 ) -> None:
     server.reply = lambda body: (200, answer)
-    assert made(path=path, **more).scores([GOOD]) == pytest.approx(np.array([[0.1, 0.9]]))
+    assert make_target(path=path, **more).scores([GOOD]) == pytest.approx(np.array([[0.1, 0.9]]))
 
 
 @pytest.mark.parametrize("answer", ["pos", {"label": "pos", "score": 0.6}, [0.4, 0.6]])
-def test_one_label(server: Server, made: Any, answer: Any) -> None:
+def test_one_label(server: Server, make_target: Any, answer: Any) -> None:
     server.reply = lambda body: (200, answer)
-    target = made(scores="label")
+    target = make_target(scores="label")
     assert target.label_only
     assert target.scores([GOOD]).tolist() == [[0.0, 1.0]]
     server.reply = lambda body: (200, "pos")
-    assert made().scores([GOOD]).tolist() == [[0.0, 1.0]]
+    assert make_target().scores([GOOD]).tolist() == [[0.0, 1.0]]
 
 
-def test_a_batch_is_one_request(server: Server, made: Any) -> None:
+def test_a_batch_is_one_request(server: Server, make_target: Any) -> None:
     server.reply = lambda body: (200, {"out": [{"s": SCORES[text]} for text in body["rows"]]})
-    target = made(template={"rows": "{texts}"}, path=("out", "*", "s"), batch=2)
+    target = make_target(template={"rows": "{texts}"}, path=("out", "*", "s"), batch=2)
     assert target.batch == 2
     assert target.scores([GOOD, BAD, GOOD])[:, 1].tolist() == [0.9, 0.2, 0.9]
     assert [len(body["rows"]) for body in server.bodies] == [2, 1]
 
 
-def test_pairs(server: Server, made: Any) -> None:
+def test_pairs(server: Server, make_target: Any) -> None:
     server.reply = lambda body: (200, [0.5, 0.5])
     template = {"a": "{premise}", "b": "{hypothesis}"}
-    made(template=template).scores([Text.of({"premise": 'It "rains"', "hypothesis": "{text}"})])
+    make_target(template=template).scores(
+        [Text.of({"premise": 'It "rains"', "hypothesis": "{text}"})]
+    )
     assert server.bodies == [{"a": 'It "rains"', "b": "{text}"}]
 
 
-def test_any_text_arrives_whole(server: Server, made: Any) -> None:
+def test_any_text_arrives_whole(server: Server, make_target: Any) -> None:
     nasty = 'NUL \x00, "quotes", \\ line\nbreak, emoji 🎬, שלום, e\u0301, <script>'
-    made().scores([Text.of(nasty)])
+    make_target().scores([Text.of(nasty)])
     assert server.bodies == [{"text": nasty}]
 
 
 def test_the_secret_is_sent_and_kept(
-    server: Server, made: Any, monkeypatch: pytest.MonkeyPatch
+    server: Server, make_target: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prints = []
     for secret in ("s3cret", "other"):
         monkeypatch.setenv("API_KEY", secret)
-        target = made(headers={"Authorization": "Bearer ${API_KEY}"})
+        target = make_target(headers={"Authorization": "Bearer ${API_KEY}"})
         target.scores([GOOD])
         assert server.headers[-1]["Authorization"] == f"Bearer {secret}"
         assert secret not in f"{target!r} {target.endpoint!r} {target.name}"
@@ -178,20 +180,20 @@ def test_the_secret_is_sent_and_kept(
     assert prints[0] == prints[1]
     monkeypatch.delenv("API_KEY")
     with pytest.raises(UsageError, match="API_KEY"):
-        made(headers={"Authorization": "Bearer ${API_KEY}"})
+        make_target(headers={"Authorization": "Bearer ${API_KEY}"})
 
 
-def test_the_fingerprint_is_that_of_the_question(made: Any) -> None:
+def test_the_fingerprint_is_that_of_the_question(make_target: Any) -> None:
     different = [
-        made(),
-        made(template={"text": "{text}", "model": "v2"}),
-        made(labels=("a", "b")),
-        made(path=("0",)),
-        made(scores="label"),
-        made(url="http://127.0.0.1:9/other"),
+        make_target(),
+        make_target(template={"text": "{text}", "model": "v2"}),
+        make_target(labels=("a", "b")),
+        make_target(path=("0",)),
+        make_target(scores="label"),
+        make_target(url="http://127.0.0.1:9/other"),
     ]
     assert len({target.fingerprint for target in different}) == len(different)
-    assert made().fingerprint == made(retries=7, concurrency=3).fingerprint
+    assert make_target().fingerprint == make_target(retries=7, concurrency=3).fingerprint
 
 
 def failing(times: int, *reply: Any) -> Callable[[Any], Reply]:
@@ -205,9 +207,9 @@ def failing(times: int, *reply: Any) -> Callable[[Any], Reply]:
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
-def test_passing_trouble_is_waited_out(server: Server, made: Any, status: int) -> None:
+def test_passing_trouble_is_waited_out(server: Server, make_target: Any, status: int) -> None:
     server.reply = failing(2, status, b"busy")
-    target = made()
+    target = make_target()
     assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
     assert len(server.bodies) == 3
     first, second = target.slept
@@ -215,32 +217,32 @@ def test_passing_trouble_is_waited_out(server: Server, made: Any, status: int) -
 
 
 @pytest.mark.parametrize("stated", ["7", "date"])
-def test_the_server_says_how_long_to_wait(server: Server, made: Any, stated: str) -> None:
+def test_the_server_says_how_long_to_wait(server: Server, make_target: Any, stated: str) -> None:
     after = email.utils.formatdate(time.time() + 8, usegmt=True) if stated == "date" else stated
     server.reply = failing(1, 429, b"", {"Retry-After": after})
-    target = made()
+    target = make_target()
     target.scores([GOOD])
     assert target.slept == [pytest.approx(7, abs=1.1)]
 
 
-def test_a_server_that_asks_for_hours_is_down(server: Server, made: Any) -> None:
+def test_a_server_that_asks_for_hours_is_down(server: Server, make_target: Any) -> None:
     server.reply = failing(99, 429, b"", {"Retry-After": "7200"})
-    target = made()
+    target = make_target()
     with pytest.raises(TargetDown, match="429"):
         target.scores([GOOD])
     assert (target.slept, len(server.bodies)) == ([], 1)
 
 
 @pytest.mark.parametrize("status", [429, 500])
-def test_lasting_trouble_stops_the_run(server: Server, made: Any, status: int) -> None:
+def test_lasting_trouble_stops_the_run(server: Server, make_target: Any, status: int) -> None:
     server.reply = failing(99, status, b"no room")
     with pytest.raises(TargetDown, match=f"{status}.*no room.*3 tries.*resumes"):
-        made().scores([GOOD])
+        make_target().scores([GOOD])
 
 
-def test_a_text_that_breaks_the_server_fails_alone(server: Server, made: Any) -> None:
+def test_a_text_that_breaks_the_server_fails_alone(server: Server, make_target: Any) -> None:
     server.reply = lambda body: (500, b"") if body["text"] == "a bad film" else (200, [0.1, 0.9])
-    target = made()
+    target = make_target()
     with pytest.raises(TargetError, match="fails on this text, though it answers others"):
         target.scores([BAD])
     assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
@@ -248,35 +250,35 @@ def test_a_text_that_breaks_the_server_fails_alone(server: Server, made: Any) ->
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_text_that_is_refused_fails_alone_and_at_once(
-    server: Server, made: Any, status: int
+    server: Server, make_target: Any, status: int
 ) -> None:
     server.reply = failing(1, status, {"detail": "too rude"})
     with pytest.raises(TargetError, match=f"{status}.*too rude"):
-        made().scores([BAD])
+        make_target().scores([BAD])
     assert len(server.bodies) == 1
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "message"),
     [(401, "Check the key"), (403, "Check the key"), (404, "Correct the TOML"), (307, "redirects")],
 )
 def test_a_wrong_description_stops_the_run_at_once(
-    server: Server, made: Any, status: int, told: str
+    server: Server, make_target: Any, status: int, message: str
 ) -> None:
     server.reply = failing(99, status, b"", {"Location": "http://127.0.0.1:9/there"})
-    with pytest.raises(TargetDown, match=told):
-        made().scores([GOOD])
+    with pytest.raises(TargetDown, match=message):
+        make_target().scores([GOOD])
     assert len(server.bodies) == 1
 
 
-def test_no_server_at_all(made: Any) -> None:
-    target = made(url="http://127.0.0.1:9/closed")
+def test_no_server_at_all(make_target: Any) -> None:
+    target = make_target(url="http://127.0.0.1:9/closed")
     with pytest.raises(TargetDown, match="ConnectError"):
         target.scores([GOOD])
     assert len(target.slept) == 2
 
 
-def test_a_server_that_hangs(server: Server, made: Any) -> None:
+def test_a_server_that_hangs(server: Server, make_target: Any) -> None:
     released = threading.Event()
 
     def hang(body: Any) -> Reply:
@@ -286,7 +288,7 @@ def test_a_server_that_hangs(server: Server, made: Any) -> None:
     server.reply = hang
     start = time.monotonic()
     with pytest.raises(TargetDown, match=r"no answer within 0\.1 s"):
-        made(timeout=0.1, retries=1).scores([GOOD])
+        make_target(timeout=0.1, retries=1).scores([GOOD])
     released.set()
     assert time.monotonic() - start < 2
 
@@ -329,7 +331,7 @@ def test_an_answer_that_trickles_is_cut_off() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"<html>", "not JSON: '<html>'"),
         ({"other": 1}, "nothing at 'scores'"),
@@ -340,17 +342,17 @@ def test_an_answer_that_trickles_is_cut_off() -> None:
     ],
 )
 def test_an_answer_that_cannot_be_read_fails_that_text(
-    server: Server, made: Any, content: Any, told: str
+    server: Server, make_target: Any, content: Any, message: str
 ) -> None:
     server.reply = lambda body: (200, content)
-    with pytest.raises(TargetError, match=told):
-        made(path=("scores",)).scores([GOOD])
+    with pytest.raises(TargetError, match=message):
+        make_target(path=("scores",)).scores([GOOD])
 
 
-def test_scores_that_are_none_must_be_declared(server: Server, made: Any) -> None:
+def test_scores_that_are_none_must_be_declared(server: Server, make_target: Any) -> None:
     server.reply = lambda body: (200, [3.0, -2.0])
     with pytest.raises(UsageError, match="--scores logits"):
-        made().scores([GOOD])
+        make_target().scores([GOOD])
 
 
 def test_the_rate_is_limited_across_threads(server: Server) -> None:
@@ -365,7 +367,7 @@ def test_the_rate_is_limited_across_threads(server: Server) -> None:
     assert server.times[-1] - server.times[0] >= 10 / 50 * 0.9
 
 
-def test_requests_really_run_side_by_side(server: Server, made: Any) -> None:
+def test_requests_really_run_side_by_side(server: Server, make_target: Any) -> None:
     together = threading.Barrier(3, timeout=5)
 
     def meet(body: Any) -> Reply:
@@ -373,7 +375,7 @@ def test_requests_really_run_side_by_side(server: Server, made: Any) -> None:
         return 200, [0.1, 0.9]
 
     server.reply = meet
-    target = made(concurrency=3)
+    target = make_target(concurrency=3)
     with ThreadPoolExecutor(3) as threads:
         rows = list(threads.map(lambda _: target.scores([GOOD]), range(6)))
     assert np.concatenate(rows).shape == (6, 2)

@@ -38,11 +38,11 @@ def tokenizer(**options: Any) -> Any:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     vocabulary = {word: index for index, word in enumerate(SPECIAL + WORDS)}
-    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    backend.normalizer = normalizers.BertNormalizer()
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     if options.pop("framed", True):
-        made.post_processor = processors.TemplateProcessing(
+        backend.post_processor = processors.TemplateProcessing(
             single="[CLS]:0 $A:0 [SEP]:0",
             pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
             special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
@@ -50,7 +50,7 @@ def tokenizer(**options: Any) -> Any:
     names = {"unk_token": "[UNK]", "pad_token": "[PAD]", "mask_token": "[MASK]"}
     inputs = ["input_ids", "token_type_ids", "attention_mask"]
     options = {**names, "model_max_length": 16, "model_input_names": inputs, **options}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **options)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **options)
 
 
 def tiny(seed: int = 0, **options: Any) -> Any:
@@ -85,9 +85,9 @@ def target(folder: Path) -> SequenceClassifier:
 
 def expected(model: Any, texts: list[str], pairs: list[str] | None = None) -> Any:
     """Score the way the library's own pages show it."""
-    told = tokenizer()(texts, pairs, padding=True, truncation=True, return_tensors="pt")
+    inputs = tokenizer()(texts, pairs, padding=True, truncation=True, return_tensors="pt")
     with torch.no_grad():
-        return torch.softmax(model(**told).logits.double(), dim=1).numpy()
+        return torch.softmax(model(**inputs).logits.double(), dim=1).numpy()
 
 
 def edited(folder: Path, to: Path, **changes: Any) -> str:
@@ -142,8 +142,8 @@ def test_a_hole_reads_as_the_mask_token_else_as_unknown(target: SequenceClassifi
     assert np.frombuffer(target.canonical([hole])[0], np.int32).tolist() == [2, 5, 4, 8, 3]
     unmasked = of_model(tiny(), tokenizer(mask_token=None))
     assert np.frombuffer(unmasked.canonical([hole])[0], np.int32).tolist() == [2, 5, 1, 8, 3]
-    told = of_model(tiny(), tokenizer(), mask="bad")
-    assert told.canonical([hole]) == told.canonical([Text.of("a bad film")])
+    masked = of_model(tiny(), tokenizer(), mask="bad")
+    assert masked.canonical([hole]) == masked.canonical([Text.of("a bad film")])
 
 
 def test_scores_come_straight_from_keys(target: SequenceClassifier) -> None:
@@ -154,7 +154,7 @@ def test_scores_come_straight_from_keys(target: SequenceClassifier) -> None:
 
 def test_batches_are_sorted_and_limited(target: SequenceClassifier) -> None:
     keys = target.canonical(ITEMS * 3)
-    batches = list(target.tokens.batches(keys, 24))
+    batches = list(target.tokenizer.batches(keys, 24))
     assert sorted(row for rows, _ in batches for row in rows) == list(range(15))
     widths = [arrays["input_ids"].shape for _, arrays in batches]
     assert all(height * width <= 24 for height, width in widths)

@@ -83,7 +83,7 @@ def tokens(target: SequenceClassifier, item: Text) -> list[list[int]]:
 
 def _read(target: SequenceClassifier, item: Text, words: int) -> list[int]:
     raw = " ".join(str(word) for word in item.words[:words])
-    told = target.tokens.tokenizer(raw, add_special_tokens=False)["input_ids"]
+    told = target.tokenizer.hf_tokenizer(raw, add_special_tokens=False)["input_ids"]
     return list(told)
 
 
@@ -127,7 +127,7 @@ def test_gradients_are_what_finite_differences_show(
     assert gradient.scores == pytest.approx(exact.scores([item])[0].tolist())
     weight = exact.model.get_input_embeddings().weight
     rng = np.random.default_rng(0)
-    own = [exact.inside.tokens.placed([item])[0].ids[list(c)] for c in _columns(exact, item)]
+    own = [exact.inside.tokens.tokenize([item])[0].ids[list(c)] for c in _columns(exact, item)]
     for position, ids in enumerate(own):
         if len(set(ids.tolist())) < len(ids) or any(
             set(ids.tolist()) & set(other.tolist()) for n, other in enumerate(own) if n != position
@@ -148,7 +148,7 @@ def test_gradients_are_what_finite_differences_show(
 def _columns(target: SequenceClassifier, item: Text) -> Any:
     from brittle.targets.transformers.alignment import align_texts
 
-    return align_texts([item], target.tokens)[0].columns
+    return align_texts([item], target.tokenizer)[0].columns
 
 
 def test_words_sum_the_gradients_of_their_pieces_and_characters_have_their_own(
@@ -180,7 +180,7 @@ def test_gains_of_swaps_are_those_of_brute_force(
     (flipped,) = exact.flips([order])
     assert flipped.scores == pytest.approx(exact.scores([item])[0].tolist(), abs=1e-9)
     e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
-    (placed,) = exact.tokens.placed([item])
+    (placed,) = exact.tokenizer.tokenize([item])
     expected = {}
     for word, piece in zip(exact.inside._pieces.words, exact.inside._pieces.ids):
         for place, own in enumerate(columns):
@@ -200,7 +200,7 @@ def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier
         if move.position == 0:
             continue  # at the beginning of a text some read a word otherwise
         edited = item.swap(move.position, move.new)
-        (before,), (after,) = (target.tokens.placed([t]) for t in (item, edited))
+        (before,), (after,) = (target.tokenizer.tokenize([t]) for t in (item, edited))
         own = _columns(target, item)[move.position]
         assert len(after.ids) == len(before.ids) - len(own) + 1
         assert after.ids[: own[0]].tolist() == before.ids[: own[0]].tolist()
@@ -214,14 +214,14 @@ def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier)
     order = aim(item, exact, EditSpace("characters", top_k=10**6))
     (flipped,) = exact.flips([order])
     e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
-    (placed,) = exact.tokens.placed([item])
+    (placed,) = exact.tokenizer.tokenize([item])
     told = moves_of(flipped)
     assert {m.kind for m in told} == {"flip", "insert", "delete"}
     assert {m.position for m in told} == {0, 1, 2, 3}
     for move in told[::7]:
         own = list(columns[move.position])
         edited = Text.of(f"a {move.new}")
-        read = exact.tokens.placed([edited])[0].ids[list(_columns(exact, edited)[1])]
+        read = exact.tokenizer.tokenize([edited])[0].ids[list(_columns(exact, edited)[1])]
         now = sum(e[placed.ids[c]] @ slope[c] for c in own)
         new = sum(e[piece] @ slope[own].mean(axis=0) for piece in read)
         assert move.gain == pytest.approx(new - now, abs=1e-9)
@@ -347,7 +347,7 @@ def test_attention_is_added_up_from_the_models_own(exact: SequenceClassifier) ->
     item = Text.of("the godlike film wasn't bad , rain")
     (key,) = exact.canonical([item])
     ids = torch.tensor(np.frombuffer(key, np.int32).astype(np.int64))[None]
-    tokenizer = exact.tokens.tokenizer
+    tokenizer = exact.tokenizer.hf_tokenizer
     eager = tiny.model(exact.model.config.model_type, len(tokenizer), attn_implementation="eager")
     with torch.no_grad():
         layers = eager.double()(ids, output_attentions=True).attentions
@@ -365,7 +365,7 @@ def test_attention_is_added_up_from_the_models_own(exact: SequenceClassifier) ->
 
 
 def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
-    fresh = of_model(target.model, target.tokens.tokenizer)
+    fresh = of_model(target.model, target.tokenizer.hf_tokenizer)
     aims = [aim(item, fresh, EditSpace(top_k=20)) for item in ITEMS]
     scores = fresh.scores(ITEMS)
 
@@ -388,8 +388,8 @@ def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
 
 
 def test_the_model_itself_is_left_as_it_is(target: SequenceClassifier) -> None:
-    model = tiny.model(target.model.config.model_type, len(target.tokens.tokenizer))
-    own = of_model(model, target.tokens.tokenizer)
+    model = tiny.model(target.model.config.model_type, len(target.tokenizer.hf_tokenizer))
+    own = of_model(model, target.tokenizer.hf_tokenizer)
     config = model.config.to_dict()
     own.flips([aim(ITEMS[0], own)])
     own.attention(ITEMS)
@@ -433,8 +433,8 @@ def test_a_model_with_a_decoder_is_refused_by_name() -> None:
 
 
 def test_scores_that_are_not_finite_are_the_targets_error(bert: SequenceClassifier) -> None:
-    model = tiny.model("bert", len(bert.tokens.tokenizer))
-    broken = of_model(model, bert.tokens.tokenizer)
+    model = tiny.model("bert", len(bert.tokenizer.hf_tokenizer))
+    broken = of_model(model, bert.tokenizer.hf_tokenizer)
     with torch.no_grad():
         model.classifier.bias[0] = float("nan")
     with pytest.raises(TargetError, match="not finite"):

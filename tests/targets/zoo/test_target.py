@@ -114,7 +114,8 @@ def test_a_model_of_a_file_is_found_by_the_name_it_is_listed_under(cache: Path) 
         "zoo:naive-bayes@again#8?smoothing=0.5",
     }
     plain, rough = (
-        load_zoo(f"zoo:Naive-Bayes@again#8{told}", train=False) for told in ("", "?smoothing=0.5")
+        load_zoo(f"zoo:Naive-Bayes@again#8{settings}", train=False)
+        for settings in ("", "?smoothing=0.5")
     )
     assert plain.name == "naive-bayes@again#8" and plain.card.changed == {}
     assert rough.name == "naive-bayes@again#8?smoothing=0.5"

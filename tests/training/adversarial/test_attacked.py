@@ -21,28 +21,27 @@ NETWORK = "CNN-W-Random-1"
 
 
 class Attack:
-    """Puts the other class's word first, and notes what it was given."""
+    """Put a word of the other class first, and record the arguments."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[LabelledTexts, int]] = []
         self.logits: list[bytes] = []
 
-    def __call__(self, folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
+    def __call__(self, folder: Path, originals: LabelledTexts, seed: int) -> LabelledTexts:
         card, model = open_model(folder, "cpu")
         assert card.data == "toy" and card.labels == ("negative", "positive")
-        self.logits.append(model.logits(model.encode(side.texts[:1])).tobytes())
+        self.logits.append(model.logits(model.encode(originals.texts[:1])).tobytes())
         model.close()
-        self.calls.append((side, seed))
-        # Two words in the place of one, as some synonyms are.
-        fooling = [t.swap(0, ("so warm", "so dull")[y]) for t, y in zip(side.texts, side.label)]
-        return LabelledTexts(tuple(fooling[::2]), side.label[::2])
+        self.calls.append((originals, seed))
+        # Two words in place of one, as some synonyms are.
+        labelled = zip(originals.texts, originals.label)
+        fooling = [text.swap(0, ("so warm", "so dull")[label]) for text, label in labelled]
+        return LabelledTexts(tuple(fooling[::2]), originals.label[::2])
 
 
-def fitted(data: Any, attack: Attack, every: int = 1, **options: Any) -> Path:
-    hardening = AttackTraining("mine", attack, copies=20, every=every)
-    return train_on(
-        options.pop("name", NETWORK), data, size="tiny", adversarial=hardening, **options
-    )
+def trained(data: Any, attack: Attack, every: int = 1, **options: Any) -> Path:
+    method = AttackTraining("mine", attack, copies=20, every=every)
+    return train_on(options.pop("name", NETWORK), data, size="tiny", adversarial=method, **options)
 
 
 def weights(folder: Path) -> bytes:
@@ -57,19 +56,19 @@ def stop_in(epoch: int) -> Any:
     return stop
 
 
-def test_the_present_model_is_attacked_after_each_epoch_but_the_last(splits: Any) -> None:
+def test_the_current_model_is_attacked_after_each_epoch_but_the_last(splits: Any) -> None:
     pytest.importorskip("torch")
-    data, attack, told = splits(), Attack(), []
-    folder = fitted(data, attack, progress=told.append)
+    data, attack, reports = splits(), Attack(), []
+    folder = trained(data, attack, progress=reports.append)
     assert len(attack.calls) == 3 and len(set(attack.logits)) == 3
-    side = data.labelled(data.train)
-    labels = dict(zip(side.texts, side.label))
-    for texts, _ in attack.calls:
-        assert len(set(texts.texts)) <= 20 == len(texts)
-        assert all(labels[text] == label for text, label in zip(texts.texts, texts.label))
+    train = data.labelled(data.train)
+    labels = dict(zip(train.texts, train.label))
+    for sample, _ in attack.calls:
+        assert len(set(sample.texts)) <= 20 == len(sample)
+        assert all(labels[text] == label for text, label in zip(sample.texts, sample.label))
     assert len({seed for _, seed in attack.calls}) == len({s.texts for s, _ in attack.calls}) == 3
     # 48 texts are 6 batches of 8; with 10 more they are 8.
-    assert {(p.epoch, p.steps) for p in told if p.dev_accuracy is None} == {
+    assert {(p.epoch, p.steps) for p in reports if p.dev_accuracy is None} == {
         (1, 6),
         (2, 8),
         (3, 8),
@@ -100,24 +99,24 @@ def test_an_interrupted_training_learns_from_the_same_texts(
     pytest.importorskip("torch")
     attack = Attack()
     with pytest.raises(KeyboardInterrupt):
-        fitted(splits(), attack, every, progress=stop_in(epoch))
+        trained(splits(), attack, every, progress=stop_in(epoch))
     [partial] = (cache / "models").glob("*.partial")
     assert (partial / TEXTS_FILE).is_file() and not (partial / SNAPSHOT_FOLDER).exists()
-    resumed = fitted(splits(), attack, every)
+    resumed = trained(splits(), attack, every)
     assert len(attack.calls) == calls  # nothing is attacked twice
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
-    assert weights(fitted(splits(), Attack(), every)) == weights(resumed)
+    assert weights(trained(splits(), Attack(), every)) == weights(resumed)
 
 
 @pytest.mark.parametrize("every", [2, 3])
 def test_what_is_kept_was_hardened_and_patience_waits_for_it(every: int, splits: Any) -> None:
     pytest.importorskip("torch")
-    data, attack, told = splits(), Attack(), []
+    data, attack, reports = splits(), Attack(), []
     chosen = grid.settings(grid.design(NETWORK), "tiny", epochs=5, patience=1, rate=1e-9)
-    hardening = AttackTraining("mine", attack, copies=20, every=every)
+    method = AttackTraining("mine", attack, copies=20, every=every)
     # At this rate no epoch is better than the first, which nevertheless must not be kept.
-    folder = train_on(NETWORK, data, settings=chosen, adversarial=hardening, progress=told.append)
-    epochs = [p for p in told if p.dev_accuracy is not None]
+    folder = train_on(NETWORK, data, settings=chosen, adversarial=method, progress=reports.append)
+    epochs = [p for p in reports if p.dev_accuracy is not None]
     assert [p.epoch for p in epochs] == list(range(1, every + 3))[:5]
     assert [p.best for p in epochs] == [n in (0, every) for n in range(len(epochs))]
     assert len(attack.calls) == 1
@@ -131,11 +130,11 @@ def test_texts_that_are_lost_are_found_anew(
     pytest.importorskip("torch")
     attack = Attack()
     with pytest.raises(KeyboardInterrupt):
-        fitted(splits(), attack, 2, progress=stop_in(4))
+        trained(splits(), attack, 2, progress=stop_in(4))
     [partial] = (cache / "models").glob("*.partial")
     (partial / TEXTS_FILE).write_text("rubbish")
     (partial / SNAPSHOT_FOLDER).mkdir()  # as a killed process leaves it
-    folder = fitted(splits(), attack, 2)
+    folder = trained(splits(), attack, 2)
     assert len(attack.calls) == 2 and "attacked anew" in caplog.text
     assert TEXTS_FILE not in {path.name for path in folder.iterdir()}
 
@@ -145,7 +144,7 @@ def test_an_attack_that_fails_ends_the_training_and_leaves_the_checkpoint(
 ) -> None:
     pytest.importorskip("torch")
 
-    def broken(folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
+    def broken(folder: Path, originals: LabelledTexts, seed: int) -> LabelledTexts:
         raise RuntimeError("no luck")
 
     with pytest.raises(RuntimeError, match="no luck"):
@@ -157,9 +156,9 @@ def test_an_attack_that_fails_ends_the_training_and_leaves_the_checkpoint(
 @pytest.mark.parametrize("name", ["naive-bayes", "linear-svm"])
 def test_linear_models_are_fitted_attacked_and_fitted_again(name: str, splits: Any) -> None:
     attack = Attack()
-    folder = fitted(splits(), attack, name=name)
-    [(side, _)] = attack.calls
-    assert len(side) == 20
+    folder = trained(splits(), attack, name=name)
+    [(sample, _)] = attack.calls
+    assert len(sample) == 20
     assert {path.name for path in folder.iterdir()} == {
         "model.json",
         "model.safetensors",
@@ -169,12 +168,12 @@ def test_linear_models_are_fitted_attacked_and_fitted_again(name: str, splits: A
     plain = train_on(name, splits(), size="tiny")
     (_, before), (_, after) = (open_model(f) for f in (plain, folder))
     text = [Text.of("so warm")]
-    # "warm" was found in texts of the negative class now.
+    # "warm" now stands in texts of the negative class.
     for_negative = [m.logits(m.encode(text))[0] @ [1, -1] for m in (before, after)]
     assert for_negative[1] > for_negative[0]
 
 
-def test_linear_models_learn_from_typed_copies(splits: Any) -> None:
+def test_linear_models_learn_from_copies_with_typos(splits: Any) -> None:
     folder = train_on("naive-bayes", splits(), adversarial=TypoTraining(0.3))
     plain = train_on("naive-bayes", splits())
     words = [folders.load_words(f / folders.VOCABULARY_FILE) for f in (plain, folder)]

@@ -72,28 +72,30 @@ def test_what_fools_the_model_comes_back_with_its_true_label(films: str) -> None
     folder = train("naive-bayes", films)
     target = zoo.load_folder(folder)
     texts = [Text.of(f"the {word} film") for word in (*GOOD, *BAD)]
-    side = LabelledTexts(tuple(texts), (1, 1, 1, 0, 0, 0))
-    found = broken_texts(folder, side, 3, "key-any", {"share": 1.0}, "cpu")
-    assert found == broken_texts(folder, side, 3, "key-any", {"share": 1.0}, "cpu")
+    originals = LabelledTexts(tuple(texts), (1, 1, 1, 0, 0, 0))
+    found = broken_texts(folder, originals, 3, "key-any", {"share": 1.0}, "cpu")
+    assert found == broken_texts(folder, originals, 3, "key-any", {"share": 1.0}, "cpu")
     assert len(found) > 0
     for text, label in zip(found.texts, found.label):
         assert text not in texts and target.scores([text])[0].argmax() != label
     wrong = LabelledTexts(
-        side.texts, (0, 0, 0, 1, 1, 1)
-    )  # already wrong: there is nothing to be fooled
+        originals.texts, (0, 0, 0, 1, 1, 1)
+    )  # already wrong: there is nothing to attack
     assert len(broken_texts(folder, wrong, 3, "key-any", {"share": 1.0}, "cpu")) == 0
 
 
 def test_names_and_settings() -> None:
     assert parse_method("hotflip", share=0.1) == HotFlipTraining(0.1)
     assert parse_method("key") == TypoTraining()  # the method, not the attack of that name
-    made: Any = parse_method("Key-Any,copies=7", every=2, draws=3)
-    assert format_method(made) == "key-any,copies=7,every=2,draws=3"
-    assert as_json(made)["settings"] == {"share": 0.1, "draws": 3}
-    again: Any = parse_method(format_method(made))
-    assert again == made and format_method(again) == format_method(made)
+    method: Any = parse_method("Key-Any,copies=7", every=2, draws=3)
+    assert format_method(method) == "key-any,copies=7,every=2,draws=3"
+    assert as_json(method)["settings"] == {"share": 0.1, "draws": 3}
+    again: Any = parse_method(format_method(method))
+    assert again == method and format_method(again) == format_method(method)
     assert format_method(by_attack("key-any", draws=10)) == "key-any"
-    for told, message in (
+    both: Any = parse_method("key-any,copies=7", copies=9)
+    assert both.copies == 9
+    for text, message in (
         ("pwsw", "Unknown kind of adversarial training 'pwsw'. Did you mean 'pwws'"),
         ("hotflop", "Did you mean 'hotflip'"),
         ("zzz", "Known: hotflip, miyato, key, pwws, .*python:module:name"),
@@ -105,7 +107,7 @@ def test_names_and_settings() -> None:
         ),
     ):
         with pytest.raises(UsageError, match=message):
-            parse_method(told)
+            parse_method(text)
     with pytest.raises(UsageError, match="Unknown setting of key-any 'drawz'"):
         by_attack("key-any", drawz=3)
 
@@ -125,12 +127,12 @@ def test_an_attack_hardens_a_network_and_the_zoo_finds_it(name: str, films: str)
     pytest.importorskip("torch")
     words = ["train", name, "--data", films, "--size", "tiny", "--quiet"]
     assert main([*words, "--adversarial", "key-any", "--copies", "10", "--draws", "3"]) == 0
-    told = f"{name}+key-any,copies=10,draws=3"
-    target = load_zoo(f"zoo:{told}@{films}?size=tiny", train=False)
-    assert target.name == f"{told}@films#0?size=tiny"
+    full = f"{name}+key-any,copies=10,draws=3"
+    target = load_zoo(f"zoo:{full}@{films}?size=tiny", train=False)
+    assert target.name == f"{full}@films#0?size=tiny"
     assert target.card.hardening["settings"] == {"share": 0.1, "draws": 3}
     target.close()
-    listed = load_zoo(f"zoo:{told}@films?size=tiny", train=False)
+    listed = load_zoo(f"zoo:{full}@films?size=tiny", train=False)
     assert listed.fingerprint == target.fingerprint
     listed.close()
     with pytest.raises(UsageError, match=r"not trained yet\. Train it with: brittle train"):

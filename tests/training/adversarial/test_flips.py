@@ -32,7 +32,7 @@ TEXTS = ["a warm film", "the well-known café's plot is dull and cold 2day", "",
 PAIRS = [("a warm film", "is dull"), ("weak", ""), ("the cast", "and its plot")]
 
 
-def pupil_of(name: str, texts: list[Text], **changed: Any) -> NetworkInTraining:
+def model_of(name: str, texts: list[Text], **changed: Any) -> NetworkInTraining:
     design = grid.design(name)
     chosen = grid.settings(design, "tiny", dropout=0.0, forget=0.0, **changed)
     assert isinstance(chosen, NetworkSettings)
@@ -46,26 +46,26 @@ def pupil_of(name: str, texts: list[Text], **changed: Any) -> NetworkInTraining:
     )
 
 
-def copied(name: str, texts: list[Text], share: float, **changed: Any) -> Any:
-    """The batch, its copy, its slope, and where the words are."""
-    pupil = pupil_of(name, texts, **changed)
-    keys = pupil.reader.encode(texts, pupil.reads)
-    batch = make_batch(keys, pupil.reader, "cpu", apart=True)
+def flipped_batch(name: str, texts: list[Text], share: float, **changed: Any) -> Any:
+    """The batch, its copy, its gradient, and where the words are."""
+    model = model_of(name, texts, **changed)
+    keys = model.tokenizer.encode(texts, model.max_words)
+    batch = make_batch(keys, model.tokenizer, "cpu", apart=True)
     label = torch.arange(len(texts)) % 2
-    _, read, gradient = clean_half(pupil.network, batch, label)
-    copy = flip_batch(pupil, keys, batch, read, gradient, share)
-    return pupil, batch, copy, gradient, word_mask(keys, pupil.reader)
+    _, embedded, gradient = clean_half(model.network, batch, label)
+    copy = flip_batch(model, keys, batch, embedded, gradient, share)
+    return model, batch, copy, gradient, word_mask(keys, model.tokenizer)
 
 
 @pytest.mark.parametrize("name", ["CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-C-Random-1"])
 @pytest.mark.parametrize("share", [0.01, 0.2, 1.0])
 def test_the_best_flips_of_characters_by_brute_force(name: str, share: float) -> None:
     texts = [Text.of(text) for text in TEXTS]
-    pupil, batch, copy, gradient, _ = copied(name, texts, share)
-    table = pupil.network.spelling.embedding.weight.detach()
-    offered = letter_ids(pupil.reader)
-    assert {pupil.reader.alphabet[n - UNKNOWN_CHARACTER - 1] for n in offered} == {
-        c for c in pupil.reader.alphabet if c not in "-'"
+    model, batch, copy, gradient, _ = flipped_batch(name, texts, share)
+    table = model.network.spelling.embedding.weight.detach()
+    allowed = letter_ids(model.tokenizer)
+    assert {model.tokenizer.alphabet[n - UNKNOWN_CHARACTER - 1] for n in allowed} == {
+        c for c in model.tokenizer.alphabet if c not in "-'"
     }
     for t, text in enumerate(texts):
         gains, became = {}, {}
@@ -74,7 +74,7 @@ def test_the_best_flips_of_characters_by_brute_force(name: str, share: float) ->
             for at in range(len(str(word))):
                 now = int(batch.characters[row, at])
                 g = gradient.characters[row, at]
-                options = {n: float(g @ (table[n] - table[now])) for n in offered if n != now}
+                options = {n: float(g @ (table[n] - table[now])) for n in allowed if n != now}
                 became[row, at], gains[row, at] = max(options.items(), key=lambda kv: kv[1])
         r = min(len(gains), max(1, int(share * len(gains) + 1e-9)))
         expected = set(sorted(gains, key=lambda spot: -gains[spot])[:r])
@@ -101,11 +101,11 @@ def test_the_best_flips_of_characters_by_brute_force(name: str, share: float) ->
 
 def test_the_gain_is_the_slope_of_the_loss() -> None:
     texts = [Text.of(text) for text in TEXTS]
-    pupil, batch, _, gradient, _ = copied("CNN-C-Random-1", texts, 0.2)
-    network, label = pupil.network, torch.arange(len(texts)) % 2
+    model, batch, _, gradient, _ = flipped_batch("CNN-C-Random-1", texts, 0.2)
+    network, label = model.network, torch.arange(len(texts)) % 2
     vectors = network.embed(batch).characters.detach()
     table = network.spelling.embedding.weight.detach()
-    row, at, new, step = int(batch.which[0, 1]), 2, letter_ids(pupil.reader)[3], 1e-6
+    row, at, new, step = int(batch.which[0, 1]), 2, letter_ids(model.tokenizer)[3], 1e-6
 
     def loss(amount: float) -> float:
         moved = vectors.clone()
@@ -114,7 +114,7 @@ def test_the_gain_is_the_slope_of_the_loss() -> None:
         return float(cross_entropy(logits, label).detach())
 
     gain = float(gradient.characters[row, at] @ (table[new] - vectors[row, at]))
-    # The slope is that of half the loss.
+    # The gradient is that of half the loss.
     assert gain == pytest.approx((loss(step) - loss(-step)) / (2 * step) / 2, rel=1e-4, abs=1e-9)
     assert gain != 0
 
@@ -122,12 +122,12 @@ def test_the_gain_is_the_slope_of_the_loss() -> None:
 @pytest.mark.parametrize("share", [0.2, 1.0])
 def test_the_best_flips_of_words_by_brute_force(share: float) -> None:
     texts = [Text.of({"one": one, "two": two}) for one, two in PAIRS]
-    pupil, batch, copy, gradient, positions = copied("LSTM-W-Random-1", texts, share)
-    table = pupil.network.embedding.weight.detach()
+    model, batch, copy, gradient, is_word = flipped_batch("LSTM-W-Random-1", texts, share)
+    table = model.network.embedding.weight.detach()
     first = 3  # after padding, unknown, and what joins a pair
     for t in range(len(texts)):
         gains, became = {}, {}
-        for w in np.flatnonzero(positions[t]).tolist():
+        for w in np.flatnonzero(is_word[t]).tolist():
             now = int(batch.words[t, w])
             g = gradient.words[t, w]
             options = {
@@ -148,8 +148,8 @@ def test_forgotten_words_are_measured_from_what_was_read() -> None:
     batch = Batch(torch.tensor([2]), words=torch.tensor([[2, 3]]))
     read = Embedded(torch.tensor([[[9.0], [2.0]]], dtype=torch.float64))  # the first is forgotten
     gradient = torch.tensor([[[1.0], [0.5]]], dtype=torch.float64)
-    positions = torch.tensor([[True, True]])
-    copy = flip_words(batch, positions, gradient, read, table, 2, 0.5)
+    is_word = torch.tensor([[True, True]])
+    copy = flip_words(batch, is_word, gradient, read, table, 2, 0.5)
     # From 9 to 2 loses 7; from 2 to 1 loses a half. Measured from its own 1, the first would win.
     assert copy.words.tolist() == [[2, 2]]
 
@@ -157,13 +157,13 @@ def test_forgotten_words_are_measured_from_what_was_read() -> None:
 def test_where_words_stand() -> None:
     texts = [Text.of({"one": one, "two": two}) for one, two in [*PAIRS, ("", "")]]
     for name in ("CNN-C-Random-1", "CNN-W-Random-1"):
-        reader = pupil_of(name, texts).reader
-        keys = reader.encode(texts, 400)
+        tokenizer = model_of(name, texts).tokenizer
+        keys = tokenizer.encode(texts, 400)
         expected = np.zeros_like(pad_keys(keys)[0], dtype=bool)
         for row, joined in zip(expected, ([3, 2], [1, 0], [2, 3], [0, 0])):
             row[: joined[0]] = True
             row[joined[0] + 1 : joined[0] + 1 + joined[1]] = True
-        assert np.array_equal(word_mask(keys, reader), expected)
+        assert np.array_equal(word_mask(keys, tokenizer), expected)
 
 
 def test_the_highest_of_a_row() -> None:

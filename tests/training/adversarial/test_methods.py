@@ -25,12 +25,12 @@ from brittle.training.splits import LabelledTexts
 from brittle.zoo.folder import load_card
 
 
-def nothing(folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
+def nothing(folder: Path, originals: LabelledTexts, seed: int) -> LabelledTexts:
     return LabelledTexts((), ())
 
 
 @pytest.mark.parametrize(
-    ("told", "expected", "again"),
+    ("text", "expected", "formatted"),
     [
         ("hotflip", HotFlipTraining(0.2), "hotflip"),
         ("HotFlip,share=0.1", HotFlipTraining(0.1), "hotflip,share=0.1"),
@@ -38,14 +38,14 @@ def nothing(folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
         ("key,share=0.2", TypoTraining(0.2), "key"),
     ],
 )
-def test_a_name_tells_all_that_is_not_the_default(told: str, expected: Any, again: str) -> None:
-    assert parse_method(told) == expected
-    assert format_method(expected) == again and parse_method(again) == expected
-    assert as_json(expected)["method"] == again.partition(",")[0]
+def test_a_name_holds_all_that_is_not_the_default(text: str, expected: Any, formatted: str) -> None:
+    assert parse_method(text) == expected
+    assert format_method(expected) == formatted and parse_method(formatted) == expected
+    assert as_json(expected)["method"] == formatted.partition(",")[0]
 
 
 @pytest.mark.parametrize(
-    ("told", "settings", "message"),
+    ("text", "settings", "message"),
     [
         ("hotflop", {}, "Unknown kind of adversarial training 'hotflop'. Did you mean 'hotflip'"),
         ("nothing", {}, r"Known: hotflip, miyato, key, pwws,.*python:module:name"),
@@ -62,38 +62,38 @@ def test_a_name_tells_all_that_is_not_the_default(told: str, expected: Any, agai
         ("miyato", {"share": 0.1}, "Unknown setting of miyato 'share'"),
     ],
 )
-def test_what_is_no_method_is_refused(told: str, settings: Any, message: str) -> None:
+def test_what_is_no_method_is_refused(text: str, settings: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        parse_method(told, **settings)
+        parse_method(text, **settings)
 
 
-def test_an_attack_is_told_with_what_is_changed() -> None:
-    attacked = AttackTraining("pwws", nothing, 50, 1, {"beam": 3, "top": 9}, {"beam": 3})
-    assert format_method(attacked) == "pwws,copies=50,beam=3"
-    assert as_json(attacked) == {
+def test_an_attack_is_named_with_its_changed_settings() -> None:
+    by_pwws = AttackTraining("pwws", nothing, 50, 1, {"beam": 3, "top": 9}, {"beam": 3})
+    assert format_method(by_pwws) == "pwws,copies=50,beam=3"
+    assert as_json(by_pwws) == {
         "method": "pwws",
         "copies": 50,
         "every": 1,
         "settings": {"beam": 3, "top": 9},
     }
-    long = replace(attacked, copies=200, changed={"file": "a,b@c.json"})
+    long = replace(by_pwws, copies=200, changed={"file": "a,b@c.json"})
     digest = format_method(long).removeprefix("pwws,file=")
     assert len(digest) == 8 and digest.isalnum()
     assert format_method(replace(long, changed={"file": "a,b@d.json"})) != format_method(long)
     for wrong in ({"copies": 0}, {"every": 0}):
         with pytest.raises(UsageError, match="expected at least 1"):
-            replace(attacked, **wrong)
+            replace(by_pwws, **wrong)
 
 
 @pytest.mark.parametrize(
-    ("model", "hardening", "message"),
+    ("model", "method", "message"),
     [
         ("naive-bayes", HotFlipTraining(), "naive-bayes is a linear model. Use key, or an attack"),
         ("linear-svm", NoiseTraining(), "'miyato' follows the gradients of a network"),
         (
             "MiniLM",
             HotFlipTraining(),
-            "MiniLM reads pieces of words. Use miyato, key, or an attack",
+            "MiniLM reads subword tokens. Use miyato, key, or an attack",
         ),
         (
             "CNN-C-Random-1",
@@ -103,10 +103,10 @@ def test_an_attack_is_told_with_what_is_changed() -> None:
     ],
 )
 def test_what_a_model_cannot_be_hardened_by(
-    model: str, hardening: Any, message: str, splits: Any, cache: Path
+    model: str, method: Any, message: str, splits: Any, cache: Path
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        train_on(model, splits(), size="tiny", adversarial=hardening)
+        train_on(model, splits(), size="tiny", adversarial=method)
     assert not cache.exists()
 
 
@@ -115,30 +115,31 @@ def test_hardened_models_are_kept_apart(tmp_path: Path) -> None:
     rows = "".join(f"{word} number {n},{word}\n" for n in range(20) for word in ("good", "bad"))
     path.write_text("text,label\n" + rows)
     folders = {
-        told: train("naive-bayes" + told, str(path)) for told in ("", "+key", "+key,share=0.5")
+        method: train("naive-bayes" + method, str(path))
+        for method in ("", "+key", "+key,share=0.5")
     }
     assert len(set(folders.values())) == 3
     assert train("naive-bayes", str(path), adversarial="key") == folders["+key"]
-    for told, folder in folders.items():
-        assert find("naive-bayes" + told, str(path)) == folder
-        assert load_card(folder).full_name == f"naive-bayes{told}@toy#0"
+    for method, folder in folders.items():
+        assert find("naive-bayes" + method, str(path)) == folder
+        assert load_card(folder).full_name == f"naive-bayes{method}@toy#0"
     assert load_card(folders["+key,share=0.5"]).hardening == {"method": "key", "share": 0.5}
     assert load_card(folders[""]).hardening == {}
-    told = {name: (folder / "README.md").read_text() for name, folder in folders.items()}
-    assert "Hardened by adversarial training: method key; share 0.5." in told["+key,share=0.5"]
-    assert "Hardened" not in told[""]
-    assert {t.name for t in trained_models()} == {"naive-bayes" + told for told in folders}
+    readmes = {name: (folder / "README.md").read_text() for name, folder in folders.items()}
+    assert "Hardened by adversarial training: method key; share 0.5." in readmes["+key,share=0.5"]
+    assert "Hardened" not in readmes[""]
+    assert {t.name for t in trained_models()} == {"naive-bayes" + method for method in folders}
     with pytest.raises(UsageError, match="Give one of the two"):
         train("naive-bayes+key", str(path), adversarial="key")
 
 
-def test_the_command_line_tells_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_shows_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["train", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert f"{', '.join(METHODS)}, or an attack" in told
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"{', '.join(METHODS)}, or an attack" in shown
     for share in (HotFlipTraining().share, TypoTraining().share):
-        assert f"of the characters changed (default: {share})" in told
-    assert f"in that of the vectors (default: {NoiseTraining().noise})" in told
-    assert f"how many texts (default: {AttackTraining.copies})" in told
-    assert f"after how many epochs (default: {AttackTraining.every})" in told
+        assert f"of the characters changed (default: {share})" in shown
+    assert f"in that of the vectors (default: {NoiseTraining().noise})" in shown
+    assert f"how many texts (default: {AttackTraining.copies})" in shown
+    assert f"after how many epochs (default: {AttackTraining.every})" in shown

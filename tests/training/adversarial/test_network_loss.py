@@ -16,7 +16,7 @@ from brittle.training.job import TrainingJob
 from brittle.training.splits import LabelledTexts, TrainingSplits
 from brittle.zoo import folder as folders
 from brittle.zoo.names import grid
-from training.adversarial.test_flips import TEXTS, pupil_of
+from training.adversarial.test_flips import TEXTS, model_of
 from training.conftest import BAD, GOOD, OTHER
 
 torch = pytest.importorskip("torch")
@@ -38,74 +38,74 @@ NAMES = ["CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-W-Random-1"]
 LABEL = torch.arange(len(TEXTS)) % 2
 
 
-def gradients(pupil: NetworkInTraining) -> dict[str, Any]:
-    found = {n: p.grad.clone() for n, p in pupil.network.named_parameters() if p.grad is not None}
-    pupil.network.zero_grad()
+def gradients(model: NetworkInTraining) -> dict[str, Any]:
+    found = {n: p.grad.clone() for n, p in model.network.named_parameters() if p.grad is not None}
+    model.network.zero_grad()
     return found
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    "hardening", [HotFlipTraining(), NoiseTraining(0.3), TypoTraining(), None], ids=str
+    "method", [HotFlipTraining(), NoiseTraining(0.3), TypoTraining(), None], ids=str
 )
-def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(name: str, hardening: Any) -> None:
+def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(name: str, method: Any) -> None:
     texts = [Text.of(text) for text in TEXTS]
     typed = [Text.of(text[::-1]) for text in TEXTS]
-    pupil = pupil_of(name, texts)
-    network, reader = pupil.network, pupil.reader
-    keys = reader.encode(texts, 400)
-    batch = make_batch(keys, reader, "cpu", apart=True)
-    _, read, slope = clean_half(network, batch, LABEL)
-    fixed = add_noise(read, slope, batch, 0.3)
-    noise = [None if b is None else (b - a).detach() for a, b in zip(parts(read), parts(fixed))]
+    model = model_of(name, texts)
+    network, tokenizer = model.network, model.tokenizer
+    keys = tokenizer.encode(texts, 400)
+    batch = make_batch(keys, tokenizer, "cpu", apart=True)
+    _, embedded, gradient = clean_half(network, batch, LABEL)
+    noisy = add_noise(embedded, gradient, batch, 0.3)
+    noise = [None if b is None else (b - a).detach() for a, b in zip(parts(embedded), parts(noisy))]
     network.zero_grad()
 
-    # The same in the plainest way: the copies are a batch like any other.
-    if isinstance(hardening, HotFlipTraining):
-        other = network(flip_batch(pupil, keys, batch, read, slope, 0.2))
-    elif isinstance(hardening, NoiseTraining):
+    # The same in the simplest way: the copies are a batch like any other.
+    if isinstance(method, HotFlipTraining):
+        other = network(flip_batch(model, keys, batch, embedded, gradient, 0.2))
+    elif isinstance(method, NoiseTraining):
         again = parts(network.embed(batch))
         loud = [None if v is None else v + n for v, n in zip(again, noise)]
-        other = network.logits(type(read)(*loud), batch)
-    elif isinstance(hardening, TypoTraining):
-        other = network(make_batch(reader.encode(typed, 400), reader, "cpu"))
+        other = network.logits(type(embedded)(*loud), batch)
+    elif isinstance(method, TypoTraining):
+        other = network(make_batch(tokenizer.encode(typed, 400), tokenizer, "cpu"))
     else:
         other = network(batch)
     plain = (cross_entropy(network(batch), LABEL) + cross_entropy(other, LABEL)) / 2
     plain.backward()
-    expected = gradients(pupil)
+    expected = gradients(model)
 
-    met = None if not hasattr(reader, "alphabet") else len(reader)
-    found = batch_loss(pupil, LabelledBatch(keys, LABEL, lambda: typed), hardening)
+    spellings = None if not hasattr(tokenizer, "alphabet") else len(tokenizer)
+    found = batch_loss(model, LabelledBatch(keys, LABEL, lambda: typed), method)
     found.backward()
     assert found.item() == pytest.approx(plain.item())
-    told = gradients(pupil)
-    assert told.keys() == expected.keys()
-    for weight, gradient in expected.items():
-        assert torch.allclose(told[weight], gradient, atol=1e-12), weight
-    if met is not None:
-        assert len(reader) == met  # spellings of copies are not kept
+    got = gradients(model)
+    assert got.keys() == expected.keys()
+    for weight, wanted in expected.items():
+        assert torch.allclose(got[weight], wanted, atol=1e-12), weight
+    if spellings is not None:
+        assert len(tokenizer) == spellings  # spellings of copies are not kept
 
 
 def parts(embedded: Any) -> list[Any]:
     return [embedded.words, embedded.characters]
 
 
-def test_words_that_are_not_tuned_have_a_slope_all_the_same() -> None:
+def test_words_that_are_not_tuned_have_a_gradient_all_the_same() -> None:
     texts = [Text.of(text) for text in TEXTS]
-    pupil = pupil_of("CNN-W-Random-1", texts)
-    pupil.network.embedding.weight.requires_grad_(False)
-    keys = pupil.reader.encode(texts, 400)
-    for hardening in (HotFlipTraining(), NoiseTraining()):
-        batch_loss(pupil, LabelledBatch(keys, LABEL, tuple), hardening).backward()
-        told = gradients(pupil)
-        assert told and "embedding.weight" not in told
+    model = model_of("CNN-W-Random-1", texts)
+    model.network.embedding.weight.requires_grad_(False)
+    keys = model.tokenizer.encode(texts, 400)
+    for method in (HotFlipTraining(), NoiseTraining()):
+        batch_loss(model, LabelledBatch(keys, LABEL, tuple), method).backward()
+        got = gradients(model)
+        assert got and "embedding.weight" not in got
 
 
 def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) -> None:
     design = grid.design("CNN-W-Random-1")
     chosen: Any = grid.settings(design, "tiny", optimizer="sgd", rate=0.5, clip=0.0, epochs=1)
-    side, network = LabelledTexts((Text.of("a"),), (0,)), torch.nn.Linear(1, 1)
+    texts, network = LabelledTexts((Text.of("a"),), (0,)), torch.nn.Linear(1, 1)
     before = network.weight.item()
 
     def halves(rows: list[int]) -> Any:
@@ -113,26 +113,26 @@ def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) ->
         half.backward()
         return network(torch.tensor([[6.0]])).sum() / 2 + half.detach()
 
-    job = TrainingJob("toy", design, chosen, 0, ("a", "b"), ("text",), side, side, tmp_path)
+    job = TrainingJob("toy", design, chosen, 0, ("a", "b"), ("text",), texts, texts, tmp_path)
     run_epochs(job, Trainable(network, chosen, lambda epoch: [1], halves, lambda: 1.0))
     assert network.weight.item() == pytest.approx(before - 0.5 * (2.0 + 6.0) / 2)
 
 
-@pytest.mark.parametrize("hardening", ["hotflip", "miyato", "key"])
+@pytest.mark.parametrize("method", ["hotflip", "miyato", "key"])
 @pytest.mark.parametrize("name", ["CNN-C-Random-1", "LSTM-W-Random-1"])
 def test_an_interrupted_training_ends_as_if_undisturbed(
-    name: str, hardening: str, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, method: str, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 2 and progress.dev_accuracy is not None:
             raise KeyboardInterrupt
 
-    options: dict[str, Any] = {"size": "tiny", "adversarial": hardening}
+    options: dict[str, Any] = {"size": "tiny", "adversarial": method}
     with pytest.raises(KeyboardInterrupt):
         train_on(name, splits(), progress=stop, **options)
-    told: list[TrainingProgress] = []
-    resumed = train_on(name, splits(), progress=told.append, **options)
-    assert told[0].epoch == 3 and f"{name}+{hardening}@toy#0" in str(told[0])
+    reports: list[TrainingProgress] = []
+    resumed = train_on(name, splits(), progress=reports.append, **options)
+    assert reports[0].epoch == 3 and f"{name}+{method}@toy#0" in str(reports[0])
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
     whole = train_on(name, splits(), **options)
     weights = [(folder / folders.WEIGHTS_FILE).read_bytes() for folder in (resumed, whole)]
@@ -150,10 +150,10 @@ def test_hardened_by_flips_a_network_is_fooled_less() -> None:
     chosen = grid.settings(design, "tiny", widths=(1, 2), forget=0.0, **learning, **small)
     for seed in range(3):
         data = TrainingSplits("toy", several(160, seed), several(80, seed + 1000))
-        for told in fooled:
-            folder = train_on(design.name, data, seed, settings=chosen, adversarial=told or None)
-            _, model = open_model(folder)
-            fooled[told] += fooled_at_once(model, data)
+        for method in fooled:
+            folder = train_on(design.name, data, seed, settings=chosen, adversarial=method or None)
+            _, trained = open_model(folder)
+            fooled[method] += fooled_at_once(trained, data)
     assert fooled["hotflip"] < 0.7 * fooled[""], fooled
 
 
@@ -170,15 +170,15 @@ def several(count: int, seed: int) -> Dataset:
     return Dataset("toy", "train", tuple(out), labels)
 
 
-def fooled_at_once(model: Any, data: TrainingSplits) -> int:
-    """How many dev texts that are read rightly turn wrong by the best tenth of all flips."""
-    side = data.labelled(data.dev)
-    keys, label = model.encode(side.texts), torch.tensor(side.label)
-    pupil = NetworkInTraining(model.network, model.reader, model.reads, "cpu")
-    batch = make_batch(keys, model.reader, "cpu", apart=True)
-    _, read, slope = clean_half(model.network, batch, label)
+def fooled_at_once(trained: Any, data: TrainingSplits) -> int:
+    """Count the dev texts that are right, and wrong after the best tenth of all flips."""
+    dev = data.labelled(data.dev)
+    keys, label = trained.encode(dev.texts), torch.tensor(dev.label)
+    model = NetworkInTraining(trained.network, trained.reader, trained.reads, "cpu")
+    batch = make_batch(keys, model.tokenizer, "cpu", apart=True)
+    _, embedded, gradient = clean_half(model.network, batch, label)
     right = model.network(batch).argmax(dim=1) == label
-    copy = flip_batch(pupil, keys, batch, read, slope, 0.1)
+    copy = flip_batch(model, keys, batch, embedded, gradient, 0.1)
     wrong = model.network(copy).argmax(dim=1) != label
     assert right.float().mean() > 0.9
     return int((right & wrong).sum())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from brittle.text import Text
-from training.adversarial.test_flips import TEXTS, pupil_of
+from training.adversarial.test_flips import TEXTS, model_of
 
 torch = pytest.importorskip("torch")
 
@@ -16,24 +16,24 @@ from brittle.training.adversarial.noise import add_noise, worst_noise  # noqa: E
 from brittle.zoo.batches import make_batch  # noqa: E402
 
 
-def passed(name: str) -> Any:
+def backward_pass(name: str) -> Any:
     texts = [Text.of(text) for text in TEXTS]
-    pupil = pupil_of(name, texts)
-    keys = pupil.reader.encode(texts, pupil.reads)
-    batch = make_batch(keys, pupil.reader, "cpu", apart=True)
+    model = model_of(name, texts)
+    keys = model.tokenizer.encode(texts, model.max_words)
+    batch = make_batch(keys, model.tokenizer, "cpu", apart=True)
     label = torch.arange(len(texts)) % 2
-    half, read, gradient = clean_half(pupil.network, batch, label)
-    return pupil.network, batch, label, half, read, gradient
+    half, embedded, gradient = clean_half(model.network, batch, label)
+    return model.network, batch, label, half, embedded, gradient
 
 
 @pytest.mark.parametrize("name", ["CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-W-Random-1"])
 def test_the_noise_has_its_norm_and_raises_the_loss(name: str) -> None:
-    network, batch, label, half, read, gradient = passed(name)
+    network, batch, label, half, embedded, gradient = backward_pass(name)
     for noise in (1e-6, 0.3):
-        loud = add_noise(read, gradient, batch, noise)
+        loud = add_noise(embedded, gradient, batch, noise)
         rise = 0.0
         for part in ("words", "characters"):
-            vectors, moved, along = (getattr(e, part) for e in (read, loud, gradient))
+            vectors, moved, along = (getattr(e, part) for e in (embedded, loud, gradient))
             if vectors is None:
                 continue
             added = (moved - vectors).detach()
@@ -64,7 +64,7 @@ def test_no_noise_of_that_norm_is_worse_to_first_order() -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-25, 0.0])
-def test_a_tiny_slope_is_still_a_direction(scale: float) -> None:
+def test_a_tiny_gradient_is_still_a_direction(scale: float) -> None:
     x = torch.full((1, 2, 2), 3.0)
     g = torch.tensor([[[3.0, 0.0], [0.0, 4.0]]]) * scale
     expected = [[3.6, 0.0], [0.0, 4.8]] if scale else [[0.0, 0.0], [0.0, 0.0]]

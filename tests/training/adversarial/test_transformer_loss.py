@@ -42,25 +42,25 @@ def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(frozen: bool) -> No
     }
     label, rest = torch.tensor([0, 1]), {"attention_mask": inputs["attention_mask"]}
 
-    read = table(inputs["input_ids"]).detach().requires_grad_()
-    plain = cross_entropy(network(inputs_embeds=read, **rest).logits, label)
-    [gradient] = torch.autograd.grad(plain, read)
-    noise = worst_noise(read, gradient, rest["attention_mask"] == 1, 0.3)
-    for r, x in zip(noise, (read.detach()[0], read.detach()[1, :3])):
+    embedded = table(inputs["input_ids"]).detach().requires_grad_()
+    plain = cross_entropy(network(inputs_embeds=embedded, **rest).logits, label)
+    [gradient] = torch.autograd.grad(plain, embedded)
+    noise = worst_noise(embedded, gradient, rest["attention_mask"] == 1, 0.3)
+    for r, x in zip(noise, (embedded.detach()[0], embedded.detach()[1, :3])):
         assert r.norm().item() == pytest.approx(0.3 * x.norm().item())
     assert noise[1, 3].abs().max() == 0
     loud = network(inputs_embeds=table(inputs["input_ids"]) + noise, **rest).logits
     expected = (cross_entropy(network(**inputs).logits, label) + cross_entropy(loud, label)) / 2
     expected.backward()
-    told = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
+    wanted = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
     network.zero_grad()
 
     found = noisy_loss(network, inputs, label, 0.3)
     found.backward()
     assert found.item() == pytest.approx(expected.item()) and found.item() > plain.item()
-    again = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
-    assert again.keys() == told.keys() and told
-    assert all(torch.allclose(told[name], again[name], atol=1e-12) for name in told)
+    got = {n: p.grad for n, p in network.named_parameters() if p.grad is not None}
+    assert got.keys() == wanted.keys() and wanted
+    assert all(torch.allclose(wanted[name], got[name], atol=1e-12) for name in wanted)
 
 
 @pytest.mark.parametrize("method", ["miyato", "key", "key-any"])
@@ -74,8 +74,8 @@ def test_it_is_trained_and_resumed(
     # Threads that wait for each other at every step of so small a network only take time.
     monkeypatch.setattr(transformer, "cores", lambda: 1)
     chosen = FineTuningSettings(encoder=encoder, reads=12, rate=1e-2, batch=16, epochs=2, frozen=1)
-    hardening: Any = by_attack(method, copies=16) if method == "key-any" else method
-    options: dict[str, Any] = {"settings": chosen, "adversarial": hardening}
+    adversarial: Any = by_attack(method, copies=16) if method == "key-any" else method
+    options: dict[str, Any] = {"settings": chosen, "adversarial": adversarial}
 
     def stop(progress: TrainingProgress) -> None:
         if progress.epoch == 1 and progress.dev_accuracy is not None:

@@ -1,4 +1,4 @@
-"""Settings read from text, checked and told."""
+"""Settings parsed from text, checked and formatted."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_values_that_cannot_be(settings: Any, change: dict[str, Any], message: s
 
 def test_the_difference_is_what_makes_one_of_the_other() -> None:
     one = NetworkSettings(hidden=9, widths=(1, 2), tuned=False)
-    told = changes.changed_settings(one, NetworkSettings())
-    assert told == {"hidden": 9, "widths": [1, 2], "tuned": False}
-    assert changes.with_changes("M", NetworkSettings(), told) == one
+    changed = changes.changed_settings(one, NetworkSettings())
+    assert changed == {"hidden": 9, "widths": [1, 2], "tuned": False}
+    assert changes.with_changes("M", NetworkSettings(), changed) == one
     assert changes.changed_settings(one, one) == {}

@@ -1,4 +1,4 @@
-"""The grid: its parts bring all combinations, and each has settings."""
+"""The grid: all combinations of its parts are there, and each has settings."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def test_names_are_found_in_any_case_and_have_settings_in_json(name: str) -> Non
 
 
 def test_the_parts_of_a_name() -> None:
-    told = {"encoder": "LSTM", "input": "W", "embedding": "Random", "layers": 1}
-    assert grid.design("lstm-w-random-1").parts == {**told, "head": "last"}
-    assert grid.design("lstm-w-random-1-max").parts == {**told, "head": "max"}
+    parts = {"encoder": "LSTM", "input": "W", "embedding": "Random", "layers": 1}
+    assert grid.design("lstm-w-random-1").parts == {**parts, "head": "last"}
+    assert grid.design("lstm-w-random-1-max").parts == {**parts, "head": "max"}
     kim = grid.design("CharCNN-LSTM")
-    assert kim.parts == {**told, "input": "C", "layers": 2, "head": "last"}
+    assert kim.parts == {**parts, "input": "C", "layers": 2, "head": "last"}
     assert "Kim et al. (2016)" in kim.about and "the characters of each word" in kim.about
 
 
@@ -127,12 +127,12 @@ def test_glove_is_as_wide_as_it_is() -> None:
         grid.settings(grid.design("Kim-CNN"), embedding=100)
 
 
-def test_heads_part_the_hidden_size() -> None:
+def test_heads_divide_the_hidden_size() -> None:
     with pytest.raises(UsageError, match="30 is no multiple of 4"):
         grid.settings(grid.design("Transformer"), hidden=30)
 
 
-def test_changed_settings_are_told() -> None:
+def test_changed_settings_are_those_that_differ() -> None:
     design = grid.design("LSTM-W-Random-1")
     settings = grid.parse_settings(design, "default", ["hidden=64", "widths=2,3", "batch=64"])
     assert grid.changed_settings(design, "default", settings) == {"hidden": 64, "widths": [2, 3]}

@@ -1,4 +1,4 @@
-"""The names of zoo targets, and what is no name."""
+"""The names of zoo targets, and texts that are no names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from brittle.zoo.names.parsing import ModelName, parse
         ("zoo:hf:user/encoder@mr#1", ("hf:user/encoder", "mr", 1)),
     ],
 )
-def test_names_are_parted(spec: str, parts: tuple[str, str, int]) -> None:
+def test_names_are_split_into_parts(spec: str, parts: tuple[str, str, int]) -> None:
     wanted = parse(spec)
     assert (wanted.name, wanted.data, wanted.seed) == parts
     assert wanted.source == spec.removeprefix("zoo:").split("@")[0]

@@ -1,1 +1,1 @@
-"""Programs as targets, asked line by line."""
+"""Programs as targets, which answer line by line."""

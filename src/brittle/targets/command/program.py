@@ -1,4 +1,4 @@
-"""A running program that answers line by line, and may hang, end, or say too much."""
+"""A running program that answers line by line; it may hang, end, or print too much."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from collections.abc import Sequence
 from typing import IO
 
 Lines = queue.SimpleQueue[bytes | None]
+"""Lines of a pipe; None is its end."""
 
-GRACE = 0.5  # seconds a program has to end by itself once its input is closed
+GRACE_SECONDS = 0.5  # for a program to end by itself after its input is closed
+MAX_STDERR_LINES, MAX_STDERR_CHARACTERS = 8, 200  # what an error message quotes
 
 
-class Silent(Exception):
+class NoAnswer(Exception):
     """The program ended, or did not answer in time."""
 
 
 class Program:
-    """One process, and the threads that keep its pipes flowing: no write or read can block us."""
+    """One process, and the threads that serve its pipes, so that no write or read blocks us."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        # A session of its own: Ctrl-C reaches us alone, and its children can be ended with it.
+        # In its own session, Ctrl-C does not reach it, and its children can be ended with it.
         process = subprocess.Popen(
             arguments,
             stdin=subprocess.PIPE,
@@ -34,82 +36,82 @@ class Program:
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
             start_new_session=True,
         )
-        todo, lines = Lines(), Lines()
-        self.complaints: deque[str] = deque(maxlen=8)
-        _thread(_feed, process.stdin, todo)
-        _thread(_drain, process.stdout, lines)
-        _thread(_listen, process.stderr, self.complaints)
-        self._process, self._todo, self._lines = process, todo, lines
-        self._end = weakref.finalize(self, _ended, process, todo)
+        inputs, outputs = Lines(), Lines()
+        self.stderr_lines: deque[str] = deque(maxlen=MAX_STDERR_LINES)
+        _start_thread(_write_inputs, process.stdin, inputs)
+        _start_thread(_read_outputs, process.stdout, outputs)
+        _start_thread(_read_stderr, process.stderr, self.stderr_lines)
+        self._process, self._inputs, self._outputs = process, inputs, outputs
+        self._end = weakref.finalize(self, _end, process, inputs)
 
     def ask(self, line: bytes, timeout: float) -> str:
-        """Send one line and wait for the line that answers it; one that hangs is ended."""
-        self._todo.put(line)
+        """Send one line and wait for the answer; a program that does not answer is killed."""
+        self._inputs.put(line)
         try:
-            answer = self._lines.get(timeout=timeout)
+            answer = self._outputs.get(timeout=timeout)
         except queue.Empty:
-            _killed(self._process)
-            raise Silent(f"it did not answer within {timeout:g} s") from None
+            _kill(self._process)
+            raise NoAnswer(f"it did not answer within {timeout:g} s") from None
         if answer is None:
-            raise Silent(f"it ended with exit code {self._process.wait()}")
+            raise NoAnswer(f"it ended with exit code {self._process.wait()}")
         return answer.decode("utf-8", "replace").strip()
 
-    def says_more(self, timeout: float = 0.0) -> str | None:
-        """Give a line nobody asked for, if there is one."""
+    def read_extra_line(self, timeout: float = 0.0) -> str | None:
+        """Return a line that answers no question, if there is one."""
         try:
-            line = self._lines.get(timeout=timeout) if timeout else self._lines.get_nowait()
+            line = self._outputs.get(timeout=timeout) if timeout else self._outputs.get_nowait()
         except queue.Empty:
             return None
         if line is None:
-            self._lines.put(None)  # it has ended; who asks next is to hear of it
+            self._outputs.put(None)  # the program has ended; the next `ask` must see it too
             return None
         return line.decode("utf-8", "replace").strip()
 
     def end(self) -> None:
-        """Close its input, and end it if it does not go by itself."""
+        """Close its input, and kill it if it does not end by itself."""
         self._end()
 
 
-def _thread(work: object, pipe: IO[bytes] | None, other: object) -> None:
-    threading.Thread(target=work, args=(pipe, other), daemon=True, name="brittle-command").start()  # type: ignore[arg-type]
+def _start_thread(work: object, pipe: IO[bytes] | None, lines: object) -> None:
+    threading.Thread(target=work, args=(pipe, lines), daemon=True, name="brittle-command").start()  # type: ignore[arg-type]
 
 
-def _feed(pipe: IO[bytes], lines: Lines) -> None:
+def _write_inputs(pipe: IO[bytes], lines: Lines) -> None:
     try:
         while (line := lines.get()) is not None:
             pipe.write(line)
             pipe.flush()
     except OSError:
-        pass  # the program is gone; whoever waits for its answer hears of it
+        pass  # the program has ended; whoever waits for its answer sees that
     try:
         pipe.close()
     except OSError:
         return
 
 
-def _drain(pipe: IO[bytes], lines: Lines) -> None:
+def _read_outputs(pipe: IO[bytes], lines: Lines) -> None:
     with pipe:
         for line in pipe:
             lines.put(line)
     lines.put(None)
 
 
-def _listen(pipe: IO[bytes], complaints: deque[str]) -> None:
+def _read_stderr(pipe: IO[bytes], lines: deque[str]) -> None:
     with pipe:
         for line in pipe:
-            complaints.append(line.decode("utf-8", "replace").strip()[:200])
+            lines.append(line.decode("utf-8", "replace").strip()[:MAX_STDERR_CHARACTERS])
 
 
-def _ended(process: subprocess.Popen[bytes], todo: Lines) -> None:
-    todo.put(None)
+def _end(process: subprocess.Popen[bytes], inputs: Lines) -> None:
+    inputs.put(None)
     try:
-        process.wait(GRACE)
+        process.wait(GRACE_SECONDS)
     except subprocess.TimeoutExpired:
-        _killed(process)
+        _kill(process)
 
 
-def _killed(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it has started."""
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and its children."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError, AttributeError):

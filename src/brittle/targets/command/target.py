@@ -1,14 +1,13 @@
-"""A program as a target: `cmd:PROGRAM ARGS…`, asked and answering line by line.
+"""A program as a target: `cmd:PROGRAM ARGS…`, which answers line by line.
 
-Each text goes in as one line of JSON, `{"text": "…"}` or with the names of several fields; the
+Each text is sent as one line of JSON, `{"text": "…"}` or with the names of several fields. The
 program answers each with one line: JSON (a list of scores, a map label → score, a list of
 {label, score}, a label, a number) or a plain label. It must flush after every line and write its
 logs to stderr.
 
-The program runs as long as the target is used. When it is started it is asked one harmless
-sentence. If it ends or does not answer in time, it is started again and asked again; if that
-fails a second time with the same text, only that text fails. If it does not even answer the
-harmless sentence, the target is down.
+The program runs as long as the target is used. After its start it is asked one simple sentence. If
+it ends or does not answer a text in time, it is started again and asked again; after the second
+failure only that text fails. If it does not answer the simple sentence, the target is down.
 """
 
 from __future__ import annotations
@@ -18,33 +17,34 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from brittle.errors import TargetDown, TargetError, UsageError
-from brittle.targets.command.program import Program, Silent
-from brittle.targets.fingerprints import hashing as fingerprints
+from brittle.targets.command.program import NoAnswer, Program
+from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render
 from brittle.targets.scores import check_kind, parse_answers
 from brittle.text import Text
 
-SETTLE = 0.05  # seconds in which a program that prints too much shows it
+EXTRA_LINE_SECONDS = 0.05  # how long to wait for a line too many
 
 
 class Command:
-    """A program that classifies, one line a text; `timeout` is for one line, in seconds.
+    """A program that classifies one text per line; `timeout` is for one line, in seconds.
 
-    The first line after a start, when models are loaded, has `startup` seconds.
+    `startup` is the timeout of the first line after a start, when models are loaded.
     """
 
     costly = True
     in_process = False
     parallel = 1
-    batch = 1  # a line that fails has no others asked again with it
+    batch = 1  # when a line fails, no other line is asked again
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Command:
         timeout: float = 30.0,
         startup: float | None = None,
     ) -> None:
-        self.arguments = _arguments(command)
+        self.arguments = _parse_command(command)
         self.name = name or f"cmd:{Path(self.arguments[0]).name}"
         self._who = f"The program {shlex.join(self.arguments)!r}"
         self.labels = label_names(None, labels, self._who)
@@ -71,18 +71,17 @@ class Command:
     def __repr__(self) -> str:
         return f"Command({shlex.join(self.arguments)!r})"
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """Hash the command line, and the files named in it: an edited script is another target."""
-        files = [Path(word) for word in self.arguments if os.sep in word or "." in word]
-        contents = [path.read_bytes() for path in files if path.is_file()]
-        about = (*self.arguments, *self.labels, self.kind, self.mask)
-        return fingerprints.of_parts(*about, *contents)
+        """Hash the command line and the files it names: an edited script is another target."""
+        paths = [Path(word) for word in self.arguments if os.sep in word or "." in word]
+        contents = [path.read_bytes() for path in paths if path.is_file()]
+        return hash_parts(*self.arguments, *self.labels, self.kind, self.mask, *contents)
 
     def scores(self, items: Sequence[Text]) -> Scores:
         if not items:
             return np.zeros((0, len(self.labels)))
-        return np.concatenate([self._scored(item) for item in items])
+        return np.concatenate([self._score(item) for item in items])
 
     def close(self) -> None:
         """End the program."""
@@ -90,10 +89,10 @@ class Command:
             self._program.end()
             self._program = None
 
-    def _scored(self, item: Text) -> Scores:
+    def _score(self, item: Text) -> Scores:
         for _ in range(2):
-            program = self._program or self._started(item)
-            extra = program.says_more()
+            program = self._program or self._start(item)
+            extra = program.read_extra_line()
             if extra is not None:
                 self.close()
                 raise TargetDown(
@@ -102,29 +101,29 @@ class Command:
                     "stderr."
                 )
             try:
-                return self._read(program.ask(_line(item, self.mask), self.timeout))
-            except Silent as silent:
-                problem = f"{silent}{_said(program)}"
+                return self._parse(program.ask(_format_line(item, self.mask), self.timeout))
+            except NoAnswer as error:
+                problem = f"{error}{_quote_stderr(program)}"
                 self.close()
         raise TargetError(f"{self._who} fails on this text, two times: {problem}.")
 
-    def _started(self, item: Text) -> Program:
-        """Start the program and see that it answers a harmless sentence."""
+    def _start(self, item: Text) -> Program:
+        """Start the program and check that it answers a simple sentence."""
         try:
             program = Program(self.arguments)
         except OSError as error:
             raise UsageError(f"{self._who} cannot be started: {error}.") from error
-        harmless = fingerprints.probes([field.name for field in item.frame.fields])[0]
+        sentence = probe_texts([field.name for field in item.frame.fields])[0]
         try:
-            answer = program.ask(_line(harmless, self.mask), self.startup)
-        except Silent as silent:
+            answer = program.ask(_format_line(sentence, self.mask), self.startup)
+        except NoAnswer as error:
             program.end()
             raise TargetDown(
-                f"{self._who} does not answer: {silent}{_said(program)}. Expected one line on "
-                "stdout for every line of JSON on stdin, flushed at once."
-            ) from silent
+                f"{self._who} does not answer: {error}{_quote_stderr(program)}. Expected one line "
+                "on stdout for every line of JSON on stdin, flushed at once."
+            ) from error
         try:
-            self._read(answer)
+            self._parse(answer)
         except UsageError:
             program.end()
             raise
@@ -134,7 +133,7 @@ class Command:
                 f"{self._who} answered a plain sentence with {answer[:200]!r}, which cannot be "
                 f"read: {error}"
             ) from error
-        extra = program.says_more(SETTLE)
+        extra = program.read_extra_line(EXTRA_LINE_SECONDS)
         if extra is not None:
             program.end()
             raise UsageError(
@@ -144,7 +143,7 @@ class Command:
         self._program = program
         return program
 
-    def _read(self, answer: str) -> Scores:
+    def _parse(self, answer: str) -> Scores:
         try:
             value: Any = json.loads(answer)
         except ValueError:
@@ -152,7 +151,7 @@ class Command:
         return parse_answers([value], 1, self.labels, self.kind, self._who)
 
 
-def _arguments(command: str) -> list[str]:
+def _parse_command(command: str) -> list[str]:
     try:
         arguments = shlex.split(command.removeprefix("cmd:"))
     except ValueError as error:
@@ -167,12 +166,13 @@ def _arguments(command: str) -> list[str]:
     return arguments
 
 
-def _line(item: Text, mask: str) -> bytes:
+def _format_line(item: Text, mask: str) -> bytes:
     text = render(item, mask)
     fields = text if isinstance(text, dict) else {"text": text}
-    # ASCII with escapes: line breaks, NUL and every script arrive whole in any locale.
+    # ASCII with escapes: line breaks, NUL and every script survive any locale.
     return json.dumps(fields).encode("ascii") + b"\n"
 
 
-def _said(program: Program) -> str:
-    return f"; it wrote to stderr: {' | '.join(program.complaints)!r}" if program.complaints else ""
+def _quote_stderr(program: Program) -> str:
+    lines = program.stderr_lines
+    return f"; it wrote to stderr: {' | '.join(lines)!r}" if lines else ""

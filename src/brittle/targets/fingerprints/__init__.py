@@ -1,1 +1,1 @@
-"""What makes a target this very target: hashes of its files, its contents or its code."""
+"""Fingerprints of targets: hashes of their files, their contents or their code."""

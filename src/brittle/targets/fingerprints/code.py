@@ -1,4 +1,4 @@
-"""What a callable does, as text that is the same in every process: its source, else its code."""
+"""The code of a callable as text that is the same in every process: its source, else bytecode."""
 
 from __future__ import annotations
 
@@ -11,70 +11,70 @@ from typing import Any
 PLAIN = (str, bytes, bool, int, float, complex, type(None))
 
 
-def code_of(thing: Any) -> str:
-    """Give the source of a function, or of the class of an object or method.
+def code_of(obj: Any) -> str:
+    """Return the source of a function, or of the class of an object or method.
 
-    With it comes the source of the functions, classes and objects of the same module that it
-    names. Values do not: those that change while it is called would make it another one.
+    It includes the source of the functions, classes and objects of the same module that it names.
+    Values are left out, because a value that changes between calls would change the fingerprint.
     """
     parts: list[str] = []
-    _collect(thing, parts, set())
+    _collect(obj, parts, set())
     return "\n".join(parts)
 
 
-def _collect(thing: Any, parts: list[str], seen: set[int]) -> None:
-    if isinstance(thing, functools.partial):
-        keywords = sorted(thing.keywords.items())
-        parts.append(_plain([*thing.args, *(part for pair in keywords for part in pair)]))
-        for part in (thing.func, *thing.args, *thing.keywords.values()):
+def _collect(obj: Any, parts: list[str], seen: set[int]) -> None:
+    if isinstance(obj, functools.partial):
+        keywords = sorted(obj.keywords.items())
+        parts.append(_plain([*obj.args, *(part for pair in keywords for part in pair)]))
+        for part in (obj.func, *obj.args, *obj.keywords.values()):
             if callable(part):
                 _collect(part, parts, seen)
         return
-    if inspect.ismethod(thing):
-        parts.append(thing.__name__)
-        thing = thing.__self__
-    if inspect.isbuiltin(thing):
-        parts.append(f"{thing.__module__}.{thing.__qualname__}")
+    if inspect.ismethod(obj):
+        parts.append(obj.__name__)
+        obj = obj.__self__
+    if inspect.isbuiltin(obj):
+        parts.append(f"{obj.__module__}.{obj.__qualname__}")
         return
-    if not isinstance(thing, FunctionType | type):
-        thing = type(thing)
-    if id(thing) in seen:
+    if not isinstance(obj, FunctionType | type):
+        obj = type(obj)
+    if id(obj) in seen:
         return
-    seen.add(id(thing))
-    parts.append(_text(thing))
-    for function in _functions(thing):
+    seen.add(id(obj))
+    parts.append(_text(obj))
+    for function in _functions(obj):
         for named in _named(function):
             _collect(named, parts, seen)
 
 
-def _text(thing: FunctionType | type) -> str:
-    # Two lambdas may share a line, which is all the source there is of either.
-    if thing.__name__ != "<lambda>":
+def _text(obj: FunctionType | type) -> str:
+    # The source of a lambda is its whole line, which two lambdas may share.
+    if obj.__name__ != "<lambda>":
         try:
-            return inspect.getsource(thing)
+            return inspect.getsource(obj)
         except (OSError, TypeError):
             pass
-    codes = [f"{_plain(f.__defaults__ or ())} {_code(f.__code__)}" for f in _functions(thing)]
-    return "\n".join([f"{thing.__module__}.{thing.__qualname__}", *codes])
+    codes = [f"{_plain(f.__defaults__ or ())} {_code(f.__code__)}" for f in _functions(obj)]
+    return "\n".join([f"{obj.__module__}.{obj.__qualname__}", *codes])
 
 
-def _functions(thing: FunctionType | type) -> list[FunctionType]:
-    if isinstance(thing, FunctionType):
-        return [thing]
-    return [value for _, value in sorted(vars(thing).items()) if isinstance(value, FunctionType)]
+def _functions(obj: FunctionType | type) -> list[FunctionType]:
+    if isinstance(obj, FunctionType):
+        return [obj]
+    return [value for _, value in sorted(vars(obj).items()) if isinstance(value, FunctionType)]
 
 
 def _named(function: FunctionType) -> Iterator[Any]:
-    """Find what a function names in its module, and the functions it closes over."""
+    """Yield what a function names in its module, and the functions in its closure."""
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
-        own = value if isinstance(value, FunctionType | type) else type(value)
-        if own.__module__ == function.__module__:
+        definition = value if isinstance(value, FunctionType | type) else type(value)
+        if definition.__module__ == function.__module__:
             yield value
     for cell in function.__closure__ or ():
         try:
             value = cell.cell_contents
-        except ValueError:  # still empty
+        except ValueError:  # the cell is still empty
             continue
         if isinstance(value, FunctionType):
             yield value
@@ -93,11 +93,11 @@ def _code(code: CodeType) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Show a constant; of anything else only the type, for it may show its address."""
+    """Format a constant; of other values only the type, because their repr may be an address."""
     if isinstance(value, PLAIN):
         return repr(value)
     if isinstance(value, tuple | list):
         return f"({', '.join(map(_plain, value))})"
-    if isinstance(value, frozenset):  # in another order in every process
+    if isinstance(value, frozenset):  # its order differs between processes
         return f"{{{', '.join(sorted(map(_plain, value)))}}}"
     return type(value).__qualname__

@@ -1,7 +1,7 @@
-"""What a live object holds, hashed so that it is the same in every process.
+"""The hash of everything that a live object holds; it is the same in every process.
 
-It is taken apart as pickle would, and nothing is ever put together again. A pickle's own bytes
-would not do: they tell which of two equal objects are one, and sets come in any order.
+The object is taken apart as pickle does it; nothing is unpickled. The bytes of a pickle are not
+stable enough: they depend on the identity of equal objects and on the order of sets.
 """
 
 from __future__ import annotations
@@ -12,63 +12,60 @@ from typing import Any
 
 import numpy as np
 
-from brittle.targets.fingerprints import hashing as fingerprints
 from brittle.targets.fingerprints.code import PLAIN, code_of
+from brittle.targets.fingerprints.hashing import hash_parts
 
-# Their classes are known by name: the objects tell the version they were made with.
-KNOWN = ("builtins", "collections", "copyreg", "numpy", "scipy", "sklearn")
-# Where scikit-learn keeps the address of an object.
+# Classes of these packages are hashed by name: their objects hold the version of the package.
+HASHED_BY_NAME = ("builtins", "collections", "copyreg", "numpy", "scipy", "sklearn")
+# An attribute of scikit-learn that is the address of an object.
 ADDRESSES = ("_stop_words_id",)
 
 Memo = dict[int, tuple[Any, str]]
 
 
-def of_object(thing: Any) -> str:
-    """Hash all that an object holds; TypeError, or its own error, if it cannot be taken apart."""
-    return _hash(thing, {})
+def hash_object(value: Any) -> str:
+    """Hash everything that an object holds; raise TypeError or its own error if that fails."""
+    return _hash(value, {})
 
 
-def _hash(thing: Any, memo: Memo) -> str:
-    if isinstance(thing, PLAIN):
-        return f"{type(thing).__name__} {thing!r}"
-    if isinstance(thing, np.generic) or (isinstance(thing, np.ndarray) and not _nested(thing)):
-        array = np.ascontiguousarray(thing)
-        return fingerprints.of_parts(str(array.dtype), str(thing.shape), array.tobytes())
-    if id(thing) in memo:
-        return memo[id(thing)][1]
-    # The object is kept too, so that no other one gets its number.
-    memo[id(thing)] = (thing, "again")
-    found = fingerprints.of_parts(type(thing).__qualname__, *_parts(thing, memo))
-    memo[id(thing)] = (thing, found)
-    return found
+def _hash(value: Any, memo: Memo) -> str:
+    if isinstance(value, PLAIN):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, np.generic | np.ndarray) and not value.dtype.hasobject:
+        array = np.ascontiguousarray(value)
+        return hash_parts(str(array.dtype), str(value.shape), array.tobytes())
+    if id(value) in memo:
+        return memo[id(value)][1]
+    # The memo also holds the object, so that no other object gets its id.
+    memo[id(value)] = (value, "again")
+    digest = hash_parts(type(value).__qualname__, *_parts(value, memo))
+    memo[id(value)] = (value, digest)
+    return digest
 
 
-def _parts(thing: Any, memo: Memo) -> list[str]:
-    if isinstance(thing, FunctionType | MethodType | BuiltinFunctionType | functools.partial):
-        return [code_of(thing)]
-    if isinstance(thing, type):
-        name = f"{thing.__module__}.{thing.__qualname__}"
-        return [name] if thing.__module__.split(".")[0] in KNOWN else [name, code_of(thing)]
-    if isinstance(thing, np.ndarray):
-        return [str(thing.dtype), str(thing.shape), *_all(thing.ravel().tolist(), memo)]
-    if type(thing) in (list, tuple):
-        return _all(thing, memo)
-    if type(thing) in (set, frozenset):
-        return sorted(_all(thing, memo))
-    if type(thing) is dict:
-        held = [pair for pair in thing.items() if pair[0] not in ADDRESSES]
-        return sorted(fingerprints.of_parts(*_all(pair, memo)) for pair in held)
-    reduced = thing.__reduce_ex__(4)
-    if isinstance(reduced, str):  # the name of something global
+def _parts(value: Any, memo: Memo) -> list[str]:
+    if isinstance(value, FunctionType | MethodType | BuiltinFunctionType | functools.partial):
+        return [code_of(value)]
+    if isinstance(value, type):
+        name = f"{value.__module__}.{value.__qualname__}"
+        package = value.__module__.split(".")[0]
+        return [name] if package in HASHED_BY_NAME else [name, code_of(value)]
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), str(value.shape), *_hash_all(value.ravel().tolist(), memo)]
+    if type(value) in (list, tuple):
+        return _hash_all(value, memo)
+    if type(value) in (set, frozenset):
+        return sorted(_hash_all(value, memo))
+    if type(value) is dict:
+        pairs = [pair for pair in value.items() if pair[0] not in ADDRESSES]
+        return sorted(hash_parts(*_hash_all(pair, memo)) for pair in pairs)
+    reduced = value.__reduce_ex__(4)
+    if isinstance(reduced, str):  # the name of a global object
         return [reduced]
-    made, holds, *rest = reduced
-    items = [list(part) if n else part for n, part in enumerate(rest[:3]) if part is not None]
-    return _all([made, holds, *items], memo)
+    constructor, arguments, *rest = reduced  # then the state, and iterators of items and pairs
+    held = [list(part) if n else part for n, part in enumerate(rest[:3]) if part is not None]
+    return _hash_all([constructor, arguments, *held], memo)
 
 
-def _all(things: Any, memo: Memo) -> list[str]:
-    return [_hash(thing, memo) for thing in things]
-
-
-def _nested(array: np.ndarray[Any, Any]) -> bool:
-    return bool(array.dtype.hasobject)
+def _hash_all(values: Any, memo: Memo) -> list[str]:
+    return [_hash(value, memo) for value in values]

@@ -1,7 +1,6 @@
-"""What makes a target this very target: a hash of its files, else of what it holds or does.
+"""Hashes for fingerprints: of a target's files, else of its contents, its code or its scores.
 
-Where scores count, they are those on fixed sentences, in one batch, rounded: another machine's
-last digits do not make another target.
+Scores are those of fixed sentences, in one batch, rounded: the last digits differ between machines.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ SENTENCES = (
 )
 
 DECIMALS = 4
-DIGITS = 12  # where scores are all that is known
+SIGNIFICANT_DIGITS = 12  # where only scores are known
 
 
-def probes(fields: Sequence[str] = ("text",)) -> list[Text]:
-    """Make the fixed sentences texts with these fields; each field gets another sentence."""
+def probe_texts(fields: Sequence[str] = ("text",)) -> list[Text]:
+    """Build texts of the fixed sentences; each field of a text is another sentence."""
     count = len(SENTENCES)
     return [
         Text.of({name: SENTENCES[(i + shift) % count] for shift, name in enumerate(fields)})
@@ -42,20 +41,20 @@ def probes(fields: Sequence[str] = ("text",)) -> list[Text]:
     ]
 
 
-def rounded(scores: Scores) -> str:
-    """Write scores with the decimals that count beside the code of a target."""
-    # Adding 0 makes −0 and 0 the same.
+def format_rounded(scores: Scores) -> str:
+    """Format scores with few decimals, for a fingerprint that also holds the target's code."""
+    # Adding 0 turns −0 into 0.
     table = np.round(np.asarray(scores, dtype=np.float64), DECIMALS) + 0.0
     return repr(table.tolist())
 
 
-def precise(scores: Scores) -> str:
-    """Write scores with as many digits as another machine's arithmetic leaves alone."""
-    return " ".join(f"{score + 0.0:.{DIGITS}g}" for row in scores for score in row)
+def format_precise(scores: Scores) -> str:
+    """Format scores with as many digits as are equal on different machines."""
+    return " ".join(f"{score + 0.0:.{SIGNIFICANT_DIGITS}g}" for row in scores for score in row)
 
 
-def of_parts(*parts: str | bytes) -> str:
-    """Hash a list of strings and bytes; where one ends and the next begins counts too."""
+def hash_parts(*parts: str | bytes) -> str:
+    """Hash strings and bytes; the boundaries between them count too."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part

@@ -1,4 +1,4 @@
-"""The description of an HTTP endpoint: a TOML file, a JSON template in, a path out.
+"""The description of an HTTP endpoint: a TOML file with a JSON template and a path.
 
 url = "http://127.0.0.1:8000/classify"
 labels = ["negative", "positive"]      # in the order of a plain list of scores
@@ -18,7 +18,7 @@ import os
 import re
 import reprlib
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -28,15 +28,16 @@ from brittle.targets.scores import check_kind
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ENVIRONMENT = re.compile(r"\$\{(\w+)\}")
-_KEYS = {"json": "template"}  # names in the file that differ from ours
+MINIMA = {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1, "batch": 1}
+_KEYS = {"json": "template"}  # names in the file that differ from the fields of `Endpoint`
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What an endpoint's TOML file says; times are in seconds.
+    """The content of an endpoint's TOML file; times are in seconds.
 
-    `per_second` limits requests, `concurrency` how many are under way at once, and `batch` says how
-    many texts go into one request where the template has `{texts}`.
+    `per_second` limits the rate of requests, `concurrency` the number at the same time. `batch` is
+    the number of texts of one request, if the template has `{texts}`.
     """
 
     url: str
@@ -56,48 +57,44 @@ class Endpoint:
 
     @property
     def batched(self) -> bool:
-        """Say whether several texts go into one request."""
-        return "texts" in set(slots(self.template))
+        """Whether one request holds several texts."""
+        return "texts" in slots(self.template)
 
     def body(self, texts: Sequence[str | dict[str, str]]) -> Any:
-        """Fill the template with one text, or with all of them where it has `{texts}`."""
+        """Fill the template with one text, or with all texts if it has `{texts}`."""
         if self.batched:
             return fill(self.template, {}, list(texts))
         (text,) = texts
         values = text if isinstance(text, dict) else {"text": text}
         if isinstance(text, dict):
-            lost = sorted(set(values) - set(slots(self.template)))
-            if lost:
+            missing = sorted(set(values) - slots(self.template))
+            if missing:
                 raise UsageError(
-                    f"The JSON template of {self.url} has no {{{lost[0]}}}, but the data has the "
-                    f"fields {', '.join(values)}. Put every field's name in braces somewhere."
+                    f"The JSON template of {self.url} has no {{{missing[0]}}}, but the data has "
+                    f"the fields {', '.join(values)}. Put every field's name in braces somewhere."
                 )
         return fill(self.template, values, None)
 
     def answers(self, reply: Any, count: int) -> list[Any]:
-        """Take the answers, one per text, out of a parsed reply."""
+        """Return the answers in a parsed reply, one per text."""
         if not self.batched:
             return [self._walk(reply, self.path)]
-        if "*" in self.path:
-            star = self.path.index("*")
-            parts = self._walk(reply, self.path[:star])
-            rest = self.path[star + 1 :]
-        else:
-            parts, rest = self._walk(reply, self.path), ()
-        if not isinstance(parts, list) or len(parts) != count:
-            got = f"{len(parts)}" if isinstance(parts, list) else reprlib.repr(parts)
+        star = self.path.index("*") if "*" in self.path else len(self.path)
+        entries, rest = self._walk(reply, self.path[:star]), self.path[star + 1 :]
+        if not isinstance(entries, list) or len(entries) != count:
+            got = f"{len(entries)}" if isinstance(entries, list) else reprlib.repr(entries)
             raise TargetError(
                 f"The endpoint {self.url} gave {got} answers for {count} texts. Expected a list "
                 f"with one for each at the path {'.'.join(self.path)!r}."
             )
-        return [self._walk(part, rest) for part in parts]
+        return [self._walk(entry, rest) for entry in entries]
 
     def sent_headers(self) -> dict[str, str]:
-        """Give the headers with the values of environment variables in them."""
-        return {name: _filled_in(value, f"header {name}") for name, value in self.headers.items()}
+        """Return the headers with the values of environment variables in them."""
+        return {name: _expand(value, f"header {name}") for name, value in self.headers.items()}
 
     def sent_url(self) -> str:
-        return _filled_in(self.url, "url")
+        return _expand(self.url, "url")
 
     def _walk(self, reply: Any, path: Sequence[str]) -> Any:
         for step in path:
@@ -113,7 +110,7 @@ class Endpoint:
 
 
 def load_endpoint(path: str | Path) -> Endpoint:
-    """Read an endpoint's TOML file."""
+    """Load an endpoint's TOML file."""
     path = Path(path)
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -121,23 +118,23 @@ def load_endpoint(path: str | Path) -> Endpoint:
         raise UsageError(f"Cannot read the endpoint's file {str(path)!r}: {error}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{str(path)!r} is not a TOML file: {error}.") from error
-    known = {one.name for one in fields(Endpoint)} - set(_KEYS.values()) | set(_KEYS)
+    known = {field.name for field in fields(Endpoint)} - set(_KEYS.values()) | set(_KEYS)
     for key in raw:
         if key not in known:
             raise unknown(f"key in {path.name}", key, sorted(known))
     for key, example in (("url", "https://…"), ("json", '{ inputs = "{text}" }')):
         if key not in raw:
             raise UsageError(f"{str(path)!r} does not say `{key}`, for example {key} = {example}.")
-    return _checked({_KEYS.get(key, key): value for key, value in raw.items()}, path)
+    return _build_endpoint({_KEYS.get(key, key): value for key, value in raw.items()}, path)
 
 
-def slots(template: Any) -> Iterable[str]:
-    """List the names in braces in all strings of a template."""
-    return (name for value in _strings(template) for name in _SLOT.findall(value))
+def slots(template: Any) -> set[str]:
+    """Return the names in braces in all strings of a template."""
+    return {name for value in _strings(template) for name in _SLOT.findall(value)}
 
 
 def fill(template: Any, values: Mapping[str, str], texts: list[Any] | None) -> Any:
-    """Put texts into the strings of a template; what a text says is never read as template.
+    """Fill the strings of a template with texts; the texts themselves are never filled.
 
     >>> fill({"q": "Is this spam? {text}"}, {"text": 'win "{text}"'}, None)
     {'q': 'Is this spam? win "{text}"'}
@@ -161,19 +158,19 @@ def _strings(template: Any) -> list[str]:
     return [s for part in template for s in _strings(part)] if isinstance(template, list) else []
 
 
-def _checked(raw: dict[str, Any], path: Path) -> Endpoint:
+def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
     template = raw["template"]
     if isinstance(template, str):
         try:
             raw["template"] = template = json.loads(template)
         except ValueError as error:
             raise UsageError(f"`json` in {path.name} is not JSON: {error}.") from error
-    if not any(slots(template)):
+    if not slots(template):
         raise UsageError(
             f"The JSON template in {path.name} has no place for the text. Put {{text}} where it "
             'goes, for example inputs = "{text}".'
         )
-    if "texts" in set(slots(template)) and "{texts}" not in _strings(template):
+    if "texts" in slots(template) and "{texts}" not in _strings(template):
         raise UsageError(
             f"The JSON template in {path.name} has {{texts}} inside a longer string. It stands for "
             'a list, so it must be the whole value: inputs = "{texts}".'
@@ -185,29 +182,30 @@ def _checked(raw: dict[str, Any], path: Path) -> Endpoint:
     raw["path"] = tuple(step for step in raw["path"] if step)
     if "labels" in raw:
         raw["labels"] = tuple(str(label) for label in raw["labels"])
-    for key, least in {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1}.items():
-        _number(raw, key, least, path)
-    _number(raw, "batch", 1, path)
+    for key, minimum in MINIMA.items():
+        _check_number(raw, key, minimum, path)
     check_kind(raw.get("scores", "auto"))
     return Endpoint(**raw)
 
 
-def _number(raw: dict[str, Any], key: str, least: float, path: Path) -> None:
-    value = raw.get(key, least)
+def _check_number(raw: dict[str, Any], key: str, minimum: float, path: Path) -> None:
+    value = raw.get(key, minimum)
     whole = key in ("retries", "concurrency", "batch")
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected a number.")
-    if value < least:
-        raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected at least {least:g}.")
+    if value < minimum:
+        raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected at least {minimum:g}.")
 
 
-def _filled_in(value: str, where: str) -> str:
-    def variable(found: re.Match[str]) -> str:
-        if found[1] not in os.environ:
+def _expand(value: str, where: str) -> str:
+    """Replace `${NAME}` by the value of the environment variable."""
+
+    def expand_one(match: re.Match[str]) -> str:
+        if match[1] not in os.environ:
             raise UsageError(
-                f"The {where} needs the environment variable {found[1]}, which is not set. "
-                f"Set it first: export {found[1]}=…"
+                f"The {where} needs the environment variable {match[1]}, which is not set. "
+                f"Set it first: export {match[1]}=…"
             )
-        return os.environ[found[1]]
+        return os.environ[match[1]]
 
-    return _ENVIRONMENT.sub(variable, str(value))
+    return _ENVIRONMENT.sub(expand_one, str(value))

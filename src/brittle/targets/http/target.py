@@ -15,26 +15,23 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import TargetDown, TargetError, UsageError, require
-from brittle.targets.fingerprints import hashing as fingerprints
+from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
 from brittle.targets.http.endpoint import Endpoint, load_endpoint
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render
-from brittle.targets.scores import check_kind
-from brittle.targets.scores import parse_answers as read_scores
+from brittle.targets.scores import check_kind, parse_answers
 from brittle.text import Text
 
 log = logging.getLogger(__name__)
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-# A server that asks for more patience than this is down as far as a run is concerned.
-PATIENCE = 300.0
-# What the endpoint refuses because of this one text.
-REFUSED = frozenset({400, 413, 414, 422})
+FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 30.0
+MAX_RETRY_AFTER_SECONDS = 300.0  # a server that asks for a longer wait counts as down
+REFUSED_TEXT = frozenset({400, 413, 414, 422})  # statuses that are about this one text
 
 
-class _Failing(Exception):
-    """The endpoint did not answer this time; `wait` is what it asks for, in seconds."""
+class _Failure(Exception):
+    """The endpoint did not answer this time; `wait` is how long it asks to wait, in seconds."""
 
     def __init__(self, message: str, wait: float | None = None) -> None:
         super().__init__(message)
@@ -42,7 +39,7 @@ class _Failing(Exception):
 
 
 class HttpTarget:
-    """An endpoint that classifies; every answer counts as paid for."""
+    """An endpoint that classifies; its answers are costly."""
 
     costly = True
     in_process = False
@@ -61,7 +58,7 @@ class HttpTarget:
         self.name = name or endpoint.url
         self._who = f"The endpoint {endpoint.url}"
         self.labels = label_names(endpoint.labels, labels, self._who)
-        self._own = endpoint.labels or self.labels
+        self._answered = endpoint.labels or self.labels  # the labels in its answers
         self.kind = check_kind(scores if scores != "auto" else endpoint.scores)
         self.label_only = self.kind == "label"
         self.mask = mask
@@ -75,7 +72,7 @@ class HttpTarget:
         self._client = self._httpx.Client(
             headers=self._headers,
             timeout=endpoint.timeout,
-            # Certificates take a while to load, and plain http (never redirected) needs none.
+            # Certificates take time to load, and plain http, which is never redirected, needs none.
             verify=not self._url.startswith("http://"),
             limits=self._httpx.Limits(max_connections=endpoint.concurrency),
         )
@@ -85,15 +82,15 @@ class HttpTarget:
 
     @property
     def fingerprint(self) -> str:
-        """Hash what is asked of whom, without secrets; the model behind it cannot be seen."""
+        """Hash the address and the request, without secrets; the model itself is not visible."""
         e = self.endpoint
-        asked = (e.url, e.method, e.template, e.path, e.label_key, e.score_key)
-        return fingerprints.of_parts(json.dumps([asked, self._own, self.kind, self.mask]))
+        request = (e.url, e.method, e.template, e.path, e.label_key, e.score_key)
+        return hash_parts(json.dumps([request, self._answered, self.kind, self.mask]))
 
     def scores(self, items: Sequence[Text]) -> Scores:
         texts = [render(item, self.mask) for item in items]
         tables = [
-            self._scored(texts[start : start + self.batch])
+            self._score(texts[start : start + self.batch])
             for start in range(0, len(texts), self.batch)
         ]
         return np.concatenate(tables) if tables else np.zeros((0, len(self.labels)))
@@ -102,9 +99,9 @@ class HttpTarget:
         """Close the connections."""
         self._client.close()
 
-    def _scored(self, texts: list[Any]) -> Scores:
+    def _score(self, texts: list[Any]) -> Scores:
         endpoint = self.endpoint
-        content = self._asked(endpoint.body(texts), texts)
+        content = self._ask(endpoint.body(texts), texts)
         try:
             reply = json.loads(content)
         except ValueError as error:
@@ -113,27 +110,27 @@ class HttpTarget:
                 error
             )
         answers = endpoint.answers(reply, len(texts))
-        entry = (endpoint.label_key, endpoint.score_key)
-        return read_scores(answers, len(texts), self._own, self.kind, self._who, entry)
+        keys = (endpoint.label_key, endpoint.score_key)
+        return parse_answers(answers, len(texts), self._answered, self.kind, self._who, keys)
 
-    def _asked(self, body: Any, texts: Sequence[Any]) -> bytes:
-        """Send a request until it is answered, or until that has failed often enough."""
-        wait = FIRST_WAIT
+    def _ask(self, body: Any, texts: Sequence[Any]) -> bytes:
+        """Send a request until it is answered, or until all retries have failed."""
+        wait = FIRST_WAIT_SECONDS
         for attempt in range(self.endpoint.retries + 1):
             try:
-                return self._sent(body)
-            except _Failing as failing:
-                problem = failing
+                return self._send(body)
+            except _Failure as failure:
+                problem = failure
             if attempt < self.endpoint.retries:
-                # Jitter, so that parallel requests do not come back all at once.
+                # Jitter, so that parallel requests do not all come back at the same time.
                 pause = max(problem.wait or 0.0, wait * random.uniform(0.5, 1.0))
-                if pause > PATIENCE:
+                if pause > MAX_RETRY_AFTER_SECONDS:
                     break
                 log.info("%s: %s; trying again in %.1f s", self._who, problem, pause)
                 self._sleep(pause)
-                wait = min(wait * 2, LONGEST_WAIT)
+                wait = min(wait * 2, MAX_WAIT_SECONDS)
         tries = f"{attempt + 1} {'try' if attempt == 0 else 'tries'}"
-        if problem.wait is None and self._alive(texts[0]):
+        if problem.wait is None and self._is_alive(texts[0]):
             raise TargetError(
                 f"{self._who} fails on this text, though it answers others: {problem} ({tries})."
             )
@@ -142,58 +139,58 @@ class HttpTarget:
             "command resumes when it is up again."
         )
 
-    def _alive(self, text: Any) -> bool:
-        """Ask for a harmless sentence: is it the endpoint that fails, or this text?"""
+    def _is_alive(self, text: Any) -> bool:
+        """Tell whether the endpoint answers a simple sentence with the fields of `text`."""
         fields = tuple(text) if isinstance(text, dict) else ("text",)
         try:
-            self._sent(self.endpoint.body([render(fingerprints.probes(fields)[0], "")]))
-        except (_Failing, TargetError, TargetDown):
+            self._send(self.endpoint.body([render(probe_texts(fields)[0], "")]))
+        except (_Failure, TargetError, TargetDown):
             return False
         return True
 
-    def _sent(self, body: Any) -> bytes:
-        """Send one request at its turn, within the time limit for the whole of it."""
-        self._take_turn()
+    def _send(self, body: Any) -> bytes:
+        """Send one request within the rate limit and the timeout; return the reply's content."""
+        self._wait_for_turn()
         deadline = time.monotonic() + self.endpoint.timeout
         content = b""
         try:
             with self._client.stream(self.endpoint.method, self._url, json=body) as response:
                 for chunk in response.iter_bytes():
                     content += chunk
-                    # The client limits every single read; a slow trickle needs this as well.
+                    # The client's timeout is for every single read; this is for all of them.
                     if time.monotonic() > deadline:
-                        raise _Failing(f"no whole answer within {self.endpoint.timeout:g} s")
+                        raise _Failure(f"no whole answer within {self.endpoint.timeout:g} s")
         except self._httpx.TimeoutException:
-            raise _Failing(f"no answer within {self.endpoint.timeout:g} s") from None
+            raise _Failure(f"no answer within {self.endpoint.timeout:g} s") from None
         except self._httpx.TransportError as error:
-            raise _Failing(f"{type(error).__name__}: {error}") from error
+            raise _Failure(f"{type(error).__name__}: {error}") from error
         except (self._httpx.RequestError, self._httpx.InvalidURL) as error:
-            # Not the error's own words: they may hold the address with a secret filled in.
+            # The error's own message may hold the address with a secret in it.
             raise TargetDown(f"{self._who} cannot be asked ({type(error).__name__}).") from error
-        self._check(response, content)
+        self._check_status(response, content)
         return content
 
-    def _check(self, response: Any, content: bytes) -> None:
+    def _check_status(self, response: Any, content: bytes) -> None:
         status = response.status_code
-        said = f"status {status} {response.reason_phrase}".rstrip()
+        answer = f"status {status} {response.reason_phrase}".rstrip()
         start = content[:120].decode("utf-8", "replace").strip()
-        said += f" ({start!r})" if start else ""
+        answer += f" ({start!r})" if start else ""
         if 200 <= status < 300:
             return
         if status in (429, 503):
-            raise _Failing(said, _seconds(response.headers.get("Retry-After"), status))
+            raise _Failure(answer, _parse_retry_after(response.headers.get("Retry-After"), status))
         if status >= 500:
-            raise _Failing(said)
-        if status in REFUSED:
-            raise TargetError(f"{self._who} refuses this text: {said}.")
+            raise _Failure(answer)
+        if status in REFUSED_TEXT:
+            raise TargetError(f"{self._who} refuses this text: {answer}.")
         remedy = "Correct the TOML file"
         if status in (401, 403):
             remedy = "Check the key in the headers of the TOML file and in the environment"
         elif 300 <= status < 400:
             remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
-        raise TargetDown(f"{self._who} answered {said}. {remedy}, then run the command again.")
+        raise TargetDown(f"{self._who} answered {answer}. {remedy}, then run the command again.")
 
-    def _take_turn(self) -> None:
+    def _wait_for_turn(self) -> None:
         """Wait until the rate limit allows one more request."""
         if self.endpoint.per_second is None:
             return
@@ -213,7 +210,7 @@ def load(
     mask: str = "",
     name: str | None = None,
 ) -> HttpTarget:
-    """Make a target of the endpoint that `http:FILE.toml` describes."""
+    """Build the target of the endpoint that `http:FILE.toml` describes."""
     path = Path(spec.removeprefix("http:"))
     if path.suffix != ".toml":
         raise UsageError(
@@ -228,15 +225,18 @@ def load(
     )
 
 
-def _seconds(stated: str | None, status: int) -> float | None:
-    """Read Retry-After, in seconds or as a date; 429 without it still means: the text is fine."""
-    if stated is None:
+def _parse_retry_after(header: str | None, status: int) -> float | None:
+    """Parse Retry-After, a number of seconds or a date; return the seconds to wait.
+
+    Status 429 without the header is 0, not None, because the text is not the reason.
+    """
+    if header is None:
         return 0.0 if status == 429 else None
     try:
-        return max(0.0, float(stated))
+        return max(0.0, float(header))
     except ValueError:
         pass
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(stated).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
     except (TypeError, ValueError):
         return 0.0

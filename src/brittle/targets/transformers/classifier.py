@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from brittle.errors import BrittleError, TargetError, UsageError, require
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
-from brittle.targets.fingerprints import hashing as fingerprints
+from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
 from brittle.targets.transformers.quiet import quiet
-from brittle.targets.transformers.tokens import TextTokens
+from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.text import Text
 from brittle.zoo.device import cores, torch_device
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from brittle.targets.transformers.fast_bert import FastBert
     from brittle.targets.transformers.white_box import TransformersWhiteBox
 
-# Tokens of one forward pass: more fill no core better, and need more memory for long texts.
+# A longer forward pass is not faster, and needs more memory for long texts.
 TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 4096, 1 << 16
+MAX_PARALLEL_CALLS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +38,34 @@ class SequenceClassifier:
     """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
 
     model: Any = field(repr=False)
-    tokens: TextTokens = field(repr=False)
+    tokenizer: TextTokenizer = field(repr=False)
     name: str
     labels: tuple[str, ...]
-    fingerprint: str
     device: str
     parallel: int = 1
     threads_before: int | None = None
     fast: FastBert | None = field(default=None, repr=False)
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash the weights: a copy of the folder, or the hub's model, is the same target."""
+        import torch
+
+        weights = hashlib.sha256()
+        for key, tensor in sorted(self.model.state_dict().items()):
+            kind = str(tensor.dtype).removeprefix("torch.")
+            weights.update(f"{key} {kind} {tuple(tensor.shape)}".encode())
+            # As bytes, because numpy does not know every number type of torch.
+            weights.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+        labels = _model_labels(self.model)
+        return hash_parts(weights.digest(), self.tokenizer.description(), *labels)
+
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
-        """Tokenize the texts in one call; equal ids mean that the model cannot tell them apart."""
-        return self.tokens.encode(items)
+        """Return the keys of texts; the model cannot distinguish texts with equal keys."""
+        return self.tokenizer.encode(items)
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
-        """Give the probabilities of texts tokenized by `canonical`."""
+        """Compute the probabilities of texts by their keys."""
         scores = np.zeros((len(keys), len(self.labels)))
         for rows, logits in self._passes(keys):
             who = f"Target {self.name!r}"
@@ -62,21 +76,21 @@ class SequenceClassifier:
         return self.canonical_scores(self.canonical(items))
 
     def logits(self, items: Sequence[Text]) -> Scores:
-        """Give the scores before the softmax."""
+        """Compute the scores before the softmax."""
         table = np.zeros((len(items), len(self.labels)))
         for rows, logits in self._passes(self.canonical(items)):
             table[rows] = logits
         return table
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Give for every text the positions of the words that are not cut off."""
-        return alignment.words_read(items, self.tokens)
+        """Return for every text the positions of the words that are not truncated."""
+        return alignment.words_read(items, self.tokenizer)
 
-    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
-        return self.inside.flips(aims)
+    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
+        return self.inside.flips(requests)
 
-    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
-        return self.inside.gradients(aims)
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        return self.inside.gradients(requests)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -90,13 +104,13 @@ class SequenceClassifier:
 
     @cached_property
     def inside(self) -> TransformersWhiteBox:
-        """The inside of the model; a thing of torch's, made when it is first asked for."""
+        """The white box of the model, built at first use because it imports torch."""
         from brittle.targets.transformers.white_box import TransformersWhiteBox
 
-        return TransformersWhiteBox(self.model, self.tokens, self.name, self.labels)
+        return TransformersWhiteBox(self.model, self.tokenizer, self.name, self.labels)
 
     def close(self) -> None:
-        """Give torch back the threads it had."""
+        """Restore the number of threads of torch."""
         if self.threads_before is not None:
             require("torch", "transformers", "A transformers target").set_num_threads(
                 self.threads_before
@@ -105,8 +119,8 @@ class SequenceClassifier:
     def _passes(self, keys: Sequence[bytes]) -> Iterator[tuple[list[int], Any]]:
         if not all(keys):
             raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
-        most = TOKENS_PER_PASS_CPU if self.device == "cpu" else TOKENS_PER_PASS_GPU
-        for rows, arrays in self.tokens.batches(keys, most):
+        max_tokens = TOKENS_PER_PASS_CPU if self.device == "cpu" else TOKENS_PER_PASS_GPU
+        for rows, arrays in self.tokenizer.batches(keys, max_tokens):
             yield rows, self._logits(arrays)
 
     def _logits(self, arrays: dict[str, Any]) -> Any:
@@ -134,40 +148,39 @@ def load(
 ) -> SequenceClassifier:
     """Load a classifier from a folder with config.json, or from the hub by name (`hf:NAME`).
 
-    Only safetensors weights are read, and no code that comes with a model is run.
+    Only safetensors weights are loaded, and no code that comes with a model is run.
     """
-    position = spec.removeprefix("hf:")
-    if (position.startswith((".", "/", "~")) or position.count("/") > 1) and not Path(
-        position
-    ).is_dir():
-        raise UsageError(f"There is no folder {position!r}.")
+    source = spec.removeprefix("hf:")
+    is_path = source.startswith((".", "/", "~")) or source.count("/") > 1
+    if is_path and not Path(source).is_dir():
+        raise UsageError(f"There is no folder {source!r}.")
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
-    where = torch_device(device)
+    device = torch_device(device)
     with quiet(transformers):
         try:
-            config = transformers.AutoConfig.from_pretrained(position)
-            _refuse(config, position)
-            model, loaded = transformers.AutoModelForSequenceClassification.from_pretrained(
-                position, config=config, use_safetensors=True, output_loading_info=True
+            config = transformers.AutoConfig.from_pretrained(source)
+            _check_task(config, source)
+            model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
+                source, config=config, use_safetensors=True, output_loading_info=True
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(position)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source)
         except BrittleError:
             raise
         except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise _unloadable(position, error) from error
-    missing = sorted(loaded["missing_keys"])
+            raise _cannot_load(source, error) from error
+    missing = sorted(info["missing_keys"])
     if missing:
         raise UsageError(
-            f"The model {position!r} has no weights for {', '.join(missing[:4])}"
+            f"The model {source!r} has no weights for {', '.join(missing[:4])}"
             f"{' …' if len(missing) > 4 else ''}: a sequence classifier made of it would answer at "
             "random. It is an encoder without a trained head; fine-tune it first (brittle trains "
             "a head on MiniLM: brittle list models)."
         )
-    title = name or (Path(position).resolve().name if Path(position).exists() else position)
-    # In full precision, what else is in a batch moves no more than the last digits.
+    name = name or (Path(source).resolve().name if Path(source).exists() else source)
+    # In full precision, the other texts of a batch change only the last digits of scores.
     model = model.float()
-    return of_model(model, tokenizer, labels=labels, mask=mask, name=title, device=where)
+    return of_model(model, tokenizer, labels=labels, mask=mask, name=name, device=device)
 
 
 def of_model(
@@ -179,32 +192,33 @@ def of_model(
     name: str | None = None,
     device: str = "auto",
 ) -> SequenceClassifier:
-    """Make a target of a live model and its tokenizer; the model keeps its precision.
+    """Build a target from a live model and its tokenizer; the model keeps its precision.
 
     It also keeps its device, unless `device` names another. What changes: it is put in evaluation
     mode; where neither it nor the tokenizer has a padding token, its `config.pad_token_id` becomes
-    −1; on a CPU torch's threads are shared out over several calls, until `close()`.
+    −1; on a CPU torch's threads are shared among several calls, until `close()`.
     """
-    title = name or model.config.name_or_path or type(model).__name__
-    _refuse(model.config, title)
-    own = [str(model.config.id2label[i]) for i in range(model.config.num_labels)]
-    chosen = label_names(own, labels, f"The model {title!r}")
+    name = name or model.config.name_or_path or type(model).__name__
+    _check_task(model.config, name)
+    names = label_names(_model_labels(model), labels, f"The model {name!r}")
     if device != "auto":
         model = model.to(torch_device(device))
     model = model.eval()
-    where = str(model.device)
-    tokens = TextTokens.of(tokenizer, model, mask)
-    fingerprint = _fingerprint(model, tokens, own)
-    parallel, before = _threads(where)
+    device = str(model.device)
+    text_tokenizer = TextTokenizer.of(tokenizer, model, mask)
+    parallel, before = _share_threads(device)
     from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
 
     fast = fast_bert(model)
-    return SequenceClassifier(
-        model, tokens, title, chosen, fingerprint, where, parallel, before, fast
-    )
+    return SequenceClassifier(model, text_tokenizer, name, names, device, parallel, before, fast)
 
 
-def _refuse(config: Any, name: str) -> None:
+def _model_labels(model: Any) -> list[str]:
+    return [str(model.config.id2label[i]) for i in range(model.config.num_labels)]
+
+
+def _check_task(config: Any, name: str) -> None:
+    """Refuse models that do not give exactly one label to a text."""
     kind = getattr(config, "problem_type", None)
     if kind == "multi_label_classification":
         raise UsageError(
@@ -219,46 +233,33 @@ def _refuse(config: Any, name: str) -> None:
         )
 
 
-def _threads(device: str) -> tuple[int, int | None]:
-    """Share the cores: several calls side by side, each on few threads.
+def _share_threads(device: str) -> tuple[int, int | None]:
+    """Share the cores among parallel calls; return the number of calls and torch's threads before.
 
-    Two calls of one thread each are as fast as one call of two threads, to the noise of the
-    measurement, and they keep the cores busy while Python prepares the next batch.
+    Two calls of one thread each are measured as fast as one call of two threads, and they keep the
+    cores busy while Python prepares the next batch.
     """
     if device != "cpu":
         return 1, None
     import torch
 
-    parallel = min(cores(), 4)
+    parallel = min(cores(), MAX_PARALLEL_CALLS)
     before = torch.get_num_threads()
     torch.set_num_threads(max(1, cores() // parallel))
     return parallel, before
 
 
-def _fingerprint(model: Any, tokens: TextTokens, own: Sequence[str]) -> str:
-    """Hash the weights, so that a copy of the folder, or the hub's, is the same target."""
-    import torch
-
-    weights = hashlib.sha256()
-    for key, tensor in sorted(model.state_dict().items()):
-        kind = str(tensor.dtype).removeprefix("torch.")
-        weights.update(f"{key} {kind} {tuple(tensor.shape)}".encode())
-        # As bytes, for numpy does not know every kind of number that torch does.
-        weights.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
-    return fingerprints.of_parts(weights.digest(), tokens.about(), *own)
-
-
-def _unloadable(position: str, error: Exception) -> UsageError:
-    folder = Path(position)
+def _cannot_load(source: str, error: Exception) -> UsageError:
+    folder = Path(source)
     if folder.is_dir() and not list(folder.glob("*.safetensors")):
         return UsageError(
-            f"The folder {position!r} has no .safetensors weights. Pickled weights "
+            f"The folder {source!r} has no .safetensors weights. Pickled weights "
             "(pytorch_model.bin) are not loaded: convert them with "
             "model.save_pretrained(folder, safe_serialization=True)."
         )
-    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return UsageError(
-        f"Cannot load the sequence classifier {position!r}: {first} Expected a folder with "
+        f"Cannot load the sequence classifier {source!r}: {reason} Expected a folder with "
         "config.json, model.safetensors and the tokenizer's files, or the name of a model on the "
         "hub and a connection."
     )

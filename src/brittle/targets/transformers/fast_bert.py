@@ -1,11 +1,11 @@
-"""BERT sequence classifiers on the CPU, scored without the work that no logit depends on.
+"""A faster forward pass of BERT sequence classifiers on the CPU.
 
-The products of the feed-forward layers take nearly all the time, so the way to be faster is to
-multiply fewer rows, not to call them otherwise. Three kinds of rows are saved. Padding: the tokens
-of a batch stand in one flat list, and attention runs over texts of one length at a time. In the
-last layer, all but the first token of each text, the only one the classifier reads. In the first
-layer, keys, queries and values of a token seen before at its place: an attack's candidates differ
-in a word or two. The model's own modules do the rest.
+The matrix products of the layers take nearly all the time, so rows that no logit depends on are
+left out. Padding: the tokens of a batch are one flat list, and attention runs over texts of one
+length at a time. The last layer: only the first token of each text is computed, because the
+classifier reads no other. The first layer: queries, keys and values are computed once for each
+distinct token at a position, because an attack's candidates differ only in a word or two. The
+model's own modules compute the rest.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-# A model made of other parts than these (adapters, quantized layers) answers for itself.
-PARTS = {
+# A model with other modules than these (adapters, quantized layers) runs its own forward pass.
+MODULES = {
     *("BertForSequenceClassification", "BertModel", "BertEmbeddings", "BertEncoder", "BertLayer"),
     *("BertAttention", "BertSelfAttention", "BertSelfOutput", "BertIntermediate", "BertOutput"),
     *("BertPooler", "GELUActivation"),
@@ -40,60 +40,61 @@ SETTINGS = {
 
 @dataclass(frozen=True, eq=False)
 class FastBert:
-    """The logits of a `BertForSequenceClassification` in evaluation mode, to rounding."""
+    """Computes the logits of a `BertForSequenceClassification`, equal up to rounding."""
 
     model: Any
 
     def logits(self, arrays: dict[str, NDArray[np.int64]]) -> Tensor:
-        """Score a batch as `Tokens` pads it: on the right, best sorted by length."""
-        inside = arrays["attention_mask"].astype(bool)
-        length = inside.sum(axis=1)
+        """Compute the logits of a batch that is padded on the right, best sorted by length."""
+        is_token = arrays["attention_mask"].astype(bool)
+        length = is_token.sum(axis=1)
         runs, heads = _runs(length), self.model.config.num_attention_heads
         *layers, last = self.model.bert.encoder.layer
         with torch.inference_mode():
-            x, again = self._embedded(arrays, inside)
+            x, index = self._embed_distinct(arrays, is_token)
             for number, layer in enumerate(layers):
-                own = layer.attention.self
-                rows = [x, own.query(x), own.key(x), own.value(x)]
+                attention = layer.attention.self
+                rows = [x, attention.query(x), attention.key(x), attention.value(x)]
                 if number == 0:
-                    rows = [part.index_select(0, again) for part in rows]
-                x = _rest(layer, rows[0], _attention(rows[1], rows[2], rows[3], runs, heads))
-            own, first = last.attention.self, torch.from_numpy(np.cumsum(length) - length)
+                    rows = [part.index_select(0, index) for part in rows]
+                x, q, k, v = rows
+                x = _feed_forward(layer, x, _attend(q, k, v, runs, heads))
+            attention, first = last.attention.self, torch.from_numpy(np.cumsum(length) - length)
             x_first = x.index_select(0, first)
-            seen = _attention(own.query(x_first), own.key(x), own.value(x), runs, heads)
+            q, k, v = attention.query(x_first), attention.key(x), attention.value(x)
             pooler = self.model.bert.pooler
-            pooled = pooler.activation(pooler.dense(_rest(last, x_first, seen)))
+            state = _feed_forward(last, x_first, _attend(q, k, v, runs, heads))
+            pooled = pooler.activation(pooler.dense(state))
             logits: Tensor = self.model.classifier(pooled)
         return logits
 
-    def _embedded(
-        self, arrays: dict[str, NDArray[np.int64]], inside: NDArray[np.bool_]
+    def _embed_distinct(
+        self, arrays: dict[str, NDArray[np.int64]], is_token: NDArray[np.bool_]
     ) -> tuple[Tensor, Tensor]:
-        """Embed every token once per place and type; and say which of them stands where."""
-        ids, table = arrays["input_ids"], self.model.bert.embeddings
+        """Embed every distinct triple of token, type and column; index them for all tokens."""
+        ids, embeddings = arrays["input_ids"], self.model.bert.embeddings
         types = arrays.get("token_type_ids", np.zeros_like(ids))
-        # By the types in use: one that the model does not know must not pass for another word.
-        kinds, width = int(types.max()) + 1, ids.shape[1]
-        numbers = (ids * kinds + types) * width + np.arange(width)
-        distinct, again = np.unique(numbers[inside], return_inverse=True)
-        rest, position = np.divmod(distinct, width)
-        word, kind = np.divmod(rest, kinds)
-        x = table.word_embeddings(torch.from_numpy(word))
-        x = x + table.token_type_embeddings(torch.from_numpy(kind))
-        x = x + table.position_embeddings(torch.from_numpy(position))
-        return table.LayerNorm(x), torch.from_numpy(again)
+        # Count the types in use: one that the model does not know must not become another token.
+        type_count, width = int(types.max()) + 1, ids.shape[1]
+        triples = (ids * type_count + types) * width + np.arange(width)
+        distinct, index = np.unique(triples[is_token], return_inverse=True)
+        rest, column = np.divmod(distinct, width)
+        token_id, token_type = np.divmod(rest, type_count)
+        x = embeddings.word_embeddings(torch.from_numpy(token_id))
+        x = x + embeddings.token_type_embeddings(torch.from_numpy(token_type))
+        x = x + embeddings.position_embeddings(torch.from_numpy(column))
+        return embeddings.LayerNorm(x), torch.from_numpy(index)
 
 
 def fast_bert(model: Any) -> FastBert | None:
-    """Give the fast way to score this model; None where only the model itself is sure to do it."""
-    parts = list(model.modules())
-    plain = all(
-        type(part).__name__ in PARTS
-        and type(part).__module__.startswith(("torch.nn.modules.", "transformers."))
-        and not ("forward" in vars(part) or part._forward_hooks or part._forward_pre_hooks)
-        for part in parts
+    """Return the fast forward pass of a model, or None if it might differ from the model's own."""
+    is_plain = all(
+        type(module).__name__ in MODULES
+        and type(module).__module__.startswith(("torch.nn.modules.", "transformers."))
+        and not ("forward" in vars(module) or module._forward_hooks or module._forward_pre_hooks)
+        for module in model.modules()
     )
-    if type(model).__name__ != "BertForSequenceClassification" or not plain or model.training:
+    if type(model).__name__ != "BertForSequenceClassification" or not is_plain or model.training:
         return None
     config = model.config
     if any(getattr(config, name, value) != value for name, value in SETTINGS.items()):
@@ -107,25 +108,26 @@ def fast_bert(model: Any) -> FastBert | None:
 
 
 def _runs(length: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Cut a batch into stretches of texts of one length, which need no mask: how many, how long."""
+    """Return the number and the length of neighbouring texts of one length; they need no mask."""
     return [(len(list(texts)), n) for n, texts in groupby(length.tolist())]
 
 
-def _attention(q: Tensor, k: Tensor, v: Tensor, runs: list[tuple[int, int]], heads: int) -> Tensor:
-    """Attend within each text: from all its tokens or, where `q` has one row a text, from one."""
-    seen: list[Tensor] = []
-    alone = len(q) == sum(texts for texts, _ in runs)
-    parts = [texts * n for texts, n in runs]
-    queries = torch.split_with_sizes(q, [texts for texts, _ in runs] if alone else parts)
-    keys, values = (torch.split_with_sizes(part, parts) for part in (k, v))
-    for (texts, _), *rows in zip(runs, queries, keys, values):
+def _attend(q: Tensor, k: Tensor, v: Tensor, runs: list[tuple[int, int]], heads: int) -> Tensor:
+    """Attend within each text: from all its tokens, or from one if `q` has one row per text."""
+    contexts: list[Tensor] = []
+    text_counts = [texts for texts, _ in runs]
+    sizes = [texts * n for texts, n in runs]
+    queries = torch.split_with_sizes(q, text_counts if len(q) == sum(text_counts) else sizes)
+    keys, values = (torch.split_with_sizes(part, sizes) for part in (k, v))
+    for texts, *rows in zip(text_counts, queries, keys, values):
         shape = (texts, -1, heads, q.shape[1] // heads)
         q_run, k_run, v_run = (part.view(shape).transpose(1, 2) for part in rows)
-        out = scaled_dot_product_attention(q_run, k_run, v_run)
-        seen.append(out.transpose(1, 2).reshape(-1, q.shape[1]))
-    return torch.cat(seen)
+        context = scaled_dot_product_attention(q_run, k_run, v_run)
+        contexts.append(context.transpose(1, 2).reshape(-1, q.shape[1]))
+    return torch.cat(contexts)
 
 
-def _rest(layer: Any, x: Tensor, seen: Tensor) -> Tensor:
-    out: Tensor = layer.feed_forward_chunk(layer.attention.output(seen, x))
+def _feed_forward(layer: Any, x: Tensor, context: Tensor) -> Tensor:
+    """Compute the layer's output from its input and the attention's context."""
+    out: Tensor = layer.feed_forward_chunk(layer.attention.output(context, x))
     return out

@@ -1,4 +1,4 @@
-"""Silence for the transformers library."""
+"""Quiet use of the transformers library."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Keep the library's progress bars and advice off the terminal while it loads or trains."""
+    """Hide the library's progress bars and warnings while it loads or trains."""
     logging = transformers.utils.logging
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.targets.transformers.tokens import TextTokens
+from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.text import is_word
 
 BEFORE = "a "
@@ -16,7 +16,7 @@ BEFORE = "a "
 BEGINNINGS, ENDINGS = " ▁Ġ", ("</w>", " ")
 
 
-def tokens_of(words: Sequence[str], tokens: TextTokens) -> list[tuple[int, ...]]:
+def tokens_of(words: Sequence[str], tokens: TextTokenizer) -> list[tuple[int, ...]]:
     """Give the ids of the pieces that each word reads as, with the space before it."""
     first = len(BEFORE)
     told = tokens.backend.encode_batch([BEFORE + word for word in words], add_special_tokens=False)
@@ -26,9 +26,9 @@ def tokens_of(words: Sequence[str], tokens: TextTokens) -> list[tuple[int, ...]]
     ]
 
 
-def whole_words(tokens: TextTokens) -> tuple[list[str], list[int]]:
+def whole_words(tokens: TextTokenizer) -> tuple[list[str], list[int]]:
     """List the words that are read as one piece, in the order of the pieces' ids."""
-    special = set(tokens.tokenizer.all_special_ids)
+    special = set(tokens.hf_tokenizer.all_special_ids)
     ids = sorted(set(tokens.backend.get_vocab().values()) - special)
     words = [_surface(tokens.backend.decode([token])) for token in ids]
     named = [(token, word) for token, word in zip(ids, words) if is_word(word)]

@@ -22,7 +22,7 @@ from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers.alignment import Alignment, align_texts
 from brittle.targets.transformers.instrumented import InstrumentedModel
-from brittle.targets.transformers.tokens import TextTokens
+from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.targets.transformers.vocabulary import tokens_of, whole_words
 from brittle.text import Text
 
@@ -39,7 +39,7 @@ Batch = tuple[list[int], dict[str, NDArray[np.int64]]]
 class TransformersWhiteBox:
     """The inside of a sequence classifier, asked by as many threads at once as may score."""
 
-    def __init__(self, model: Any, tokens: TextTokens, name: str, labels: Sequence[str]) -> None:
+    def __init__(self, model: Any, tokens: TextTokenizer, name: str, labels: Sequence[str]) -> None:
         self.model = model
         self.tokens = tokens
         self.name = name
@@ -120,7 +120,7 @@ class TransformersWhiteBox:
             yield rows, scores.tolist(), gradient
 
     def _batches(self, alignments: Sequence[Alignment], most: int) -> Iterator[Batch]:
-        keys = [alignment.placed.key for alignment in alignments]
+        keys = [alignment.tokens.key for alignment in alignments]
         if not all(keys):
             raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
         return self.tokens.batches(keys, most)
@@ -150,7 +150,7 @@ def _reading(aim: EditRequest, alignment: Alignment, gradient: Tensor) -> TokenG
     """Say what was read at the places of an aim; those that were cut off are left out."""
     positions = [place for place in aim.positions if alignment.columns[place]]
     columns = [alignment.columns[place] for place in positions]
-    ids = alignment.placed.ids
+    ids = alignment.tokens.ids
     return TokenGradients(
         aim.space,
         positions,

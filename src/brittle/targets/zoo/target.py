@@ -39,15 +39,15 @@ class ZooTarget:
         return f"ZooTarget({self.name!r})"
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
-        """Encode the texts: texts of equal bytes are one and the same to the model."""
+        """Encode texts; the model cannot distinguish texts of equal bytes."""
         return self.model.encode(items)
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
-        """Give the probabilities of texts encoded by `canonical`."""
+        """Compute the probabilities of texts encoded by `canonical`."""
         return softmax(self.canonical_logits(keys))
 
     def canonical_logits(self, keys: Sequence[bytes]) -> Scores:
-        """Give the logits of texts encoded by `canonical`."""
+        """Compute the logits of texts encoded by `canonical`."""
         if not keys:
             return np.zeros((0, len(self.labels)))
         return np.asarray(self.model.logits(keys), dtype=np.float64)
@@ -56,16 +56,16 @@ class ZooTarget:
         return self.canonical_scores(self.canonical(items))
 
     def logits(self, items: Sequence[Text]) -> Scores:
-        """Give the scores before the softmax."""
+        """Compute the scores before the softmax."""
         return self.canonical_logits(self.canonical(items))
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
-        """Give the words the model knows, as it has them."""
+        """The words in the model's vocabulary."""
         model: Any = self.model
         if isinstance(model, TransformerModel):
-            return tuple(whole_words(model.classifier.tokens)[0])
-        # No word begins with a "<"; what does stands for padding and its like.
+            return tuple(whole_words(model.classifier.tokenizer)[0])
+        # No word begins with "<": these entries are special, such as padding.
         return tuple(word for word in model.vocabulary.words if not word.startswith("<"))
 
     def close(self) -> None:
@@ -73,15 +73,15 @@ class ZooTarget:
 
 
 class WhiteBoxZooTarget(ZooTarget):
-    """A network of the zoo, which also shows its inside; `open_inside` is called at first use."""
+    """A network of the zoo with its white box; `build_inside` is called at first use."""
 
-    def __init__(self, card: Card, model: Model, open_inside: Callable[[], WhiteBox]) -> None:
+    def __init__(self, card: Card, model: Model, build_inside: Callable[[], WhiteBox]) -> None:
         super().__init__(card, model)
-        self._open_inside = open_inside
+        self._build_inside = build_inside
 
     @cached_property
     def inside(self) -> WhiteBox:
-        return self._open_inside()
+        return self._build_inside()
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Return for every text the positions of the words that are read, in order."""
@@ -90,11 +90,11 @@ class WhiteBoxZooTarget(ZooTarget):
     def logits(self, items: Sequence[Text]) -> Scores:
         return self.inside.logits(items)
 
-    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
-        return self.inside.flips(aims)
+    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
+        return self.inside.flips(requests)
 
-    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
-        return self.inside.gradients(aims)
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        return self.inside.gradients(requests)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class WhiteBoxZooTarget(ZooTarget):
 
 
 class TransformerModel:
-    """A fine-tuned transformers model, read as any transformers target is."""
+    """A fine-tuned transformers model, behind the protocol of the zoo's models."""
 
     def __init__(self, classifier: transformers.SequenceClassifier) -> None:
         self.classifier = classifier
@@ -118,7 +118,7 @@ class TransformerModel:
         return self.classifier.canonical(items)
 
     def logits(self, keys: Sequence[bytes]) -> Scores:
-        """Give log-probabilities: the logits, but for one number added to a whole row."""
+        """Compute log-probabilities: the logits up to a constant for each row."""
         with np.errstate(divide="ignore"):
             return np.log(self.classifier.canonical_scores(keys))
 
@@ -127,20 +127,19 @@ class TransformerModel:
 
 
 def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:
-    """Load a model from a folder that training has written."""
+    """Load a target from the folder of a trained model."""
     folder = Path(path)
-    kind = load_card(folder).kind
-    if kind == "transformer":
+    if load_card(folder).kind == "transformer":
         card = load_card_checked(folder)
         classifier = transformers.load(str(folder), device=device)
         return WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier)
     card, model = open_model(folder, device)
-    if kind != "network":
+    if card.kind != "network":
         return ZooTarget(card, model)
-    return WhiteBoxZooTarget(card, model, partial(_open_network, model, card.full_name))
+    return WhiteBoxZooTarget(card, model, partial(_network_white_box, model, card.full_name))
 
 
-def _open_network(model: Any, name: str) -> WhiteBox:
+def _network_white_box(model: Any, name: str) -> WhiteBox:
     from brittle.zoo.white_box import NetworkWhiteBox  # imports torch
 
     return NetworkWhiteBox(model, name)

@@ -1,1 +1,1 @@
-"""Adversarial training: the methods, and how each changes what a model learns from."""
+"""Adversarial training: the methods, and how each changes the texts or the loss."""

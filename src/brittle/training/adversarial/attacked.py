@@ -1,8 +1,8 @@
-"""Texts that fooled the model in training, added to what it learns from.
+"""Texts that fool the model during training, added to the texts that it learns from.
 
-The model as it is goes into a folder, which an attack opens like any other target; so this room
-need not know attacks. What was found is kept until the next time, so that a training which goes on
-after an interruption learns from the same texts.
+The current model is saved to a folder, which the attack opens like any other target. The texts that
+are found are kept on disk until the next attack, so that a resumed training learns from the same
+texts.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from random import Random
 
 from brittle import files
 from brittle.text import Text
-from brittle.training.adversarial import typos as key
 from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.adversarial.typos import typo_copies
 from brittle.training.job import Fitted, TrainingJob
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
@@ -28,53 +28,52 @@ from brittle.zoo.names import grid
 log = logging.getLogger(__name__)
 TEXTS_FILE, SNAPSHOT_FOLDER = "copies.json", "present"
 SaveModel = Callable[[Path], None]
-"""Leave the weights as they are now, and what is needed to read texts, in a folder."""
+"""Save the current weights to a folder, with everything that is needed to read texts."""
 
 
 def texts_for_epoch(
-    job: TrainingJob, attacked: AttackTraining, epoch: int, save: SaveModel
+    job: TrainingJob, method: AttackTraining, epoch: int, save: SaveModel
 ) -> LabelledTexts:
-    """Give the texts an attack adds to an epoch (0 is the first), attacking where it is due."""
-    due = epoch - epoch % attacked.every
-    if due == 0:
-        return LabelledTexts((), ())  # nothing is learnt yet that could be attacked
-    kept = _kept(job.folder, due)
-    if kept is not None:
-        return kept
-    if due != epoch:
+    """Return the texts that the attack adds to an epoch (0 is the first); attack if it is due."""
+    attack_epoch = epoch - epoch % method.every
+    if attack_epoch == 0:
+        return LabelledTexts((), ())  # the model has learnt nothing yet
+    stored = _load_texts(job.folder, attack_epoch)
+    if stored is not None:
+        return stored
+    if attack_epoch != epoch:
         log.warning("The texts that fooled %s are gone; it is attacked anew.", job.name)
-    fooling = attack_sample(job, attacked, due, save)
-    _keep(job.folder, due, fooling)
+    fooling = attack_sample(job, method, attack_epoch, save)
+    _store_texts(job.folder, attack_epoch, fooling)
     return fooling
 
 
 def attack_sample(
-    job: TrainingJob, attacked: AttackTraining, epoch: int, save: SaveModel
+    job: TrainingJob, method: AttackTraining, epoch: int, save: SaveModel
 ) -> LabelledTexts:
-    """Attack the model as it is on a sample of the train side; gives the texts that fooled it."""
-    random = Random(f"{job.seed}:{epoch}:{attacked.attack}")
-    rows = random.sample(range(len(job.train)), min(attacked.copies, len(job.train)))
-    side = LabelledTexts(
+    """Attack the current model on a sample of the train split; return the texts that fool it."""
+    random = Random(f"{job.seed}:{epoch}:{method.attack}")
+    rows = random.sample(range(len(job.train)), min(method.copies, len(job.train)))
+    sample = LabelledTexts(
         tuple(job.train.texts[i] for i in rows), tuple(job.train.label[i] for i in rows)
     )
-    present = job.folder / SNAPSHOT_FOLDER
-    shutil.rmtree(present, ignore_errors=True)
-    present.mkdir()
+    snapshot = job.folder / SNAPSHOT_FOLDER
+    shutil.rmtree(snapshot, ignore_errors=True)
+    snapshot.mkdir()
     try:
-        save(present)
-        folders.write_card(
-            present, draft_card(job), "The model in training, for an attack on it.\n"
-        )
-        fooling = attacked.run(present, side, random.getrandbits(31))
+        save(snapshot)
+        readme = "The model in training, for an attack on it.\n"
+        folders.write_card(snapshot, draft_card(job), readme)
+        fooling = method.run(snapshot, sample, random.getrandbits(31))
     finally:
-        shutil.rmtree(present, ignore_errors=True)
-    log.info("%s fooled %s on %d of %d texts.", attacked.attack, job.name, len(fooling), len(side))
-    # As a reader of the text would part it: an attack may have put two words in the place of one.
+        shutil.rmtree(snapshot, ignore_errors=True)
+    log.info("%s fooled %s on %d of %d texts.", method.attack, job.name, len(fooling), len(sample))
+    # The texts are split into words again: an attack may have replaced one word by two.
     return LabelledTexts(tuple(Text.of(text.fields()) for text in fooling.texts), fooling.label)
 
 
 def draft_card(job: TrainingJob) -> Card:
-    """Write the card of a model that is still in training."""
+    """Build the card of a model that is still in training."""
     return Card(
         name=job.design.name,
         kind=job.design.kind,
@@ -96,15 +95,19 @@ def draft_card(job: TrainingJob) -> Card:
 
 
 def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> TrainingJob:
-    """Add copies to the train side of a model that is fitted in one go, a linear one.
+    """Add adversarial texts to the train split of a linear model, which is fitted only once.
 
-    They are one typed copy of every text, or what fools the model fitted to the plain texts.
+    They are one copy of every text with typing errors, or the texts that fool the model after a
+    first fit to the original texts.
     """
-    hardening = job.hardening
-    if isinstance(hardening, TypoTraining):
-        added = key.typo_copies(job.train, hardening, job.seed)
-    elif isinstance(hardening, AttackTraining):
-        added = attack_sample(job, hardening, 0, lambda folder: _fitted(fit, job, folder))
+
+    def save(folder: Path) -> None:
+        fit(replace(job, folder=folder, method=None))
+
+    if isinstance(job.method, TypoTraining):
+        added = typo_copies(job.train, job.method, job.seed)
+    elif isinstance(job.method, AttackTraining):
+        added = attack_sample(job, job.method, 0, save)
     else:
         return job
     train = LabelledTexts(job.train.texts + added.texts, job.train.label + added.label)
@@ -112,22 +115,18 @@ def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> 
 
 
 def remove(folder: Path) -> None:
-    """Take away what an attack has left with a training."""
+    """Remove the files that attacks have left in the folder of a training."""
     (folder / TEXTS_FILE).unlink(missing_ok=True)
     files.unfinished(folder / TEXTS_FILE).unlink(missing_ok=True)
     shutil.rmtree(folder / SNAPSHOT_FOLDER, ignore_errors=True)
 
 
-def _fitted(fit: Callable[[TrainingJob], Fitted], job: TrainingJob, folder: Path) -> None:
-    fit(replace(job, folder=folder, hardening=None))
-
-
-def _keep(folder: Path, epoch: int, side: LabelledTexts) -> None:
-    rows = [[text.fields(), label] for text, label in zip(side.texts, side.label)]
+def _store_texts(folder: Path, epoch: int, fooling: LabelledTexts) -> None:
+    rows = [[text.fields(), label] for text, label in zip(fooling.texts, fooling.label)]
     files.write_whole(folder / TEXTS_FILE, json.dumps({"epoch": epoch, "rows": rows}))
 
 
-def _kept(folder: Path, epoch: int) -> LabelledTexts | None:
+def _load_texts(folder: Path, epoch: int) -> LabelledTexts | None:
     try:
         content = json.loads((folder / TEXTS_FILE).read_text("utf-8"))
         if content["epoch"] != epoch:

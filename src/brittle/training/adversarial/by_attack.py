@@ -1,4 +1,4 @@
-"""Adversarial training by an attack: the engine attacks the model as it is in training."""
+"""Adversarial training by an attack: the engine attacks the model while it is trained."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from brittle.training.splits import LabelledTexts
 def by_attack(
     name: str, *, copies: int = 200, every: int = 1, device: str = "auto", **settings: Any
 ) -> AttackTraining:
-    """Harden a model by an attack on itself; further arguments are the attack's settings.
+    """Build the method that hardens a model by an attack; `settings` are those of the attack.
 
-    After `every` epochs it is attacked on `copies` texts of the train side; those that fool it are
-    learnt from, with their true labels, until it is attacked again.
+    After `every` epochs the model is attacked on `copies` texts of the train split. It learns from
+    the texts that fool it, with their true labels, until it is attacked again.
     """
-    own = {setting.name: setting.default for setting in attacks.settings(attacks.recipe(name))}
+    defaults = {setting.name: setting.default for setting in attacks.settings(attacks.recipe(name))}
     for setting in settings:
-        if setting not in own:
-            raise unknown(f"setting of {name}", setting, [*COUNT_SETTINGS, *own])
-    changed = {key: value for key, value in settings.items() if value != own[key]}
+        if setting not in defaults:
+            raise unknown(f"setting of {name}", setting, [*COUNT_SETTINGS, *defaults])
+    changed = {key: value for key, value in settings.items() if value != defaults[key]}
 
-    def run(folder: Path, side: LabelledTexts, seed: int) -> LabelledTexts:
-        return broken_texts(folder, side, seed, name, settings, device)
+    def run(folder: Path, originals: LabelledTexts, seed: int) -> LabelledTexts:
+        return broken_texts(folder, originals, seed, name, settings, device)
 
-    used = own | settings
-    digests = named_files(used)  # with other files it is another training
+    all_settings = defaults | settings
+    digests = named_files(all_settings)  # other contents of these files are another training
     if digests:
-        used["files"] = digests
-    return AttackTraining(name, run, copies, every, used, changed)
+        all_settings["files"] = digests
+    return AttackTraining(name, run, copies, every, all_settings, changed)
 
 
 def broken_texts(
     folder: Path,
-    side: LabelledTexts,
+    originals: LabelledTexts,
     seed: int,
     name: str,
     settings: Mapping[str, Any],
     device: str,
 ) -> LabelledTexts:
-    """Attack the model in a folder on texts; gives those that fool it, in order."""
+    """Attack the model in a folder on texts; return the adversarial texts, in order."""
     target = load_folder(folder, device=device)
     desks = make_desks(target)
     broker = Broker(desks)
@@ -64,17 +64,16 @@ def broken_texts(
         engine = Engine(attack, Untargeted(), broker, name=name, seed=seed)
         cases = (
             Case(str(n), text, label, read=positions_read(target, text))
-            for n, (text, label) in enumerate(zip(side.texts, side.label))
+            for n, (text, label) in enumerate(zip(originals.texts, originals.label))
         )
         broken: dict[int, Text] = {
             int(outcome.case.id): outcome.best.item
-            for ended in engine.run(cases)
-            for outcome in ended
+            for outcomes in engine.run(cases)
+            for outcome in outcomes
             if outcome.status == "broken" and outcome.best is not None
         }
     finally:
         broker.close()
         target.close()
-    return LabelledTexts(
-        tuple(broken[n] for n in sorted(broken)), tuple(side.label[n] for n in sorted(broken))
-    )
+    rows = sorted(broken)
+    return LabelledTexts(tuple(broken[n] for n in rows), tuple(originals.label[n] for n in rows))

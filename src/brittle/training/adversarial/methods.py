@@ -1,8 +1,8 @@
-"""Adversarial training: what a model is hardened by, its settings, and how that is told.
+"""The methods of adversarial training, their settings, and their names.
 
-A hardened model is named MODEL+METHOD, such as `CharCNN-LSTM+hotflip`, with the settings that are
-not the method's own behind it: `CharCNN-LSTM+hotflip,share=0.1`. A method is one of those here or
-the name of an attack. How each is done stands in the files beside this one.
+A hardened model is named MODEL+METHOD, such as `CharCNN-LSTM+hotflip`. Settings that differ from
+the method's defaults follow: `CharCNN-LSTM+hotflip,share=0.1`. METHOD is one of `METHODS` or the
+name of an attack. The files beside this one implement the methods.
 """
 
 from __future__ import annotations
@@ -19,24 +19,28 @@ from brittle.zoo.names.grid import Design
 from brittle.zoo.names.settings import FineTuningSettings, ModelSettings, NetworkSettings
 
 RunAttack = Callable[[Path, LabelledTexts, int], LabelledTexts]
-"""Attack the model in a folder on some texts, with a seed; gives the texts that fooled it."""
+"""Attack the model in a folder on texts, with a seed; return the texts that fooled the model."""
 
 
 @dataclass(frozen=True)
 class HotFlipTraining:
-    """Flips along the gradient, `share` of a text's characters (Ebrahimi et al., 2018)."""
+    """Training on the best flips by gradient (Ebrahimi et al., 2018).
+
+    `share` is the share of a text's characters that are flipped.
+    """
 
     share: float = 0.2
 
     def __post_init__(self) -> None:
-        _check_share(share=self.share)
+        _check_share(self.share)
 
 
 @dataclass(frozen=True)
 class NoiseTraining:
-    """Noise along the gradient, `noise` times as long as the vectors it is added to.
+    """Training on embeddings with noise along the gradient (Miyato et al., 2017).
 
-    After Miyato et al. (2017), on characters as in Ebrahimi et al. (2018).
+    The noise is `noise` times as long as the vectors that it is added to. On characters it is
+    applied as in Ebrahimi et al. (2018).
     """
 
     noise: float = 0.1
@@ -48,20 +52,23 @@ class NoiseTraining:
 
 @dataclass(frozen=True)
 class TypoTraining:
-    """Random typing errors, `share` of a text's characters (Key* of Ebrahimi et al., 2018)."""
+    """Training on random typing errors (Key* of Ebrahimi et al., 2018).
+
+    `share` is the share of a text's characters that are changed.
+    """
 
     share: float = 0.2
 
     def __post_init__(self) -> None:
-        _check_share(share=self.share)
+        _check_share(self.share)
 
 
 @dataclass(frozen=True)
 class AttackTraining:
-    """Texts on which an attack fools the model as it is, found anew every few epochs.
+    """Training on texts with which an attack fools the current model.
 
-    After `every` epochs `run` attacks `copies` texts of the train side. `settings` are all that the
-    attack has, `changed` those of them that are not its own.
+    After `every` epochs `run` attacks `copies` texts of the train split. `settings` holds all
+    settings of the attack, `changed` those that differ from its defaults.
     """
 
     attack: str
@@ -77,7 +84,7 @@ class AttackTraining:
                 raise UsageError(f"Got {name} {getattr(self, name)}; expected at least 1.")
 
 
-NAME_SEPARATORS = "+,@#?"  # they separate the parts of a model's name
+NAME_SEPARATORS = "+,@#?"  # between the parts of a model's name
 COUNT_SETTINGS = ("copies", "every")
 MAX_VALUE_CHARACTERS = 40
 
@@ -89,66 +96,62 @@ METHODS: Mapping[str, type[HotFlipTraining] | type[NoiseTraining] | type[TypoTra
 }
 
 
-def format_method(hardening: AdversarialTraining) -> str:
-    """Write a method's name, with the settings that are not its own, as `parse_method` reads it."""
-    if isinstance(hardening, AttackTraining):
-        name = hardening.attack
-        own = {"copies": AttackTraining.copies, "every": AttackTraining.every}
-        changed = {key: value for key in own if (value := getattr(hardening, key)) != own[key]}
-        changed |= hardening.changed
-    else:
-        name = method_name(hardening)
-        own = asdict(METHODS[name]())
-        changed = {key: value for key, value in asdict(hardening).items() if value != own[key]}
-    return ",".join([name, *(f"{key}={_short(value)}" for key, value in changed.items())])
+def format_method(method: AdversarialTraining) -> str:
+    """Format a method's name and its changed settings, as `parse_method` parses them."""
+    names = COUNT_SETTINGS if isinstance(method, AttackTraining) else tuple(asdict(method))
+    values = {name: getattr(method, name) for name in names}
+    changed = {name: v for name, v in values.items() if v != getattr(type(method), name)}
+    if isinstance(method, AttackTraining):
+        changed |= method.changed
+    settings = (f"{name}={_format_value(value)}" for name, value in changed.items())
+    return ",".join([method_name(method), *settings])
 
 
-def method_name(hardening: AdversarialTraining) -> str:
-    """Give the name of a method, or that of the attack."""
-    if isinstance(hardening, AttackTraining):
-        return hardening.attack
-    return next(name for name, kind in METHODS.items() if isinstance(hardening, kind))
+def method_name(method: AdversarialTraining) -> str:
+    """Return the name of a method, or that of its attack."""
+    if isinstance(method, AttackTraining):
+        return method.attack
+    return next(name for name, kind in METHODS.items() if isinstance(method, kind))
 
 
-def as_json(hardening: AdversarialTraining) -> dict[str, Any]:
-    """Give all that decides the weights, as it stands in JSON."""
-    if not isinstance(hardening, AttackTraining):
-        return {"method": method_name(hardening), **asdict(hardening)}
-    told = {"method": hardening.attack, "copies": hardening.copies, "every": hardening.every}
-    return told | {"settings": dict(hardening.settings)}
+def as_json(method: AdversarialTraining) -> dict[str, Any]:
+    """Return everything about a method that decides the weights, as plain values."""
+    if not isinstance(method, AttackTraining):
+        return {"method": method_name(method), **asdict(method)}
+    counts = {name: getattr(method, name) for name in COUNT_SETTINGS}
+    return {"method": method.attack, **counts, "settings": dict(method.settings)}
 
 
-def check_method(design: Design, settings: ModelSettings, hardening: AdversarialTraining) -> None:
-    """Refuse, before anything is trained, what a model of this kind cannot be hardened by."""
-    name = method_name(hardening)
-    if design.kind == "linear" and isinstance(hardening, HotFlipTraining | NoiseTraining):
+def check_method(design: Design, settings: ModelSettings, method: AdversarialTraining) -> None:
+    """Refuse, before anything is trained, a method that does not fit this kind of model."""
+    name = method_name(method)
+    if design.kind == "linear" and isinstance(method, HotFlipTraining | NoiseTraining):
         raise UsageError(
             f"{name!r} follows the gradients of a network, but {design.name} is a linear model. "
             "Use key, or an attack such as pwws."
         )
-    if design.kind == "transformer" and isinstance(hardening, HotFlipTraining):
+    if design.kind == "transformer" and isinstance(method, HotFlipTraining):
         raise UsageError(
             f"'hotflip' flips the characters or the words that a network reads, but {design.name} "
-            "reads pieces of words. Use miyato, key, or an attack such as hotflip-words."
+            "reads subword tokens. Use miyato, key, or an attack such as hotflip-words."
         )
     if not isinstance(settings, NetworkSettings | FineTuningSettings):
-        return  # fitted, attacked once, and fitted again
-    if isinstance(hardening, AttackTraining) and settings.epochs <= hardening.every:
+        return  # a linear model is fitted, attacked once, and fitted again
+    if isinstance(method, AttackTraining) and settings.epochs <= method.every:
         raise UsageError(
-            f"{name!r} would never attack: it does so after every {hardening.every} epochs but the "
+            f"{name!r} would never attack: it does so after every {method.every} epochs but the "
             f"last, and there are {settings.epochs}. Train for more epochs, or set every to less."
         )
 
 
-def _short(value: Any) -> str:
-    """Tell a value, or, where it would not do in a name, a digest of it."""
-    told = str(value)
-    if len(told) <= MAX_VALUE_CHARACTERS and not set(told) & set(NAME_SEPARATORS):
-        return told
-    return hashlib.sha256(told.encode()).hexdigest()[:8]
+def _format_value(value: Any) -> str:
+    """Format a value for a model's name; a value that does not fit becomes its digest."""
+    text = str(value)
+    if len(text) <= MAX_VALUE_CHARACTERS and not set(text) & set(NAME_SEPARATORS):
+        return text
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _check_share(**given: float) -> None:
-    for name, value in given.items():
-        if not 0 < value <= 1:
-            raise UsageError(f"Got a {name} of {value}; expected a number above 0, at most 1.")
+def _check_share(share: float) -> None:
+    if not 0 < share <= 1:
+        raise UsageError(f"Got a share of {share}; expected a number above 0, at most 1.")

@@ -1,9 +1,9 @@
-"""The loss of a network that is hardened: half of it on the texts, half on their copies.
+"""The loss of a hardened network: half of it on the texts, half on their adversarial copies.
 
-Ebrahimi et al. (2018) add adversarial copies to every mini-batch, and say no more of how they
-count: here each text and its copy count alike, so the loss is the mean of two means. The copies
-are made from the gradient of the very pass that also teaches the network the texts, dropout and
-all, so that hardening costs one more pass forth and back and not two. This file needs torch.
+Ebrahimi et al. (2018) add adversarial copies to every mini-batch, without saying how these are
+weighted. Here a text and its copy have equal weights: the loss is the mean of two means. The copies
+are built from the gradient of the pass that also trains the network on the texts, with dropout, so
+that hardening costs one more forward and backward pass, not two. This file needs torch.
 """
 
 from __future__ import annotations
@@ -32,126 +32,128 @@ from brittle.zoo.tokenizers.words import SEPARATOR, UNKNOWN, WordTokenizer
 
 @dataclass(frozen=True)
 class LabelledBatch:
-    """A batch to learn from: encoded texts and their labels, and their typed copies if wanted."""
+    """Encoded texts and their labels; `typo_copies` returns the texts with typing errors."""
 
     keys: Sequence[bytes]
     label: Tensor
-    copies: Callable[[], Sequence[Text]]
+    typo_copies: Callable[[], Sequence[Text]]
 
 
 @dataclass(frozen=True)
 class NetworkInTraining:
-    """A network and what reads texts for it, `reads` words of each."""
+    """A network and its tokenizer; the network reads `max_words` words of a text."""
 
     network: Classifier
-    reader: Tokenizer
-    reads: int
+    tokenizer: Tokenizer
+    max_words: int
     device: str
 
 
 def batch_loss(
-    pupil: NetworkInTraining, lecture: LabelledBatch, hardening: AdversarialTraining | None
+    model: NetworkInTraining, labelled: LabelledBatch, method: AdversarialTraining | None
 ) -> Tensor:
-    """Give the loss of a batch.
+    """Compute the loss of a batch.
 
-    Where copies follow the gradient, the texts' own half has gone back through the network already
-    when this returns: the weights' gradients must have been cleared before, and the loss counts
-    that half but goes back through the copies' only.
+    For methods that follow the gradient, the backward pass of the texts' own half has already run
+    when this returns: the gradients of the weights must be zero before the call. The loss includes
+    that half as a constant, so that its own backward pass adds only the half of the copies.
     """
-    network, label = pupil.network, lecture.label
-    if isinstance(hardening, HotFlipTraining | NoiseTraining):
-        batch = make_batch(lecture.keys, pupil.reader, pupil.device, apart=True)
-        own, read, gradient = clean_half(network, batch, label)
-        if isinstance(hardening, NoiseTraining):
-            logits = network.logits(add_noise(read, gradient, batch, hardening.noise), batch)
+    network, label = model.network, labelled.label
+    if isinstance(method, HotFlipTraining | NoiseTraining):
+        batch = make_batch(labelled.keys, model.tokenizer, model.device, apart=True)
+        half, embedded, gradient = clean_half(network, batch, label)
+        if isinstance(method, NoiseTraining):
+            logits = network.logits(add_noise(embedded, gradient, batch, method.noise), batch)
         else:
-            logits = network(
-                flip_batch(pupil, lecture.keys, batch, read, gradient, hardening.share)
-            )
-        return own + cross_entropy(logits, label) / 2
-    clean = cross_entropy(network(make_batch(lecture.keys, pupil.reader, pupil.device)), label)
-    if not isinstance(hardening, TypoTraining):
+            copies = flip_batch(model, labelled.keys, batch, embedded, gradient, method.share)
+            logits = network(copies)
+        return half + cross_entropy(logits, label) / 2
+    clean = cross_entropy(network(make_batch(labelled.keys, model.tokenizer, model.device)), label)
+    if not isinstance(method, TypoTraining):
         return clean
-    reader = fresh_tokenizer(pupil.reader)
-    keys = reader.encode(lecture.copies(), pupil.reads)
-    return clean / 2 + cross_entropy(network(make_batch(keys, reader, pupil.device)), label) / 2
+    tokenizer = fresh_tokenizer(model.tokenizer)
+    keys = tokenizer.encode(labelled.typo_copies(), model.max_words)
+    return clean / 2 + cross_entropy(network(make_batch(keys, tokenizer, model.device)), label) / 2
 
 
 def clean_half(
     network: Classifier, batch: Batch, label: Tensor
 ) -> tuple[Tensor, Embedded, Embedded]:
-    """Take half the loss of the texts themselves back through the network.
+    """Run the forward and the backward pass of half the loss of the texts themselves.
 
-    Gives that half, the vectors that were read, still tied to their table, and its slope there.
+    Returns that half, the embeddings with their autograd graph, and the gradient at them.
     """
-    read = network.embed(batch)
-    cut = Embedded(_cut(read.words), _cut(read.characters))
-    half = cross_entropy(network.logits(cut, batch), label) / 2
+    embedded = network.embed(batch)
+    leaves = Embedded(_leaf(embedded.words), _leaf(embedded.characters))
+    half = cross_entropy(network.logits(leaves, batch), label) / 2
     half.backward()  # type: ignore[no-untyped-call]
-    for vectors, leaf in ((read.words, cut.words), (read.characters, cut.characters)):
+    pairs = ((embedded.words, leaves.words), (embedded.characters, leaves.characters))
+    for vectors, leaf in pairs:
         if vectors is not None and leaf is not None and vectors.requires_grad:
-            # Noise is added to these vectors next, and goes back the same way again.
+            # The graph is kept: noise is added to these vectors next, and has its backward pass.
             vectors.backward(leaf.grad, retain_graph=True)  # type: ignore[no-untyped-call]
-    gradient = Embedded(*(None if v is None else v.grad for v in (cut.words, cut.characters)))
-    return half.detach(), read, gradient
+    gradient = Embedded(*(None if leaf is None else leaf.grad for _, leaf in pairs))
+    return half.detach(), embedded, gradient
 
 
 def flip_batch(
-    pupil: NetworkInTraining,
+    model: NetworkInTraining,
     keys: Sequence[bytes],
     batch: Batch,
-    read: Embedded,
+    embedded: Embedded,
     gradient: Embedded,
     share: float,
 ) -> Batch:
-    """Flip characters where the network reads them, else words."""
-    network, reader = pupil.network, pupil.reader
-    positions = torch.from_numpy(word_mask(keys, reader)).to(pupil.device)
-    if network.spelling is not None and isinstance(reader, CharacterTokenizer):
+    """Flip characters if the network reads characters, else words."""
+    network, tokenizer = model.network, model.tokenizer
+    words = torch.from_numpy(word_mask(keys, tokenizer)).to(model.device)
+    if network.spelling is not None and isinstance(tokenizer, CharacterTokenizer):
         assert gradient.characters is not None
         table = network.spelling.embedding.weight.detach()
-        allowed = torch.tensor(letter_ids(reader), dtype=torch.int64, device=pupil.device)
-        return flip_characters(batch, positions, gradient.characters, table, allowed, share)
+        allowed = torch.tensor(letter_ids(tokenizer), dtype=torch.int64, device=model.device)
+        return flip_characters(batch, words, gradient.characters, table, allowed, share)
     assert network.embedding is not None and gradient.words is not None
     table = network.embedding.weight.detach()
-    return flip_words(batch, positions, gradient.words, read, table, _first(reader), share)
+    return flip_words(batch, words, gradient.words, embedded, table, _first_id(tokenizer), share)
 
 
-def letter_ids(reader: CharacterTokenizer) -> list[int]:
-    """Number the letters and digits of an alphabet: with these a word stays one word."""
-    numbered = enumerate(reader.alphabet, UNKNOWN_CHARACTER + 1)
+def letter_ids(tokenizer: CharacterTokenizer) -> list[int]:
+    """List the ids of letters and digits; a flip to one of these leaves a word one word."""
+    numbered = enumerate(tokenizer.alphabet, UNKNOWN_CHARACTER + 1)
     return [i for i, c in numbered if c.isalnum() and is_word(c)]
 
 
 def word_mask(
-    keys: Sequence[bytes], reader: Tokenizer
+    keys: Sequence[bytes], tokenizer: Tokenizer
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Say where in a batch (texts × words) words stand, and not padding or what joins a pair.
+    """Mark the words of a batch (texts × words), without padding and the separator of a pair.
 
-    A text of no words, which reads as one hole, has none.
+    A text without words is encoded as one hole, which is not marked.
     """
-    rows, length = pad_keys(keys)
-    words: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = rows >= _first(reader)
-    words |= (rows == UNKNOWN) & (length > 1)[:, None]
+    ids, length = pad_keys(keys)
+    words: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = ids >= _first_id(tokenizer)
+    words |= (ids == UNKNOWN) & (length > 1)[:, None]
     return words
 
 
-def fresh_tokenizer(reader: Tokenizer) -> Tokenizer:
-    """Give a reader like this one for texts met once: their spellings are not to be kept."""
-    if isinstance(reader, WordTokenizer):
-        return reader
-    return CharacterTokenizer(reader.alphabet, reader.spelling, reader.vocabulary, both=reader.both)
+def fresh_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
+    """Return a tokenizer for texts that are read only once: their spellings are not remembered."""
+    if isinstance(tokenizer, WordTokenizer):
+        return tokenizer
+    return CharacterTokenizer(
+        tokenizer.alphabet, tokenizer.spelling, tokenizer.vocabulary, both=tokenizer.both
+    )
 
 
 def cross_entropy(logits: Tensor, label: Tensor) -> Tensor:
-    """Give the mean cross-entropy of a batch."""
+    """Compute the mean cross-entropy of a batch."""
     return nn.functional.cross_entropy(logits, label)
 
 
-def _first(reader: Tokenizer) -> int:
-    # The rows of spellings begin as a vocabulary does: padding, hole, and what joins a pair.
-    return SEPARATOR + 1 if reader.pairs else SEPARATOR
+def _first_id(tokenizer: Tokenizer) -> int:
+    """Return the first id of a real word or spelling, after padding, hole and separator."""
+    return SEPARATOR + 1 if tokenizer.pairs else SEPARATOR
 
 
-def _cut(vectors: Tensor | None) -> Tensor | None:
+def _leaf(vectors: Tensor | None) -> Tensor | None:
     return None if vectors is None else vectors.detach().requires_grad_()

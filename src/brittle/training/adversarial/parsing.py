@@ -1,4 +1,4 @@
-"""From a text such as `hotflip,share=0.1` to a method of adversarial training."""
+"""Parse methods of adversarial training, such as `hotflip,share=0.1`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from brittle.zoo.names.parsing import split_method, split_name
 
 
 def parse_method(text: str, *, device: str = "auto", **settings: Any) -> AdversarialTraining:
-    """Build the method that a text names; `settings` come on top of those in the text.
+    """Build the method that a text names; `settings` take precedence over those in the text.
 
-    Methods of adversarial training come before attacks of the same name.
+    A name that is both a method and an attack, such as key, is the method.
 
     >>> parse_method("hotflip,share=0.1"), parse_method("miyato", noise=0.3)
     (HotFlipTraining(share=0.1), NoiseTraining(noise=0.3))
@@ -26,17 +26,17 @@ def parse_method(text: str, *, device: str = "auto", **settings: Any) -> Adversa
     kinds: dict[str, type]
     if name in METHODS:
         kinds = {field.name: float for field in fields(METHODS[name])}
-        chosen = parse_values(name, kinds, texts) | settings
-        for setting in chosen:
+        values = parse_values(name, kinds, texts) | settings
+        for setting in values:
             if setting not in kinds:
                 raise unknown(f"setting of {name}", setting, kinds)
-        return METHODS[name](**chosen)
+        return METHODS[name](**values)
     if name not in ATTACKS and not name.startswith("python:"):
         remedy = "An attack of your own stands here as python:module:name."
         raise unknown("kind of adversarial training", name, [*METHODS, *ATTACKS], remedy)
     kinds = {setting.name: setting.kind for setting in attacks.settings(attacks.recipe(name))}
     kinds |= dict.fromkeys(COUNT_SETTINGS, int)
-    return by_attack(name, device=device, **parse_values(name, kinds, texts), **settings)
+    return by_attack(name, device=device, **(parse_values(name, kinds, texts) | settings))
 
 
 def is_by_attack(model: str) -> bool:

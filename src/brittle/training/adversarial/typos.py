@@ -1,4 +1,4 @@
-"""Typing errors: copies of texts with random characters changed (Key* of Ebrahimi et al., 2018)."""
+"""Copies of texts with random typing errors (Key* of Ebrahimi et al., 2018)."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ LETTERS = ascii_letters + digits
 def with_typos(text: Text, share: float, random: Random) -> Text:
     """Change a share of the characters of a text's words, each to another letter or digit.
 
-    The share is rounded down, but at least one character changes, and none twice.
+    The share is rounded down, but at least one character changes, and none changes twice.
     """
     words = [list(str(word)) for word in text.words]
-    spots = [(i, at) for i, word in enumerate(words) for at in range(len(word))]
-    if not spots:
+    indices = [(i, j) for i, word in enumerate(words) for j in range(len(word))]
+    if not indices:
         return text
-    for i, at in random.sample(spots, max(1, int(share * len(spots) + 1e-9))):
-        words[i][at] = random.choice(LETTERS.replace(words[i][at], ""))
+    for i, j in random.sample(indices, max(1, int(share * len(indices) + 1e-9))):
+        words[i][j] = random.choice(LETTERS.replace(words[i][j], ""))
     return text.with_words(tuple(map("".join, words)))
 
 
-def typo_copy(text: Text, key: TypoTraining, seed: int, epoch: int, number: int) -> Text:
-    """Give the copy of a text in an epoch: another one in each, and the same when resumed."""
-    return with_typos(text, key.share, Random(f"{seed}:{epoch}:{number}"))
+def typo_copy(text: Text, method: TypoTraining, seed: int, epoch: int, row: int) -> Text:
+    """Return the copy of text number `row`: another in each epoch, the same when resumed."""
+    return with_typos(text, method.share, Random(f"{seed}:{epoch}:{row}"))
 
 
-def typo_copies(side: LabelledTexts, key: TypoTraining, seed: int, epoch: int = 0) -> LabelledTexts:
-    """Give a copy of every text of a side."""
-    texts = (typo_copy(text, key, seed, epoch, n) for n, text in enumerate(side.texts))
-    return LabelledTexts(tuple(texts), side.label)
+def typo_copies(
+    clean: LabelledTexts, method: TypoTraining, seed: int, epoch: int = 0
+) -> LabelledTexts:
+    """Return a copy of every text, with the same labels."""
+    texts = (typo_copy(text, method, seed, epoch, n) for n, text in enumerate(clean.texts))
+    return LabelledTexts(tuple(texts), clean.label)

@@ -12,34 +12,34 @@ from brittle.values import PARSERS, format_value, parse_values, split_settings, 
 S = TypeVar("S")
 
 OPTIMIZERS = ("adam", "sgd")
-ZERO_ALLOWED = ("frozen", "highways")  # numbers that may be 0; all other whole ones are 1 or more
+ZERO_ALLOWED = ("frozen", "highways")  # all other whole numbers are 1 or more
 SHARE_SETTINGS = ("dropout", "forget", "warmup")
 POSITIVE_SETTINGS = ("rate", "smoothing", "penalty")
 
 
 def as_json(settings: Any) -> dict[str, Any]:
-    """Return settings as plain values, as they stand in JSON."""
+    """Return settings as plain values for JSON."""
     return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items()}
 
 
 def with_changes(whose: str, settings: S, changes: Mapping[str, Any]) -> S:
-    """Return settings with some of them changed; an unknown name, kind or size is an error."""
+    """Return settings with some of them changed; an unknown name or wrong value is an error."""
     kinds = _kinds(settings)
-    proper: dict[str, Any] = {}
+    checked: dict[str, Any] = {}
     for name, value in changes.items():
         if name not in kinds:
             raise unknown(f"setting of {whose}", name, kinds)
         if (kinds[name], type(value)) in ((float, int), (tuple, list)):
-            value = kinds[name](value)  # as JSON gives them back
+            value = kinds[name](value)  # 1 for 1.0, and the lists of JSON
         if type(value) is not kinds[name]:
             raise wrong_value(whose, name, value, PARSERS[kinds[name]][1])
         _check(whose, name, value)
-        proper[name] = value
-    return replace(settings, **proper)  # type: ignore[type-var]
+        checked[name] = value
+    return replace(settings, **checked)  # type: ignore[type-var]
 
 
 def parse_settings(whose: str, settings: Any, texts: Iterable[str]) -> dict[str, Any]:
-    """Read texts such as `hidden=64` as values of the settings' own kinds.
+    """Parse texts such as `hidden=64` to values of the kinds that the settings have.
 
     >>> from brittle.zoo.names.settings import NetworkSettings
     >>> parse_settings("LSTM", NetworkSettings(), ["hidden=64", "tuned=no", "widths=2+3"])
@@ -52,7 +52,7 @@ def parse_settings(whose: str, settings: Any, texts: Iterable[str]) -> dict[str,
 
 
 def format_settings(changes: Mapping[str, Any]) -> str:
-    """Write changed settings as `parse_settings` reads them.
+    """Format changed settings as `parse_settings` parses them.
 
     >>> format_settings({"hidden": 64, "widths": (2, 3), "tuned": False})
     'hidden=64,widths=2+3,tuned=no'
@@ -62,8 +62,8 @@ def format_settings(changes: Mapping[str, Any]) -> str:
 
 def changed_settings(settings: Any, other: Any) -> dict[str, Any]:
     """Return the settings that differ from other settings of the same kind."""
-    own, theirs = as_json(settings), as_json(other)
-    return {name: value for name, value in own.items() if value != theirs.get(name)}
+    values, others = as_json(settings), as_json(other)
+    return {name: value for name, value in values.items() if value != others.get(name)}
 
 
 def _kinds(settings: Any) -> dict[str, type]:

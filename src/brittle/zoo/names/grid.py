@@ -1,10 +1,8 @@
-"""The models that can be trained, by name, put together from declared parts.
+"""The models that can be trained, by name; most are combinations of declared parts.
 
-Networks are named ENCODER-INPUT-EMBEDDING-LAYERS, such as `LSTM-W-GloVe-2`, and, where their head
-is not the encoder's own, with that as a fifth part, such as `BiLSTM-W-Random-1-attention`.
-A new part enters one of the tables below and brings all its combinations. A contextual one, such as
-the states of a bidirectional language model, would be a line of `EMBEDDINGS`, made by the network's
-`vectors` from whole texts; all that is kept a word at a time (vectors.py) would then not apply.
+Networks are named ENCODER-INPUT-EMBEDDING-LAYERS, such as `LSTM-W-GloVe-2`. A head that is not the
+encoder's default is a fifth part: `BiLSTM-W-Random-1-attention`. A new entry in one of the tables
+below adds all its combinations.
 
 Any encoder that transformers can load is a model as well: `hf:NAME`, or a folder with config.json.
 """
@@ -40,8 +38,8 @@ INPUTS = {"W": "words", "C": "the characters of each word", "WC": "words and the
 EMBEDDINGS = {
     "Random": "vectors learnt from scratch",
     "GloVe": "GloVe vectors",
-    "word2vec": "word2vec vectors of the train side",
-    "fastText": "fastText vectors of the train side",
+    "word2vec": "word2vec vectors of the train split",
+    "fastText": "fastText vectors of the train split",
 }
 HEAD_NAMES = {
     "last": "read at the last word",
@@ -58,9 +56,9 @@ GLOVE_SIZE = 50
 
 @dataclass(frozen=True)
 class Design:
-    """One model of the grid: its name, its kind, and the parts it is made of.
+    """One model of the grid: its name, its kind, and its parts.
 
-    `encoder` is where a pretrained one that the grid does not name comes from.
+    `encoder` is the folder or hub name of a pretrained encoder that is not in the grid.
     """
 
     name: str
@@ -77,7 +75,7 @@ def designs() -> tuple[Design, ...]:
         Design("naive-bayes", "linear", "multinomial naive Bayes on words, without class prior"),
         Design("linear-svm", "linear", "linear SVM on words, hinge loss by SGD, Platt-calibrated"),
         *(
-            Design(name, "network", f"{about}; {_told(parts)}", parts)
+            Design(name, "network", f"{about}; {_describe(parts)}", parts)
             for name, (about, parts) in NAMED.items()
         ),
         Design("MiniLM", "transformer", "a 6-layer pretrained encoder, tuned"),
@@ -87,32 +85,32 @@ def designs() -> tuple[Design, ...]:
 
 def _combinations() -> list[tuple[str, str, str, int, str]]:
     return [
-        (encoder, read, vectors, layers, head)
-        for encoder, read, vectors in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
-        if read != "C" or vectors == "Random"  # a model of characters has no word vectors
+        (encoder, inputs, embedding, layers, head)
+        for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
+        if inputs != "C" or embedding == "Random"  # a model of characters has no word vectors
         for layers, head in product(LAYERS[encoder], HEAD_NAMES)
     ]
 
 
-def _network(encoder: str, read: str, vectors: str, layers: int, head: str) -> Design:
-    name = f"{encoder}-{read}-{vectors}-{layers}"
+def _network(encoder: str, inputs: str, embedding: str, layers: int, head: str) -> Design:
+    name = f"{encoder}-{inputs}-{embedding}-{layers}"
     name = name if head == DEFAULT_HEAD[encoder] else f"{name}-{head}"
-    parts = _parts(encoder, read, vectors, layers, head)
-    return Design(name, "network", _told(parts), parts)
+    parts = _parts(encoder, inputs, embedding, layers, head)
+    return Design(name, "network", _describe(parts), parts)
 
 
-def _parts(encoder: str, read: str, vectors: str, layers: int, head: str) -> dict[str, str | int]:
-    told = {"encoder": encoder, "input": read, "embedding": vectors}
-    return {**told, "layers": layers, "head": head}
+def _parts(
+    encoder: str, inputs: str, embedding: str, layers: int, head: str
+) -> dict[str, str | int]:
+    names: dict[str, str | int] = {"encoder": encoder, "input": inputs, "embedding": embedding}
+    return names | {"layers": layers, "head": head}
 
 
-def _told(parts: Mapping[str, Any]) -> str:
+def _describe(parts: Mapping[str, Any]) -> str:
+    encoder, head = ENCODER_NAMES[parts["encoder"]], HEAD_NAMES[parts["head"]]
     layers = "1 layer" if parts["layers"] == 1 else f"{parts['layers']} layers"
-    read = INPUTS[parts["input"]]
-    vectors = "" if parts["input"] == "C" else f", {EMBEDDINGS[parts['embedding']]}"
-    return (
-        f"{ENCODER_NAMES[parts['encoder']]}, {layers}, {HEAD_NAMES[parts['head']]}; {read}{vectors}"
-    )
+    embedding = "" if parts["input"] == "C" else f", {EMBEDDINGS[parts['embedding']]}"
+    return f"{encoder}, {layers}, {head}; {INPUTS[parts['input']]}{embedding}"
 
 
 NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
@@ -121,21 +119,20 @@ NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
     "BiLSTM-attention": ("Yang et al. (2016)", _parts("BiLSTM", "W", "GloVe", 1, "attention")),
     "Transformer": ("as small as it can be", _parts("Transformer", "W", "Random", 3, "mean")),
 }
-"""Models with a name of their own: whose they are, and the parts they are made of."""
+"""Models with a name of their own: their source and their parts."""
 
 
 def design(name: str) -> Design:
-    """Find a model by its name, whatever its case; `hf:NAME` and folders are encoders to tune."""
+    """Find a model by its name in any case; `hf:NAME` and folders are encoders to fine-tune."""
     name = name.strip()
     known = {design.name.lower(): design for design in designs()}
-    found = known.get(name.lower())
-    if found is not None:
-        return found
+    if name.lower() in known:
+        return known[name.lower()]
     if name.startswith(HUB_PREFIX) and name != HUB_PREFIX:
         return _encoder(name, name.removeprefix(HUB_PREFIX))
     folder = Path(name)
     if name and (folder / "config.json").is_file():
-        # A model is listed under its folder's name, as a data file under its stem.
+        # A model is listed under the name of its encoder's folder.
         if folder.resolve().name.lower() in known:
             raise UsageError(
                 f"The folder {name!r} has the name of a model of the zoo. Rename the folder: its "
@@ -154,62 +151,63 @@ def _encoder(name: str, source: str) -> Design:
     return Design(name, "transformer", f"the encoder {name}, tuned", encoder=source)
 
 
-def settings(design: Design, size: str = "default", **changed_settings: Any) -> ModelSettings:
-    """Give the settings a model is built and trained with at this size, some of them changed.
+def settings(design: Design, size: str = "default", **changed: Any) -> ModelSettings:
+    """Return the settings of a model at this size, with some of them changed.
 
-    `tiny` is for trying things out: it trains in a moment and is not accurate. `paper` is the size
-    of the paper a model comes from, where one says it.
+    `tiny` trains in a moment and is not accurate. `paper` is the size in the model's paper, as far
+    as the paper states it.
     """
-    chosen = changes.with_changes(design.name, _sized(design, size), changed_settings)
-    if isinstance(chosen, NetworkSettings):
-        if design.parts["embedding"] == "GloVe" and chosen.embedding != GLOVE_SIZE:
+    result = changes.with_changes(design.name, _default_settings(design, size), changed)
+    if isinstance(result, NetworkSettings):
+        if design.parts["embedding"] == "GloVe" and result.embedding != GLOVE_SIZE:
             raise UsageError(
                 f"{design.name} begins with GloVe vectors of {GLOVE_SIZE} numbers, but the setting "
-                f"embedding is {chosen.embedding}. Leave it as it is, or take word2vec or Random."
+                f"embedding is {result.embedding}. Leave it as it is, or take word2vec or Random."
             )
-        if design.parts["encoder"] == "Transformer" and chosen.hidden % chosen.heads:
+        if design.parts["encoder"] == "Transformer" and result.hidden % result.heads:
             raise UsageError(
-                f"{design.name} parts its hidden size among its heads, but {chosen.hidden} is no "
-                f"multiple of {chosen.heads}. Change the setting hidden, or heads."
+                f"{design.name} divides its hidden size among its heads, but {result.hidden} is no "
+                f"multiple of {result.heads}. Change the setting hidden, or heads."
             )
-    return chosen
+    return result
 
 
 def parse_settings(
-    design: Design, size: str = "default", given: Iterable[str] = ()
+    design: Design, size: str = "default", texts: Iterable[str] = ()
 ) -> ModelSettings:
-    """Give the settings of a model with some of them changed by texts such as `hidden=64`."""
-    read = changes.parse_settings(design.name, _sized(design, size), given)
-    return settings(design, size, **read)
+    """Return the settings of a model, with some of them changed by texts such as `hidden=64`."""
+    changed = changes.parse_settings(design.name, _default_settings(design, size), texts)
+    return settings(design, size, **changed)
 
 
 def changed_settings(design: Design, size: str, settings: ModelSettings) -> dict[str, Any]:
-    """Give the settings that are not those of the model at this size, as plain values."""
-    return changes.changed_settings(settings, _sized(design, size))
+    """Return the settings that differ from those of the model at this size, as plain values."""
+    return changes.changed_settings(settings, _default_settings(design, size))
 
 
 def as_json(settings: ModelSettings) -> dict[str, Any]:
-    """Give the settings as plain values, as they stand in JSON."""
+    """Return the settings as plain values for JSON."""
     return changes.as_json(settings)
 
 
-def _sized(design: Design, size: str) -> ModelSettings:
+def _default_settings(design: Design, size: str) -> ModelSettings:
     if size not in SIZES:
         raise unknown("size", size, SIZES)
     if design.encoder:
-        chosen: ModelSettings = FineTuningSettings(encoder=design.encoder)
+        default: ModelSettings = FineTuningSettings(encoder=design.encoder)
     else:
         encoder = str(design.parts.get("encoder"))
         names = (design.name, f"{encoder}-{design.parts.get('layers')}", encoder)
-        chosen = next(DEFAULT[name] for name in names if name in DEFAULT)
-    if isinstance(chosen, NetworkSettings) and design.parts["embedding"] == "GloVe":
-        chosen = replace(chosen, embedding=GLOVE_SIZE)
+        default = next(DEFAULT[name] for name in names if name in DEFAULT)
+    is_glove = design.parts.get("embedding") == "GloVe"
+    if isinstance(default, NetworkSettings) and is_glove:
+        default = replace(default, embedding=GLOVE_SIZE)
     if size == "paper":
-        chosen = PAPER.get(design.name, chosen)
-    elif size == "tiny" and isinstance(chosen, NetworkSettings):
-        chosen = replace(
-            chosen,
-            embedding=GLOVE_SIZE if design.parts["embedding"] == "GloVe" else 12,
+        return PAPER.get(design.name, default)
+    if size == "tiny" and isinstance(default, NetworkSettings):
+        return replace(
+            default,
+            embedding=GLOVE_SIZE if is_glove else 12,
             character_embedding=8,
             kernels=16,
             hidden=16,
@@ -219,6 +217,6 @@ def _sized(design: Design, size: str) -> ModelSettings:
             batch=8,
             epochs=4,
         )
-    elif size == "tiny" and isinstance(chosen, FineTuningSettings):
-        chosen = replace(chosen, reads=32, batch=8, epochs=1, frozen=5)
-    return chosen
+    if size == "tiny" and isinstance(default, FineTuningSettings):
+        return replace(default, reads=32, batch=8, epochs=1, frozen=5)
+    return default

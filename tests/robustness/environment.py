@@ -1,4 +1,4 @@
-"""Disks that are full, folders that cannot be written, files that are not ours, two at once."""
+"""The environment of a run: disks, folders, foreign files, signals, terminals, other processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from robustness.table import (
     equal_to_fresh,
     row,
     started,
-    workplace,
+    write_workspace,
 )
 
 FILMS = [
@@ -38,8 +38,8 @@ FILMS = [
 SLOW = {"SECONDS_A_CALL": "0.05"}
 
 
-def waited(condition: Any, process: subprocess.Popen[str]) -> None:
-    """Wait until something holds, as long as the process lives."""
+def wait_until(condition: Any, process: subprocess.Popen[str]) -> None:
+    """Wait until a condition holds, as long as the process lives."""
     for _ in range(1000):
         if condition():
             return
@@ -57,59 +57,58 @@ def rows_stored(folder: Path) -> int:
 
 @row("a full disk", "exit 3; with room again the same command resumes, nothing is lost", slow=True)
 def full_disk(folder: Path) -> None:
-    place = workplace(folder / "full", 150)
+    workspace = write_workspace(folder / "full", 150)
 
-    def limited() -> None:
+    def limit_file_size() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (180_000, 180_000))
 
-    done = command(place, *ATTACK, preexec_fn=limited)
-    assert done.returncode == 3, done.stderr
-    assert "cannot be written" in done.stderr and "Resume with: brittle attack" in done.stderr
-    kept = rows_stored(place)
-    assert 0 < kept < 150
-    before, _ = contents(place / "runs", "run")
-    equal_to_fresh(place, folder / "fresh", 150)
-    after, _ = contents(place / "runs", "run")
+    ended = command(workspace, *ATTACK, preexec_fn=limit_file_size)
+    assert ended.returncode == 3, ended.stderr
+    assert "cannot be written" in ended.stderr and "Resume with: brittle attack" in ended.stderr
+    assert 0 < rows_stored(workspace) < 150
+    before, _ = contents(workspace / "runs", "run")
+    equal_to_fresh(workspace, folder / "fresh", 150)
+    after, _ = contents(workspace / "runs", "run")
     assert [r for r in after if r in before] == before
 
 
 @row("two processes on one run", "the second: exit 2, “Another process is writing”", slow=True)
 def two_at_once(folder: Path) -> None:
-    place = workplace(folder / "two", 40)
-    with started(place, *ATTACK, "--quiet", env=SLOW) as first:
-        waited(lambda: (place / "runs" / "run.sqlite").exists(), first)
-        second = command(place, *ATTACK, "--quiet")
+    workspace = write_workspace(folder / "two", 40)
+    with started(workspace, *ATTACK, "--quiet", env=SLOW) as first:
+        wait_until(lambda: (workspace / "runs" / "run.sqlite").exists(), first)
+        second = command(workspace, *ATTACK, "--quiet")
         assert second.returncode == 2 and "Another process is writing" in second.stderr
-        afresh = command(place, *ATTACK, "--quiet", "--new")
+        afresh = command(workspace, *ATTACK, "--quiet", "--new")
         assert afresh.returncode == 2 and "Another process is writing" in afresh.stderr
         assert first.wait(60) == 0
-    assert rows_stored(place) == 40
+    assert rows_stored(workspace) == 40
 
 
 @row("Ctrl-C", "the batch is finished, exit 130 with the command that resumes", slow=True)
 def interrupted(folder: Path) -> None:
-    place = workplace(folder / "stopped", 80)
-    with started(place, *ATTACK, env=SLOW) as process:
-        waited(lambda: rows_stored(place) > 0, process)
+    workspace = write_workspace(folder / "stopped", 80)
+    with started(workspace, *ATTACK, env=SLOW) as process:
+        wait_until(lambda: rows_stored(workspace) > 0, process)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=30)
-    assert process.returncode == 130 and "Stopping after the batch" in told
-    assert "Resume with: brittle attack python:model:classify pwws --data texts.csv" in told
-    assert 0 < rows_stored(place) < 80
-    equal_to_fresh(place, folder / "fresh", 80)
+        _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130 and "Stopping after the batch" in stderr
+    assert "Resume with: brittle attack python:model:classify pwws --data texts.csv" in stderr
+    assert 0 < rows_stored(workspace) < 80
+    equal_to_fresh(workspace, folder / "fresh", 80)
 
 
 @row("Ctrl-C twice", "exit 130 at once; what was finished is kept", slow=True)
 def interrupted_twice(folder: Path) -> None:
-    place = workplace(folder, 160)
-    with started(place, *ATTACK, env={"HANG_ON": "150"}) as process:
-        waited((place / "hanging").exists, process)
+    workspace = write_workspace(folder, 160)
+    with started(workspace, *ATTACK, env={"HANG_ON": "150"}) as process:
+        wait_until((workspace / "hanging").exists, process)
         process.send_signal(signal.SIGINT)
         time.sleep(0.5)
         assert process.poll() is None, "the batch under way hangs: one Ctrl-C cannot end it"
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
-    assert process.returncode == 130 and 0 < rows_stored(place) < 160
+    assert process.returncode == 130 and 0 < rows_stored(workspace) < 160
 
 
 @row("a reader that goes away, such as `head -1`", "exit 0, silently")
@@ -147,9 +146,9 @@ def not_a_run(folder: Path) -> None:
         db.execute("CREATE TABLE mine (x)")
     db.close()
     (folder / "text.sqlite").write_text("some notes of mine, long enough to be looked at " * 9)
-    for name, told in (("other", "not a run of brittle"), ("text", "not a readable run file")):
+    for name, message in (("other", "not a run of brittle"), ("text", "not a readable run file")):
         before = (folder / f"{name}.sqlite").read_bytes()
-        with pytest.raises(UsageError, match=told):
+        with pytest.raises(UsageError, match=message):
             attacked(folder, *FILMS, name=name)
         assert (folder / f"{name}.sqlite").read_bytes() == before
 
@@ -158,13 +157,13 @@ def not_a_run(folder: Path) -> None:
 def other_settings(folder: Path) -> None:
     attacked(folder, *FILMS, name="run")
     before = contents(folder, "run")
-    for told, changed in {
+    for message, changed in {
         "settings was .* now .*0.1": {"share": 0.1},
         "seed was 0, now 1": {"seed": 1},
         "goal was 'untargeted'": {"toward": "negative"},
         "fingerprint was": {"target": FakeTarget({"good": 1.0})},
     }.items():
-        with pytest.raises(UsageError, match=told):
+        with pytest.raises(UsageError, match=message):
             attacked(folder, *FILMS, name="run", **changed)
     with pytest.raises(UsageError, match="content was"):
         attacked(folder, *FILMS[1:], name="run")
@@ -233,8 +232,8 @@ def plain_terminal(folder: Path) -> None:
     ascii_only = {"PYTHONIOENCODING": "ascii"}
     shown = command(folder, "show", "run", env=ascii_only)
     assert shown.returncode == 0 and "a [good?full] film" in shown.stdout, shown.stderr
-    told = command(folder, "try", "python:none", "x", "--json", env=ascii_only)
-    assert told.returncode == 2 and "Traceback" not in told.stderr
+    tried = command(folder, "try", "python:none", "x", "--json", env=ascii_only)
+    assert tried.returncode == 2 and "Traceback" not in tried.stderr
     listed = command(folder, "show", "run", "--json", env=ascii_only)
     assert json.loads(listed.stdout)["run"] == "run"
 

@@ -1,0 +1,218 @@
+"""The tokenizer of a transformers model: from texts to keys, and from keys to padded batches.
+
+A key is the token ids of a text as int32 bytes. Where the model also reads token types (pairs), the
+key is −1, the ids, and the types.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.errors import UsageError
+from brittle.targets.rendering import render
+from brittle.text import Text
+
+Encoded = list[tuple[list[int], list[int]]]
+"""The token ids and the token types of every text."""
+TYPES_MARK = -1  # no token has this id
+# Models whose positions begin after the index of the padding token.
+OFFSET_POSITIONS = ("roberta", "camembert", "longformer", "mpnet", "data2vec-text")
+MAX_STATED_TOKENS = 1 << 20  # tokenizers without a limit state a huge number
+
+
+@dataclass(frozen=True, eq=False)
+class TokenizedText:
+    """The tokens of one text, its key, and the characters that each token stands for.
+
+    A token stands for the characters from `start` to `stop` of a rendered field, with the index
+    `field`; a special token belongs to no field (−1).
+    """
+
+    key: bytes
+    ids: NDArray[np.int64]
+    field: NDArray[np.int64]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TextTokenizer:
+    """Tokenizes texts with a model's tokenizer, and pads their token ids to batches.
+
+    With `pad_id` None rows are never padded: only texts of equal length share a batch. `backend` is
+    the fast tokenizer, which knows the offsets of its tokens; None for one written in Python.
+    """
+
+    hf_tokenizer: Any
+    encode_rendered: Callable[[list[Any]], Encoded]
+    mask: str
+    pad_id: int | None
+    max_tokens: int | None
+    types_for_pairs: bool
+    types_always: bool
+    backend: Any = None
+
+    @staticmethod
+    def of(hf_tokenizer: Any, model: Any, mask: str | None = None) -> TextTokenizer:
+        """Build the adapter of a tokenizer and its model.
+
+        A hole becomes the mask token, else the unknown token, unless `mask` says otherwise.
+        """
+        max_tokens = _max_tokens(hf_tokenizer, model.config)
+        takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
+        takes_types = takes_types and "token_type_ids" in hf_tokenizer.model_input_names
+        backend = _copy_backend(hf_tokenizer, max_tokens)
+        encode = _encoder(hf_tokenizer, max_tokens, backend)
+        pad_id = hf_tokenizer.pad_token_id
+        if pad_id is None and getattr(model.config, "pad_token_id", None) is None:
+            # Models that pool the last token look for the padding; no token is ever −1.
+            model.config.pad_token_id = -1
+        if hf_tokenizer.padding_side != "right":
+            # Padding on the left shifts positions in some models: texts of one length need none.
+            pad_id = None
+        if mask is None:
+            mask = hf_tokenizer.mask_token or hf_tokenizer.unk_token or ""
+        always = takes_types and any(encode(["a"])[0][1])
+        return TextTokenizer(
+            hf_tokenizer, encode, mask, pad_id, max_tokens, takes_types, always, backend
+        )
+
+    def encode(self, items: Sequence[Text]) -> list[bytes]:
+        """Return the key of every text."""
+        if not items:
+            return []
+        texts = [_render(item, self.mask) for item in items]
+        paired = isinstance(texts[0], tuple)
+        if any(isinstance(text, tuple) != paired for text in texts):
+            # The tokenizer takes either single texts or pairs.
+            return [self.encode([item])[0] for item in items]
+        return [self._key(ids, types, paired) for ids, types in self.encode_rendered(texts)]
+
+    def tokenize(self, items: Sequence[Text]) -> list[TokenizedText]:
+        """Return the tokens of every text, with their offsets."""
+        if self.backend is None:
+            raise UsageError(
+                f"The tokenizer {type(self.hf_tokenizer).__name__} does not say which characters a "
+                "token stands for, so nothing of the model's inside can be told word by word. "
+                "Load the model with a fast tokenizer (a folder with tokenizer.json), or use an "
+                "attack that asks for scores only."
+            )
+        tokenized = []
+        for item in items:
+            text = _render(item, self.mask)
+            paired = isinstance(text, tuple)
+            encoding = self.backend.encode(*text) if paired else self.backend.encode(text)
+            key = self._key(encoding.ids, encoding.type_ids, paired)
+            field = [-1 if n is None else n for n in encoding.sequence_ids]
+            start, stop = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2).T
+            tokenized.append(
+                TokenizedText(key, np.array(encoding.ids), np.array(field), start, stop)
+            )
+        return tokenized
+
+    def batches(
+        self, keys: Sequence[bytes], max_tokens: int
+    ) -> Iterator[tuple[list[int], dict[str, NDArray[np.int64]]]]:
+        """Yield row numbers and padded arrays, sorted by length, of at most `max_tokens` tokens."""
+        decoded = [np.frombuffer(key, dtype=np.int32) for key in keys]
+        typed = [bool(len(row)) and int(row[0]) == TYPES_MARK for row in decoded]
+        length = [len(row) // 2 if has else len(row) for row, has in zip(decoded, typed)]
+        rows: list[int] = []
+        for row in sorted(range(len(keys)), key=lambda row: (typed[row], length[row])):
+            full = length[row] * (len(rows) + 1) > max_tokens
+            differs = rows and (
+                typed[row] != typed[rows[0]]
+                or (self.pad_id is None and length[row] != length[rows[0]])
+            )
+            if rows and (full or differs):
+                yield rows, self._pad([decoded[r] for r in rows], typed[rows[0]])
+                rows = []
+            rows.append(row)
+        if rows:
+            yield rows, self._pad([decoded[r] for r in rows], typed[rows[0]])
+
+    def description(self) -> str:
+        """Describe everything that decides the ids of a text, for the fingerprint."""
+        backend = getattr(self.hf_tokenizer, "backend_tokenizer", None)
+        words = backend.to_str() if backend else repr(sorted(self.hf_tokenizer.get_vocab().items()))
+        return f"{words}\n{self.mask}\n{self.max_tokens}"
+
+    def _key(self, ids: list[int], types: list[int], paired: bool) -> bytes:
+        typed = self.types_always or (self.types_for_pairs and paired)
+        return np.asarray([TYPES_MARK, *ids, *types] if typed else ids, dtype=np.int32).tobytes()
+
+    def _pad(self, rows: list[NDArray[np.int32]], typed: bool) -> dict[str, NDArray[np.int64]]:
+        width = max(len(row) // 2 if typed else len(row) for row in rows)
+        ids = np.full((len(rows), width), self.pad_id or 0, dtype=np.int64)
+        attention = np.zeros((len(rows), width), dtype=np.int64)
+        arrays = {"input_ids": ids, "attention_mask": attention}
+        if typed:
+            arrays["token_type_ids"] = np.full_like(ids, self.hf_tokenizer.pad_token_type_id)
+        for n, row in enumerate(rows):
+            count = len(row) // 2 if typed else len(row)
+            ids[n, :count] = row[1 : 1 + count] if typed else row
+            attention[n, :count] = 1
+            if typed:
+                arrays["token_type_ids"][n, :count] = row[1 + count :]
+        return arrays
+
+
+def _copy_backend(hf_tokenizer: Any, max_tokens: int | None) -> Any:
+    backend = getattr(hf_tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return None
+    # A copy, because truncation and padding are settings of the object, not of the call.
+    copy = type(backend).from_str(backend.to_str())
+    copy.no_padding()
+    copy.no_truncation()
+    if max_tokens is not None:
+        copy.enable_truncation(max_tokens)
+    return copy
+
+
+def _encoder(
+    hf_tokenizer: Any, max_tokens: int | None, backend: Any
+) -> Callable[[list[Any]], Encoded]:
+    if backend is not None:
+        encode = getattr(backend, "encode_batch_fast", backend.encode_batch)
+        return lambda texts: [(encoding.ids, encoding.type_ids) for encoding in encode(texts)]
+
+    def encode_slowly(texts: list[Any]) -> Encoded:
+        columns = zip(*texts) if isinstance(texts[0], tuple) else [texts]
+        truncation = {"truncation": max_tokens is not None, "max_length": max_tokens}
+        encoding = hf_tokenizer(*map(list, columns), **truncation)
+        no_types: list[list[int]] = [[] for _ in texts]
+        return list(zip(encoding["input_ids"], encoding.get("token_type_ids", no_types)))
+
+    return encode_slowly
+
+
+def _render(item: Text, mask: str) -> str | tuple[str, str]:
+    """Render a text as the tokenizer takes it: one string, or two for a pair."""
+    text = render(item, mask)
+    if isinstance(text, str):
+        return text
+    if len(text) != 2:
+        raise UsageError(
+            f"A sequence classifier reads one text or a pair, but the data has {len(text)} fields: "
+            f"{', '.join(text)}. Name one or two columns with --text."
+        )
+    first, second = text.values()
+    return first, second
+
+
+def _max_tokens(hf_tokenizer: Any, config: Any) -> int | None:
+    """Return the smaller of the tokenizer's limit and the number of the model's positions."""
+    positions = getattr(config, "max_position_embeddings", None)
+    if positions and any(kind in config.model_type for kind in OFFSET_POSITIONS):
+        positions -= (config.pad_token_id or 0) + 1
+    limits = [
+        n for n in (positions, hf_tokenizer.model_max_length) if n and 0 < n < MAX_STATED_TOKENS
+    ]
+    return min(limits) if limits else None
