@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from brittle.edits import Edit
+from brittle.english.tags import tag_words
 from brittle.metrics.summary import ATTACKED
 from brittle.results import Result
 from brittle.text import split, words_of
@@ -15,7 +15,7 @@ from brittle.text import split, words_of
 Tagger = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 
 MOST_TAGGED = 100_000
-PART_NAMES = ("noun", "verb", "adjective", "adverb", "other", "unknown")
+PART_NAMES = ("noun", "verb", "adjective", "adverb", "other")
 _PART_OF_TAG = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
 
 
@@ -92,7 +92,7 @@ def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
 
 
 def parts_that_break(
-    results: Sequence[Result], tagger: Tagger | None = None, most: int = MOST_TAGGED
+    results: Sequence[Result], tagger: Tagger = tag_words, most: int = MOST_TAGGED
 ) -> list[PartOfSpeech]:
     """Count for every part of speech how many of its words in broken cases were changed.
 
@@ -110,7 +110,6 @@ def parts_that_break(
     adjective 3 3
     other 0 8
     """
-    tagger = tagger or _tagger()
     changed: Counter[str] = Counter()
     of: Counter[str] = Counter()
     tagged = 0
@@ -136,10 +135,10 @@ def parts_that_break(
 def part_of(tag: str) -> str:
     """Give the part of speech of a Penn tag in plain words.
 
-    >>> [part_of(tag) for tag in ("NNS", "VBD", "JJR", "RB", "RP", "DT", "unknown")]
-    ['noun', 'verb', 'adjective', 'adverb', 'other', 'other', 'unknown']
+    >>> [part_of(tag) for tag in ("NNS", "VBD", "JJR", "RB", "RP", "DT")]
+    ['noun', 'verb', 'adjective', 'adverb', 'other', 'other']
     """
-    return tag if tag == "unknown" else _PART_OF_TAG.get(tag[:2], "other")
+    return _PART_OF_TAG.get(tag[:2], "other")
 
 
 def _touched(words: Sequence[str], gaps: Sequence[str], edits: Sequence[Edit]) -> list[bool]:
@@ -159,11 +158,3 @@ def _touched(words: Sequence[str], gaps: Sequence[str], edits: Sequence[Edit]) -
 
 def _ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _tagger() -> Tagger:
-    if find_spec("textblob") is None:
-        return lambda words, gaps: ["unknown"] * len(words)
-    from brittle.english.tags import tag_words
-
-    return tag_words
