@@ -59,8 +59,8 @@ class Case(Generic[I]):
     """One example under attack.
 
     `label` and `toward` are indices of the target's classes; `start` is the answer on the
-    original (query 1, asked by the engine). `read` are the positions the target reads, where it
-    says so: an edit anywhere else would be seen by nobody.
+    original (query 1, asked by the engine). `read_positions` are the positions that the target
+    reads, if it tells them: it would not see an edit anywhere else.
     """
 
     id: str
@@ -68,12 +68,14 @@ class Case(Generic[I]):
     label: int | None = None
     toward: int | None = None
     start: Answer | None = None
-    read: Sequence[int] | None = None
+    read_positions: Sequence[int] | None = None
 
     @property
     def positions(self) -> Sequence[int]:
         """Give the positions that may be edited, in order."""
-        return range(len(self.text)) if self.read is None else self.read  # type: ignore[arg-type]
+        if self.read_positions is not None:
+            return self.read_positions
+        return range(len(self.text))  # type: ignore[arg-type]
 
     @property
     def start_loss(self) -> float:
@@ -105,7 +107,7 @@ class Ask(Generic[A]):
         answer: A = yield self
         return answer
 
-    def ordered(self, items: Sequence[Any]) -> Sequence[Any]:
+    def requests_for(self, items: Sequence[Any]) -> Sequence[Any]:
         """Give some of the items as the desk that answers wants them."""
         return items
 
@@ -141,22 +143,22 @@ class Flips(Try):
     """Offer candidates as `Try` does, and hear the best first-order edits of each as well.
 
     One forward and one backward pass a text answer both, so that nothing is judged twice.
-    `aimed` makes of a text the order that says which edits are to be ranked, and toward what.
+    `request_for` makes of a text the order that says which edits are to be ranked, and toward what.
     """
 
-    __slots__ = ("aimed",)
+    __slots__ = ("request_for",)
     question = "flips"
 
-    def __init__(self, items: Sequence[Any], aimed: Callable[[Any], Any]) -> None:
+    def __init__(self, items: Sequence[Any], request_for: Callable[[Any], Any]) -> None:
         super().__init__(items)
-        self.aimed = aimed
+        self.request_for = request_for
 
     def __iter__(self) -> Generator[Ask[Any], Any, FlipsAnswer]:
         answer: FlipsAnswer = yield self
         return answer
 
-    def ordered(self, items: Sequence[Any]) -> Sequence[Any]:
-        return [self.aimed(item) for item in items]
+    def requests_for(self, items: Sequence[Any]) -> Sequence[Any]:
+        return [self.request_for(item) for item in items]
 
 
 class Tag(Ask[list[tuple[str, ...]]]):

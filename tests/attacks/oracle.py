@@ -116,7 +116,7 @@ def drive(search: Search[None], target: Any, case: Case[Text], wins: float = np.
 def _answer(ask: Ask[Any], target: Any, label: int, wins: float) -> Any:
     if isinstance(ask, Tag):
         return [tuple("NNS" if str(w).endswith("s") else "NN" for w in t.words) for t in ask.items]
-    flipped = target.flips(ask.ordered(ask.items)) if isinstance(ask, Flips) else None
+    flipped = target.flips(ask.requests_for(ask.items)) if isinstance(ask, Flips) else None
     rows = [f.scores for f in flipped] if flipped is not None else target.scores(ask.items)
     scores = np.array(rows)
     loss = 1 - scores[:, label]
@@ -131,5 +131,5 @@ def case_of(target: Any, source: str, label: int | None = None, **more: Any) -> 
     scores = target.scores([text])
     label = int(scores[0].argmax()) if label is None else label
     start = Answer(scores, 1 - scores[:, label], np.array([False]))
-    read = target.words_read([text])[0] if hasattr(target, "words_read") else None
-    return Case("0", text, label, start=start, read=read, **more)
+    read_positions = target.words_read([text])[0] if hasattr(target, "words_read") else None
+    return Case("0", text, label, start=start, read_positions=read_positions, **more)

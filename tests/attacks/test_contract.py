@@ -104,8 +104,8 @@ def engine(attack: Any, target: Any, **options: Any) -> Engine:
 
 def case_of(number: int, source: str | Text, target: Any) -> Case[Text]:
     text = Text.of(source) if isinstance(source, str) else source
-    read = target.words_read([text])[0] if hasattr(target, "words_read") else None
-    return Case(f"{number}", text, None, read=read)
+    read_positions = target.words_read([text])[0] if hasattr(target, "words_read") else None
+    return Case(f"{number}", text, None, read_positions=read_positions)
 
 
 def cases_of(target: Any, texts: Any = TEXTS) -> list[Case[Text]]:

@@ -122,13 +122,15 @@ def test_no_moves_end_the_search() -> None:
 
 def test_nothing_is_asked_where_nothing_is_read() -> None:
     with pytest.raises(StopIteration):
-        next(HotFlip()(case("a b", read=()), RNG))
+        next(HotFlip()(case("a b", read_positions=()), RNG))
 
 
 def test_the_aim_names_the_class_the_kinds_and_the_words_read() -> None:
-    search = HotFlip(beam=20, kinds=("delete",))(case("ab cd ef", toward=2, read=[1, 2]), RNG)
+    search = HotFlip(beam=20, kinds=("delete",))(
+        case("ab cd ef", toward=2, read_positions=[1, 2]), RNG
+    )
     ask = next(search)
-    (aim,) = ask.ordered(ask.items)
+    (aim,) = ask.requests_for(ask.items)
     assert isinstance(aim, EditRequest)
     assert (aim.label, aim.toward, tuple(aim.positions)) == (0, 2, (1, 2))
     assert (aim.space.level, aim.space.kinds, aim.space.top_k) == ("characters", ("delete",), 160)

@@ -52,7 +52,7 @@ def texts(ask: Any) -> list[str]:
 
 
 def aimed(ask: Any) -> list[tuple[int, ...]]:
-    return [tuple(aim.positions) for aim in ask.ordered(ask.items)]
+    return [tuple(aim.positions) for aim in ask.requests_for(ask.items)]
 
 
 # By hand.

@@ -35,7 +35,7 @@ def case(source: str, **more: Any) -> Case[Text]:
 
 
 def asked(ask: Any) -> tuple[str, tuple[int, ...]]:
-    (aim,) = ask.ordered(ask.items)
+    (aim,) = ask.requests_for(ask.items)
     assert type(ask) is Flips
     return str(aim.text), tuple(aim.positions)
 
@@ -48,7 +48,7 @@ def test_words_go_from_the_last_one_backwards() -> None:
 
 
 def test_it_begins_with_the_last_word_that_is_read() -> None:
-    search = JSMA()(case("one two three four", read=[0, 2]), RNG)
+    search = JSMA()(case("one two three four", read_positions=[0, 2]), RNG)
     assert asked(next(search))[1] == (2,)
     assert asked(search.send(heard(swap(1, 2, "brute")))) == ("one two brute four", (0,))
     last = search.send(heard(swap(1, 0, "film")))
@@ -82,7 +82,7 @@ def test_no_words_and_the_word_itself_are_passed_over() -> None:
 
 def test_nothing_is_asked_where_nothing_is_read() -> None:
     with pytest.raises(StopIteration):
-        next(JSMA()(case("one two", read=()), RNG))
+        next(JSMA()(case("one two", read_positions=()), RNG))
 
 
 @pytest.mark.parametrize("direction", ["gradient", "sign"])

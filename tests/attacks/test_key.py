@@ -88,11 +88,11 @@ def test_equal_draws_are_asked_once() -> None:
 
 def test_characters_are_drawn_evenly_and_only_where_the_target_reads() -> None:
     attack = Key(anywhere=True, draws=3000)
-    ask = next(attack(case("a bcdef ghij", read=[0, 1]), Random(5)))
+    ask = next(attack(case("a bcdef ghij", read_positions=[0, 1]), Random(5)))
     assert {item.words[2] for item in ask.items} == {"ghij"}
     at: Counter[int] = Counter()
     rng = Random(5)
-    spots = attack._spots(case("a bcdef ghij", read=[0, 1]), Text.of("a bcdef ghij"))
+    spots = attack._spots(case("a bcdef ghij", read_positions=[0, 1]), Text.of("a bcdef ghij"))
     for _ in range(3000):
         i, position, options = rng.choice(spots)
         rng.choice(options)

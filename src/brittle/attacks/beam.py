@@ -21,7 +21,7 @@ SCREENED = 4
 
 def beam(
     case: Case[Text],
-    aimed: Callable[[Text], EditRequest],
+    request_for: Callable[[Text], EditRequest],
     written: Written,
     *,
     width: int,
@@ -40,7 +40,7 @@ def beam(
     level: list[Path] = [(0.0, case.text)]
     seen = {case.text.words}
     for _ in range(steps):
-        answer = yield from Flips([text for _, text in level], aimed)
+        answer = yield from Flips([text for _, text in level], request_for)
         level = yield from _best(_children(level, answer.moves, written, seen), width, screen)
         if not level:
             return

@@ -54,7 +54,7 @@ class HotFlip:
         if not steps:
             return
         space = EditSpace("characters", self.kinds, self.top_k)
-        aimed = partial(edit_request, case, space, tuple(case.positions))
+        request_for = partial(edit_request, case, space, tuple(case.positions))
         original = case.text.words
 
         def written(text: Text, move: Move) -> str | None:
@@ -62,7 +62,7 @@ class HotFlip:
             fine = (self.known or not move.in_vocabulary) and is_word(new)
             return new if fine and is_further(new, old, first) else None
 
-        yield from beam(case, aimed, written, width=self.beam, steps=steps)
+        yield from beam(case, request_for, written, width=self.beam, steps=steps)
 
 
 def hotflip(

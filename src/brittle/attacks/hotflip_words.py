@@ -59,7 +59,7 @@ class HotFlipWords:
             return
         tags = (yield from Tag([case.text]))[0] if self.same_tag else ()
 
-        def aimed(text: Text) -> EditRequest:
+        def request_for(text: Text) -> EditRequest:
             left = tuple(i for i in free if text.words[i] == original[i])
             return edit_request(case, space, left, text)
 
@@ -77,7 +77,7 @@ class HotFlipWords:
             ]
 
         screened = screen if self.same_tag else None
-        yield from beam(case, aimed, written, width=self.beam, steps=steps, screen=screened)
+        yield from beam(case, request_for, written, width=self.beam, steps=steps, screen=screened)
 
 
 def hotflip_words(

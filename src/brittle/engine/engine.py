@@ -144,7 +144,7 @@ class Engine:
         for r in running:
             self._plan(r)
             for leaf, asked in r.plan:
-                orders.setdefault(leaf.question, []).extend(leaf.ordered(asked))
+                orders.setdefault(leaf.question, []).extend(leaf.requests_for(asked))
                 if leaf.is_query:
                     owners.setdefault(leaf.question, []).append((r.label, r.toward, len(asked)))
         start = running[0].case.start

@@ -133,7 +133,9 @@ class Job:
             if case not in done:
                 label = None if example.label is None else self.index[example.label]
                 text = Text.of(dict(example.fields), example.locked)
-                yield Case(case, text, label, toward, read=positions_read(self.target, text))
+                yield Case(
+                    case, text, label, toward, read_positions=positions_read(self.target, text)
+                )
 
 
 def goal_of(toward: str | None, confidence: float | None) -> Goal:

@@ -63,7 +63,7 @@ def broken_texts(
         check_asks(attack, name, target, desks)
         engine = Engine(attack, Untargeted(), broker, name=name, seed=seed)
         cases = (
-            Case(str(n), text, label, read=positions_read(target, text))
+            Case(str(n), text, label, read_positions=positions_read(target, text))
             for n, (text, label) in enumerate(zip(side.texts, side.label))
         )
         broken: dict[int, Text] = {
