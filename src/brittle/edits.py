@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from brittle.text import Text, Word, words_of
 
+MAX_CELLS = 1_000_000  # of the table for the distance of two strings: about 0.4 s
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -109,21 +111,12 @@ def _offsets(pieces: Sequence[str]) -> list[int]:
 
 @lru_cache(maxsize=1 << 16)
 def distance(a: str, b: str) -> int:
-    """Give the Levenshtein distance of two strings, in code points.
+    """Return the Levenshtein distance of two strings, in code points.
 
     >>> distance("mood", "mooP"), distance("mood", "moods"), distance("mood", "od")
     (1, 1, 2)
     """
-    a, b = _apart(a, b)
-    if len(a) * len(b) > 1_000_000:
-        # Two long stretches with nothing in common at their ends: all of it counts as changed.
-        return max(len(a), len(b))
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
+    return count_operations(a, b)[0]
 
 
 def is_further(new: str, old: str, original: str) -> bool:
@@ -135,13 +128,33 @@ def is_further(new: str, old: str, original: str) -> bool:
     return old == original or distance(new, original) > distance(old, original)
 
 
-def _apart(a: str, b: str) -> tuple[str, str]:
-    """Take off what two strings begin and end with in common."""
-    start = _shared(a, b)
+def count_operations(a: str, b: str) -> tuple[int, int]:
+    """Count the fewest character operations from one string to another, and the shifts among them.
+
+    An operation flips, inserts or deletes one code point; an insert or a delete is a shift. Of
+    several shortest ways the one with the most flips counts. Two long strings without common ends
+    (above `MAX_CELLS`) count as changed in all their characters.
+
+    >>> count_operations("mood", "mooP"), count_operations("abcd", "bcda")
+    ((1, 0), (2, 2))
+    """
+    start = _common_prefix(a, b)
     a, b = a[start:], b[start:]
-    end = _shared(a[::-1], b[::-1])
-    return a[: len(a) - end], b[: len(b) - end]
+    end = _common_prefix(a[::-1], b[::-1])
+    a, b = a[: len(a) - end], b[: len(b) - end]
+    if len(a) * len(b) > MAX_CELLS:
+        return max(len(a), len(b)), abs(len(a) - len(b))
+    # One number holds both counts: a flip costs `unit`, a shift one more; all shifts together
+    # stay below `unit`.
+    unit = len(a) + len(b) + 1
+    row = [(unit + 1) * j for j in range(len(b) + 1)]
+    for i, x in enumerate(a, 1):
+        diagonal, row[0] = row[0], (unit + 1) * i
+        for j, y in enumerate(b, 1):
+            shifted = min(row[j], row[j - 1]) + unit + 1
+            diagonal, row[j] = row[j], min(shifted, diagonal + (unit if x != y else 0))
+    return divmod(row[-1], unit)
 
 
-def _shared(a: str, b: str) -> int:
+def _common_prefix(a: str, b: str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))

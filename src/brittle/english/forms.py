@@ -80,8 +80,14 @@ def possible_tags(word: str) -> frozenset[str]:
     return frozenset(tags)
 
 
-def match_case(form: str, like: str) -> str:
-    """Write a form as a word is written: Title, UPPER, else in lower case."""
+def match_case(form: str, like: str, keep_capitals: bool = False) -> str:
+    """Write a form as a word is written: Title, UPPER, else in lower case.
+
+    With `keep_capitals` only a form in lower case changes: a vocabulary that distinguishes
+    capitals means those it has.
+    """
+    if keep_capitals and (form != form.lower() or like == like.lower()):
+        return form
     if like[:1].isupper() and like[1:] == like[1:].lower():
         return form[:1].upper() + form[1:].lower()
     return form.upper() if like.isupper() else form.lower()

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from brittle.edits import count_operations
 from brittle.metrics.summary import Figure, mean
 from brittle.results import Result
-
-_MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -99,36 +98,9 @@ def aligned(old: str, new: str) -> tuple[int, int, int]:
     >>> aligned("ab", "ba"), aligned("abcd", "bcda")
     ((2, 0, 0), (0, 1, 1))
     """
-    start = _alike(old, new)
-    old, new = old[start:], new[start:]
-    end = _alike(old[::-1], new[::-1])
-    old, new = old[: len(old) - end], new[: len(new) - end]
+    total, shifts = count_operations(old, new)
     longer = len(new) - len(old)
-    if len(old) * len(new) > _MOST_CELLS:
-        # As in `characters_changed`: two long stretches without a common end count whole.
-        total, shifts = max(len(old), len(new)), abs(longer)
-    else:
-        total, shifts = _cheapest(old, new)
     return total - shifts, (shifts + longer) // 2, (shifts - longer) // 2
-
-
-def _cheapest(old: str, new: str) -> tuple[int, int]:
-    """Give the fewest operations, and how many of these at least are inserts or deletes."""
-    # One number for both: an operation costs `unit`, and one more if it is no flip; all inserts
-    # and deletes together stay below `unit`.
-    unit = len(old) + len(new) + 1
-    row = [(unit + 1) * j for j in range(len(new) + 1)]
-    for i, x in enumerate(old, 1):
-        last, row[0] = row[0], (unit + 1) * i
-        for j, y in enumerate(new, 1):
-            shifted = min(row[j], row[j - 1]) + unit + 1
-            last, row[j] = row[j], min(shifted, last + (unit if x != y else 0))
-    return divmod(row[-1], unit)
-
-
-def _alike(a: str, b: str) -> int:
-    """Count the characters that two strings begin with in common."""
-    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
 
 
 def _won(results: Sequence[Result]) -> list[Result]:

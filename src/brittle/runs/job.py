@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.asks import Attack, Case
-from brittle.attacks.resolving import resolve_attack
+from brittle.attacks import resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown

@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle import attacks
 from brittle.asks import Case
-from brittle.attacks.resolving import resolve_attack
+from brittle.attacks import resolve_attack
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import unknown
