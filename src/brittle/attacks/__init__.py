@@ -13,7 +13,6 @@ from typing import Any
 
 from brittle.asks import Attack
 from brittle.attacks.user_attacks import RUN_ARGUMENTS, check_attack, import_recipe
-from brittle.data.catalogue import CATALOGUE
 from brittle.errors import BrittleError, UsageError, unknown
 
 ATTACKS: Mapping[str, str] = {
@@ -120,6 +119,8 @@ def resolve_attack(
 
     `attack` is a name, or an attack that takes no overrides.
     """
+    from brittle.data.catalogue import CATALOGUE
+
     if not isinstance(attack, str):
         if overrides:
             raise unknown("argument", next(iter(overrides)), [])
