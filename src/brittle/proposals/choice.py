@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
+from brittle.proposals.neighbours import Neighbours
+from brittle.proposals.sparing import SparingStopWords
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
@@ -26,12 +27,6 @@ def choose_proposal(
 
     Without `stop_words` no stop word has candidates, whatever the source.
     """
-    if not stop_words:
-        from brittle.proposals.sparing import SparingStopWords
-
-        settings: dict[str, Any] = {"inflect": inflect, "wordnet": wordnet}
-        settings |= {"candidates": candidates, "neighbours": neighbours, "k": k, "within": within}
-        return SparingStopWords(choose_proposal(**settings))
     sources = [name for name in (wordnet, candidates, neighbours) if name is not None]
     if len(sources) > 1:
         raise UsageError(
@@ -51,10 +46,9 @@ def choose_proposal(
         raise UsageError(
             f"Got --k {k!r}; expected how many neighbours to take, a whole number, 1 or more."
         )
+    proposal: Proposal = Synonyms(inflect=inflect, folder=wordnet)
     if candidates is not None:
-        return SubstituteTable.read(candidates)
-    if neighbours is not None:
-        from brittle.proposals.neighbours import Neighbours
-
-        return Neighbours(neighbours, k=k, within=within)
-    return Synonyms(inflect=inflect, folder=wordnet)
+        proposal = SubstituteTable.read(candidates)
+    elif neighbours is not None:
+        proposal = Neighbours(neighbours, k=k, within=within)
+    return proposal if stop_words else SparingStopWords(proposal)
