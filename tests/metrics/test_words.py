@@ -68,7 +68,7 @@ def test_an_edit_is_found_in_the_field_it_is_in() -> None:
 
 def test_tagging_stops_at_the_limit() -> None:
     rows = [row("Ann sees Bob", ())] * 10
-    assert sum(part.of for part in parts_that_break(rows, tags, most=7)) == 9
+    assert sum(part.of for part in parts_that_break(rows, tags, max_words=7)) == 9
 
 
 def test_the_package_s_own_tagger_is_used() -> None:

@@ -170,7 +170,7 @@ def test_every_proposal_says_whether_it_needs_tags() -> None:
 def test_a_table_is_read_and_looked_up_without_case(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text('{"Good": ["fine", "well-made"], "café": []}', encoding="utf-8")
-    table = SubstituteTable.read(path)
+    table = SubstituteTable.load(path)
     assert table.of("GOOD", "anything") == ("fine", "well-made")
     assert table.of("café", "") == table.of("bad", "") == ()
 
@@ -189,9 +189,9 @@ def test_a_wrong_table_says_what_is_expected(tmp_path: Path, content: str, messa
     path = tmp_path / "table.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
-        SubstituteTable.read(path)
+        SubstituteTable.load(path)
 
 
 def test_a_missing_table_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
-        SubstituteTable.read(tmp_path / "none.json")
+        SubstituteTable.load(tmp_path / "none.json")

@@ -48,7 +48,7 @@ def choose_proposal(
         )
     proposal: Proposal = Synonyms(inflect=inflect, folder=wordnet)
     if candidates is not None:
-        proposal = SubstituteTable.read(candidates)
+        proposal = SubstituteTable.load(candidates)
     elif neighbours is not None:
         proposal = Neighbours(neighbours, k=k, within=within)
     return proposal if stop_words else SparingStopWords(proposal)

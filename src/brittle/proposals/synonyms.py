@@ -58,7 +58,7 @@ class SubstituteTable:
     needs_tags: ClassVar[bool] = False
 
     @staticmethod
-    def read(path: str | Path) -> SubstituteTable:
+    def load(path: str | Path) -> SubstituteTable:
         """Load a JSON file of one object: {"word": ["substitute", …], …}."""
         try:
             lists = json.loads(Path(path).read_text(encoding="utf-8"))
