@@ -85,7 +85,10 @@ def test_moves_are_in_order_and_cut() -> None:
 
 
 def test_scores_of_a_pass_are_the_scores() -> None:
-    target, texts = network(most=2), [Text.of("a good film"), Text.of({"p": "a bad film"}, ["p"])]
+    target, texts = (
+        network(max_words=2),
+        [Text.of("a good film"), Text.of({"p": "a bad film"}, ["p"])],
+    )
     scores = target.scores(texts)
     flipped = target.flips([EditRequest(text, 0, None, EditSpace(), ()) for text in texts])
     assert np.array([one.scores for one in flipped]) == pytest.approx(scores)
@@ -97,7 +100,7 @@ def test_scores_of_a_pass_are_the_scores() -> None:
 
 @pytest.mark.parametrize(("of", "toward"), CASES)
 def test_gradients_are_the_slope_along_the_vectors(of: Any, toward: int | None) -> None:
-    target, text = network(most=2), Text.of("a good film")
+    target, text = network(max_words=2), Text.of("a good film")
     words, letters = target.gradients(
         [
             EditRequest(text, 1, toward, EditSpace(level, objective=of), (0, 1))
@@ -113,4 +116,4 @@ def test_gradients_are_the_slope_along_the_vectors(of: Any, toward: int | None) 
 
 
 def test_equal_networks_have_equal_fingerprints() -> None:
-    assert network().fingerprint == network().fingerprint != network(most=3).fingerprint
+    assert network().fingerprint == network().fingerprint != network(max_words=3).fingerprint

@@ -85,9 +85,9 @@ TARGETS = {
 }
 WORDS = ("good", "film", "lovely", "story", "plot", "nice", "Fine", "tale", "--")
 NETWORKS = {
-    "linear": lambda: FakeNetwork(WORDS, "abcde", spread=2.0, most=7),
+    "linear": lambda: FakeNetwork(WORDS, "abcde", spread=2.0, max_words=7),
     "flat": lambda: FakeNetwork(WORDS, "abcde", spread=0.0),
-    "three classes": lambda: FakeNetwork(WORDS, "abcde", THREE, spread=2.0, most=7),
+    "three classes": lambda: FakeNetwork(WORDS, "abcde", THREE, spread=2.0, max_words=7),
 }
 
 

@@ -251,7 +251,7 @@ def test_the_budget_is_a_share_of_the_characters_of_words(
 
 
 def test_words_that_are_not_read_are_neither_edited_nor_counted() -> None:
-    target = FakeNetwork(most=1)
+    target = FakeNetwork(max_words=1)
     case = case_of(target, "abcdefghij klmnopqrst")
     driven = drive(HotFlip(5, 0.2)(case, RNG), target, case)
     assert len(driven.of(Flips)) == 2

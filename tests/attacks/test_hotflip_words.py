@@ -227,7 +227,7 @@ def nearness(target: FakeNetwork, a: str, b: str) -> float:
 
 
 def test_words_that_are_not_read_stay() -> None:
-    target = FakeNetwork(WORDS, most=2)
+    target = FakeNetwork(WORDS, max_words=2)
     case = case_of(target, "good film, nice story")
     driven = drive(HotFlipWords(3, 5, **FREE)(case, RNG), target, case)
     assert len(driven.of(Flips)) == 2
