@@ -31,8 +31,6 @@ class BrittleError(Exception):
 class UsageError(BrittleError):
     """The call is wrong; nothing has been done yet."""
 
-    exit_code = 2
-
 
 class MissingPackage(UsageError):
     """An optional package is needed and not installed."""

@@ -137,7 +137,6 @@ class Text:
 
     def delete(self, i: int) -> Text:
         """Delete the word at position i, with one space beside it."""
-        i = self._position(i)
         field, n, gaps = self._field_of(i)
         left, right = gaps[n], gaps[n + 1]
         if left[-1:].isspace():
@@ -154,7 +153,7 @@ class Text:
             gaps = list(self.frame.fields[field].gaps)
             gaps[-1:] = [" ", gaps[-1]] if len(gaps) > 1 else [gaps[-1], ""]
         else:
-            field, n, gaps = self._field_of(self._position(i))
+            field, n, gaps = self._field_of(i)
             gaps[n : n + 1] = [gaps[n], " "]
         return Text((*self.words[:i], word, *self.words[i:]), self._reframed(field, gaps))
 

@@ -59,9 +59,7 @@ class Genetic:
         members = [text] * self.population
         elite: list[Text] = []
         for _ in range(self.generations):
-            perturbed = yield from together(
-                _perturb(member, text, options, limit, rng) for member in members
-            )
+            perturbed = yield from together(_perturb(m, text, options, limit, rng) for m in members)
             members = elite + perturbed
             answer = yield from Try(members)
             weights = np.exp((answer.loss - answer.loss.max()) / self.temperature).tolist()

@@ -61,9 +61,8 @@ class HotFlip:
 
         def new_word(text: Text, move: Move) -> str | None:
             old, original = str(text.words[move.position]), str(originals[move.position])
-            if (move.in_vocabulary and not self.known) or not is_word(move.new):
-                return None
-            return move.new if is_further(move.new, old, original) else None
+            is_fine = (self.known or not move.in_vocabulary) and is_word(move.new)
+            return move.new if is_fine and is_further(move.new, old, original) else None
 
         yield from beam(case, request_for, new_word, width=self.beam, steps=steps)
 

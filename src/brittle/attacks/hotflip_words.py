@@ -67,9 +67,8 @@ class HotFlipWords:
         def new_word(text: Text, move: Move) -> str | None:
             old = str(original[move.position])
             new = match_case(move.new, old, keep_capitals=True)
-            if not is_word(new) or (self.other_lexeme and same_lexeme(old, new)):
-                return None
-            return new
+            is_fine = is_word(new) and not (self.other_lexeme and same_lexeme(old, new))
+            return new if is_fine else None
 
         def have_same_tags(texts: Sequence[Text]) -> Search[list[bool]]:
             new_tags = yield from Tag(texts)

@@ -10,7 +10,7 @@ import mmap
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from brittle.data.dataset import Dataset
@@ -145,14 +145,8 @@ def read_reviews(path: Path, source: str) -> list[Pair]:
     return [(text, SENTIMENT[int(label)]) for text, label, origin in rows if origin == source]
 
 
-def read_imdb(path: Path) -> list[Pair]:
-    """Read the IMDb reviews; their `<br />` tags stay."""
-    return read_reviews(path, "imdb")
-
-
-def read_mr(path: Path) -> list[Pair]:
-    """Read the movie-review sentences of Pang and Lee."""
-    return read_reviews(path, "rotten_tomatoes")
+read_imdb = partial(read_reviews, source="imdb")  # the reviews keep their `<br />` tags
+read_mr = partial(read_reviews, source="rotten_tomatoes")  # the sentences of Pang and Lee
 
 
 def read_bbc(path: Path) -> list[Pair]:

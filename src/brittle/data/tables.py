@@ -108,9 +108,7 @@ def _parse_separated(path: Path, text: str, separator: str, quoted: bool) -> Tab
     records = _records(path, text, separator, quoted)
     _, header = next(records, (0, []))
     if any("\0" in name for name in header):
-        raise UsageError(
-            f"{path}: the column names hold NUL characters. {_iconv_hint(path, 'UTF-16')}"
-        )
+        raise UsageError(f"{path}: the column names hold NUL characters. {_hint(path, 'UTF-16')}")
     rows: list[tuple[str, dict[str, object]]] = []
     for line, cells in records:
         where = f"{path}, line {line}"
@@ -166,11 +164,11 @@ def _read_text(path: Path) -> str:
         is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
         raise UsageError(
             f"{path}, line {line}: this is not UTF-8 (byte 0x{error.object[error.start]:02x}). "
-            f"{_iconv_hint(path, 'UTF-16' if is_utf16 else 'LATIN1')}"
+            f"{_hint(path, 'UTF-16' if is_utf16 else 'LATIN1')}"
         ) from None
 
 
-def _iconv_hint(path: Path, encoding: str) -> str:
+def _hint(path: Path, encoding: str) -> str:
     # iconv reads no gzip, so a packed file is named by what it unpacks to.
     name = path.name[:-3] if path.suffix.lower() == ".gz" else path.name
     return f"If it is {encoding}: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}"

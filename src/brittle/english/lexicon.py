@@ -33,7 +33,7 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words with their usual tags, and contextual rules; `source` says where both come from."""
+    """Words with their usual tags, and contextual rules; `source` tells where both come from."""
 
     source: str
     tags: Mapping[str, str]
@@ -51,10 +51,7 @@ class Lexicon:
         return Lexicon(source, tags, parse_rules(lines[end + 1 :]))
 
     def tag_tokens(self, tokens: Sequence[str]) -> list[str]:
-        """Tag the tokens of a sentence, each by itself.
-
-        The first token may also be known in lower case; unknown tokens get a guess.
-        """
+        """Tag each token of a sentence by itself; the first may also be known in lower case."""
         tags = [self.tags.get(token) or guess_tag(token) for token in tokens]
         if tokens and tokens[0] not in self.tags:
             tags[0] = self.tags.get(tokens[0].lower(), tags[0])

@@ -109,15 +109,13 @@ def _load_text(path: Path) -> Vectors:
             )
         rest = (line for line in chain([] if has_header else [first], lines) if line.strip())
         for block in iter(lambda: list(islice(rest, _LINES_PER_BLOCK)), []):
-            names, rows = _parse_block(path, len(words) + has_header, block, size)
+            names, rows = _parse_block(path, len(words) + has_header + 1, block, size)
             words += names
             blocks.append(rows)
     return Vectors(words, np.concatenate(blocks) if blocks else np.empty((0, size), np.float32))
 
 
-def _parse_block(
-    path: Path, lines_before: int, lines: list[str], size: int
-) -> tuple[list[str], Floats]:
+def _parse_block(path: Path, first: int, lines: list[str], size: int) -> tuple[list[str], Floats]:
     names, numbers = zip(*(line.partition(" ")[::2] for line in lines))
     with suppress(ValueError):
         # A valid first row: the others must have its length, and the input is never empty.
@@ -126,7 +124,7 @@ def _parse_block(
             return list(names), rows[1:]
     # A word holds a space, or a line is wrong: count the numbers from the right.
     split = [line.rstrip().rsplit(" ", size) for line in lines]
-    for number, (line, fields) in enumerate(zip(lines, split), lines_before + 1):
+    for number, (line, fields) in enumerate(zip(lines, split), first):
         if not _are_numbers(fields[1:], size):
             raise UsageError(
                 f"{path}, line {number}: expected a word and {size} numbers, got "

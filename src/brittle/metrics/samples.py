@@ -38,9 +38,8 @@ def sample_steps() -> list[Step]:
                 r.adversarial_confidence if r.status == "broken" else 1 - r.adversarial_confidence
             )
             # A round offers its candidates together; the winner need not be the last of them.
-            query = r.queries - 2
-            step = Step(r.case, query, loss, r.adversarial_label, r.adversarial_confidence, r.edits)
-            steps.append(step)
+            answer = r.adversarial_label, r.adversarial_confidence
+            steps.append(Step(r.case, r.queries - 2, loss, *answer, r.edits))
     return steps
 
 
