@@ -1,7 +1,7 @@
 """What the gradient attacks are measured against: slow searches that are plainly right.
 
 `naive_beam` knows no gradient: it evaluates the exact loss of every single edit at every step.
-`plain_beam` follows the running sum of slopes, with every slope measured by finite differences.
+`plain_beam` follows the running sum of gradients, each measured by finite differences.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def gradient(target: FakeNetwork, text: Text, child: Text, label: int, step: flo
 
 
 def naive_beam(target: FakeNetwork, case: Case[Text], b: int, r: int, alphabet: str) -> list[Text]:
-    """Follow the b highest exact losses over r flips; give the last texts, the best first."""
+    """Follow the b highest exact losses over r flips; return the last texts, the best first."""
     assert case.label is not None
     level, seen = [case.text], {case.text}
     for _ in range(r):
@@ -64,7 +64,7 @@ def naive_beam(target: FakeNetwork, case: Case[Text], b: int, r: int, alphabet: 
 def plain_beam(
     target: FakeNetwork, case: Case[Text], b: int, r: int, alphabet: str
 ) -> list[list[tuple[float, Text]]]:
-    """Follow the b highest sums of slopes over r flips; give every depth, the best first."""
+    """Follow the b highest sums of gradients over r flips; return every depth, the best first."""
     assert case.label is not None
     depths, seen = [[(0.0, case.text)]], {case.text}
     for _ in range(r):

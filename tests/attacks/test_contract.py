@@ -200,8 +200,8 @@ def test_locked_fields_are_never_edited(attack: str, target: str) -> None:
 
 @each
 def test_asks_only_what_it_declares(attack: str, target: str) -> None:
-    fake, chosen = target_of(attack, target), ROWS[attack]
-    made = engine(chosen, fake)
+    fake, row = target_of(attack, target), ROWS[attack]
+    made = engine(row, fake)
     seen: Counter[type] = Counter()
     plan = made._plan
 
@@ -211,7 +211,7 @@ def test_asks_only_what_it_declares(attack: str, target: str) -> None:
 
     made._plan = watching  # type: ignore[method-assign]
     list(made.run(cases_of(fake, TEXTS[:1])))
-    assert set(seen) <= set(chosen.asks)
+    assert set(seen) <= set(row.asks)
     assert seen
 
 

@@ -215,7 +215,7 @@ HEAD = b"text,label,source\n"
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"", "cannot mmap an empty file"),
         (HEAD + b"good,1,imdb\nfine,1,rotten_tomatoes\n", "1 texts instead of 8,530"),
@@ -224,11 +224,11 @@ HEAD = b"text,label,source\n"
         (HEAD + b"good,1,imdb\n\xff,1,rotten_tomatoes\n", "can't decode byte 0xff"),
     ],
 )
-def test_a_damaged_package_is_told(fake_package, content, says) -> None:
+def test_a_damaged_package_is_told(fake_package, content, message) -> None:
     file = fake_package("mr", content)
     with pytest.raises(UsageError) as error:
         catalogue.load("mr")
-    assert says in str(error.value)
+    assert message in str(error.value)
     assert str(file) in str(error.value)
 
 

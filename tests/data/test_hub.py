@@ -116,11 +116,11 @@ def test_an_existing_folder_is_taken_whole(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "says"), [("hf:", "names no data set"), ("hf:./nowhere", "There is no folder")]
+    ("source", "message"), [("hf:", "names no data set"), ("hf:./nowhere", "There is no folder")]
 )
-def test_bad_names_are_told_before_anything_is_imported(monkeypatch, source, says) -> None:
+def test_bad_names_are_told_before_anything_is_imported(monkeypatch, source, message) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(UsageError, match=message):
         data.load(source)
 
 

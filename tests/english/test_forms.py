@@ -70,8 +70,8 @@ def test_case_is_taken_over(form: str, like: str, expected: str) -> None:
 
 def test_a_form_with_capitals_can_keep_them() -> None:
     pairs = [("film", "Movie"), ("Film", "MOVIE"), ("TV", "Telly"), ("film", "movie")]
-    found = [match_case(form, like, keep_capitals=True) for form, like in pairs]
-    assert found == ["Film", "Film", "TV", "film"]
+    matched = [match_case(form, like, keep_capitals=True) for form, like in pairs]
+    assert matched == ["Film", "Film", "TV", "film"]
 
 
 def test_one_word_is_the_word_rule_of_texts() -> None:

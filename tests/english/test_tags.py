@@ -18,8 +18,8 @@ def tags_of(text: str) -> tuple[str, ...]:
 
 
 def test_a_sentence_is_tagged() -> None:
-    found = tags_of("The movie was quite good, and I loved the actors!")
-    assert " ".join(found) == "DT NN VBD RB JJ CC PRP VBD DT NNS"
+    tags = tags_of("The movie was quite good, and I loved the actors!")
+    assert " ".join(tags) == "DT NN VBD RB JJ CC PRP VBD DT NNS"
 
 
 def test_the_context_decides() -> None:
@@ -28,8 +28,8 @@ def test_the_context_decides() -> None:
 
 
 def test_contractions_are_one_word_with_the_tag_of_their_first_part() -> None:
-    found = tags_of("it's what we've seen, isn't the film's end bad?")
-    assert " ".join(found) == "PRP WP PRP VBN VBZ DT NN NN JJ"
+    tags = tags_of("it's what we've seen, isn't the film's end bad?")
+    assert " ".join(tags) == "PRP WP PRP VBN VBZ DT NN NN JJ"
     assert tags_of("the film’s end") == tags_of("the film's end")
 
 
@@ -60,8 +60,8 @@ def test_holes_and_empty_texts_have_as_many_tags_as_words() -> None:
 @pytest.mark.parametrize("word", ODD)
 def test_odd_words_have_one_tag(word: str) -> None:
     assert len(tag_words([word])) == 1
-    found = tag_words(["the", word, "works", word])
-    assert len(found) == 4 and all(found)
+    tags = tag_words(["the", word, "works", word])
+    assert len(tags) == 4 and all(tags)
 
 
 def test_the_same_tags_alone_and_in_a_batch() -> None:

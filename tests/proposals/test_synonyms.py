@@ -48,7 +48,7 @@ def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
     own = [m for m in possible if low in ((m,) if tag in BASE else forms(m))] or list(possible)
     table = lzma.decompress(SHIPPED.read_bytes()).decode()
     block = next(part[2:] for part in table.split("#") if part.startswith(pos + "\n"))
-    found = []
+    names = []
     for lemma in own:
         senses = []
         for line in block.splitlines():
@@ -56,9 +56,9 @@ def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
                 if re.sub(r"\d", "", member).lower() == lemma:
                     senses.append((int(re.sub(r"\D", "", member) or 0), line))
         for _, line in sorted(senses, key=lambda sense: sense[0]):
-            found += [re.sub(r"\d", "", member) for member in line.split()]
-    kept: list[str] = []
-    for name in found:
+            names += [re.sub(r"\d", "", member) for member in line.split()]
+    substitutes: list[str] = []
+    for name in names:
         entry = name.lower()
         if entry in own or entry in be:
             continue
@@ -73,9 +73,9 @@ def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
             form = form[0].upper() + form[1:]
         elif word.isupper():
             form = form.upper()
-        if form.lower() not in [other.lower() for other in kept]:
-            kept.append(form)
-    return kept
+        if form.lower() not in [other.lower() for other in substitutes]:
+            substitutes.append(form)
+    return substitutes
 
 
 def as_tagged(entry, tag, universal, forms):  # type: ignore[no-untyped-def]

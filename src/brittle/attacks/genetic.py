@@ -72,7 +72,7 @@ class Genetic:
 def _perturb(
     member: Text, original: Text, options: Substitutes, limit: int, rng: Random
 ) -> Search[Text]:
-    """Put the best substitute at one position not changed yet, if it gains."""
+    """Replace one word that is not changed yet by its best substitute, if that gains."""
     changed = [a != b for a, b in zip(member.words, original.words)]
     positions = [i for i, words in enumerate(options) if words and not changed[i]]
     if not positions or sum(changed) >= limit:

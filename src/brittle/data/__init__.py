@@ -1,4 +1,4 @@
-"""Data sets: by name, from files, from a hub, or made of Python objects."""
+"""Data sets: by name, from files, from a hub, or built from Python objects."""
 
 from __future__ import annotations
 

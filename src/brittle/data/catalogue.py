@@ -133,7 +133,7 @@ def divide(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
 
 
 def read_reviews(path: Path, source: str) -> list[Pair]:
-    """Read the rows of one source, "imdb" or "rotten_tomatoes", from the one file of both."""
+    """Load the rows of one source, "imdb" or "rotten_tomatoes", from the file of both."""
     # The file holds all of IMDb (33 MB), then all of MR (1 MB). A search from its end for the last
     # row of IMDb lets MR load without parsing IMDb.
     row_end = b",imdb\n"
@@ -150,7 +150,7 @@ read_mr = partial(read_reviews, source="rotten_tomatoes")  # the sentences of Pa
 
 
 def read_bbc(path: Path) -> list[Pair]:
-    """Read the BBC News articles, one file each, in a folder per class."""
+    """Load the BBC News articles: a file per article, a folder per class."""
     return [
         (_decode(file.read_bytes()).strip(), label)
         for label in TOPICS

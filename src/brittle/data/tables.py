@@ -28,12 +28,12 @@ class Table:
 
 
 def read_csv(path: Path) -> Table:
-    """Read a file of comma-separated values whose first line names the columns."""
+    """Load a file of comma-separated values whose first line names the columns."""
     return _parse_separated(path, _read_text(path), ",", quoted=True)
 
 
 def read_tsv(path: Path) -> Table:
-    """Read a file of tab-separated values whose first line names the columns.
+    """Load a file of tab-separated values whose first line names the columns.
 
     Some programs quote cells in such files, and some write quotation marks as they are. They are
     taken as quotes if the whole file can be parsed that way, else as characters.
@@ -53,7 +53,7 @@ def read_tsv(path: Path) -> Table:
 
 
 def read_jsonl(path: Path) -> Table:
-    """Read a file of JSON objects, one a line; their keys are the columns."""
+    """Load a file of JSON objects, one per line; their keys are the columns."""
     columns: dict[str, None] = {}
     rows: list[tuple[str, dict[str, object]]] = []
     for number, line in enumerate(_read_text(path).split("\n"), start=1):
@@ -78,7 +78,7 @@ def read_jsonl(path: Path) -> Table:
 
 
 def read_parquet(path: Path) -> Table:
-    """Read a parquet file."""
+    """Load a parquet file."""
     parquet = require("pyarrow.parquet", "frames", "Reading parquet files")
     arrow = require("pyarrow", "frames", "Reading parquet files")
     try:
