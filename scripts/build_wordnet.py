@@ -19,7 +19,7 @@ from brittle.errors import UsageError
 
 
 def build(folder: Path, out: Path) -> int:
-    """Write the table and give its size in bytes."""
+    """Write the table and return its size in bytes."""
     table = WordNet.from_folder(folder).table().encode()
     # Stated in full, so that a change of the library's defaults does not change the file.
     packed = lzma.compress(table, check=lzma.CHECK_CRC32, preset=9)
@@ -31,12 +31,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Build brittle's synonym table.")
     parser.add_argument("folder", type=Path, help="folder of data.noun, index.noun, …")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="where to write the table")
-    given = parser.parse_args()
+    args = parser.parse_args()
     try:
-        size = build(given.folder, given.out)
+        size = build(args.folder, args.out)
     except UsageError as error:
         parser.exit(error.exit_code, f"{error}\n")
-    sys.stdout.write(f"{given.out}: {size:,} bytes\n")
+    sys.stdout.write(f"{args.out}: {size:,} bytes\n")
     return 0
 
 

@@ -1,7 +1,7 @@
-"""What a search knows (Case), what it can ask (Probe, Try, Tag …) and what it hears (Answer).
+"""What a search knows (Case), what it can ask (Probe, Try, Tag …) and what it receives (Answer).
 
-A search is a generator for one case. It asks with `answer = yield from Probe(texts)` and nothing
-else; whoever drives it decides how the question is answered, so that a test can answer by hand.
+A search is a generator for one case. It asks by `answer = yield from Probe(texts)` and in no other
+way; the code that runs it decides how to answer, so a test can answer by hand.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Search = Generator["Ask[Any]", Any, T]
 
 Status = Literal["broken", "held", "out of budget", "unconfirmed", "skipped", "error"]
 STATUSES: tuple[Status, ...] = get_args(Status)
-"""How a case can end, from the user's side; `won` belongs to the search: its goal is reached."""
+"""How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
 
 
 class Item(Protocol):
-    """Anything that can be asked about; engine and broker need no more of it."""
+    """Anything that can be asked about; engine and broker use nothing else of it."""
 
     @property
     def key(self) -> bytes: ...
@@ -37,9 +37,9 @@ class Item(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the target said of some items, one row an item.
+    """The target's answer about some items, one row per item.
 
-    `loss` rises as the goal nears; `won` says where the goal is reached.
+    `loss` rises as the goal comes nearer; `won` tells where the goal is reached.
     """
 
     scores: Any
@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FlipsAnswer(Answer):
-    """An answer with the best edits of every item, one `Moves` an item."""
+    """An answer with the best edits of every item, one `Moves` per item."""
 
     moves: Sequence[Any]
 
@@ -59,8 +59,8 @@ class Case(Generic[I]):
     """One example under attack.
 
     `label` and `toward` are indices of the target's classes; `start` is the answer on the
-    original (query 1, asked by the engine). `read` are the positions the target reads, where it
-    says so: an edit anywhere else would be seen by nobody.
+    original (query 1, asked by the engine). `read_positions` are the positions that the target
+    reads, if it tells them: it would not see an edit anywhere else.
     """
 
     id: str
@@ -68,16 +68,18 @@ class Case(Generic[I]):
     label: int | None = None
     toward: int | None = None
     start: Answer | None = None
-    read: Sequence[int] | None = None
+    read_positions: Sequence[int] | None = None
 
     @property
     def positions(self) -> Sequence[int]:
-        """Give the positions that may be edited, in order."""
-        return range(len(self.text)) if self.read is None else self.read  # type: ignore[arg-type]
+        """The positions that may be edited, in order."""
+        if self.read_positions is not None:
+            return self.read_positions
+        return range(len(self.text))  # type: ignore[arg-type]
 
     @property
     def start_loss(self) -> float:
-        """Give the loss of the original."""
+        """The loss of the original."""
         if self.start is None:
             raise ValueError(f"case {self.id} has not been started: its original was not asked")
         return float(self.start.loss[0])
@@ -92,7 +94,7 @@ class Attack(Protocol):
 
 
 class Ask(Generic[A]):
-    """A question about some items; `yield from` gives the answer its type."""
+    """A question about some items; `yield from` returns an answer of the right type."""
 
     __slots__ = ("items",)
     question: ClassVar[str]
@@ -105,8 +107,8 @@ class Ask(Generic[A]):
         answer: A = yield self
         return answer
 
-    def ordered(self, items: Sequence[Any]) -> Sequence[Any]:
-        """Give some of the items as the desk that answers wants them."""
+    def requests_for(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Build what the desk receives for some of the items: here the items themselves."""
         return items
 
     def __repr__(self) -> str:
@@ -114,7 +116,7 @@ class Ask(Generic[A]):
 
 
 class Probe(Ask[Answer]):
-    """Measure items; never ends a search, whatever it shows."""
+    """Measure items; the answer never ends a search."""
 
     __slots__ = ()
     question = "scores"
@@ -124,8 +126,8 @@ class Probe(Ask[Answer]):
 class Try(Ask[Answer]):
     """Offer candidates: the goal judges them, and a winner ends the search.
 
-    Of several winners the one with the highest loss counts; with `in_order` the first one does,
-    and only the queries up to it are counted.
+    Of several winners the one with the highest loss counts; with `in_order` the first winner
+    counts, and only the queries up to it are counted.
     """
 
     __slots__ = ("in_order",)
@@ -138,25 +140,25 @@ class Try(Ask[Answer]):
 
 
 class Flips(Try):
-    """Offer candidates as `Try` does, and hear the best first-order edits of each as well.
+    """Offer candidates as `Try` does, and ask for the best first-order edits of each as well.
 
-    One forward and one backward pass a text answer both, so that nothing is judged twice.
-    `aimed` makes of a text the order that says which edits are to be ranked, and toward what.
+    One forward and one backward pass per text answer both, so that nothing is judged twice.
+    `request_for` builds the request of a text: which edits are ranked, and by which objective.
     """
 
-    __slots__ = ("aimed",)
+    __slots__ = ("request_for",)
     question = "flips"
 
-    def __init__(self, items: Sequence[Any], aimed: Callable[[Any], Any]) -> None:
+    def __init__(self, items: Sequence[Any], request_for: Callable[[Any], Any]) -> None:
         super().__init__(items)
-        self.aimed = aimed
+        self.request_for = request_for
 
     def __iter__(self) -> Generator[Ask[Any], Any, FlipsAnswer]:
         answer: FlipsAnswer = yield self
         return answer
 
-    def ordered(self, items: Sequence[Any]) -> Sequence[Any]:
-        return [self.aimed(item) for item in items]
+    def requests_for(self, items: Sequence[Any]) -> Sequence[Any]:
+        return [self.request_for(item) for item in items]
 
 
 class Tag(Ask[list[tuple[str, ...]]]):
@@ -167,7 +169,7 @@ class Tag(Ask[list[tuple[str, ...]]]):
 
 
 class Together(Ask[list[Any]]):
-    """Several questions asked at once; the answer lists theirs."""
+    """Several questions asked at once; the answer is the list of their answers."""
 
     __slots__ = ()
     question = "together"
@@ -175,32 +177,32 @@ class Together(Ask[list[Any]]):
 
 
 def together(searches: Iterable[Search[T]]) -> Search[list[T]]:
-    """Run searches in lockstep, so that what they ask in one round forms one batch."""
+    """Run searches in lockstep: what they ask in one round forms one batch."""
     results: dict[int, T] = {}
-    live: list[tuple[int, Search[T]]] = []
+    running: list[tuple[int, Search[T]]] = []
     asks: list[Ask[Any]] = []
     count = 0
     for count, search in enumerate(searches, 1):
         try:
             asks.append(next(search))
-            live.append((count - 1, search))
+            running.append((count - 1, search))
         except StopIteration as stop:
             results[count - 1] = stop.value
-    while live:
+    while running:
         answers = yield from Together(asks)
-        still, asks = [], []
-        for (number, search), answer in zip(live, answers):
+        unfinished, asks = [], []
+        for (number, search), answer in zip(running, answers):
             try:
                 asks.append(search.send(answer))
-                still.append((number, search))
+                unfinished.append((number, search))
             except StopIteration as stop:
                 results[number] = stop.value
-        live = still
+        running = unfinished
     return [results[number] for number in range(count)]
 
 
 def leaves(ask: Ask[Any]) -> Iterator[Ask[Any]]:
-    """List the plain questions inside a question, in order."""
+    """Yield the plain questions inside a question, in order."""
     if isinstance(ask, Together):
         for part in ask.items:
             yield from leaves(part)
@@ -209,7 +211,7 @@ def leaves(ask: Ask[Any]) -> Iterator[Ask[Any]]:
 
 
 def assembled(ask: Ask[Any], answers: Iterator[Any]) -> Any:
-    """Put the leaves' answers together in the shape of the question."""
+    """Build the answer to a question from the answers to its leaves, in order."""
     if isinstance(ask, Together):
         return [assembled(part, answers) for part in ask.items]
     return next(answers)

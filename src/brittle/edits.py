@@ -1,4 +1,4 @@
-"""Edits: what was changed between two texts, how to apply it again, and how much it is."""
+"""Edits: what changed between two texts, how to apply it again, and how much it is."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate
 
 from brittle.text import Text, Word, words_of
+
+MAX_CELLS = 1_000_000  # of the table for the distance of two strings: about 0.4 s
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One replaced stretch of a field of the original text, in code points."""
+    """One replaced stretch of a field of the original text; offsets are in code points."""
 
     field: str
     start: int
@@ -24,17 +27,17 @@ class Edit:
 def diff(original: Text, changed: Text) -> tuple[Edit, ...]:
     """List the edits that turn the original into the changed text, field by field.
 
-    Stretches are whole words where the frame is the same, else runs of words and gaps.
+    Stretches are whole words if the frame is the same, else runs of words and gaps.
     """
     if original.frame is changed.frame:
-        return _swapped(original, changed)
+        return _diff_words(original, changed)
     edits = []
-    before = dict(_pieces(original))
-    for name, new in _pieces(changed):
+    before = dict(_parts(original))
+    for name, new in _parts(changed):
         old = before[name]
         if old == new:
             continue
-        offsets = _offsets(old)
+        offsets = [0, *accumulate(map(len, old))]
         if len(old) == len(new):
             spans = [(i, i + 1, i, i + 1) for i in range(len(old)) if old[i] != new[i]]
         else:
@@ -48,37 +51,37 @@ def diff(original: Text, changed: Text) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _swapped(original: Text, changed: Text) -> tuple[Edit, ...]:
-    """List the swapped words of two texts in one frame, the way nearly all texts are compared."""
+def _diff_words(original: Text, changed: Text) -> tuple[Edit, ...]:
+    """List the swapped words of two texts in one frame, as nearly all compared texts are."""
     edits = []
     for field, (start, stop) in zip(original.frame.fields, original.frame.spans):
-        at = 0
+        offset = 0
         for gap, i in zip(field.gaps, range(start, stop)):
-            at += len(gap)
-            old, new = _shown(original.words[i]), changed.words[i]
-            if new is not original.words[i] and _shown(new) != old:
-                edits.append(Edit(field.name, at, at + len(old), old, _shown(new)))
-            at += len(old)
+            offset += len(gap)
+            old, new = _render(original.words[i]), changed.words[i]
+            if new is not original.words[i] and _render(new) != old:
+                edits.append(Edit(field.name, offset, offset + len(old), old, _render(new)))
+            offset += len(old)
     return tuple(edits)
 
 
-def _shown(word: Word) -> str:
+def _render(word: Word) -> str:
     return word if isinstance(word, str) else "____"
 
 
 def patch(fields: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:
     """Apply edits to the original's rendered fields; the inverse of `diff`."""
-    out = dict(fields)
+    patched = dict(fields)
     for edit in sorted(edits, key=lambda e: (e.field, e.start), reverse=True):
-        raw = out[edit.field]
+        raw = patched[edit.field]
         if raw[edit.start : edit.stop] != edit.old:
             raise ValueError(f"edit expects {edit.old!r} at {edit.field}[{edit.start}]")
-        out[edit.field] = raw[: edit.start] + edit.new + raw[edit.stop :]
-    return out
+        patched[edit.field] = raw[: edit.start] + edit.new + raw[edit.stop :]
+    return patched
 
 
 def words_changed(edits: Iterable[Edit]) -> int:
-    """Count the words touched: of each edit the longer side."""
+    """Count the changed words: of each edit its old or its new words, whichever are more."""
     return sum(max(len(words_of(e.old)), len(words_of(e.new))) for e in edits)
 
 
@@ -87,47 +90,32 @@ def characters_changed(edits: Iterable[Edit]) -> int:
     return sum(distance(e.old, e.new) for e in edits)
 
 
-def _pieces(text: Text) -> list[tuple[str, list[str]]]:
-    pieces = []
+def _parts(text: Text) -> list[tuple[str, list[str]]]:
+    """List every field's name, and its gaps and words in turn; a locked field is one part."""
+    parts = []
     for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
         if field.raw is None:
-            words = [_shown(word) for word in text.words[start:stop]]
+            words = [_render(word) for word in text.words[start:stop]]
             row = [""] * (2 * len(words) + 1)
             row[::2], row[1::2] = list(field.gaps), words
-            pieces.append((field.name, row))
+            parts.append((field.name, row))
         else:
-            pieces.append((field.name, [field.raw]))
-    return pieces
-
-
-def _offsets(pieces: Sequence[str]) -> list[int]:
-    offsets = [0]
-    for piece in pieces:
-        offsets.append(offsets[-1] + len(piece))
-    return offsets
+            parts.append((field.name, [field.raw]))
+    return parts
 
 
 @lru_cache(maxsize=1 << 16)
 def distance(a: str, b: str) -> int:
-    """Give the Levenshtein distance of two strings, in code points.
+    """Return the Levenshtein distance of two strings, in code points.
 
     >>> distance("mood", "mooP"), distance("mood", "moods"), distance("mood", "od")
     (1, 1, 2)
     """
-    a, b = _apart(a, b)
-    if len(a) * len(b) > 1_000_000:
-        # Two long stretches with nothing in common at their ends: all of it counts as changed.
-        return max(len(a), len(b))
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        last, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (x != y))
-    return row[-1]
+    return count_operations(a, b)[0]
 
 
 def is_further(new: str, old: str, original: str) -> bool:
-    """Tell whether an edit takes a word further from the original, so that it undoes no other edit.
+    """Tell whether an edit takes a word further from the original: it undoes no other edit.
 
     >>> is_further("mxxd", "moxd", "mood"), is_further("moyd", "moxd", "mood")
     (True, False)
@@ -135,13 +123,33 @@ def is_further(new: str, old: str, original: str) -> bool:
     return old == original or distance(new, original) > distance(old, original)
 
 
-def _apart(a: str, b: str) -> tuple[str, str]:
-    """Take off what two strings begin and end with in common."""
-    start = _shared(a, b)
+def count_operations(a: str, b: str) -> tuple[int, int]:
+    """Count the fewest character operations from one string to another, and the shifts among them.
+
+    An operation flips, inserts or deletes one code point; an insert or a delete is a shift. Of
+    several shortest ways the one with the most flips counts. Two long strings without common ends
+    (above `MAX_CELLS`) count as changed in all their characters.
+
+    >>> count_operations("mood", "mooP"), count_operations("abcd", "bcda")
+    ((1, 0), (2, 2))
+    """
+    start = _common_prefix(a, b)
     a, b = a[start:], b[start:]
-    end = _shared(a[::-1], b[::-1])
-    return a[: len(a) - end], b[: len(b) - end]
+    end = _common_prefix(a[::-1], b[::-1])
+    a, b = a[: len(a) - end], b[: len(b) - end]
+    if len(a) * len(b) > MAX_CELLS:
+        return max(len(a), len(b)), abs(len(a) - len(b))
+    # One number holds both counts: a flip costs `unit`, a shift one more; all shifts together
+    # stay below `unit`.
+    unit = len(a) + len(b) + 1
+    row = [(unit + 1) * j for j in range(len(b) + 1)]
+    for i, x in enumerate(a, 1):
+        diagonal, row[0] = row[0], (unit + 1) * i
+        for j, y in enumerate(b, 1):
+            shifted = min(row[j], row[j - 1]) + unit + 1
+            diagonal, row[j] = row[j], min(shifted, diagonal + (unit if x != y else 0))
+    return divmod(row[-1], unit)
 
 
-def _shared(a: str, b: str) -> int:
+def _common_prefix(a: str, b: str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))

@@ -1,17 +1,17 @@
-"""Everything that can go wrong, as one tree.
+"""The errors, as one tree.
 
     BrittleError
     ├── UsageError            the call is wrong: a name, a flag, a file, a label (exit code 2)
     │   └── MissingPackage    an optional package is needed and not installed
     ├── TargetError           the target cannot answer one item; only that item's case fails
-    ├── Incomplete            what is asked about is not finished (exit code 3)
+    ├── Incomplete            the run or task in question is not finished (exit code 3)
     ├── RunStopped            the run ended early and can be resumed (exit code 3)
-    │   ├── Interrupted       the user asked for it (exit code 130)
+    │   ├── Interrupted       the user stopped it (exit code 130)
     │   ├── TargetDown        the target answers nothing at all, or hangs
     │   └── StoreError        the run's file cannot be read or written
     └── GateFailed            a check asked for by the user did not hold (exit code 1)
 
-Messages say what happened, what was got, what was expected, and the remedy.
+A message tells what happened, what was got, what was expected, and the remedy.
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ from types import ModuleType
 
 
 class BrittleError(Exception):
-    """The root of every error raised on purpose."""
+    """The base class of all errors that brittle raises."""
 
     exit_code = 2
 
 
 class UsageError(BrittleError):
     """The call is wrong; nothing has been done yet."""
-
-    exit_code = 2
 
 
 class MissingPackage(UsageError):
@@ -45,7 +43,7 @@ class TargetError(BrittleError):
 
 
 class Incomplete(BrittleError):
-    """What is asked about is not finished."""
+    """The run or task in question is not finished."""
 
     exit_code = 3
 
@@ -57,7 +55,7 @@ class RunStopped(BrittleError):
 
 
 class Interrupted(RunStopped):
-    """The user asked the run to stop."""
+    """The user stopped the run."""
 
     exit_code = 130
 
@@ -77,16 +75,16 @@ class GateFailed(BrittleError):
 
 
 def unknown(what: str, got: str, known: Iterable[str], remedy: str = "") -> UsageError:
-    """Say that a name is unknown, and which one was probably meant.
+    """Build the error for an unknown name, with the name that was probably meant.
 
     >>> str(unknown("attack", "pwsw", ["pwws", "genetic"]))
     "Unknown attack 'pwsw'. Did you mean 'pwws'?"
     """
     known = list(known)
     plain = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(got.lower(), plain, n=1)
-    if near:
-        hint = f"Did you mean {plain[near[0]]!r}?"
+    matches = difflib.get_close_matches(got.lower(), plain, n=1)
+    if matches:
+        hint = f"Did you mean {plain[matches[0]]!r}?"
     else:
         hint = "Known: " + ", ".join(known) + "." if known else ""
     return UsageError(" ".join(part for part in (f"Unknown {what} {got!r}.", hint, remedy) if part))
@@ -99,17 +97,17 @@ def message_of(error: Exception) -> str:
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module, or say which extra brings it.
+    """Import an optional module; the error names the extra that installs it.
 
     `extra` is the name of one of brittle's extras, or a package to install as it is.
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        what = f"'brittle[{extra}]'" if extra in EXTRAS else extra
+        package = f"'brittle[{extra}]'" if extra in EXTRAS else extra
         raise MissingPackage(
             f"{purpose} needs the package {module.split('.')[0]!r}, which cannot be imported "
-            f"({error}). Install it with: pip install {what}"
+            f"({error}). Install it with: pip install {package}"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Files: an OS lock, a write that is whole or not there, digests, and package versions."""
+"""Files: an OS lock, writing without half-written files, digests, and package versions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import IO, Any
 
 
 def lock(file: IO[bytes], wait: bool) -> None:
-    """Take the OS lock of an open file; the OS frees it when the file or the process ends.
+    """Lock an open file; the OS unlocks it when the file is closed or the process ends.
 
     Without `wait`, a lock that another process holds raises OSError.
     """
@@ -29,17 +30,17 @@ def lock(file: IO[bytes], wait: bool) -> None:
 
 
 def unfinished(path: Path) -> Path:
-    """Return the path that a file is written to before it takes its place."""
+    """Return the path that a file is written to before it replaces `path`."""
     return path.with_name(f"{path.name}.new")
 
 
 def replace_file(path: Path) -> None:
-    """Put the file at `unfinished(path)` in its place, in one step."""
+    """Move the file at `unfinished(path)` to `path`, in one step."""
     os.replace(unfinished(path), path)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that at any moment the old or the new one is there, and whole."""
+    """Write a file so that at any moment either the old or the new one is there, complete."""
     unfinished(path).write_text(text, "utf-8")
     replace_file(path)
 
@@ -59,7 +60,7 @@ def digest_of(paths: Iterable[Path]) -> str:
 
 
 def named_files(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digests of the files that settings name: other contents are other settings."""
+    """Return the digests of the files that settings name: with other contents they differ."""
     values = {value for value in settings.values() if isinstance(value, str)}
     return {name: digest(Path(name))[:16] for name in sorted(values) if Path(name).is_file()}
 
@@ -67,10 +68,8 @@ def named_files(settings: Mapping[str, Any]) -> dict[str, str]:
 @cache
 def versions(*packages: str) -> Mapping[str, str]:
     """Return the versions of Python and of those packages that are installed."""
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for package in packages:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+        with suppress(metadata.PackageNotFoundError):
+            installed[package] = metadata.version(package)
+    return installed

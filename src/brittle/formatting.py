@@ -8,7 +8,7 @@ NO_VALUE = "–"
 
 
 def percent(value: float | None) -> str:
-    """Write a share in percent.
+    """Format a share in percent.
 
     >>> percent(0.1234), percent(None)
     ('12.3%', '–')
@@ -17,7 +17,7 @@ def percent(value: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Write a number with about three digits, and thousands apart.
+    """Format a number with about three digits, and commas between thousands.
 
     >>> number(1.8333), number(14.25), number(12345.6), number(7), number(None)
     ('1.83', '14.2', '12,346', '7', '–')
@@ -30,7 +30,7 @@ def number(value: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time as people say it.
+    """Format a time as people say it.
 
     >>> duration(0.42), duration(75), duration(7320)
     ('0.4 s', '1 min 15 s', '2 h 2 min')
@@ -46,7 +46,7 @@ def duration(seconds: float) -> str:
 
 
 def plural(count: int, names: Sequence[str]) -> str:
-    """Write a count with the name in singular or plural.
+    """Format a count with its name in singular or plural.
 
     >>> plural(1, ("word", "words")), plural(1200, ("word", "words"))
     ('1 word', '1,200 words')

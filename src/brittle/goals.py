@@ -1,7 +1,7 @@
-"""What counts as adversarial, apart from how it is searched for; goals compose.
+"""Goals: what counts as adversarial, apart from the search for it; goals compose.
 
-A goal looks at answers of many cases at once: `payload` has a row for each item, `label` and
-`toward` say for each row what the true class and the class aimed at are (−1: none).
+A goal judges answers of many cases at once: `payload` has a row for each item, `label` and
+`toward` hold for each row the true class and the class aimed at (−1: none).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class Goal(Protocol):
     """What counts as adversarial."""
 
     def judge(self, payload: Any, label: Indices, toward: Indices) -> tuple[Losses, Wins]:
-        """Give every row's loss (it rises as the goal nears) and whether the goal is reached."""
+        """Return every row's loss (it rises as the goal comes nearer) and whether it has won."""
         ...
 
     def reference(self, payload: Any) -> int:
-        """Give the class that stands in where an example has no label: the one predicted."""
+        """Return the class that counts as true if an example has no label: the predicted one."""
         ...
 
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
-        """Say why a case need not be attacked, judged by the answer on its original."""
+        """Return why a case need not be attacked, by the answer on its original, or None."""
         ...
 
 
@@ -42,7 +42,7 @@ class Untargeted:
         others = np.array(payload, dtype=np.float64)
         rows = np.arange(len(others))
         won = others.argmax(axis=1) != label
-        # The gold column is zeroed, not subtracted: 1 − p would lose the digits of a small loss.
+        # The true class is set to zero, since 1 − p would lose the digits of a small loss.
         others[rows, label] = 0.0
         return others.sum(axis=1), won
 
@@ -93,7 +93,7 @@ class Confident:
 
 @dataclass(frozen=True)
 class All:
-    """Every one of several goals is reached; the loss is that of the farthest one."""
+    """All of several goals are reached; the loss is that of the farthest goal."""
 
     goals: tuple[Goal, ...]
 
@@ -111,7 +111,7 @@ class All:
 
 @dataclass(frozen=True)
 class Measured:
-    """A function of one answer reaches a threshold: the goal for anything not foreseen here."""
+    """A function of one answer reaches a threshold: for any goal that has no class here."""
 
     measure: Callable[[Any], float]
     at_least: float

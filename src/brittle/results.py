@@ -1,4 +1,4 @@
-"""What comes out: one flat row per case, and one row per improvement on the way."""
+"""The results of a run: one flat row per case, and one row per improvement on the way."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from brittle.edits import Edit
 
 @dataclass(frozen=True)
 class Result:
-    """One case's outcome.
+    """The outcome of one case.
 
-    `label` is the reference: the example's own, or, where it has none, the target's prediction on
-    the original. `predicted` and `confidence` are the target's answer on the original,
-    `adversarial_*` that on the adversarial text (the best one found, if the case is not broken).
-    Several fields are joined by line breaks in `original` and `adversarial`; `fields` and `edits`
-    keep them apart. `words` counts the editable words of the original.
+    `label` is the reference: the example's own label or, if it has none, the target's prediction
+    on the original. `predicted` and `confidence` are the target's answer on the original,
+    `adversarial_*` that on the adversarial text (the best candidate, if the case is not broken).
+    `original` and `adversarial` join several fields by line breaks; `fields` and `edits` keep them
+    apart. `words` counts the editable words of the original.
     """
 
     case: str

@@ -1,4 +1,4 @@
-"""Fakes for testing attacks and engines without a model.
+"""Fake targets, for tests of attacks and engines without a model.
 
 >>> from brittle.text import Text
 >>> fake = FakeTarget({"good": 2.0, "bad": -2.0})
@@ -26,10 +26,10 @@ Array = NDArray[np.float64]
 
 @dataclass
 class FakeTarget:
-    """A linear model over words, with weights given or, for unlisted words, drawn by their hash.
+    """A linear model over words: weights from `weights`, else drawn by a hash times `spread`.
 
-    A hole weighs nothing. With more than two labels every label but the first has weights of its
-    own. `calls` lists how many texts each call brought.
+    A hole weighs nothing. With more than two labels every label but the first has its own weights.
+    `calls` lists the number of texts of each call.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class FakeTarget:
     def _weight(self, word: str, column: int) -> float:
         if word in self.weights and column == 1:
             return self.weights[word]
-        return self.spread * _drawn(f"{column}:{word}")
+        return self.spread * _draw(f"{column}:{word}")
 
 
 class FakeMoves(NamedTuple):
@@ -70,7 +70,7 @@ class FakeMoves(NamedTuple):
 
     @staticmethod
     def of(*moves: Move) -> FakeMoves:
-        """Put moves into order."""
+        """Sort moves by their gains."""
         ranked = sorted(moves, key=lambda move: -move.gain)
         return FakeMoves(np.array([move.gain for move in ranked]), ranked)
 
@@ -79,30 +79,31 @@ class FakeMoves(NamedTuple):
 
 
 class _Edit(NamedTuple):
-    """What a word becomes, and how its vector changes, divided by the length of the step."""
+    """A new word, and the change of the word's vector, divided by the length of the step."""
 
     new: str
     kind: EditKind
-    at: int
+    character: int
     change: Array
 
 
 @dataclass
 class FakeNetwork:
-    """A linear network, so that first-order edits are exact before the softmax.
+    """A linear network: first-order edits are exact before the softmax.
 
-    A character has a vector by its place in the word, drawn by its hash; a word's vector is the sum
-    of its characters'; a text's logits are the sum of its words' vectors, each times the pull of
-    its position, times one matrix. Only the first `most` words are read. Words can become those of
-    the `vocabulary`, characters those of the `alphabet`. `calls` lists how many texts each call for
-    scores brought, `passes` how many each call for flips or gradients did.
+    A character has a vector, drawn by a hash of the character and its index in the word; the vector
+    of a word is the sum of those of its characters; the logits of a text are the sum of its words'
+    vectors, each times the weight of its position, times one matrix. Only the first `max_words`
+    words are read. Words can become those of the `vocabulary`, characters those of the `alphabet`.
+    `calls` lists the number of texts of each call for scores, `passes` that of each call for flips
+    or gradients.
     """
 
     vocabulary: Sequence[str] = ()
     alphabet: str = "abcdefghijklmnopqrstuvwxyz"
     labels: Sequence[str] = ("negative", "positive")
     spread: float = 1.0
-    most: int = 1000
+    max_words: int = 1000
     dimensions: int = 4
     name: str = "fake network"
     calls: list[int] = field(default_factory=list)
@@ -110,36 +111,36 @@ class FakeNetwork:
 
     @property
     def fingerprint(self) -> str:
-        parts = (self.vocabulary, self.alphabet, self.labels, self.spread, self.most)
+        parts = (self.vocabulary, self.alphabet, self.labels, self.spread, self.max_words)
         content = repr((*map(tuple, parts[:3]), *parts[3:], self.dimensions))
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     @cached_property
     def matrix(self) -> Array:
-        """Give the matrix from vectors to logits."""
+        """The matrix from vectors to logits (dimensions × labels)."""
         rows, columns = range(self.dimensions), range(len(self.labels))
-        drawn = [[_drawn(f"matrix {row} {column}") for column in columns] for row in rows]
+        drawn = [[_draw(f"matrix {row} {column}") for column in columns] for row in rows]
         return self.spread * np.array(drawn)
 
     @staticmethod
-    def pull(position: int) -> float:
-        """Say how much the word at a position counts."""
+    def position_weight(position: int) -> float:
+        """Return the weight of the word at a position."""
         return 1.0 + (3 * position % 5) / 5
 
     def vector(self, word: str) -> Array:
-        """Give the vector of a word."""
+        """Return the vector of a word."""
         return _word_vector(word, self.dimensions)
 
     def logits(self, items: Sequence[Text]) -> Array:
-        """Give the scores before the softmax."""
+        """Return the scores before the softmax; the words of locked fields have weight 1."""
         total = np.zeros((len(items), self.dimensions))
         for row, text in enumerate(items):
-            for fixed in text.frame.fields:
-                for locked in words_of(fixed.raw or ""):
+            for text_field in text.frame.fields:
+                for locked in words_of(text_field.raw or ""):
                     total[row] += self.vector(locked)
-            for position, word in enumerate(text.words[: self.most]):
+            for position, word in enumerate(text.words[: self.max_words]):
                 if isinstance(word, str):
-                    total[row] += self.pull(position) * self.vector(word)
+                    total[row] += self.position_weight(position) * self.vector(word)
         return total @ self.matrix
 
     def scores(self, items: Sequence[Text]) -> Array:
@@ -147,58 +148,58 @@ class FakeNetwork:
         return _softmax(self.logits(items))
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Give the positions of the words that are read."""
-        return [range(min(len(text), self.most)) for text in items]
+        """Return for every text the positions of the words that are read."""
+        return [range(min(len(text), self.max_words)) for text in items]
 
-    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
-        """Give the slope of every aim's objective along the vectors of words or characters."""
-        self.passes.append(len(aims))
-        scores = _softmax(self.logits([aim.text for aim in aims]))
-        return [self._gradient(aim, row) for aim, row in zip(aims, scores)]
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        """Return the gradient of every request's objective along the vectors of its text."""
+        self.passes.append(len(requests))
+        scores = _softmax(self.logits([request.text for request in requests]))
+        return [self._gradient(request, row) for request, row in zip(requests, scores)]
 
-    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
-        """Give every text's scores and best edits, found by looking at all of them."""
-        self.passes.append(len(aims))
-        scores = _softmax(self.logits([aim.text for aim in aims]))
-        return [ScoredMoves(row.tolist(), self._moves(aim, row)) for aim, row in zip(aims, scores)]
+    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
+        """Return every text's scores and best edits; all possible edits are compared."""
+        self.passes.append(len(requests))
+        scores = _softmax(self.logits([request.text for request in requests]))
+        return [
+            ScoredMoves(row.tolist(), self._moves(request, row))
+            for request, row in zip(requests, scores)
+        ]
 
-    def _slope(self, aim: EditRequest, scores: Array) -> Array:
-        """Give the objective's slope by the sum of the words' vectors."""
-        by_logit = np.zeros(len(scores)) if aim.space.objective == "logit" else np.array(scores)
-        if aim.toward is None:
-            by_logit[aim.label] -= 1.0
+    def _text_gradient(self, request: EditRequest, scores: Array) -> Array:
+        """Return the gradient of the objective by the weighted sum of the words' vectors."""
+        by_logit = np.array(scores) * (request.space.objective == "loss")
+        if request.toward is None:
+            by_logit[request.label] -= 1.0
         else:
             by_logit = -by_logit
-            by_logit[aim.toward] += 1.0
+            by_logit[request.toward] += 1.0
         return self.matrix @ by_logit
 
-    def _gradient(self, aim: EditRequest, scores: Array) -> Gradient:
-        gradient = self._slope(aim, scores)
-        rows = np.zeros((len(aim.text), self.dimensions))
-        for position in range(min(len(rows), self.most)):
-            rows[position] = self.pull(position) * gradient
-        if aim.space.level == "words":
+    def _gradient(self, request: EditRequest, scores: Array) -> Gradient:
+        gradient = self._text_gradient(request, scores)
+        rows = np.zeros((len(request.text), self.dimensions))
+        for position in range(min(len(rows), self.max_words)):
+            rows[position] = self.position_weight(position) * gradient
+        if request.space.level == "words":
             return Gradient(scores.tolist(), rows)
-        sizes = [len(word) if isinstance(word, str) else 0 for word in aim.text.words]
-        spelt = [np.tile(row, (size, 1)) for row, size in zip(rows, sizes)]
-        return Gradient(scores.tolist(), spelt)
+        sizes = [len(word) if isinstance(word, str) else 0 for word in request.text.words]
+        by_character = [np.tile(row, (size, 1)) for row, size in zip(rows, sizes)]
+        return Gradient(scores.tolist(), by_character)
 
-    def _moves(self, aim: EditRequest, scores: Array) -> FakeMoves:
-        gradient, found = self._slope(aim, scores), []
-        for position in aim.positions:
-            direction = self.pull(position) * gradient
-            word = aim.text.words[position]
-            if aim.space.sign:
+    def _moves(self, request: EditRequest, scores: Array) -> FakeMoves:
+        gradient, moves = self._text_gradient(request, scores), []
+        for position in request.positions:
+            direction = self.position_weight(position) * gradient
+            word = request.text.words[position]
+            if request.space.sign:
                 direction = np.sign(direction)
-            for edit in self._edits(word, aim.space) if isinstance(word, str) else ():
+            for edit in self._edits(word, request.space) if isinstance(word, str) else ():
                 gain = float(edit.change @ direction)
-                found.append((gain, position, edit))
-        found.sort(key=lambda one: -one[0])
-        moves = [
-            Move(gain, position, edit.new, edit.kind, edit.at, edit.new in self.vocabulary)
-            for gain, position, edit in found[: aim.space.top_k]
-        ]
-        return FakeMoves(np.array([move.gain for move in moves]), moves)
+                known = edit.new in self.vocabulary
+                moves.append(Move(gain, position, edit.new, edit.kind, edit.character, known))
+        ranked = FakeMoves.of(*moves)
+        return FakeMoves(ranked.gain[: request.space.top_k], ranked.moves[: request.space.top_k])
 
     def _edits(self, word: str, space: EditSpace) -> tuple[_Edit, ...]:
         if space.level == "characters":
@@ -212,13 +213,13 @@ def _softmax(logit: Array) -> Array:
 
 
 @cache
-def _character(character: str, at: int, dimensions: int) -> Array:
-    return np.array([_drawn(f"{character} {at} {n}") for n in range(dimensions)])
+def _character_vector(character: str, index: int, dimensions: int) -> Array:
+    return np.array([_draw(f"{character} {index} {n}") for n in range(dimensions)])
 
 
 @cache
 def _word_vector(word: str, dimensions: int) -> Array:
-    vectors = [_character(character, at, dimensions) for at, character in enumerate(word)]
+    vectors = [_character_vector(c, index, dimensions) for index, c in enumerate(word)]
     return np.sum(vectors, axis=0)  # type: ignore[no-any-return]
 
 
@@ -226,41 +227,41 @@ def _word_vector(word: str, dimensions: int) -> Array:
 def _swaps(
     word: str, vocabulary: tuple[str, ...], cosine: float | None, dimensions: int
 ) -> tuple[_Edit, ...]:
-    """List the words of the dictionary that may take a word's place."""
-    own, found = _word_vector(word, dimensions), []
-    for new in vocabulary:
-        other = _word_vector(new, dimensions)
-        near = float(own @ other) / float(np.linalg.norm(own) * np.linalg.norm(other))
-        if new != word and (cosine is None or near >= cosine):
-            found.append(_Edit(new, "swap", 0, other - own))
-    return tuple(found)
+    """List the words of the vocabulary that may replace a word."""
+    old, edits = _word_vector(word, dimensions), []
+    for other in vocabulary:
+        new = _word_vector(other, dimensions)
+        similarity = float(old @ new) / float(np.linalg.norm(old) * np.linalg.norm(new))
+        if other != word and (cosine is None or similarity >= cosine):
+            edits.append(_Edit(other, "swap", 0, new - old))
+    return tuple(edits)
 
 
 @cache
 def _spellings(
     word: str, alphabet: str, kinds: tuple[EditKind, ...], dimensions: int
 ) -> tuple[_Edit, ...]:
-    """List the words one character away, each edit a run of flips to the end of the word."""
-    made: list[tuple[str, EditKind, int]] = []
-    for at in range(len(word) + 1):
-        head, tail = word[:at], word[at:]
+    """List the words one character away; each edit is a run of flips to the end of the word."""
+    spellings: list[tuple[str, EditKind, int]] = []
+    for i in range(len(word) + 1):
+        head, tail = word[:i], word[i:]
         if "insert" in kinds:
-            made += [(head + character + tail, "insert", at) for character in alphabet]
+            spellings += [(head + character + tail, "insert", i) for character in alphabet]
         if "flip" in kinds and tail:
-            made += [(head + c + tail[1:], "flip", at) for c in alphabet if c != tail[0]]
+            spellings += [(head + c + tail[1:], "flip", i) for c in alphabet if c != tail[0]]
         if "delete" in kinds and tail:
-            made.append((head + tail[1:], "delete", at))
-    own, found = _word_vector(word, dimensions), []
-    for new, kind, at in made:
+            spellings.append((head + tail[1:], "delete", i))
+    old, edits = _word_vector(word, dimensions), []
+    for new, kind, i in spellings:
         if is_word(new) and new != word:
             size = max(len(word), len(new))
             changed = sum(a != b for a, b in zip(word.ljust(size), new.ljust(size)))
-            step = (_word_vector(new, dimensions) - own) / math.sqrt(2 * changed)
-            found.append(_Edit(new, kind, at, step))
-    return tuple(found)
+            step = (_word_vector(new, dimensions) - old) / math.sqrt(2 * changed)
+            edits.append(_Edit(new, kind, i, step))
+    return tuple(edits)
 
 
-def _drawn(what: str) -> float:
+def _draw(seed: str) -> float:
     """Draw a number from −1 to 1 by a hash."""
-    drawn = hashlib.sha256(what.encode()).digest()
-    return int.from_bytes(drawn[:4], "big") / 2**31 - 1.0
+    digest = hashlib.sha256(seed.encode()).digest()
+    return int.from_bytes(digest[:4], "big") / 2**31 - 1.0

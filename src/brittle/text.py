@@ -1,9 +1,9 @@
-"""Text: immutable words in a frame of gaps and fields; every edit gives back the exact rest.
+"""Text: immutable words in a frame of gaps and fields; an edit leaves all other characters alone.
 
 A word is letters, marks and digits with inner apostrophes or hyphens. Punctuation, symbols, emoji
 and markup (tags such as `<br />`, entities such as `&amp;`) lie in the gaps between words. The
 words of open fields are the positions 0 … len − 1 that an attack may edit; locked fields are part
-of the frame, so that no attack can reach them.
+of the frame, so no attack can reach them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = regex.compile(
 
 
 class Hole:
-    """A masked word: the adapter of a target says how it reads."""
+    """A masked word: the adapter of a target decides what the target reads there."""
 
     __slots__ = ()
 
@@ -49,13 +49,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around the words; shared by all texts that differ only in swapped words."""
+    """Everything around the words; texts that differ only in swapped words share one frame."""
 
     fields: tuple[Field, ...]
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """Say for every field which positions are its own; locked fields have none."""
+        """The first position of every field and the one after its last; locked fields have none."""
         spans, start = [], 0
         for field in self.fields:
             stop = start + max(0, len(field.gaps) - 1)
@@ -65,7 +65,7 @@ class Frame:
 
 
 class Text:
-    """An immutable text: the words an attack may edit, and the frame they stand in."""
+    """An immutable text: the words that an attack may edit, and the frame around them."""
 
     __slots__ = ("frame", "words")
     kind: ClassVar[str] = "text"
@@ -86,8 +86,8 @@ class Text:
             if name in locked:
                 fields.append(Field(name, raw=raw))
                 continue
-            found, gaps = split(raw)
-            words += found
+            field_words, gaps = split(raw)
+            words += field_words
             fields.append(Field(name, gaps=tuple(gaps)))
         return Text(tuple(words), Frame(tuple(fields)))
 
@@ -111,63 +111,62 @@ class Text:
     def __str__(self) -> str:
         return self.render("____")
 
-    # Edits: each gives a new text.
+    # Edits: each returns a new text.
 
     def swap(self, i: int, word: Word) -> Text:
-        """Put another word at position i."""
+        """Replace the word at position i."""
         i = self._position(i)
         words = self.words
         return Text((*words[:i], word, *words[i + 1 :]), self.frame)
 
     def swaps(self, i: int, words: Iterable[Word]) -> list[Text]:
-        """Put each of these words at position i: one text a word."""
+        """Replace the word at position i by each of these words: one text per word."""
         i = self._position(i)
         head, tail, frame = self.words[:i], self.words[i + 1 :], self.frame
         return [Text((*head, word, *tail), frame) for word in words]
 
     def with_words(self, words: tuple[Word, ...]) -> Text:
-        """Put these words into the same frame; there must be as many as before."""
+        """Put other words into the same frame; there must be as many as before."""
         if len(words) != len(self.words):
             raise ValueError(f"with_words needs {len(self.words)} words, got {len(words)}")
         return Text(words, self.frame)
 
     def mask(self, i: int) -> Text:
-        """Leave a hole at position i."""
+        """Replace the word at position i by a hole."""
         return self.swap(i, HOLE)
 
     def delete(self, i: int) -> Text:
-        """Take the word at position i away, with one space beside it."""
-        i = self._position(i)
-        field, at, gaps = self._inside(i)
-        left, right = gaps[at], gaps[at + 1]
+        """Delete the word at position i, with one space beside it."""
+        field, n, gaps = self._field_of(i)
+        left, right = gaps[n], gaps[n + 1]
         if left[-1:].isspace():
             left = left[:-1]
         elif right[:1].isspace():
             right = right[1:]
-        gaps[at : at + 2] = [left + right]
+        gaps[n : n + 2] = [left + right]
         return Text(self.words[:i] + self.words[i + 1 :], self._reframed(field, gaps))
 
     def insert(self, i: int, word: Word) -> Text:
-        """Put a word before position i; i = len(text) appends to the last open field."""
+        """Insert a word before position i; i = len(text) appends to the last open field."""
         if i == len(self.words):
             field = max(n for n, f in enumerate(self.frame.fields) if not f.locked)
             gaps = list(self.frame.fields[field].gaps)
             gaps[-1:] = [" ", gaps[-1]] if len(gaps) > 1 else [gaps[-1], ""]
         else:
-            field, at, gaps = self._inside(self._position(i))
-            gaps[at : at + 1] = [gaps[at], " "]
+            field, n, gaps = self._field_of(i)
+            gaps[n : n + 1] = [gaps[n], " "]
         return Text((*self.words[:i], word, *self.words[i:]), self._reframed(field, gaps))
 
-    # Reading.
+    # What a text holds.
 
     def fields(self, mask: str = "") -> dict[str, str]:
-        """Render every field exactly, each hole as `mask`."""
+        """Render every field exactly, with `mask` for each hole."""
         words = self.words
         if HOLE in words:
             words = tuple(mask if word is HOLE else word for word in words)
         spans = self.frame.spans
         return {
-            field.name: _weave(words[start:stop], field.gaps) if field.raw is None else field.raw
+            field.name: _join(words[start:stop], field.gaps) if field.raw is None else field.raw
             for field, (start, stop) in zip(self.frame.fields, spans)
         }
 
@@ -176,7 +175,7 @@ class Text:
         return "\n".join(self.fields(mask).values())
 
     def field_words(self) -> list[tuple[str, tuple[Word, ...]]]:
-        """List every field's name and words, those of locked fields too."""
+        """List the name and the words of every field, locked fields included."""
         return [
             (f.name, tuple(words_of(f.raw)) if f.raw is not None else self.words[start:stop])
             for f, (start, stop) in zip(self.frame.fields, self.frame.spans)
@@ -184,7 +183,7 @@ class Text:
 
     @property
     def key(self) -> bytes:
-        """Give the bytes that identify the text: where holes and fields lie, then characters."""
+        """The bytes that identify the text: offsets of holes, lengths of fields, characters."""
         parts = list(self.fields().values())
         head = ",".join(map(str, self._holes())) if HOLE in self.words else ""
         if len(parts) > 1:
@@ -192,16 +191,16 @@ class Text:
         return f"{head}\n{''.join(parts)}".encode("utf-8", "surrogatepass")
 
     def _holes(self) -> list[int]:
-        """List where the holes lie, as offsets into the fields' characters without them."""
-        offsets, at = [], 0
+        """List the offsets of the holes in the fields' characters without holes."""
+        offsets, offset = [], 0
         for field, (start, stop) in zip(self.frame.fields, self.frame.spans):
-            at += len(field.raw or "")
+            offset += len(field.raw or "")
             for gap, word in zip(field.gaps, (*self.words[start:stop], "")):
-                at += len(gap)
+                offset += len(gap)
                 if isinstance(word, str):
-                    at += len(word)
+                    offset += len(word)
                 else:
-                    offsets.append(at)
+                    offsets.append(offset)
         return offsets
 
     @property
@@ -213,7 +212,8 @@ class Text:
             raise IndexError(f"position {i} is outside a text of {len(self.words)} words")
         return i
 
-    def _inside(self, i: int) -> tuple[int, int, list[str]]:
+    def _field_of(self, i: int) -> tuple[int, int, list[str]]:
+        """Return the number of the field with position i, the word's number in it, its gaps."""
         for n, (start, stop) in enumerate(self.frame.spans):
             if start <= i < stop:
                 return n, i - start, list(self.frame.fields[n].gaps)
@@ -254,11 +254,11 @@ def is_word(form: str) -> bool:
     >>> is_word("mooP"), is_word("well-made"), is_word("well-"), is_word("")
     (True, True, False, False)
     """
-    # Nearly all forms are letters and digits only; the pattern is for the others.
+    # Nearly all forms have only letters and digits; the pattern is for the others.
     return form.isalnum() or words_of(form) == [form]
 
 
-def _weave(words: Sequence[Word], gaps: Sequence[str]) -> str:
+def _join(words: Sequence[Word], gaps: Sequence[str]) -> str:
     row: list[Word] = [""] * (2 * len(words) + 1)
     row[::2] = gaps
     row[1::2] = words

@@ -1,4 +1,4 @@
-"""Values of settings, read from text: one table for flags, names of models and `--set`."""
+"""Values of settings, parsed from text: one table for flags, names of models and `--set`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from brittle.errors import UsageError, unknown
 YES_OR_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _parse_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.replace(",", "+").split("+"))
 
 
@@ -18,14 +18,14 @@ PARSERS: Mapping[type, tuple[Callable[[str], Any], str]] = {
     bool: (lambda text: YES_OR_NO[text.lower()], "yes or no"),
     int: (int, "a whole number"),
     float: (float, "a number"),
-    tuple: (_numbers, "whole numbers such as 3+4+5"),
+    tuple: (_parse_numbers, "whole numbers such as 3+4+5"),
     str: (str, "a text"),
 }
-"""For every kind of value: the function that reads it, and what it expects in words."""
+"""For every type of value: the function that parses it, and what it expects, in words."""
 
 
 def parse_value(whose: str, name: str, kind: type, text: str) -> Any:
-    """Read the value of a setting; `whose` names its owner in the error message.
+    """Parse the value of a setting; `whose` names its owner in the error message.
 
     >>> parse_value("LSTM", "tuned", bool, "no"), parse_value("CNN", "widths", tuple, "2+3")
     (False, (2, 3))
@@ -40,7 +40,7 @@ def parse_value(whose: str, name: str, kind: type, text: str) -> Any:
 def parse_values(
     whose: str, kinds: Mapping[str, type], values: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Read several settings, each as its own kind; an unknown name is an error."""
+    """Parse several settings, each by its own type; an unknown name is an error."""
     for name in values:
         if name not in kinds:
             raise unknown(f"setting of {whose}", name, kinds)
@@ -48,14 +48,14 @@ def parse_values(
 
 
 def split_settings(whose: str, parts: Iterable[str], example: str) -> dict[str, str]:
-    """Split texts such as `hidden=64` into names and values; a later value replaces a former one.
+    """Split texts such as `hidden=64` into names and values; a later value replaces an earlier one.
 
     >>> split_settings("LSTM", ["hidden=64", "rate = 0.1"], "hidden=32")
     {'hidden': '64', 'rate': '0.1'}
     """
     settings = {}
     for part in parts:
-        name, equals, value = (piece.strip() for piece in part.partition("="))
+        name, equals, value = (text.strip() for text in part.partition("="))
         if not equals or not name or not value:
             raise UsageError(
                 f"Got the setting {part!r} for {whose}. Expected NAME=VALUE, such as {example}."
@@ -65,7 +65,7 @@ def split_settings(whose: str, parts: Iterable[str], example: str) -> dict[str, 
 
 
 def format_value(value: Any) -> str:
-    """Write a value as `parse_value` reads it.
+    """Format a value as `parse_value` parses it.
 
     >>> format_value(False), format_value((2, 3)), format_value(0.1)
     ('no', '2+3', '0.1')
@@ -76,5 +76,5 @@ def format_value(value: Any) -> str:
 
 
 def wrong_value(whose: str, name: str, got: Any, expected: str) -> UsageError:
-    """Build the error for a value of the wrong kind or size."""
+    """Build the error for a value of the wrong type or size."""
     return UsageError(f"Got {got!r} for the setting {name} of {whose}. Expected {expected}.")

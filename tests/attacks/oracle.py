@@ -1,7 +1,7 @@
 """What the gradient attacks are measured against: slow searches that are plainly right.
 
 `naive_beam` knows no gradient: it evaluates the exact loss of every single edit at every step.
-`plain_beam` follows the running sum of slopes, with every slope measured by finite differences.
+`plain_beam` follows the running sum of gradients, each measured by finite differences.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def gradient(target: FakeNetwork, text: Text, child: Text, label: int, step: flo
 
 
 def naive_beam(target: FakeNetwork, case: Case[Text], b: int, r: int, alphabet: str) -> list[Text]:
-    """Follow the b highest exact losses over r flips; give the last texts, the best first."""
+    """Follow the b highest exact losses over r flips; return the last texts, the best first."""
     assert case.label is not None
     level, seen = [case.text], {case.text}
     for _ in range(r):
@@ -64,7 +64,7 @@ def naive_beam(target: FakeNetwork, case: Case[Text], b: int, r: int, alphabet: 
 def plain_beam(
     target: FakeNetwork, case: Case[Text], b: int, r: int, alphabet: str
 ) -> list[list[tuple[float, Text]]]:
-    """Follow the b highest sums of slopes over r flips; give every depth, the best first."""
+    """Follow the b highest sums of gradients over r flips; return every depth, the best first."""
     assert case.label is not None
     depths, seen = [[(0.0, case.text)]], {case.text}
     for _ in range(r):
@@ -116,7 +116,7 @@ def drive(search: Search[None], target: Any, case: Case[Text], wins: float = np.
 def _answer(ask: Ask[Any], target: Any, label: int, wins: float) -> Any:
     if isinstance(ask, Tag):
         return [tuple("NNS" if str(w).endswith("s") else "NN" for w in t.words) for t in ask.items]
-    flipped = target.flips(ask.ordered(ask.items)) if isinstance(ask, Flips) else None
+    flipped = target.flips(ask.requests_for(ask.items)) if isinstance(ask, Flips) else None
     rows = [f.scores for f in flipped] if flipped is not None else target.scores(ask.items)
     scores = np.array(rows)
     loss = 1 - scores[:, label]
@@ -131,5 +131,5 @@ def case_of(target: Any, source: str, label: int | None = None, **more: Any) -> 
     scores = target.scores([text])
     label = int(scores[0].argmax()) if label is None else label
     start = Answer(scores, 1 - scores[:, label], np.array([False]))
-    read = target.words_read([text])[0] if hasattr(target, "words_read") else None
-    return Case("0", text, label, start=start, read=read, **more)
+    read_positions = target.words_read([text])[0] if hasattr(target, "words_read") else None
+    return Case("0", text, label, start=start, read_positions=read_positions, **more)

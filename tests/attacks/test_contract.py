@@ -86,9 +86,9 @@ TARGETS = {
 }
 WORDS = ("good", "film", "lovely", "story", "plot", "nice", "Fine", "tale", "--")
 NETWORKS = {
-    "linear": lambda: FakeNetwork(WORDS, "abcde", spread=2.0, most=7),
+    "linear": lambda: FakeNetwork(WORDS, "abcde", spread=2.0, max_words=7),
     "flat": lambda: FakeNetwork(WORDS, "abcde", spread=0.0),
-    "three classes": lambda: FakeNetwork(WORDS, "abcde", THREE, spread=2.0, most=7),
+    "three classes": lambda: FakeNetwork(WORDS, "abcde", THREE, spread=2.0, max_words=7),
 }
 
 
@@ -105,8 +105,8 @@ def engine(attack: Any, target: Any, **options: Any) -> Engine:
 
 def case_of(number: int, source: str | Text, target: Any) -> Case[Text]:
     text = Text.of(source) if isinstance(source, str) else source
-    read = target.words_read([text])[0] if hasattr(target, "words_read") else None
-    return Case(f"{number}", text, None, read=read)
+    read_positions = target.words_read([text])[0] if hasattr(target, "words_read") else None
+    return Case(f"{number}", text, None, read_positions=read_positions)
 
 
 def cases_of(target: Any, texts: Any = TEXTS) -> list[Case[Text]]:

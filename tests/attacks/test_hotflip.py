@@ -122,17 +122,27 @@ def test_no_moves_end_the_search() -> None:
 
 def test_nothing_is_asked_where_nothing_is_read() -> None:
     with pytest.raises(StopIteration):
-        next(HotFlip()(case("a b", read=()), RNG))
+        next(HotFlip()(case("a b", read_positions=()), RNG))
 
 
-def test_the_aim_names_the_class_the_kinds_and_the_words_read() -> None:
-    search = HotFlip(beam=20, kinds=("delete",))(case("ab cd ef", toward=2, read=[1, 2]), RNG)
+def test_the_request_names_the_class_the_kinds_and_the_words_read() -> None:
+    search = HotFlip(beam=20, kinds=("delete",))(
+        case("ab cd ef", toward=2, read_positions=[1, 2]), RNG
+    )
     ask = next(search)
-    (aim,) = ask.ordered(ask.items)
-    assert isinstance(aim, EditRequest)
-    assert (aim.label, aim.toward, tuple(aim.positions)) == (0, 2, (1, 2))
-    assert (aim.space.level, aim.space.kinds, aim.space.top_k) == ("characters", ("delete",), 160)
-    assert (aim.space.objective, aim.space.sign, aim.space.cosine) == ("loss", False, None)
+    (request,) = ask.requests_for(ask.items)
+    assert isinstance(request, EditRequest)
+    assert (request.label, request.toward, tuple(request.positions)) == (0, 2, (1, 2))
+    assert (request.space.level, request.space.kinds, request.space.top_k) == (
+        "characters",
+        ("delete",),
+        160,
+    )
+    assert (request.space.objective, request.space.sign, request.space.cosine) == (
+        "loss",
+        False,
+        None,
+    )
 
 
 # Against slow searches.
@@ -152,14 +162,14 @@ NETWORKS = [
 def test_greedy_finds_what_the_exact_loss_finds(
     target: FakeNetwork, source: str, steps: int
 ) -> None:
-    """Of two classes and a linear network, the highest slope is the highest loss."""
+    """Of two classes and a linear network, the highest gradient is the highest loss."""
     case = case_of(target, source)
     letters = sum(map(len, case.text.words))  # type: ignore[arg-type]
     attack = flips_only(1, share=(steps + 0.5) / letters)
     driven = drive(attack(case, RNG), target, case)
-    found = driven.of(Try)[-1]
+    tried = driven.of(Try)[-1]
     oracle = naive_beam(target, case, 1, min(steps, letters), target.alphabet)
-    assert found == [str(text) for text in oracle]
+    assert tried == [str(text) for text in oracle]
 
 
 @pytest.mark.parametrize("target", NETWORKS)
@@ -249,7 +259,7 @@ def test_the_budget_is_a_share_of_the_characters_of_words(
 
 
 def test_words_that_are_not_read_are_neither_edited_nor_counted() -> None:
-    target = FakeNetwork(most=1)
+    target = FakeNetwork(max_words=1)
     case = case_of(target, "abcdefghij klmnopqrst")
     driven = drive(HotFlip(5, 0.2)(case, RNG), target, case)
     assert len(driven.of(Flips)) == 2
@@ -301,8 +311,8 @@ def test_the_class_aimed_at_comes_nearer() -> None:
     target = FakeNetwork(labels=("a", "b", "c"))
     case = case_of(target, "a lovely, good old film")
     for toward in {0, 1, 2} - {case.label}:
-        aimed = replace(case, toward=toward)
-        driven = drive(HotFlip(1, 0.3)(aimed, RNG), target, aimed)
+        targeted = replace(case, toward=toward)
+        driven = drive(HotFlip(1, 0.3)(targeted, RNG), target, targeted)
         scores = target.scores([case.text, driven.asks[-1].items[0]])
         assert scores[0, toward] < 0.5 < scores[1, toward]
 
@@ -321,22 +331,22 @@ def test_only_the_kinds_asked_for(kinds: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "kinds"),
+    ("listed", "kinds"),
     [("flip", ("flip",)), ("delete, Flip", ("flip", "delete")), ("insert,,", ("insert",))],
 )
-def test_kinds_are_read_from_a_list(told: str, kinds: Sequence[str]) -> None:
-    assert build("hotflip", {"kinds": told}, []) == HotFlip(kinds=tuple(kinds))  # type: ignore[arg-type]
+def test_kinds_are_read_from_a_list(listed: str, kinds: Sequence[str]) -> None:
+    assert build("hotflip", {"kinds": listed}, []) == HotFlip(kinds=tuple(kinds))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("listed", "message"),
     [("flips", r"Unknown kind of edit 'flips'\. Did you mean 'flip'"), (" , ", "expected one or")],
 )
-def test_unknown_kinds_are_refused(told: str, message: str) -> None:
+def test_unknown_kinds_are_refused(listed: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        build("hotflip", {"kinds": told}, [])
+        build("hotflip", {"kinds": listed}, [])
 
 
 def test_the_defaults_are_the_papers() -> None:
-    made = build("hotflip", {}, [])
-    assert made == HotFlip(10, 0.1, ("flip", "insert", "delete"), known=False)
+    attack = build("hotflip", {}, [])
+    assert attack == HotFlip(10, 0.1, ("flip", "insert", "delete"), known=False)

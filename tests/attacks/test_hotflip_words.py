@@ -51,8 +51,8 @@ def texts(ask: Any) -> list[str]:
     return [str(text) for text in ask.items]
 
 
-def aimed(ask: Any) -> list[tuple[int, ...]]:
-    return [tuple(aim.positions) for aim in ask.ordered(ask.items)]
+def requested(ask: Any) -> list[tuple[int, ...]]:
+    return [tuple(request.positions) for request in ask.requests_for(ask.items)]
 
 
 # By hand.
@@ -63,13 +63,13 @@ def test_tags_first_then_flips_then_tags_of_what_they_propose() -> None:
     tags = next(search)
     assert isinstance(tags, Tag) and texts(tags) == ["nice films"]
     flips = search.send([("JJ", "NNS")])
-    assert type(flips) is Flips and aimed(flips) == [(0, 1)]
+    assert type(flips) is Flips and requested(flips) == [(0, 1)]
     found = FakeMoves.of(swap(3, 1, "film"), swap(2, 1, "plots"), swap(1, 0, "good"))
     screened = search.send(heard(found))
     assert isinstance(screened, Tag)
     assert texts(screened) == ["nice film", "nice plots", "good films"]
     second = search.send([("JJ", "NN"), ("JJ", "NNS"), ("JJ", "NNS")])
-    assert type(second) is Flips and texts(second) == ["nice plots"] and aimed(second) == [(0,)]
+    assert type(second) is Flips and texts(second) == ["nice plots"] and requested(second) == [(0,)]
     last = search.send(heard(FakeMoves.of(swap(1, 0, "nicely"), swap(0.5, 0, "good"))))
     last = search.send([("RB", "NNS"), ("JJ", "NNS")])
     assert type(last) is Try and texts(last) == ["good plots"]
@@ -102,7 +102,7 @@ def test_candidates_are_screened_until_the_beam_is_full() -> None:
 def test_stop_words_are_aimed_at_only_if_asked_for() -> None:
     for stop_words, positions in ((False, [(1, 3)]), (True, [(0, 1, 2, 3)])):
         attack = HotFlipWords(same_tag=False, stop_words=stop_words)
-        assert aimed(next(attack(case("A film about films"), RNG))) == positions
+        assert requested(next(attack(case("A film about films"), RNG))) == positions
     with pytest.raises(StopIteration):
         next(HotFlipWords()(case("What was it"), RNG))
 
@@ -141,7 +141,7 @@ def test_what_is_no_word_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "cosine", "top"),
+    ("values", "cosine", "top"),
     [
         ({}, 0.8, 500),
         ({"cosine": 0}, None, 500),
@@ -152,8 +152,8 @@ def test_what_is_no_word_is_passed_over() -> None:
         ({"beam": 200}, 0.8, 800),
     ],
 )
-def test_the_space(given: dict[str, Any], cosine: float | None, top: int) -> None:
-    space = build("hotflip-words", given, []).space  # type: ignore[attr-defined]
+def test_the_space(values: dict[str, Any], cosine: float | None, top: int) -> None:
+    space = build("hotflip-words", values, []).space  # type: ignore[attr-defined]
     assert (space.level, space.cosine, space.top_k) == ("words", cosine, top)
     assert (space.objective, space.sign) == ("loss", False)
 
@@ -227,7 +227,7 @@ def nearness(target: FakeNetwork, a: str, b: str) -> float:
 
 
 def test_words_that_are_not_read_stay() -> None:
-    target = FakeNetwork(WORDS, most=2)
+    target = FakeNetwork(WORDS, max_words=2)
     case = case_of(target, "good film, nice story")
     driven = drive(HotFlipWords(3, 5, **FREE)(case, RNG), target, case)
     assert len(driven.of(Flips)) == 2

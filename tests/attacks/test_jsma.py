@@ -35,9 +35,9 @@ def case(source: str, **more: Any) -> Case[Text]:
 
 
 def asked(ask: Any) -> tuple[str, tuple[int, ...]]:
-    (aim,) = ask.ordered(ask.items)
+    (request,) = ask.requests_for(ask.items)
     assert type(ask) is Flips
-    return str(aim.text), tuple(aim.positions)
+    return str(request.text), tuple(request.positions)
 
 
 def test_words_go_from_the_last_one_backwards() -> None:
@@ -48,7 +48,7 @@ def test_words_go_from_the_last_one_backwards() -> None:
 
 
 def test_it_begins_with_the_last_word_that_is_read() -> None:
-    search = JSMA()(case("one two three four", read=[0, 2]), RNG)
+    search = JSMA()(case("one two three four", read_positions=[0, 2]), RNG)
     assert asked(next(search))[1] == (2,)
     assert asked(search.send(heard(swap(1, 2, "brute")))) == ("one two brute four", (0,))
     last = search.send(heard(swap(1, 0, "film")))
@@ -82,7 +82,7 @@ def test_no_words_and_the_word_itself_are_passed_over() -> None:
 
 def test_nothing_is_asked_where_nothing_is_read() -> None:
     with pytest.raises(StopIteration):
-        next(JSMA()(case("one two", read=()), RNG))
+        next(JSMA()(case("one two", read_positions=()), RNG))
 
 
 @pytest.mark.parametrize("direction", ["gradient", "sign"])
@@ -120,8 +120,8 @@ def test_each_word_becomes_the_one_furthest_along(
     driven = drive(JSMA(4, direction)(case, RNG), target, case)
     text = case.text
     for i in (3, 2, 1, 0):
-        aim = EditRequest(text, 0, toward, EditSpace("words", objective="logit"), (i,))
-        along = target.gradients([aim])[0].value[i]
+        request = EditRequest(text, 0, toward, EditSpace("words", objective="logit"), (i,))
+        along = target.gradients([request])[0].value[i]
         along = np.sign(along) if direction == "sign" else along
         reach = [
             float((target.vector(w) - target.vector(str(text.words[i]))) @ along) for w in WORDS
@@ -133,13 +133,13 @@ def test_each_word_becomes_the_one_furthest_along(
 
 
 def test_gradient_and_sign_differ() -> None:
-    found = []
+    last_texts = []
     for direction in ("gradient", "sign"):
         target = FakeNetwork(WORDS, spread=0.1)
         case = case_of(target, "such an excellent movie it made me cry")
         driven = drive(JSMA(35, direction)(case, RNG), target, case)
-        found.append(str(driven.asks[-1].items[0]))
-    assert found[0] != found[1]
+        last_texts.append(str(driven.asks[-1].items[0]))
+    assert last_texts[0] != last_texts[1]
 
 
 def test_an_early_success_stops() -> None:

@@ -88,13 +88,13 @@ def test_equal_draws_are_asked_once() -> None:
 
 def test_characters_are_drawn_evenly_and_only_where_the_target_reads() -> None:
     attack = Key(anywhere=True, draws=3000)
-    ask = next(attack(case("a bcdef ghij", read=[0, 1]), Random(5)))
+    ask = next(attack(case("a bcdef ghij", read_positions=[0, 1]), Random(5)))
     assert {item.words[2] for item in ask.items} == {"ghij"}
     at: Counter[int] = Counter()
     rng = Random(5)
-    spots = attack._spots(case("a bcdef ghij", read=[0, 1]), Text.of("a bcdef ghij"))
+    changes = attack._changes(case("a bcdef ghij", read_positions=[0, 1]), Text.of("a bcdef ghij"))
     for _ in range(3000):
-        i, position, options = rng.choice(spots)
+        i, position, options = rng.choice(changes)
         rng.choice(options)
         at[10 * i + position] += 1
     assert sorted(at) == [0, 10, 11, 12, 13, 14]
@@ -104,10 +104,10 @@ def test_characters_are_drawn_evenly_and_only_where_the_target_reads() -> None:
 def test_draws_are_made_in_the_order_the_docstring_says() -> None:
     """First the character, from the left, then what it becomes, text by text."""
     text, rng = Text.of("ad 1é"), Random(7)
-    spots = [(0, 0, "a"), (0, 1, "d"), (1, 0, "1")]
+    changes = [(0, 0, "a"), (0, 1, "d"), (1, 0, "1")]
     expected = []
     for _ in range(5):
-        i, at, old = rng.choice(spots)
+        i, at, old = rng.choice(changes)
         word = str(text.words[i])
         expected.append(text.swap(i, word[:at] + rng.choice(beside(old)) + word[at + 1 :]))
     ask = next(Key(draws=5)(case("ad 1é"), Random(7)))

@@ -133,7 +133,7 @@ def plain(name: str, ask: Any, text: Text, label: int, case: int, **settings: An
 SMALL = {"population": 10, "generations": 6}
 
 
-def made(name: str, **settings: Any) -> Any:
+def built(name: str, **settings: Any) -> Any:
     return PWWS(Synonyms()) if name == "pwws" else Genetic(Synonyms(), **settings)
 
 
@@ -147,7 +147,7 @@ def test_equal_on_fakes(name: str, seed: int) -> None:
     texts = [Text.of(sentence) for sentence in SENTENCES]
     labels = [int(target.scores([text])[0].argmax()) for text in texts]
     settings = {} if name == "pwws" else SMALL
-    result = compare(name, made(name, **settings), target, texts, labels, **settings)
+    result = compare(name, built(name, **settings), target, texts, labels, **settings)
     assert result.unequal == result.differing == []
 
 
@@ -175,7 +175,7 @@ def test_a_difference_is_traced_to_its_tie(
     target = Uneven({"good": 3.0, "film": 1.0, "decent": 1.0, "worthy": 1.0}, more=more)
     settings = {} if name == "pwws" else {"population": 4, "generations": 2, "share": 0.5}
     texts = [Text.of("good film")]
-    result = compare(name, made(name, **settings), target, texts, [1], **settings)
+    result = compare(name, built(name, **settings), target, texts, [1], **settings)
     assert result.unequal == []
     assert result.differing == [0]
     assert (result.gaps[0] <= TIE) is is_tie
@@ -203,7 +203,7 @@ def fifty(name: str, model: str) -> Compared:
     """Compare 50 sentences with the paper's settings, and print what came out (pytest -rP)."""
     target = zoo(model)
     texts, labels = held_out(target, 50)
-    result = compare(name, made(name), target, texts, labels)
+    result = compare(name, built(name), target, texts, labels)
     status = Counter(outcome.status for outcome in result.ours)
     print(
         f"{name} on {model}: {len(result.differing)} of 50 differ, gaps {result.gaps}, "

@@ -38,14 +38,14 @@ NEEDED = {"within": {"neighbours": "glove"}, "k": {"neighbours": "glove"}}
     [(a, s, v) for a, table in OUT_OF_RANGE.items() for s, values in table.items() for v in values],
 )
 def test_out_of_range(attack: str, name: str, value: Any) -> None:
-    given = {name: value} | NEEDED.get(name, {})
+    values = {name: value} | NEEDED.get(name, {})
     with pytest.raises(UsageError, match=rf"Got --{name} {value!r}; expected ") as raised:
-        build(attack, given, ["neg", "pos"])
+        build(attack, values, ["neg", "pos"])
     assert str(raised.value).endswith(".")
 
 
 @pytest.mark.parametrize(
-    ("attack", "given"),
+    ("attack", "values"),
     [
         ("pwws", {"share": 1}),
         ("random-swap", {"share": 1.0}),
@@ -57,18 +57,18 @@ def test_out_of_range(attack: str, name: str, value: Any) -> None:
         ("key", {"share": 1, "draws": 1}),
     ],
 )
-def test_the_edges_are_fine(attack: str, given: dict[str, Any]) -> None:
-    made = build(attack, given, ["neg", "pos"])
-    for name, value in given.items():
+def test_the_edges_are_fine(attack: str, values: dict[str, Any]) -> None:
+    made = build(attack, values, ["neg", "pos"])
+    for name, value in values.items():
         if name != "neighbours":
             holder = made.proposal if name in ("within", "k") else made  # type: ignore[attr-defined]
             assert getattr(holder, name) == value
 
 
-@pytest.mark.parametrize("given", [{"within": 0.5}, {"k": 3}])
-def test_settings_of_neighbours_need_neighbours(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("values", [{"within": 0.5}, {"k": 3}])
+def test_settings_of_neighbours_need_neighbours(values: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="--neighbours; name word vectors there"):
-        build("genetic", given, ["neg", "pos"])
+        build("genetic", values, ["neg", "pos"])
 
 
 def test_every_number_that_can_be_set_is_in_the_table() -> None:

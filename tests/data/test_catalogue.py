@@ -53,7 +53,7 @@ def test_every_split_has_the_same_share_of_each_class(loaded, name) -> None:
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_no_text_is_on_two_sides(loaded, name) -> None:
+def test_no_text_is_in_two_splits(loaded, name) -> None:
     train, dev, test = ({plain(text) for text in texts(d)} for d in of(loaded, name).values())
     assert not train & dev and not train & test and not dev & test
 
@@ -114,10 +114,21 @@ def test_mr_loads_in_a_moment() -> None:
         pytest.skip("the package of mr is not installed")
     times = []
     for _ in range(5):
+        catalogue._load_entry.cache_clear()
         start = time.process_time()
         catalogue.load("mr")
         times.append(time.process_time() - start)
     assert min(times) < 0.15
+
+
+def test_a_data_set_is_read_once_and_its_splits_are_a_new_dictionary() -> None:
+    if not CATALOGUE["mr"].installed:
+        pytest.skip("the package of mr is not installed")
+    splits = catalogue.load_splits("mr")
+    again = catalogue.load_splits("mr")
+    assert again is not splits
+    assert all(again[split] is splits[split] for split in SPLITS)
+    assert catalogue.load("mr", "dev") is splits["dev"]
 
 
 def test_loading_imports_neither_the_packages_nor_pandas() -> None:
@@ -145,7 +156,7 @@ def test_the_division_does_not_depend_on_the_order_of_the_files() -> None:
 
 
 def test_the_division_is_80_10_10_in_every_class() -> None:
-    counts = {split: Counter(label for _, label in side) for split, side in divide(PAIRS).items()}
+    counts = {split: Counter(label for _, label in part) for split, part in divide(PAIRS).items()}
     assert counts["train"] == {"yes": 120, "no": 40}
     assert counts["dev"] == {"yes": 15, "no": 5}
     assert counts["test"] == {"yes": 15, "no": 5}
@@ -164,8 +175,8 @@ def test_texts_that_differ_in_case_and_white_space_stay_together_even_across_lab
         for text, label in PAIRS
         for variant in ((text, label), (f"  {text.upper()}\n", label), (text.title(), "maybe"))
     ]
-    for side in divide(copies).values():
-        assert set(Counter(plain(text) for text, _ in side).values()) == {3}
+    for part in divide(copies).values():
+        assert set(Counter(plain(text) for text, _ in part).values()) == {3}
 
 
 def test_an_unknown_split_or_name_is_told() -> None:
@@ -189,7 +200,7 @@ def fake_package(tmp_path, monkeypatch):
 
     def fake(name: str, content: bytes) -> Path:
         entry = CATALOGUE[name]
-        file = tmp_path / entry.module / entry.place
+        file = tmp_path / entry.module / entry.relative_path
         file.parent.mkdir(parents=True)
         (tmp_path / entry.module / "__init__.py").write_text("raise RuntimeError('imported')")
         file.write_bytes(content)
@@ -204,7 +215,7 @@ HEAD = b"text,label,source\n"
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"", "cannot mmap an empty file"),
         (HEAD + b"good,1,imdb\nfine,1,rotten_tomatoes\n", "1 texts instead of 8,530"),
@@ -213,11 +224,11 @@ HEAD = b"text,label,source\n"
         (HEAD + b"good,1,imdb\n\xff,1,rotten_tomatoes\n", "can't decode byte 0xff"),
     ],
 )
-def test_a_damaged_package_is_told(fake_package, content, says) -> None:
+def test_a_damaged_package_is_told(fake_package, content, message) -> None:
     file = fake_package("mr", content)
     with pytest.raises(UsageError) as error:
         catalogue.load("mr")
-    assert says in str(error.value)
+    assert message in str(error.value)
     assert str(file) in str(error.value)
 
 

@@ -22,7 +22,7 @@ def test_columns_are_found(available, options, expected) -> None:
 
 
 @pytest.mark.parametrize(
-    ("available", "options", "says"),
+    ("available", "options", "message"),
     [
         (["body", "label"], {}, "Columns: 'body', 'label'. Name the column of the text with --tex"),
         (["review"], {"text": ["reviw"]}, "Did you mean 'review'? (--text takes a column's name.)"),
@@ -34,10 +34,10 @@ def test_columns_are_found(available, options, expected) -> None:
         (["a", "b"], {"text": ["a"], "locked": ["b"]}, "Unknown locked field 'b'"),
     ],
 )
-def test_what_is_not_found_is_told(available, options, says) -> None:
+def test_what_is_not_found_is_told(available, options, message) -> None:
     with pytest.raises(UsageError) as error:
         choose("it", available, **options)
-    assert says in str(error.value)
+    assert message in str(error.value)
 
 
 def test_many_columns_are_not_all_listed() -> None:

@@ -18,7 +18,7 @@ def test_named_fields_keep_their_order_and_locks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "label", "locked", "says"),
+    ("source", "label", "locked", "message"),
     [
         ({}, None, (), "has no text"),
         (None, None, (), "'text' is None"),
@@ -31,10 +31,10 @@ def test_named_fields_keep_their_order_and_locks() -> None:
         ("half \ud83d", None, (), "surrogate"),
     ],
 )
-def test_what_cannot_be_an_example_is_refused(source, label, locked, says) -> None:
+def test_what_cannot_be_an_example_is_refused(source, label, locked, message) -> None:
     with pytest.raises(UsageError) as error:
         Example.of(source, label, locked)
-    assert says in str(error.value)
+    assert message in str(error.value)
 
 
 def test_case_ids_are_the_sha256_of_fields_and_label() -> None:
@@ -99,7 +99,7 @@ def test_dicts_without_text_are_named_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         ("mr", "brittle.data.load"),
         (3, "Expected: a list of strings"),
@@ -119,10 +119,10 @@ def test_dicts_without_text_are_named_fields() -> None:
         ([Example((("a", "x"), ("a", "y")))], "two fields have one name"),
     ],
 )
-def test_anything_else_is_refused_with_the_row(data, says) -> None:
+def test_anything_else_is_refused_with_the_row(data, message) -> None:
     with pytest.raises(UsageError) as error:
         as_examples(data)
-    assert says in str(error.value)
+    assert message in str(error.value)
 
 
 def test_data_frames_give_their_text_and_label_columns() -> None:
@@ -135,7 +135,7 @@ def test_data_frames_give_their_text_and_label_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "says"),
+    ("columns", "message"),
     [
         ({"body": ["a"], "label": [1]}, "no column 'text' or 'sentence'. Columns: 'body', 'label'"),
         ({"text": ["a", None]}, "Row 1 (counted from 0): the field 'text'"),
@@ -145,8 +145,8 @@ def test_data_frames_give_their_text_and_label_columns() -> None:
         ({"text": []}, "no examples"),
     ],
 )
-def test_bad_data_frames_are_refused(columns, says) -> None:
+def test_bad_data_frames_are_refused(columns, message) -> None:
     pandas = pytest.importorskip("pandas")
     with pytest.raises(UsageError) as error:
         as_examples(pandas.DataFrame(columns))
-    assert says in str(error.value)
+    assert message in str(error.value)

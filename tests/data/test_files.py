@@ -64,20 +64,20 @@ def test_parquet_gives_the_same_examples(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "says"),
+    ("columns", "message"),
     [
         ({"text": ["a", None]}, "row 2: the field 'text' is None"),
         ({"text": ["a", "b"], "label": [1, None]}, "row 2: the label is missing"),
         ({"body": ["a"]}, "Columns: 'body'"),
     ],
 )
-def test_bad_parquet_rows_are_told(tmp_path, columns, says) -> None:
+def test_bad_parquet_rows_are_told(tmp_path, columns, message) -> None:
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table(columns), tmp_path / "a.parquet")
     with pytest.raises(UsageError) as error:
         files.load(str(tmp_path / "a.parquet"))
-    assert says in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"text,label\na,b\n"])
@@ -150,7 +150,7 @@ def test_tab_files_with_and_without_quoting(tmp_path, rows, expected) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "says"),
+    ("name", "content", "message"),
     [
         ("a.csv", "text,label\na,b\nc\n", "a.csv, line 3: this row has 1 cells"),
         ("a.csv", 'text,label\n"a\nb",x\nc\n', "a.csv, line 4: this row has 1 cells"),
@@ -189,10 +189,10 @@ def test_tab_files_with_and_without_quoting(tmp_path, rows, expected) -> None:
         ("a.txt", "fine\n", "the ending is not known. Expected a file named .csv"),
     ],
 )
-def test_bad_files_are_told_with_the_line(tmp_path, name, content, says) -> None:
+def test_bad_files_are_told_with_the_line(tmp_path, name, content, message) -> None:
     with pytest.raises(UsageError) as error:
         files.load(written(tmp_path, name, content))
-    assert says in str(error.value)
+    assert message in str(error.value)
     assert str(tmp_path / name) in str(error.value)
 
 

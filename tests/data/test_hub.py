@@ -18,11 +18,11 @@ def datasets(tmp_path, monkeypatch) -> ModuleType:
 
 
 def folder(tmp_path: Path, **splits: str) -> str:
-    place = tmp_path / "reviews"
-    place.mkdir()
+    folder = tmp_path / "reviews"
+    folder.mkdir()
     for split, content in splits.items():
-        (place / f"{split}.csv").write_text(content)
-    return f"hf:{place}"
+        (folder / f"{split}.csv").write_text(content)
+    return f"hf:{folder}"
 
 
 CSV = "text,label\na fine film,positive\ndull,negative\n"
@@ -50,8 +50,8 @@ def test_an_only_split_needs_no_name(datasets, tmp_path) -> None:
 
 
 def parquet(datasets: ModuleType, tmp_path: Path, labels: list[int]) -> str:
-    place = tmp_path / "topics"
-    place.mkdir()
+    folder = tmp_path / "topics"
+    folder.mkdir()
     features = datasets.Features(
         premise=datasets.Value("string"),
         hypothesis=datasets.Value("string"),
@@ -59,8 +59,8 @@ def parquet(datasets: ModuleType, tmp_path: Path, labels: list[int]) -> str:
     )
     rows = {"premise": ["p", "q"], "hypothesis": ["h", "i"], "gold": labels}
     table = datasets.Dataset.from_dict(rows, features=features)
-    table.to_parquet(str(place / "test.parquet"))
-    return f"hf:{place}"
+    table.to_parquet(str(folder / "test.parquet"))
+    return f"hf:{folder}"
 
 
 def test_class_numbers_become_names_and_pairs_are_locked(datasets, tmp_path) -> None:
@@ -110,17 +110,17 @@ def test_names_are_parted_from_configurations(source, expected) -> None:
 
 
 def test_an_existing_folder_is_taken_whole(tmp_path) -> None:
-    place = tmp_path / "a:b"
-    place.mkdir()
-    assert hub.parse(f"hf:{place}") == (str(place), None)
+    folder = tmp_path / "a:b"
+    folder.mkdir()
+    assert hub.parse(f"hf:{folder}") == (str(folder), None)
 
 
 @pytest.mark.parametrize(
-    ("source", "says"), [("hf:", "names no data set"), ("hf:./nowhere", "There is no folder")]
+    ("source", "message"), [("hf:", "names no data set"), ("hf:./nowhere", "There is no folder")]
 )
-def test_bad_names_are_told_before_anything_is_imported(monkeypatch, source, says) -> None:
+def test_bad_names_are_told_before_anything_is_imported(monkeypatch, source, message) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(UsageError, match=message):
         data.load(source)
 
 

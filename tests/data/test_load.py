@@ -54,7 +54,7 @@ def test_a_split_of_a_file_is_refused(pairs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "says"),
+    ("source", "message"),
     [
         ("imbd", r"Unknown data set 'imbd'. Did you mean 'imdb'\? A file \(\.csv"),
         ("nonsense", r"Known: mr, imdb, bbc. A file \(\.csv, .* or a name of the hub \(hf:NAME\)"),
@@ -62,9 +62,9 @@ def test_a_split_of_a_file_is_refused(pairs) -> None:
         ("nowhere/reviews.txt", "There is no file nowhere/reviews.txt"),
     ],
 )
-def test_an_unknown_source_is_told(tmp_path, monkeypatch, source, says) -> None:
+def test_an_unknown_source_is_told(tmp_path, monkeypatch, source, message) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(UsageError, match=message):
         data.load(source)
 
 

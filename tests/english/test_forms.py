@@ -68,6 +68,12 @@ def test_case_is_taken_over(form: str, like: str, expected: str) -> None:
     assert match_case(form, like) == expected
 
 
+def test_a_form_with_capitals_can_keep_them() -> None:
+    pairs = [("film", "Movie"), ("Film", "MOVIE"), ("TV", "Telly"), ("film", "movie")]
+    matched = [match_case(form, like, keep_capitals=True) for form, like in pairs]
+    assert matched == ["Film", "Film", "TV", "film"]
+
+
 def test_one_word_is_the_word_rule_of_texts() -> None:
     assert is_word("well-made") and is_word("o'clock") and is_word("café") and is_word("3d")
     assert not any(map(is_word, ["", "two words", "etc.", "-ly", "...", "a/b", "<br>"]))

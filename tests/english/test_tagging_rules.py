@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.english.tagging_rules import apply_rules, read_rules
+from brittle.english.tagging_rules import apply_rules, parse_rules
 from brittle.errors import UsageError
 
 
 def tagged(rules: list[str], sentence: str) -> list[str]:
     pairs = [token.split("/") for token in sentence.split()]
-    return apply_rules(read_rules(rules), [w for w, _ in pairs], [t for _, t in pairs])
+    return apply_rules(parse_rules(rules), [w for w, _ in pairs], [t for _, t in pairs])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def tagged(rules: list[str], sentence: str) -> list[str]:
         ("NN VB WDAND2TAGAFT work DT", "work/NN on/IN the/DT", "VB IN DT"),
     ],
 )
-def test_each_place_is_looked_at(rule: str, sentence: str, expected: str) -> None:
+def test_each_context_is_looked_at(rule: str, sentence: str, expected: str) -> None:
     assert tagged([rule], sentence) == expected.split()
 
 
@@ -80,4 +80,4 @@ def test_an_empty_sentence_stays_empty() -> None:
 @pytest.mark.parametrize("line", ["NN VB NOWHERE TO", "NN VB SURROUNDTAG TO"])
 def test_another_kind_of_line_is_refused(line: str) -> None:
     with pytest.raises(UsageError, match="Not a contextual rule"):
-        read_rules([line])
+        parse_rules([line])

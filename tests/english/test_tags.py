@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-from importlib.machinery import ModuleSpec
 
 import pytest
 
-from brittle.english import tags
 from brittle.english.tags import Tagger, tag_words
 from brittle.text import Text
 
 ODD = ["", " ", "a b", "c/d", "\x00", "é", "é", "שלום", "😀", "____", "<b>", "'", "’", "n't", "\n"]
-
-# What an untouched `import textblob` tags, printed by another process: it loads nltk and scipy.
-PLAIN = """
-import json, sys
-from textblob.en import parser
-print(json.dumps([[tag for _, tag in parser.find_tags(s)] for s in json.load(sys.stdin)]))
-"""
-LIGHT = """
-import json, sys
-from brittle.english.tags import _english
-english = _english()
-print(json.dumps([[tag for _, tag in english.find_tags(s, english.lexicon)]
-                  for s in json.load(sys.stdin)]))
-assert not {"nltk", "scipy", "textblob"} & set(sys.modules)
-"""
 
 
 def tags_of(text: str) -> tuple[str, ...]:
@@ -36,8 +18,8 @@ def tags_of(text: str) -> tuple[str, ...]:
 
 
 def test_a_sentence_is_tagged() -> None:
-    found = tags_of("The movie was quite good, and I loved the actors!")
-    assert " ".join(found) == "DT NN VBD RB JJ CC PRP VBD DT NNS"
+    tags = tags_of("The movie was quite good, and I loved the actors!")
+    assert " ".join(tags) == "DT NN VBD RB JJ CC PRP VBD DT NNS"
 
 
 def test_the_context_decides() -> None:
@@ -46,8 +28,8 @@ def test_the_context_decides() -> None:
 
 
 def test_contractions_are_one_word_with_the_tag_of_their_first_part() -> None:
-    found = tags_of("it's what we've seen, isn't the film's end bad?")
-    assert " ".join(found) == "PRP WP PRP VBN VBZ DT NN NN JJ"
+    tags = tags_of("it's what we've seen, isn't the film's end bad?")
+    assert " ".join(tags) == "PRP WP PRP VBN VBZ DT NN NN JJ"
     assert tags_of("the film’s end") == tags_of("the film's end")
 
 
@@ -78,8 +60,8 @@ def test_holes_and_empty_texts_have_as_many_tags_as_words() -> None:
 @pytest.mark.parametrize("word", ODD)
 def test_odd_words_have_one_tag(word: str) -> None:
     assert len(tag_words([word])) == 1
-    found = tag_words(["the", word, "works", word])
-    assert len(found) == 4 and all(found)
+    tags = tag_words(["the", word, "works", word])
+    assert len(tags) == 4 and all(tags)
 
 
 def test_the_same_tags_alone_and_in_a_batch() -> None:
@@ -87,50 +69,16 @@ def test_the_same_tags_alone_and_in_a_batch() -> None:
     assert Tagger().tags(texts) == [Tagger().tags([text])[0] for text in texts]
 
 
-def printed(code: str, sentences: list[list[str]]) -> object:
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(sentences),
-        capture_output=True,
-        text=True,
-        check=True,
+def test_tagging_loads_no_package_of_taggers() -> None:
+    code = (
+        "import sys; from brittle.english.tags import tag_words\n"
+        "print(tag_words(['a', 'gloomy', 'film']))\n"
+        "assert not {'nltk', 'scipy', 'textblob'} & set(sys.modules)"
     )
-    return json.loads(done.stdout)
-
-
-def test_textblob_is_loaded_without_its_packages() -> None:
-    assert printed(LIGHT, [["a", "gloomy", "film"]]) == [["DT", "JJ", "NN"]]
-
-
-@pytest.mark.slow
-def test_the_light_import_tags_like_the_plain_one() -> None:
-    lines = (
-        "The movie was a very good one , and I loved the actors ' playing .",
-        "gloomily unfilmable zombified 3d 1,000 Hooloovoo well-made n't 's",
-    )
-    sentences = [line.split() for line in lines] + [[word for word in ODD if word.strip()]]
-    assert printed(LIGHT, sentences) == printed(PLAIN, sentences)
-
-
-def test_another_layout_falls_back_to_the_plain_import(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Stand:
-        __file__ = "/somewhere/textblob/_text.py"
-
-    asked = []
-
-    def require(module: str, extra: str, purpose: str) -> Stand:
-        asked.append((module, extra))
-        return Stand()
-
-    elsewhere = ModuleSpec("textblob", None, is_package=True)
-    elsewhere.submodule_search_locations = ["/nowhere"]
-    monkeypatch.setattr(tags.util, "find_spec", lambda name: elsewhere)
-    monkeypatch.setattr(tags, "require", require)
-    root, module = tags._textblob()
-    assert (str(root), asked) == ("/somewhere/textblob", [("textblob._text", "textblob")])
-    assert isinstance(module, Stand)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['DT', 'JJ', 'NN']\n"
 
 
 def test_the_tagger_names_itself() -> None:
     assert Tagger.name == "textblob"
-    assert Tagger().fingerprint.startswith("textblob ")
+    assert Tagger().fingerprint == "textblob 0.20.1, contextual rules, 1"

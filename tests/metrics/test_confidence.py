@@ -20,7 +20,7 @@ def broken(case: str, confidence: float) -> Result:
     return replace(WON, case=case, adversarial_confidence=confidence)
 
 
-def lost(
+def held(
     case: str, label: str = "positive", confidence: float = 0.6, status: str = "held"
 ) -> Result:
     return replace(
@@ -37,7 +37,7 @@ def step(case: str, label: str, confidence: float) -> Step:
 
 
 def test_a_case_counts_up_to_the_surest_wrong_answer_on_its_way() -> None:
-    rows = [broken("a", 0.95), lost("b"), lost("c", "negative", 0.55)]
+    rows = [broken("a", 0.95), held("b"), held("c", "negative", 0.55)]
     steps = [
         step("a", "negative", 0.6),
         step("b", "negative", 0.7),
@@ -63,13 +63,13 @@ def test_beyond_the_confidence_asked_for_nothing_is_known() -> None:
 
 
 def test_a_run_that_asked_for_none_is_known_at_0_alone() -> None:
-    rows = [broken("a", 0.95), lost("b")]
+    rows = [broken("a", 0.95), held("b")]
     curve = success_by_confidence(rows, [step("b", "negative", 0.6)])
     assert (curve.known, curve.share(0), curve.share(0.1)) == (0.0, 0.5, None)
 
 
 def test_what_was_not_confirmed_does_not_reach_the_goal() -> None:
-    rows = [lost("a", "positive", 0.5, status="unconfirmed")]
+    rows = [held("a", "positive", 0.5, status="unconfirmed")]
     steps = [step("a", "negative", 0.6), step("a", "negative", 0.93)]
     curve = success_by_confidence(rows, steps, asked=0.9)
     assert curve.reached == (0.6,)
@@ -77,7 +77,7 @@ def test_what_was_not_confirmed_does_not_reach_the_goal() -> None:
 
 
 def test_toward_a_class_only_that_class_counts() -> None:
-    rows = [broken("a", 0.8), lost("b", "neutral", 0.7)]
+    rows = [broken("a", 0.8), held("b", "neutral", 0.7)]
     steps = [step("b", "neutral", 0.75), step("b", "negative", 0.4)]
     assert success_by_confidence(rows, steps, 0.8, "negative").reached == (0.4, 0.8)
     assert success_by_confidence(rows, steps, 0.8).reached == (0.75, 0.8)
@@ -97,18 +97,18 @@ FILMS = [
 ASKED = (0.55, 0.7, 0.8, 0.9)
 
 
-def asking(confidence: float, folder: Path, labels: Sequence[str], **given: str) -> brittle.Run:
+def asking(confidence: float, folder: Path, labels: Sequence[str], **options: str) -> brittle.Run:
     target = FakeTarget(labels=labels, spread=2.0)
-    more: dict[str, Any] = {"share": 1.0, "confidence": confidence, "folder": folder, **given}
+    more: dict[str, Any] = {"share": 1.0, "confidence": confidence, "folder": folder, **options}
     return brittle.attack(target, FILMS, "random-swap", **more)
 
 
-@pytest.mark.parametrize("given", [{}, {"toward": "negative"}])
+@pytest.mark.parametrize("options", [{}, {"toward": "negative"}])
 def test_the_curve_tells_how_runs_that_ask_for_less_would_end(
-    tmp_path: Path, given: dict[str, str]
+    tmp_path: Path, options: dict[str, str]
 ) -> None:
-    runs = [asking(c, tmp_path, ("negative", "positive"), **given) for c in ASKED]
-    curve = success_by_confidence(runs[-1].results(), runs[-1].steps(), 0.9, given.get("toward"))
+    runs = [asking(c, tmp_path, ("negative", "positive"), **options) for c in ASKED]
+    curve = success_by_confidence(runs[-1].results(), runs[-1].steps(), 0.9, options.get("toward"))
     shares = [curve.share(c) for c in ASKED]
     assert shares == [summary(run.results()).success.value for run in runs]
     assert len(set(shares)) > 2

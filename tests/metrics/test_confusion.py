@@ -21,9 +21,9 @@ def test_labels_only_the_rows_know_are_added() -> None:
     assert tables.after == ((0, 1), (0, 0))
 
 
-def test_the_best_attempt_of_a_lost_case_does_not_count() -> None:
-    lost = replace(sample_results()[3], adversarial_label="negative")
-    tables = confusion([lost], ["negative", "positive"])
+def test_the_best_attempt_of_a_held_case_does_not_count() -> None:
+    held = replace(sample_results()[3], adversarial_label="negative")
+    tables = confusion([held], ["negative", "positive"])
     assert tables.before == tables.after
 
 

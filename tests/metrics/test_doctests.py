@@ -12,9 +12,9 @@ import brittle.metrics
 import brittle.reports
 
 MODULES = [
-    f"{room.__name__}.{found.name}"
+    f"{room.__name__}.{module.name}"
     for room in (brittle.metrics, brittle.reports)
-    for found in pkgutil.iter_modules(room.__path__)
+    for module in pkgutil.iter_modules(room.__path__)
 ]
 
 

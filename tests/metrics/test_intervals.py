@@ -56,10 +56,10 @@ def test_the_bootstrap_is_deterministic_and_blind_to_order() -> None:
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
-def test_the_bootstrap_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bootstrap_is_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     values = list(range(50))
     whole = bootstrap_mean(values)
-    monkeypatch.setattr("brittle.metrics.intervals._DRAWS_AT_ONCE", 700)
+    monkeypatch.setattr("brittle.metrics.intervals._DRAWS_PER_BLOCK", 700)
     assert bootstrap_mean(values) == whole
 
 

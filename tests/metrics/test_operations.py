@@ -53,21 +53,21 @@ def test_by_hand(old: str, new: str, flips: int, inserts: int, deletes: int) -> 
 
 
 def best_way(old: str, new: str) -> tuple[int, int, int]:
-    """Try every alignment; give that with the fewest operations, then with the most flips."""
+    """Try every alignment; return that with the fewest operations, then with the most flips."""
 
     @cache
     def ways(i: int, j: int) -> frozenset[tuple[int, int, int]]:
         if i == len(old) and j == len(new):
             return frozenset({(0, 0, 0)})
-        found = set()
+        counted = set()
         if i < len(old) and j < len(new):
             changed = int(old[i] != new[j])
-            found |= {(f + changed, n, d) for f, n, d in ways(i + 1, j + 1)}
+            counted |= {(f + changed, n, d) for f, n, d in ways(i + 1, j + 1)}
         if j < len(new):
-            found |= {(f, n + 1, d) for f, n, d in ways(i, j + 1)}
+            counted |= {(f, n + 1, d) for f, n, d in ways(i, j + 1)}
         if i < len(old):
-            found |= {(f, n, d + 1) for f, n, d in ways(i + 1, j)}
-        return frozenset(found)
+            counted |= {(f, n, d + 1) for f, n, d in ways(i + 1, j)}
+        return frozenset(counted)
 
     return min(ways(0, 0), key=lambda way: (sum(way), -way[0]))
 
@@ -90,19 +90,19 @@ def test_long_stretches_count_whole() -> None:
     assert characters_changed([edit]) == 3000
 
 
-def test_won_cases_are_summed_up_and_others_left_out() -> None:
+def test_broken_cases_are_summed_up_and_others_left_out() -> None:
     # 2 operations of 14 characters, and 1 of 10.
     first, second = (
         row("a mood so grim", mood="moop", grim="grm"),
         row("ten signs!", signs="signss"),
     )
-    lost = replace(first, status="held")
-    found = operations([first, second, lost])
-    assert found.counts == {"flips": 1, "inserts": 1, "deletes": 1}
-    assert found.shares == pytest.approx(dict.fromkeys(found.counts, 1 / 3))
-    assert found.share.value == pytest.approx((2 / 14 + 1 / 10) / 2)
-    assert (found.share.of, found.share.count) == (2, None)
-    assert found.share == characters_share([first, second])
+    held = replace(first, status="held")
+    counted = operations([first, second, held])
+    assert counted.counts == {"flips": 1, "inserts": 1, "deletes": 1}
+    assert counted.shares == pytest.approx(dict.fromkeys(counted.counts, 1 / 3))
+    assert counted.share.value == pytest.approx((2 / 14 + 1 / 10) / 2)
+    assert (counted.share.of, counted.share.count) == (2, None)
+    assert counted.share == characters_share([first, second])
 
 
 def test_every_character_of_the_original_counts() -> None:
@@ -110,10 +110,10 @@ def test_every_character_of_the_original_counts() -> None:
     assert characters_share([pair]).value == 1 / 11
 
 
-def test_nothing_won_gives_nothing() -> None:
-    found = operations([])
-    assert (found.total, found.share.value) == (0, None)
-    assert set(found.shares.values()) == {0.0}
+def test_nothing_broken_gives_nothing() -> None:
+    counted = operations([])
+    assert (counted.total, counted.share.value) == (0, None)
+    assert set(counted.shares.values()) == {0.0}
     assert not is_by_characters([])
 
 

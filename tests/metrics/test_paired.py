@@ -12,13 +12,13 @@ def test_runs_are_compared_case_by_case() -> None:
     a = sample_results()
     b = [replace(r, status="held") if r.case in ("a1", "a2") else r for r in a]
     b = [replace(r, status="broken") if r.case == "a5" else r for r in b[:-1]]
-    found = paired(a, b)
-    assert found.shared == 7
-    broken = found.success
+    compared = paired(a, b)
+    assert compared.shared == 7
+    broken = compared.success
     assert (broken.of, broken.both, broken.only_a, broken.only_b, broken.neither) == (5, 1, 2, 1, 1)
     assert broken.difference == (2 - 3) / 5
     assert broken.p == mcnemar_exact(2, 1)
-    right = found.accuracy
+    right = compared.accuracy
     assert (right.of, right.both, right.only_a, right.only_b, right.neither) == (7, 2, 1, 2, 2)
     assert right.difference == 1 / 7
     assert right.low is not None and right.high is not None
@@ -28,18 +28,18 @@ def test_runs_are_compared_case_by_case() -> None:
 def test_only_cases_attacked_in_both_count_for_success() -> None:
     a = sample_results()
     b = [replace(r, status="skipped", predicted="other") for r in a]
-    found = paired(a, b)
-    assert found.success.of == 0
-    assert found.success.difference is None
-    assert found.accuracy.of == 7
-    assert found.accuracy.only_b == 0
+    compared = paired(a, b)
+    assert compared.success.of == 0
+    assert compared.success.difference is None
+    assert compared.accuracy.of == 7
+    assert compared.accuracy.only_b == 0
 
 
 def test_runs_over_other_cases_share_nothing() -> None:
     b = [replace(r, case=f"b{r.case}") for r in sample_results()]
-    found = paired(sample_results(), b)
-    assert found.shared == 0
-    assert (found.accuracy.difference, found.accuracy.p) == (None, 1.0)
+    compared = paired(sample_results(), b)
+    assert compared.shared == 0
+    assert (compared.accuracy.difference, compared.accuracy.p) == (None, 1.0)
 
 
 def test_a_run_equals_itself_as_far_as_so_few_cases_can_tell() -> None:
@@ -63,6 +63,6 @@ def test_the_originals_are_compared_as_well() -> None:
 
 
 def test_a_clear_difference_is_clear() -> None:
-    found = contrast([(False, True)] * 30 + [(True, True)] * 70)
-    assert found.p < 1e-8
-    assert found.low is not None and found.low > 0.2
+    compared = contrast([(False, True)] * 30 + [(True, True)] * 70)
+    assert compared.p < 1e-8
+    assert compared.low is not None and compared.low > 0.2

@@ -38,11 +38,11 @@ def test_statuses_and_reasons_are_counted() -> None:
 
 
 def test_held_cases_count_as_right_and_broken_ones_as_wrong() -> None:
-    broken, lost = sample_results()[0], sample_results()[3]
+    broken, held = sample_results()[0], sample_results()[3]
     for status in ("held", "out of budget", "unconfirmed"):
-        assert summary([replace(lost, status=status)]).after.value == 1
+        assert summary([replace(held, status=status)]).after.value == 1
     assert summary([broken]).after.value == 0
-    already_there = replace(lost, status="skipped", reason="already of the class aimed at")
+    already_there = replace(held, status="skipped", reason="already of the class aimed at")
     assert summary([already_there]).after.value == 1
     assert summary([replace(already_there, predicted="negative")]).after.value == 0
 

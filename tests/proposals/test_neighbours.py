@@ -40,8 +40,8 @@ def test_neighbours_are_those_of_brute_force(
     metric: Metric, words: int, k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Small blocks, uneven ends: the result must not depend on how the work is cut.
-    monkeypatch.setattr(neighbours, "_WORDS", 64)
-    monkeypatch.setattr(neighbours, "_QUERIES", 4)
+    monkeypatch.setattr(neighbours, "_WORDS_PER_BLOCK", 64)
+    monkeypatch.setattr(neighbours, "_QUERIES_PER_BLOCK", 4)
     vectors = space(words, 5)
     queries = np.concatenate([vectors.matrix[:3], space(6, 5, seed=1).matrix])
     indices, distances = nearest(vectors, queries, k, metric)
@@ -54,7 +54,7 @@ def test_neighbours_are_those_of_brute_force(
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_ties_go_to_the_lower_index(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "_WORDS", 8)
+    monkeypatch.setattr(neighbours, "_WORDS_PER_BLOCK", 8)
     both = space(2, 20).matrix
     which = np.random.default_rng(5).integers(0, 2, 400)
     vectors = Vectors([f"w{i}" for i in range(400)], both[which])
@@ -65,7 +65,7 @@ def test_ties_go_to_the_lower_index(metric: Metric, monkeypatch: pytest.MonkeyPa
 
 def test_rounding_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     # Far from the origin, single precision cannot tell these apart; double precision can.
-    monkeypatch.setattr(neighbours, "_WORDS", 16)
+    monkeypatch.setattr(neighbours, "_WORDS_PER_BLOCK", 16)
     rng = np.random.default_rng(0)
     rows = (1000 + 0.01 * rng.standard_normal((500, 8))).astype(np.float32)
     vectors = Vectors([f"w{i}" for i in range(500)], rows)
@@ -135,7 +135,7 @@ def test_prepared_words_are_the_same_and_found_at_once(
         calls.append(len(queries))
         return nearest(vectors, queries, k, metric)
 
-    neighbours._KNOWN.clear()
+    neighbours._CACHES.clear()
     monkeypatch.setattr(neighbours, "nearest", counted)
     proposal = Neighbours(source, k=3)
     proposal.prepare(words)

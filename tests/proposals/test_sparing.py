@@ -18,5 +18,5 @@ def test_stop_words_have_no_candidates() -> None:
 def test_every_word_attack_can_spare_them() -> None:
     for name in ("pwws", "genetic", "random-swap"):
         assert isinstance(build(name, {}, []).proposal, Synonyms)  # type: ignore[attr-defined]
-        made = build(name, {"stop_words": False}, [])
-        assert made.proposal == SparingStopWords(Synonyms())  # type: ignore[attr-defined]
+        attack = build(name, {"stop_words": False}, [])
+        assert attack.proposal == SparingStopWords(Synonyms())  # type: ignore[attr-defined]

@@ -75,10 +75,10 @@ def test_learned_needs_data() -> None:
 def test_recipes_pass_the_map_on(attack: str, tmp_path: Path) -> None:
     file = tmp_path / "train.csv"
     file.write_text("text,label\ngood good film,pos\nbad film,neg\n", encoding="utf-8")
-    given = {"learn_from": str(file)}
-    one = build(attack, given, ["LABEL_0", "LABEL_1"], {"neg": "LABEL_0", "pos": "LABEL_1"})
-    other = build(attack, given, ["LABEL_0", "LABEL_1"], {"neg": "LABEL_1", "pos": "LABEL_0"})
+    values = {"learn_from": str(file)}
+    one = build(attack, values, ["LABEL_0", "LABEL_1"], {"neg": "LABEL_0", "pos": "LABEL_1"})
+    other = build(attack, values, ["LABEL_0", "LABEL_1"], {"neg": "LABEL_1", "pos": "LABEL_0"})
     assert one.strong.strongest(1, 0, 1) == ["good"]  # type: ignore[attr-defined]
     assert other.strong.strongest(1, 0, 1) == ["bad"]  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match="none of class 'LABEL_0'"):
-        build(attack, given, ["LABEL_0", "LABEL_1"])
+        build(attack, values, ["LABEL_0", "LABEL_1"])

@@ -48,7 +48,7 @@ def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
     own = [m for m in possible if low in ((m,) if tag in BASE else forms(m))] or list(possible)
     table = lzma.decompress(SHIPPED.read_bytes()).decode()
     block = next(part[2:] for part in table.split("#") if part.startswith(pos + "\n"))
-    found = []
+    names = []
     for lemma in own:
         senses = []
         for line in block.splitlines():
@@ -56,9 +56,9 @@ def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
                 if re.sub(r"\d", "", member).lower() == lemma:
                     senses.append((int(re.sub(r"\D", "", member) or 0), line))
         for _, line in sorted(senses, key=lambda sense: sense[0]):
-            found += [re.sub(r"\d", "", member) for member in line.split()]
-    kept: list[str] = []
-    for name in found:
+            names += [re.sub(r"\d", "", member) for member in line.split()]
+    substitutes: list[str] = []
+    for name in names:
         entry = name.lower()
         if entry in own or entry in be:
             continue
@@ -73,9 +73,9 @@ def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
             form = form[0].upper() + form[1:]
         elif word.isupper():
             form = form.upper()
-        if form.lower() not in [other.lower() for other in kept]:
-            kept.append(form)
-    return kept
+        if form.lower() not in [other.lower() for other in substitutes]:
+            substitutes.append(form)
+    return substitutes
 
 
 def as_tagged(entry, tag, universal, forms):  # type: ignore[no-untyped-def]
@@ -170,7 +170,7 @@ def test_every_proposal_says_whether_it_needs_tags() -> None:
 def test_a_table_is_read_and_looked_up_without_case(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text('{"Good": ["fine", "well-made"], "café": []}', encoding="utf-8")
-    table = SubstituteTable.read(path)
+    table = SubstituteTable.load(path)
     assert table.of("GOOD", "anything") == ("fine", "well-made")
     assert table.of("café", "") == table.of("bad", "") == ()
 
@@ -189,9 +189,9 @@ def test_a_wrong_table_says_what_is_expected(tmp_path: Path, content: str, messa
     path = tmp_path / "table.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UsageError, match=message):
-        SubstituteTable.read(path)
+        SubstituteTable.load(path)
 
 
 def test_a_missing_table_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
-        SubstituteTable.read(tmp_path / "none.json")
+        SubstituteTable.load(tmp_path / "none.json")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from brittle.asks import Ask, Case, Search
-from brittle.attacks.resolving import describe_settings, resolve_attack
+from brittle.attacks import describe_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from brittle.asks import Attack
-from brittle.attacks.own import check_attack, import_recipe
+from brittle.attacks.user_attacks import RUN_ARGUMENTS, check_attack, import_recipe
 from brittle.errors import BrittleError, UsageError, unknown
 
 ATTACKS: Mapping[str, str] = {
@@ -26,22 +27,18 @@ ATTACKS: Mapping[str, str] = {
     "key-any": "brittle.attacks.key:key_any",
     "jsma": "brittle.attacks.jsma:jsma",
 }
+SETTING_TYPES = (bool, int, float, str)
+"""The types of settings that a command line and a manifest can hold."""
 
 Recipe = Callable[..., Attack]
-
-
-FROM_THE_RUN = ("labels", "label_map")
-"""Keywords of a recipe that the run fills in: the target's labels, {data label: target label}."""
-
-KINDS = (bool, int, float, str)
-"""What a setting can be, for a command line and a manifest to hold it."""
+"""A function that builds an attack; its keyword arguments are the settings."""
 
 
 @dataclass(frozen=True)
 class Setting:
     """One keyword argument of a recipe, as the command line offers it.
 
-    A `required` one has no default; None stands in its place.
+    A `required` setting has no default, and `default` is None.
     """
 
     name: str
@@ -52,7 +49,7 @@ class Setting:
 
 
 def recipe(name: str) -> Recipe:
-    """Find the recipe of a named attack, or the user's own as `python:module:name`."""
+    """Return the recipe of a named attack, or the user's own as `python:module:name`."""
     if name.startswith("python:"):
         return import_recipe(name)
     if name.lower() not in ATTACKS:
@@ -62,30 +59,30 @@ def recipe(name: str) -> Recipe:
 
 
 def settings(recipe: Recipe) -> list[Setting]:
-    """List what can be set on an attack; `FROM_THE_RUN` is filled in by the run."""
+    """List what can be set on an attack; the run fills in `RUN_ARGUMENTS`."""
     return [
         _setting(recipe, parameter)
         for name, parameter in _parameters(recipe).items()
-        if name not in FROM_THE_RUN and parameter.kind is parameter.KEYWORD_ONLY
+        if name not in RUN_ARGUMENTS and parameter.kind is parameter.KEYWORD_ONLY
     ]
 
 
 def build(
     name: str,
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     labels: Sequence[str],
     label_map: Mapping[str, str] | None = None,
 ) -> Attack:
-    """Make an attack from its name and its settings.
+    """Build an attack from its name and the values of its settings.
 
-    `labels` are the target's, `label_map` says which of them a label of the data means.
+    `labels` are the target's, `label_map` tells which of them a label of the data means.
     """
-    made = recipe(name)
-    known = {setting.name: setting for setting in settings(made)}
-    for setting in given:
+    build_attack = recipe(name)
+    known = {setting.name: setting for setting in settings(build_attack)}
+    for setting in values:
         if setting not in known:
             raise unknown(f"setting of {name}", setting, known)
-    missing = [s for s in known.values() if s.required and given.get(s.name) is None]
+    missing = [s for s in known.values() if s.required and values.get(s.name) is None]
     if missing:
         flags = ", ".join(
             f"--{s.name.replace('_', '-')} {s.kind.__name__.upper()}" for s in missing
@@ -94,12 +91,14 @@ def build(
             f"The attack {name!r} has no default for {', '.join(repr(s.name) for s in missing)}, "
             f"and got no value. Give it one: {flags}."
         )
-    extra = {"labels": labels, "label_map": label_map}
-    wanted = {key: value for key, value in extra.items() if key in _parameters(made)}
+    arguments = dict(values)
+    for argument, value in zip(RUN_ARGUMENTS, (labels, label_map)):
+        if argument in _parameters(build_attack):
+            arguments[argument] = value
     if not name.startswith("python:"):
-        return made(**given, **wanted)
+        return build_attack(**arguments)
     try:
-        attack = made(**given, **wanted)
+        attack = build_attack(**arguments)
     except BrittleError:
         raise
     except Exception as error:
@@ -109,17 +108,50 @@ def build(
     return check_attack(name, attack)
 
 
+def resolve_attack(
+    attack: str | Attack,
+    overrides: Mapping[str, Any],
+    labels: Sequence[str],
+    dataset: str,
+    label_map: Mapping[str, str] | None = None,
+) -> tuple[Attack, str, dict[str, Any]]:
+    """Return the attack, its name and all its settings, defaults included.
+
+    `attack` is a name, or an attack that takes no overrides.
+    """
+    from brittle.data.catalogue import CATALOGUE
+
+    if not isinstance(attack, str):
+        if overrides:
+            raise unknown("argument", next(iter(overrides)), [])
+        return attack, type(attack).__name__.lower(), describe_settings(attack)
+    name = attack if attack.startswith("python:") else attack.lower()
+    values = {setting.name: setting.default for setting in settings(recipe(name))}
+    values |= overrides
+    if values.get("learn_from", "") is None and dataset in CATALOGUE:
+        values["learn_from"] = dataset
+    return build(name, values, labels, label_map), name, values
+
+
+def describe_settings(attack: Attack) -> dict[str, str]:
+    """Format the settings of a live attack, without memory addresses: no two starts share them."""
+    if not is_dataclass(attack):
+        return {}
+    values = {field.name: repr(getattr(attack, field.name)) for field in fields(attack)}
+    return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", value) for name, value in values.items()}
+
+
 def summary(recipe: Recipe) -> str:
-    """Give the first line of what a recipe says of itself."""
+    """Return the first line of a recipe's docstring."""
     return (inspect.getdoc(recipe) or "").split("\n")[0]
 
 
 def _parameters(recipe: Recipe) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(recipe, eval_str=True).parameters
-    except Exception as error:  # a name in an annotation may be anything, and fail as anything
+    except Exception as error:  # evaluating an annotation can fail in any way
         raise UsageError(
-            f"The arguments of {_called(recipe)} cannot be read ({type(error).__name__}: {error}). "
+            f"The arguments of {_name(recipe)} cannot be read ({type(error).__name__}: {error}). "
             "Expected keyword arguments, annotated by names that its module knows."
         ) from error
 
@@ -127,22 +159,22 @@ def _parameters(recipe: Recipe) -> Mapping[str, inspect.Parameter]:
 def _setting(recipe: Recipe, parameter: inspect.Parameter) -> Setting:
     required = parameter.default is parameter.empty
     default = None if required else parameter.default
-    hint, told = parameter.annotation, ""
+    hint, text = parameter.annotation, ""
     if hint is parameter.empty:
         hint = str if default is None else type(default)
     if typing.get_origin(hint) is typing.Annotated:
-        hint, told = typing.get_args(hint)[:2]
+        hint, text = typing.get_args(hint)[:2]
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
         hint = parts[0] if len(parts) == 1 else hint
-    if hint not in KINDS:
+    if hint not in SETTING_TYPES:
         raise UsageError(
-            f"The argument {parameter.name!r} of {_called(recipe)} is a "
+            f"The argument {parameter.name!r} of {_name(recipe)} is a "
             f"{getattr(hint, '__name__', hint)}; expected bool, int, float or str, for it to be a "
             "setting of the attack."
         )
-    return Setting(parameter.name, hint, default, str(told), required)
+    return Setting(parameter.name, hint, default, str(text), required)
 
 
-def _called(thing: Any) -> str:
-    return str(getattr(thing, "__qualname__", type(thing).__qualname__))
+def _name(recipe: Recipe) -> str:
+    return str(getattr(recipe, "__qualname__", type(recipe).__qualname__))

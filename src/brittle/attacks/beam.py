@@ -13,66 +13,62 @@ from brittle.text import Text, Word
 Path = tuple[float, Text]
 """The sum of the gains on the way to a text, and the text."""
 
-Written = Callable[[Text, Move], str | None]
+NewWord = Callable[[Text, Move], str | None]
 Screen = Callable[[Sequence[Text]], Search[list[bool]]]
-SCREENED = 4
-"""How many candidates for each place in the beam are screened at once."""
+
+CANDIDATES_PER_SCREENING = 4
+"""How many candidates are screened at once, for each text that the beam holds."""
 
 
 def beam(
     case: Case[Text],
-    aimed: Callable[[Text], EditRequest],
-    written: Written,
+    request_for: Callable[[Text], EditRequest],
+    new_word: NewWord,
     *,
     width: int,
     steps: int,
     screen: Screen | None = None,
 ) -> Search[None]:
-    """Edit a text up to `steps` times, keeping the `width` best texts of each depth.
+    """Edit a text up to `steps` times; follow the `width` best texts of each depth.
 
     A path's score is the sum of its edits' gains, each taken at the text it was made on
-    (Ebrahimi et al., 2018, section 3.3); losses decide nothing but success. `written` says how the
-    word of a text's move is written, or None where the move is not acceptable; `screen` may ask
+    (Ebrahimi et al., 2018, section 3.3); losses decide nothing but success. `new_word` returns the
+    word that a move puts into a text, or None if the move is not acceptable; `screen` may ask
     further about whole texts. No text is offered twice, the original included. The pass that judges
     a text also finds its edits, so a full search takes 1 + width · (steps − 1) backward passes: the
-    texts of the last depth need no edits, and are tried only.
+    texts of the last depth need no edits, and are only tried.
     """
-    level: list[Path] = [(0.0, case.text)]
+    paths: list[Path] = [(0.0, case.text)]
     seen = {case.text.words}
     for _ in range(steps):
-        answer = yield from Flips([text for _, text in level], aimed)
-        level = yield from _best(_children(level, answer.moves, written, seen), width, screen)
-        if not level:
+        answer = yield from Flips([text for _, text in paths], request_for)
+        paths = yield from _best(_children(paths, answer.moves, new_word, seen), width, screen)
+        if not paths:
             return
-    yield from Try([text for _, text in level])
+    yield from Try([text for _, text in paths])
 
 
 def _children(
-    level: Sequence[Path],
+    paths: Sequence[Path],
     moves: Sequence[Moves],
-    written: Written,
+    new_word: NewWord,
     seen: set[tuple[Word, ...]],
 ) -> Iterator[Path]:
-    """List what the parents' moves lead to, the highest sum first; ties go to the first parent."""
-    ranked = merge(*(_costs(at, level[at][0], found) for at, found in enumerate(moves)))
+    """Yield what the moves lead to, the highest sum first; ties go to the first parent."""
+    ranked = merge(*(_costs(n, paths[n][0], of_parent) for n, of_parent in enumerate(moves)))
     return (
         (-cost, child)
-        for cost, at, n in ranked
-        if (child := _child(level[at][1], moves[at][n], written, seen)) is not None
+        for cost, parent, move in ranked
+        if (child := _child(paths[parent][1], moves[parent][move], new_word, seen)) is not None
     )
 
 
-def _costs(at: int, score: float, moves: Moves) -> Iterable[tuple[float, int, int]]:
-    return ((-(score + gain), at, n) for n, gain in enumerate(moves.gain.tolist()))
+def _costs(parent: int, score: float, moves: Moves) -> Iterable[tuple[float, int, int]]:
+    return ((-(score + gain), parent, move) for move, gain in enumerate(moves.gain.tolist()))
 
 
-def _child(
-    text: Text,
-    move: Move,
-    written: Written,
-    seen: set[tuple[Word, ...]],
-) -> Text | None:
-    new = written(text, move)
+def _child(text: Text, move: Move, new_word: NewWord, seen: set[tuple[Word, ...]]) -> Text | None:
+    new = new_word(text, move)
     if new is None:
         return None
     words = (*text.words[: move.position], new, *text.words[move.position + 1 :])
@@ -83,10 +79,10 @@ def _child(
 
 
 def _best(paths: Iterator[Path], width: int, screen: Screen | None) -> Search[list[Path]]:
-    """Take the first paths that pass the screen, looking no further than needed."""
+    """Return the first paths that pass the screen, and screen no more than needed."""
     if screen is None:
         return list(islice(paths, width))
-    kept: list[Path] = []
-    while len(kept) < width and (batch := list(islice(paths, SCREENED * width))):
-        kept += compress(batch, (yield from screen([text for _, text in batch])))
-    return kept[:width]
+    passed: list[Path] = []
+    while len(passed) < width and (batch := list(islice(paths, CANDIDATES_PER_SCREENING * width))):
+        passed += compress(batch, (yield from screen([text for _, text in batch])))
+    return passed[:width]

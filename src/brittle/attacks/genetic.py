@@ -9,8 +9,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
-from brittle.attacks import checks
-from brittle.attacks.substitutes import Options, max_words, substitutes
+from brittle.attacks.limits import max_words
+from brittle.attacks.requests import Substitutes, substitutes
+from brittle.attacks.setting_checks import check_count, check_positive, check_share
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
@@ -20,23 +21,26 @@ from brittle.text import Text
 class Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018).
 
-    As used in the study of transferability: synonyms of the same part of speech from WordNet, no
-    language model, population 60, 20 generations, at most 20 % of the words, but always one word,
-    however short the text. With `neighbours`, `k` and `within` the words are Alzantot's choice.
+    The settings are those of the study of transferability: synonyms of the same part of speech
+    from WordNet, no language model, population 60, 20 generations, at most 20 % of the words, but
+    always one word, however short the text. With `neighbours`, `k` and `within` the words are
+    Alzantot's choice.
 
     Random draws, in order. First members, one after another: a position, by `choices` weighted by
     its number of substitutes. Then, for every further generation: all first parents, then all
     second parents, by `choices` weighted by softmax(loss / temperature); for each child, one after
     another, a coin (`random() < 0.5` takes the second parent's word) for every position where its
-    parents differ, from the left, and, if it has now changed too many words, a `sample` of those
-    that go back; last, for each child, one after another, a position as above, among those not
-    changed yet.
+    parents differ, from the left, and, if the child has now changed too many words, a `sample` of
+    those that go back; last, for each child, one after another, a position as above, among those
+    not changed yet.
 
     A perturbation asks about the member and about every substitute at its position, and takes the
-    best one if it gains. The best member survives unchanged. Deviations: the limit on words holds
-    while searching, where the authors filter afterwards, so a member at its limit is not perturbed;
-    coins are thrown only where the parents differ, which changes no probability; WordNet's proper
-    nouns, forms of "be" and synonyms of several words are left out.
+    best substitute if it gains. The best member survives unchanged.
+
+    Deviations: the limit on words holds while searching, where the authors filter afterwards, so a
+    member at its limit is not perturbed; coins are thrown only where the parents differ, which
+    changes no probability; WordNet's proper nouns, forms of "be" and synonyms of several words are
+    left out.
     """
 
     proposal: Proposal
@@ -51,37 +55,37 @@ class Genetic:
         options = yield from substitutes(case, self.proposal)
         if not any(options):
             return
-        most = max_words(text, self.share)
+        limit = max_words(text, self.share)
         members = [text] * self.population
         elite: list[Text] = []
         for _ in range(self.generations):
-            grown = yield from together(_perturbed(m, text, options, most, rng) for m in members)
-            members = elite + grown
-            seen = yield from Try(members)
-            weights = np.exp((seen.loss - seen.loss.max()) / self.temperature).tolist()
-            elite = [members[int(seen.loss.argmax())]]
+            perturbed = yield from together(_perturb(m, text, options, limit, rng) for m in members)
+            members = elite + perturbed
+            answer = yield from Try(members)
+            weights = np.exp((answer.loss - answer.loss.max()) / self.temperature).tolist()
+            elite = [members[int(answer.loss.argmax())]]
             first = rng.choices(members, weights, k=self.population - 1)
             second = rng.choices(members, weights, k=self.population - 1)
-            members = [_crossed(a, b, text, most, rng) for a, b in zip(first, second)]
+            members = [_cross(a, b, text, limit, rng) for a, b in zip(first, second)]
 
 
-def _perturbed(
-    member: Text, original: Text, options: Options, most: int, rng: Random
+def _perturb(
+    member: Text, original: Text, options: Substitutes, limit: int, rng: Random
 ) -> Search[Text]:
-    """Put the best substitute at one position not changed yet, if it gains."""
+    """Replace one word that is not changed yet by its best substitute, if that gains."""
     changed = [a != b for a, b in zip(member.words, original.words)]
     positions = [i for i, words in enumerate(options) if words and not changed[i]]
-    if not positions or sum(changed) >= most:
+    if not positions or sum(changed) >= limit:
         return member
     i = rng.choices(positions, [len(options[i]) for i in positions])[0]
     texts = member.swaps(i, options[i])
-    seen = yield from Probe([member, *texts])
-    best = int(seen.loss[1:].argmax())
-    return texts[best] if seen.loss[1 + best] > seen.loss[0] else member
+    answer = yield from Probe([member, *texts])
+    best = int(answer.loss[1:].argmax())
+    return texts[best] if answer.loss[1 + best] > answer.loss[0] else member
 
 
-def _crossed(a: Text, b: Text, original: Text, most: int, rng: Random) -> Text:
-    """Take every word from either parent, and no more than `most` changed ones."""
+def _cross(a: Text, b: Text, original: Text, limit: int, rng: Random) -> Text:
+    """Take every word from either parent, with at most `limit` changed words."""
     if a.words == b.words:
         return a
     words = list(a.words)
@@ -89,7 +93,7 @@ def _crossed(a: Text, b: Text, original: Text, most: int, rng: Random) -> Text:
         if x != y and rng.random() < 0.5:
             words[i] = y
     changed = [i for i, (x, y) in enumerate(zip(words, original.words)) if x != y]
-    for i in rng.sample(changed, max(0, len(changed) - most)):
+    for i in rng.sample(changed, max(0, len(changed) - limit)):
         words[i] = original.words[i]
     return original.with_words(tuple(words))
 
@@ -109,9 +113,9 @@ def genetic(
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""
-    checks.count(population=population, generations=generations)
-    checks.share(share=share)
-    checks.positive(temperature=temperature)
+    check_count(population=population, generations=generations)
+    check_share(share=share)
+    check_positive(temperature=temperature)
     proposal = choose_proposal(
         inflect=inflect,
         wordnet=wordnet,

@@ -8,9 +8,10 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Flips, Search, Try
-from brittle.attacks import checks
-from brittle.attacks.aims import edit_request, max_characters
 from brittle.attacks.beam import beam
+from brittle.attacks.limits import max_characters
+from brittle.attacks.requests import edit_request
+from brittle.attacks.setting_checks import check_count, check_share
 from brittle.edits import is_further
 from brittle.errors import UsageError, unknown
 from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move
@@ -21,22 +22,23 @@ from brittle.text import Text, is_word
 class HotFlip:
     """Flip, insert and delete characters by their first-order gain (Ebrahimi et al., 2018).
 
-    One forward and one backward pass rank every edit of a text (equation 1); inserting and
-    deleting are runs of flips to the end of the word, and every edit's gain is divided by the
-    length of its vector. A beam of `beam` texts (1: greedy) follows the running sum of gains for
-    up to r edits, where r is `share` of the characters of the words the target reads, rounded
-    down, but at least one. An edited word must not itself be one of the target's dictionary, unless
-    `known`; a target without a dictionary knows no word. A goal with a confidence is the run's.
+    One forward and one backward pass rank every edit of a text (equation 1); an insert or a delete
+    is a run of flips to the end of the word, and every edit's gain is divided by the length of its
+    vector. A beam of `beam` texts (1: greedy) follows the running sum of gains for up to r edits,
+    where r is `share` of the characters of the words that the target reads, rounded down, but at
+    least one. An edited word must not itself be a word of the target's vocabulary, unless `known`;
+    a target without a vocabulary knows no word. A confidence is part of the run's goal, no setting
+    of the attack.
 
     What the paper leaves open: every edit takes its word further from the original, by
-    Levenshtein's distance, so that r edits change r characters and none is spent on redoing another
-    (the slope points at the same few characters again and again); no text comes twice; an edit that
-    gains nothing is followed where nothing better is left. Of each text the `top_k` best edits are
-    looked at, more than the beam can hold, since some are words of the dictionary or lead to one
-    text by two ways; where these are used up, the beam is narrower.
+    Levenshtein's distance, so that r edits change r characters and no edit is spent on redoing
+    another (the gradient points at the same few characters again and again); no text comes twice;
+    an edit that gains nothing is followed if nothing better is left. Of each text the `top_k` best
+    edits are looked at, more than the beam can hold, since some are words of the vocabulary and
+    some lead to the same text; when these are used up, the beam is narrower.
 
     Deviations: only characters inside words are edited, and a word stays one word, so that spaces
-    and marks keep their places; the share is of these characters, not of the spaces between.
+    and marks stay as they are; the share is of these characters, not of the spaces between.
     """
 
     beam: int = 10
@@ -54,15 +56,15 @@ class HotFlip:
         if not steps:
             return
         space = EditSpace("characters", self.kinds, self.top_k)
-        aimed = partial(edit_request, case, space, tuple(case.positions))
-        original = case.text.words
+        request_for = partial(edit_request, case, space, tuple(case.positions))
+        originals = case.text.words
 
-        def written(text: Text, move: Move) -> str | None:
-            new, old, first = move.new, str(text.words[move.position]), str(original[move.position])
-            fine = (self.known or not move.in_vocabulary) and is_word(new)
-            return new if fine and is_further(new, old, first) else None
+        def new_word(text: Text, move: Move) -> str | None:
+            old, original = str(text.words[move.position]), str(originals[move.position])
+            is_fine = (self.known or not move.in_vocabulary) and is_word(move.new)
+            return move.new if is_fine and is_further(move.new, old, original) else None
 
-        yield from beam(case, aimed, written, width=self.beam, steps=steps)
+        yield from beam(case, request_for, new_word, width=self.beam, steps=steps)
 
 
 def hotflip(
@@ -72,23 +74,23 @@ def hotflip(
     kinds: Annotated[str, "which edits: flip, insert, delete, with commas between"] = ",".join(
         CHARACTER_EDITS
     ),
-    known: Annotated[bool, "an edited word may be a word of the target's dictionary"] = False,
+    known: Annotated[bool, "an edited word may be a word of the target's vocabulary"] = False,
 ) -> HotFlip:
     """Edit the characters that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
-    checks.count(beam=beam)
-    checks.share(share=share)
-    return HotFlip(beam, share, _kinds(kinds), known)
+    check_count(beam=beam)
+    check_share(share=share)
+    return HotFlip(beam, share, _parse_kinds(kinds), known)
 
 
-def _kinds(told: str) -> tuple[EditKind, ...]:
-    """Read a list of kinds; their order tells nothing."""
-    named = [name.strip().lower() for name in told.split(",") if name.strip()]
-    for name in named:
+def _parse_kinds(kinds: str) -> tuple[EditKind, ...]:
+    """Parse a list of kinds of edits; their order means nothing."""
+    names = [name.strip().lower() for name in kinds.split(",") if name.strip()]
+    for name in names:
         if name not in CHARACTER_EDITS:
             raise unknown("kind of edit", name, CHARACTER_EDITS)
-    if not named:
+    if not names:
         raise UsageError(
-            f"Got --kinds {told!r}; expected one or more of {', '.join(CHARACTER_EDITS)}, with "
+            f"Got --kinds {kinds!r}; expected one or more of {', '.join(CHARACTER_EDITS)}, with "
             "commas between, such as --kinds flip,delete."
         )
-    return tuple(kind for kind in CHARACTER_EDITS if kind in named)
+    return tuple(kind for kind in CHARACTER_EDITS if kind in names)

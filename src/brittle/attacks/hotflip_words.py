@@ -8,33 +8,34 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Flips, Search, Tag, Try
-from brittle.attacks import checks
-from brittle.attacks.aims import edit_request, match_case_if_lower
 from brittle.attacks.beam import beam
+from brittle.attacks.requests import edit_request
+from brittle.attacks.setting_checks import check_count, check_threshold
+from brittle.english.forms import match_case
 from brittle.english.lexemes import same_lexeme
 from brittle.english.stop_words import is_stop_word
 from brittle.moves import EditRequest, EditSpace, Move
 from brittle.text import Text, is_word
 
-SCREENED_TOP = 500
-"""How many swaps of a text are looked at where not all that the target proposes are acceptable."""
+MIN_TOP_K, MIN_SCREENED_TOP_K = 32, 500
+"""How many swaps of a text are looked at, at least; more if tags or forms refuse some of them."""
 
 
 @dataclass(frozen=True)
 class HotFlipWords:
     """Swap words for those with the highest first-order gain (Ebrahimi et al., 2018, section 5).
 
-    Up to `words` words become others of the target's dictionary, each position at most once, by
-    the beam search that HotFlip uses on characters. Four constraints keep the meaning, each of
-    which can be turned off: the vectors of both words have at least the cosine `cosine` (0: any);
-    both have the same part of speech (`same_tag`); stop words are not replaced (unless
-    `stop_words`); they are not forms of one word (`other_lexeme`).
+    Up to `words` words become others of the target's vocabulary, each position at most once, by
+    the beam search that HotFlip uses on characters. Four constraints keep the meaning; each can be
+    turned off: the vectors of both words have at least the cosine `cosine` (0: any); both words
+    have the same part of speech (`same_tag`); stop words are not replaced (unless `stop_words`);
+    the words are not forms of one word (`other_lexeme`).
 
     What the paper leaves open: the part of speech is the Penn tag in the sentence, so every swapped
-    word must have in the new text the tag that the old one had in the original. A substitute in
+    word must have in the new text the tag that the old word had in the original. A substitute in
     lower case takes the capitalisation of the word it replaces. The best 500 swaps of a text are
-    looked at where tags or forms decide, as public scripts do, else four for each place in the
-    beam.
+    looked at if tags or forms decide, as in public scripts, else four for each text that the beam
+    holds.
     """
 
     words: int = 2
@@ -47,9 +48,9 @@ class HotFlipWords:
 
     @property
     def space(self) -> EditSpace:
-        screened = self.same_tag or self.other_lexeme
-        top = max(SCREENED_TOP if screened else 32, 4 * self.beam)
-        return EditSpace("words", top_k=top, cosine=self.cosine or None)
+        is_screened = self.same_tag or self.other_lexeme
+        top_k = max(MIN_SCREENED_TOP_K if is_screened else MIN_TOP_K, 4 * self.beam)
+        return EditSpace("words", top_k=top_k, cosine=self.cosine or None)
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         original, space = case.text.words, self.space
@@ -59,25 +60,25 @@ class HotFlipWords:
             return
         tags = (yield from Tag([case.text]))[0] if self.same_tag else ()
 
-        def aimed(text: Text) -> EditRequest:
-            left = tuple(i for i in free if text.words[i] == original[i])
-            return edit_request(case, space, left, text)
+        def request_for(text: Text) -> EditRequest:
+            unchanged = tuple(i for i in free if text.words[i] == original[i])
+            return edit_request(case, space, unchanged, text)
 
-        def written(text: Text, move: Move) -> str | None:
+        def new_word(text: Text, move: Move) -> str | None:
             old = str(original[move.position])
-            new = match_case_if_lower(move.new, old)
-            fine = is_word(new) and not (self.other_lexeme and same_lexeme(old, new))
-            return new if fine else None
+            new = match_case(move.new, old, keep_capitals=True)
+            is_fine = is_word(new) and not (self.other_lexeme and same_lexeme(old, new))
+            return new if is_fine else None
 
-        def screen(texts: Sequence[Text]) -> Search[list[bool]]:
-            rows = yield from Tag(texts)
+        def have_same_tags(texts: Sequence[Text]) -> Search[list[bool]]:
+            new_tags = yield from Tag(texts)
             return [
-                all(a == b or tag == own for a, b, tag, own in zip(text.words, original, row, tags))
-                for text, row in zip(texts, rows)
+                all(a == b or old == new for a, b, old, new in zip(text.words, original, tags, row))
+                for text, row in zip(texts, new_tags)
             ]
 
-        screened = screen if self.same_tag else None
-        yield from beam(case, aimed, written, width=self.beam, steps=steps, screen=screened)
+        screen = have_same_tags if self.same_tag else None
+        yield from beam(case, request_for, new_word, width=self.beam, steps=steps, screen=screen)
 
 
 def hotflip_words(
@@ -90,6 +91,6 @@ def hotflip_words(
     other_lexeme: Annotated[bool, "no other form of the word itself"] = True,
 ) -> HotFlipWords:
     """Swap the words that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
-    checks.count(words=words, beam=beam)
-    checks.threshold(cosine=cosine)
+    check_count(words=words, beam=beam)
+    check_threshold(cosine=cosine)
     return HotFlipWords(words, beam, cosine, same_tag, stop_words, other_lexeme)

@@ -1,4 +1,4 @@
-"""JSMA: from the last word backwards, swap each for the one furthest along the gradient."""
+"""JSMA: from the last word backwards, swap each word for the one furthest along the gradient."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Flips, Search, Try
-from brittle.attacks import checks
-from brittle.attacks.aims import edit_request, match_case_if_lower
+from brittle.attacks.requests import edit_request
+from brittle.attacks.setting_checks import check_count
+from brittle.english.forms import match_case
 from brittle.errors import unknown
 from brittle.moves import EditSpace, Moves
 from brittle.text import Text, is_word
@@ -19,20 +20,20 @@ DIRECTIONS = ("gradient", "sign")
 
 @dataclass(frozen=True)
 class JSMA:
-    """Swap words from the end of the text backwards, along the slope of the raw score.
+    """Swap words from the end of the text backwards, along the gradient of the raw score.
 
     The Jacobian saliency map approach of Papernot et al. (2016), as used on sentiment models. The
-    slope is that of the true class's score before the softmax, which does not saturate (or of the
-    class aimed at). The last word that the target reads is the first to go, since an LSTM's memory
-    is finite: it becomes the word of the target's dictionary whose vector difference has the
-    largest projection on the direction. Then the word before it, at the text so far, until the goal
-    is reached or `words` words have changed. One forward and one backward pass a word: the pass
-    that judges a text also finds the next swap; the last text is tried only.
+    gradient is that of the true class's score before the softmax, which does not saturate (or of
+    the class aimed at). The last word that the target reads is swapped first, since an LSTM's
+    memory is finite: it becomes the word of the target's vocabulary whose vector difference has the
+    largest projection on the direction. Then comes the word before it, in the new text, until the
+    goal is reached or `words` words have changed. One forward and one backward pass a word: the
+    pass that judges a text also finds the next swap; the last text is only tried.
 
     `direction` is the gradient, as the paper's figure shows it, or its sign, as its text says; its
-    pseudo-code is not printed. What it leaves open: a word that no other one surpasses stays, and
-    is not counted; a substitute in lower case takes the capitalisation of the word it replaces, and
-    entries of the dictionary that are no words are passed over.
+    pseudo-code is not printed. What it leaves open: if no other word gains, the word stays, and is
+    not counted; a substitute in lower case takes the capitalisation of the word it replaces, and
+    entries of the vocabulary that are no words are passed over.
     """
 
     words: int = 35
@@ -41,7 +42,7 @@ class JSMA:
 
     @property
     def space(self) -> EditSpace:
-        # A few more than the one that is taken, for entries that are no words.
+        # Only one is taken; the others are for entries of the vocabulary that are no words.
         return EditSpace("words", top_k=16, objective="logit", sign=self.direction == "sign")
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
@@ -49,7 +50,7 @@ class JSMA:
         for i in reversed(case.positions):
             judged = text
             answer = yield from Flips([text], partial(edit_request, case, self.space, (i,)))
-            new = _best(answer.moves[0], str(text.words[i]))
+            new = _best_word(answer.moves[0], str(text.words[i]))
             if new is not None:
                 text, changed = text.swap(i, new), changed + 1
             if changed == self.words:
@@ -58,12 +59,12 @@ class JSMA:
             yield from Try([text])
 
 
-def _best(moves: Moves, old: str) -> str | None:
-    """Find the first word that gains, and is another one."""
+def _best_word(moves: Moves, old: str) -> str | None:
+    """Return the first other word that gains, or None."""
     for n, gain in enumerate(moves.gain.tolist()):
         if gain <= 0:
             break
-        new = match_case_if_lower(moves[n].new, old)
+        new = match_case(moves[n].new, old, keep_capitals=True)
         if new != old and is_word(new):
             return new
     return None
@@ -75,7 +76,7 @@ def jsma(
     direction: Annotated[str, "what is followed: gradient, or its sign"] = "gradient",
 ) -> JSMA:
     """Swap words from the last one backwards, each along the gradient (JSMA)."""
-    checks.count(words=words)
+    check_count(words=words)
     if direction not in DIRECTIONS:
         raise unknown("direction", direction, DIRECTIONS)
     return JSMA(words, direction)

@@ -8,13 +8,13 @@ from string import ascii_letters, digits
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Try
-from brittle.attacks import checks
-from brittle.attacks.aims import max_characters
+from brittle.attacks.limits import max_characters
+from brittle.attacks.setting_checks import check_count, check_share
 from brittle.english.keyboard import beside
 from brittle.text import Text
 
 ALPHABET = ascii_letters + digits
-"""What Key* types: characters that leave a word one word, wherever they stand in it."""
+"""What Key* types: a word with any of these characters in it is still one word."""
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,19 @@ class Key:
     """Change random characters, and keep the best of a few draws (Ebrahimi et al., 2018).
 
     A character becomes one that lies beside it on the keyboard (Key, after Belinkov and Bisk, 2018)
-    or, with `anywhere`, any letter or digit (Key*). In each of r steps, r being `share` of the
-    characters of the words the target reads (rounded down, but at least one), `draws` texts with
-    one more change are drawn and all tried; the best becomes the next text unless its loss is
-    lower. One that changes nothing is taken too: a target that answers labels only would hold the
-    search at the original otherwise.
+    or, with `anywhere`, any letter or digit (Key*). There are r steps; r is `share` of the
+    characters of the words that the target reads (rounded down, but at least one). In each step
+    `draws` texts with one more change are drawn and all tried; the best becomes the next text
+    unless its loss is lower. A text with an equal loss is taken too: otherwise a target that
+    answers labels only would hold the search at the original.
 
     Random draws, in order: for each text drawn, a `choice` among the characters that can be
     changed, from the left, then a `choice` among what it can become. Equal texts are asked once.
 
     The paper says "greedy" and "random", and not how many draws a step has: here as many as its
-    beam has texts. Deviation: its edited words are no words of the target's vocabulary, which
-    cannot be seen from outside, so here they may be. A character without a key of its own (é, a
-    hyphen) is left alone by Key.
+    beam has texts. Deviation: the paper's edited words are no words of the target's vocabulary,
+    which cannot be seen from outside, so here they may be. Key leaves a character without a key of
+    its own (é, a hyphen) alone.
     """
 
     anywhere: bool = False
@@ -45,32 +45,32 @@ class Key:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text, loss = case.text, case.start_loss
         for _ in range(max_characters(case, self.share)):
-            spots = self._spots(case, text)
-            if not spots:
+            changes = self._changes(case, text)
+            if not changes:
                 return
-            drawn = [_changed(text, *rng.choice(spots), rng) for _ in range(self.draws)]
+            drawn = [_change(text, *rng.choice(changes), rng) for _ in range(self.draws)]
             texts = list(dict.fromkeys(drawn))
-            seen = yield from Try(texts)
-            best = int(seen.loss.argmax())
-            if seen.loss[best] >= loss:
-                text, loss = texts[best], float(seen.loss[best])
+            answer = yield from Try(texts)
+            best = int(answer.loss.argmax())
+            if answer.loss[best] >= loss:
+                text, loss = texts[best], float(answer.loss[best])
 
-    def _spots(self, case: Case[Text], text: Text) -> list[tuple[int, int, str]]:
-        """List the characters that can be changed, by word and place in it, and into what."""
+    def _changes(self, case: Case[Text], text: Text) -> list[tuple[int, int, str]]:
+        """List the characters that can be changed: position, character in the word, new ones."""
         return [
-            (i, at, options)
-            for i in case.positions
-            for at, character in enumerate(str(text.words[i]))
-            if (options := self._options(character))
+            (position, character, new)
+            for position in case.positions
+            for character, old in enumerate(str(text.words[position]))
+            if (new := self._new_characters(old))
         ]
 
-    def _options(self, character: str) -> str:
-        return ALPHABET.replace(character, "") if self.anywhere else beside(character)
+    def _new_characters(self, old: str) -> str:
+        return ALPHABET.replace(old, "") if self.anywhere else beside(old)
 
 
-def _changed(text: Text, i: int, at: int, options: str, rng: Random) -> Text:
-    word = str(text.words[i])
-    return text.swap(i, word[:at] + rng.choice(options) + word[at + 1 :])
+def _change(text: Text, position: int, character: int, new: str, rng: Random) -> Text:
+    word = str(text.words[position])
+    return text.swap(position, word[:character] + rng.choice(new) + word[character + 1 :])
 
 
 def key(
@@ -79,8 +79,8 @@ def key(
     draws: Annotated[int, "how many random changes are tried in a step"] = 10,
 ) -> Key:
     """Type random neighbours on the keyboard (Key: Belinkov and Bisk, 2018)."""
-    checks.share(share=share)
-    checks.count(draws=draws)
+    check_share(share=share)
+    check_count(draws=draws)
     return Key(False, share, draws)
 
 
@@ -90,6 +90,6 @@ def key_any(
     draws: Annotated[int, "how many random changes are tried in a step"] = 10,
 ) -> Key:
     """Type random letters and digits (Key*: Ebrahimi et al., 2018)."""
-    checks.share(share=share)
-    checks.count(draws=draws)
+    check_share(share=share)
+    check_count(draws=draws)
     return Key(True, share, draws)

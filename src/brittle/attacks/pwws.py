@@ -9,8 +9,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
-from brittle.attacks import checks
-from brittle.attacks.substitutes import max_words, substitutes
+from brittle.attacks.limits import max_words
+from brittle.attacks.requests import substitutes
+from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
@@ -20,17 +21,17 @@ from brittle.text import Text
 class PWWS:
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019).
 
-    Every word is masked once, every candidate tried once on the original text. The words are then
-    replaced one after another, each by its best candidate, in the order of
+    Every word is masked once, and every candidate is measured once on the original text. The words
+    are then replaced one after another, each by its best candidate, in the order of
     softmax(saliency)[i] · gain[i] (equation 7), until the goal is reached or the list ends;
     replacements that gain nothing are not skipped. Ties go to the first word and candidate.
 
     Deviations: saliency and gain are measured on the loss, the summed probability of the other
-    classes, which is the drop of the true class's probability without its rounding. No table of
-    named entities. Candidates are inflected like the word they replace (`inflect`), where the
-    authors keep only those that already have its tag. Proper nouns and forms of "be" stay as they
-    are and are no candidates, nor are synonyms of several words. `share` below 1 ends the list
-    earlier, but always allows one word, however short the text.
+    classes, which is the drop of the true class's probability without its rounding. There is no
+    table of named entities. Candidates are inflected like the word they replace (`inflect`), where
+    the authors keep only those that already have its tag. Proper nouns and forms of "be" stay as
+    they are and are no candidates; synonyms of several words are no candidates either. A `share`
+    below 1 ends the list earlier, but always allows one word, however short the text.
     """
 
     proposal: Proposal
@@ -43,9 +44,9 @@ class PWWS:
         positions = [i for i, words in enumerate(options) if words]
         if not positions:
             return
-        without = yield from Probe([text.mask(i) for i in case.positions])
-        saliency = dict(zip(case.positions, _softmax(without.loss - case.start_loss)))
-        best = yield from together(_best(case, i, options[i]) for i in positions)
+        masked = yield from Probe([text.mask(i) for i in case.positions])
+        saliency = dict(zip(case.positions, _softmax(masked.loss - case.start_loss)))
+        best = yield from together(_best_word(case, i, options[i]) for i in positions)
         score = {i: saliency[i] * gain for i, (_, gain) in zip(positions, best)}
         words = {i: word for i, (word, _) in zip(positions, best)}
         order = sorted(positions, key=lambda i: -score[i])
@@ -56,11 +57,11 @@ class PWWS:
         yield from Try(path, in_order=True)
 
 
-def _best(case: Case[Text], i: int, words: tuple[str, ...]) -> Search[tuple[str, float]]:
-    """Find the candidate that gains most at one position of the original (equation 4)."""
-    seen = yield from Probe(case.text.swaps(i, words))
-    best = int(seen.loss.argmax())
-    return words[best], float(seen.loss[best]) - case.start_loss
+def _best_word(case: Case[Text], i: int, words: tuple[str, ...]) -> Search[tuple[str, float]]:
+    """Return the candidate that gains most at one position of the original (equation 4)."""
+    answer = yield from Probe(case.text.swaps(i, words))
+    best = int(answer.loss.argmax())
+    return words[best], float(answer.loss[best]) - case.start_loss
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
@@ -77,7 +78,7 @@ def pwws(
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> PWWS:
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
-    checks.share(share=share)
+    check_share(share=share)
     return PWWS(
         choose_proposal(
             inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words

@@ -1,4 +1,4 @@
-"""Random swaps: the floor that every word attack has to beat."""
+"""Random swaps: the baseline that every word attack has to beat."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Tag, Try
-from brittle.attacks import checks
-from brittle.attacks.substitutes import max_words, substitutes
+from brittle.attacks.limits import max_words
+from brittle.attacks.requests import substitutes
+from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
@@ -19,8 +20,9 @@ class RandomSwap:
     """Swap random words for random synonyms, one after another, up to a share of the words.
 
     One word is always allowed, however short the text.
-    Random draws, in order: a shuffle of the positions that have substitutes, then one substitute
-    for each position used.
+
+    Random draws, in order: a `shuffle` of the positions that have substitutes, then a `choice` of
+    one substitute for each position used.
     """
 
     proposal: Proposal
@@ -49,7 +51,7 @@ def random_swap(
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> RandomSwap:
     """Swap random words for random synonyms: the floor for every word attack."""
-    checks.share(share=share)
+    check_share(share=share)
     return RandomSwap(
         choose_proposal(
             inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words

@@ -1,4 +1,4 @@
-"""N strongest words swap: the words that speak most for the class become its opposite's."""
+"""N strongest words swap: the words that speak most for a class become words of the opposite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Try
-from brittle.attacks import checks
+from brittle.attacks.setting_checks import check_count
 from brittle.attacks.tack_on import opposite
 from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
@@ -18,17 +18,17 @@ from brittle.text import Text
 class StrongestSwap:
     """Replace the n words that speak most for the true class by strong words of the opposite one.
 
-    All n at once: one query beyond the first. The replacements are drawn, each by one `choice`
-    from the strongest word to the weakest, among the `words` strongest of the opposite class; with
-    more than two classes that is the runner-up on the original, or the class aimed at.
+    All n are replaced at once: one query beyond the first. The replacements are drawn, each by one
+    `choice` from the strongest word to the weakest, among the `words` strongest of the opposite
+    class; with more than two classes that is the runner-up on the original, or the class aimed at.
 
     The paper replaces N tokens, those "with the strongest sway" toward the right class: a ranking
-    of the text's words, each place for itself, and no threshold. So where fewer than n words speak
-    for the class, words that speak for neither, then those that speak least against it, go too.
+    of the text's words, each position for itself, and no threshold. So if fewer than n words speak
+    for the class, words that speak for neither class are replaced too, then those that speak least
+    against it.
 
-    Deviation: the dictionary is that of the training data, where the paper's is that of the
-    embeddings (400,000 words). A word that was not seen there speaks for no class and is never
-    drawn.
+    Deviation: the vocabulary is that of the training data, where the paper's is that of the
+    embeddings (400,000 words). A word that is not in it speaks for no class and is never drawn.
     """
 
     strong: StrongWords
@@ -55,5 +55,5 @@ def strongest_swap(
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> StrongestSwap:
     """Replace the n strongest words by strong words of the opposite class."""
-    checks.count(n=n, words=words)
+    check_count(n=n, words=words)
     return StrongestSwap(learn_strong_words(learn_from, labels, label_map), n, words)

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Search, Try
-from brittle.attacks import checks
+from brittle.attacks.setting_checks import check_count
 from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
 
@@ -19,11 +19,12 @@ from brittle.text import Text
 class TackOn:
     """Replace the first word by one of the strongest of the opposite class, drawn at random.
 
-    One query beyond the first. With more than two classes the opposite is the runner-up on the
-    original, or the class aimed at.
+    This takes one query beyond the first. With more than two classes the opposite is the runner-up
+    on the original, or the class aimed at.
+
     Random draws: one `choice` among the strongest words.
 
-    Deviation: the dictionary is that of the training data, where the paper's is that of the
+    Deviation: the vocabulary is that of the training data, where the paper's is that of the
     embeddings (400,000 words).
     """
 
@@ -38,7 +39,7 @@ class TackOn:
 
 
 def opposite(case: Case[Text]) -> int:
-    """Give the class to pull toward: the one aimed at, or the runner-up on the original."""
+    """Return the class aimed at, or the runner-up on the original."""
     if case.toward is not None:
         return case.toward
     if case.start is None:
@@ -56,5 +57,5 @@ def tack_on(
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> TackOn:
     """Replace the first word by a strong word of the opposite class."""
-    checks.count(words=words)
+    check_count(words=words)
     return TackOn(learn_strong_words(learn_from, labels, label_map), words)

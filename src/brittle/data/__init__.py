@@ -1,4 +1,4 @@
-"""Data sets: by name, from files, from a hub, or made of Python objects."""
+"""Data sets: by name, from files, from a hub, or built from Python objects."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def load(
 ) -> Dataset:
     """Load a data set: a name of the catalogue, a file, or `hf:NAME`.
 
-    `text` names the text columns (several make a pair), `label` the label's column ("" takes
-    the data as unlabelled), `locked` the text columns no attack may edit. The split is "test"
-    unless named; a file has none. `limit` takes the first examples of a seeded permutation.
+    `text` names the text columns (several make a pair), `label` the column of the label ("" takes
+    the data as unlabelled), `locked` the text columns that no attack may edit. The default split is
+    "test"; a file has no splits. `limit` takes the first examples of a seeded permutation.
     """
     source = os.fspath(source)
-    text, locked = _listed(text), _listed(locked) or ()
+    text, locked = _column_names(text), _column_names(locked) or ()
     if source.startswith(hub.PREFIX):
         dataset = hub.load(source, split, text, label, locked)
     elif source in catalogue.CATALOGUE:
-        dataset = _known(source, split, text, label, locked)
+        dataset = _load_known(source, split, text, label, locked)
     elif files.ending(source) or os.sep in source or Path(source).exists():
         if split is not None:
             raise UsageError(
@@ -52,11 +52,11 @@ def load(
 
 
 def names() -> list[Entry]:
-    """The data sets known by name; str() of each is a line about it. Nothing is loaded."""
+    """List the data sets known by name; str() of each is a line about it. Nothing is loaded."""
     return list(catalogue.DATASETS)
 
 
-def _known(
+def _load_known(
     name: str,
     split: str | None,
     text: Sequence[str] | None,
@@ -74,13 +74,13 @@ def _known(
         )
     dataset = catalogue.load(name, split or "test")
     if label == "":
-        bare = tuple(replace(example, label=None) for example in dataset.examples)
-        return replace(dataset, examples=bare, labels=())
+        unlabelled = tuple(replace(example, label=None) for example in dataset.examples)
+        return replace(dataset, examples=unlabelled, labels=())
     return dataset
 
 
-def _listed(names: Sequence[str] | None) -> list[str] | None:
-    """Column names as a list; a string, such as a flag's value, is parted at its commas."""
+def _column_names(names: Sequence[str] | None) -> list[str] | None:
+    """List column names; a string, such as a flag's value, is split at its commas."""
     if names is None:
         return None
     parts = names.split(",") if isinstance(names, str) else names

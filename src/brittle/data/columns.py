@@ -1,4 +1,4 @@
-"""Which columns of a table are the text, which one is the label, and which are locked."""
+"""Which columns of a table are the text, which column is the label, and which are locked."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Columns:
     locked: tuple[str, ...] = ()
 
     def field(self, column: str) -> str:
-        """The name of the field a column fills: a lone text column is always "text".
+        """Return the name of the field that a column fills; a lone text column is always "text".
 
-        So a sentence has one case id, and a target sees plain strings, whatever its column is
-        called.
+        So the same sentence has the same case id, and a target gets plain strings, whatever the
+        column is called.
         """
         return column if len(self.text) > 1 else "text"
 
@@ -39,15 +39,15 @@ def choose(
     locked: Sequence[str] = (),
     remedy: str = NAME_THE_TEXT,
 ) -> Columns:
-    """Find the columns asked for among those available, or the usual ones.
+    """Choose the columns asked for among those available, or the usual ones.
 
-    A label of "" means that the data is to be taken as unlabelled.
+    A label of "" takes the data as unlabelled.
     """
     names = list(available)
     if text:
-        chosen = tuple(_present(where, name, names, "--text") for name in text)
-        if len(set(chosen)) < len(chosen):
-            raise UsageError(f"{where}: --text names a column twice: {', '.join(chosen)}.")
+        texts = tuple(_check_column(where, name, names, "--text") for name in text)
+        if len(set(texts)) < len(texts):
+            raise UsageError(f"{where}: --text names a column twice: {', '.join(texts)}.")
     else:
         usual = [name for name in TEXT_NAMES if name in names]
         if not usual:
@@ -55,20 +55,20 @@ def choose(
                 f"{where}: there is no column {' or '.join(map(repr, TEXT_NAMES))}. "
                 f"Columns: {_listed(names)}. {remedy}"
             )
-        chosen = (_present(where, usual[0], names, "--text"),)
+        texts = (_check_column(where, usual[0], names, "--text"),)
     if label is None:
-        label = LABEL_NAME if LABEL_NAME in names and LABEL_NAME not in chosen else NO_LABEL
+        label = LABEL_NAME if LABEL_NAME in names and LABEL_NAME not in texts else NO_LABEL
     if label != NO_LABEL:
-        _present(where, label, names, "--label")
-        if label in chosen:
+        _check_column(where, label, names, "--label")
+        if label in texts:
             raise UsageError(f"{where}: the column {label!r} cannot be both text and label.")
     for name in locked:
-        if name not in chosen:
-            raise unknown("locked field", name, chosen, "Only a text column can be locked.")
-    return Columns(chosen, label or None, tuple(locked))
+        if name not in texts:
+            raise unknown("locked field", name, texts, "Only a text column can be locked.")
+    return Columns(texts, label or None, tuple(locked))
 
 
-def _present(where: str, name: str, names: list[str], flag: str) -> str:
+def _check_column(where: str, name: str, names: list[str], flag: str) -> str:
     if name not in names:
         raise unknown(f"column of {where}:", name, names, f"({flag} takes a column's name.)")
     if names.count(name) > 1:
@@ -78,6 +78,6 @@ def _present(where: str, name: str, names: list[str], flag: str) -> str:
     return name
 
 
-def _listed(names: list[str], most: int = 20) -> str:
-    shown = ", ".join(repr(name[:60]) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+def _listed(names: list[str], limit: int = 20) -> str:
+    listed = ", ".join(repr(name[:60]) for name in names[:limit])
+    return listed + (f" and {len(names) - limit} more" if len(names) > limit else "")

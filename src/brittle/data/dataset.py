@@ -29,9 +29,9 @@ class Dataset:
         return iter(self.examples)
 
     def take(self, limit: int | None, seed: int = 0) -> Dataset:
-        """Take the first `limit` examples of a seeded permutation, so larger limits extend smaller.
+        """Return the first `limit` examples of a seeded permutation; a larger limit adds to them.
 
-        None takes everything, in the data's own order.
+        None returns everything, in the data's own order.
         """
         if limit is None:
             return self
@@ -53,5 +53,5 @@ class Dataset:
 
 
 def labels_of(examples: Iterable[Example]) -> tuple[str, ...]:
-    """The classes that occur, in alphabetical order."""
+    """List the classes that occur, in alphabetical order."""
     return tuple(sorted({example.label for example in examples if example.label is not None}))

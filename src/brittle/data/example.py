@@ -1,4 +1,4 @@
-"""One labelled (or unlabelled) input, and everything Python callers may hand in as examples."""
+"""One labelled (or unlabelled) input, and everything that Python callers may pass as examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ EXPECTED = (
 
 @dataclass(frozen=True)
 class Example:
-    """Named fields of text, the label if it is known, and the fields no attack may edit."""
+    """Named fields of text, the label if it is known, and the fields that no attack may edit."""
 
     fields: tuple[tuple[str, str], ...]
     label: str | None = None
@@ -32,16 +32,16 @@ class Example:
     def of(
         source: str | Mapping[str, str], label: str | None = None, locked: Sequence[str] = ()
     ) -> Example:
-        """Make an example; a plain string is one field named "text"."""
-        return _example("The example", _pairs(source), label, locked)
+        """Build an example; a plain string is one field named "text"."""
+        return _build("The example", _pairs(source), label, locked)
 
 
 def case_ids(examples: Iterable[Example]) -> list[str]:
-    """Name every example by its content: 16 hex digits, then -2, -3 … for repeats in order."""
+    """Compute an id from the content of every example: 16 hex digits, and -2, -3 … for repeats."""
     seen: Counter[str] = Counter()
     ids = []
     for example in examples:
-        # JSON quotes every string, so two different examples never have one encoding.
+        # JSON quotes every string, so different examples never have the same encoding.
         content = json.dumps([example.fields, example.label], ensure_ascii=False)
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         seen[digest] += 1
@@ -50,11 +50,11 @@ def case_ids(examples: Iterable[Example]) -> list[str]:
 
 
 def as_examples(data: object) -> list[Example]:
-    """Read what the Python API takes as examples.
+    """Build examples from everything that the Python API accepts.
 
-    Of a data frame only the text and the label column are read; of a dict every key but "label"
-    is a field. A label may be a whole number and is kept as a string; a label of None means that
-    the example has none.
+    Of a data frame only the text and the label column are used; of a dict every key but "label" is
+    a field. A label may be a whole number and becomes a string; a label of None means that the
+    example has none.
     """
     if isinstance(data, str):
         raise UsageError(
@@ -75,7 +75,7 @@ def as_examples(data: object) -> list[Example]:
 def from_rows(
     rows: Iterable[tuple[str, Mapping[str, object]]], columns: Columns
 ) -> tuple[Example, ...]:
-    """Make examples of table rows, each given with the words that say where it stands."""
+    """Build examples from table rows, each with the words that name it in error messages."""
     names = [(name, columns.field(name)) for name in columns.text]
     locked = tuple(columns.field(name) for name in columns.locked)
     examples = []
@@ -86,7 +86,7 @@ def from_rows(
             label = _cell(where, row, columns.label)
             if label is None:
                 raise _no_label(where)
-        examples.append(_example(where, fields.items(), label, locked))
+        examples.append(_build(where, fields.items(), label, locked))
     return tuple(examples)
 
 
@@ -94,7 +94,7 @@ def _pairs(source: object) -> Iterable[tuple[object, object]]:
     return source.items() if isinstance(source, Mapping) else [("text", source)]
 
 
-def _example(
+def _build(
     where: str, pairs: Iterable[tuple[object, object]], label: object, locked: Sequence[str]
 ) -> Example:
     fields = tuple((str(name), _text(where, str(name), value)) for name, value in pairs)
@@ -137,7 +137,7 @@ def _label(where: str, value: object) -> str | None:
         if not value.strip():
             raise _no_label(where)
         return value.strip()
-    # numpy's numbers, which data frames hold, give their plain Python value by item().
+    # item() returns the plain Python value of numpy's numbers, which data frames hold.
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, bool | int):
         return str(plain)
@@ -165,19 +165,19 @@ def _cell(where: str, row: Mapping[str, object], name: str) -> Any:
 
 def _from_item(where: str, item: object) -> Example:
     if isinstance(item, Example):
-        return _example(where, item.fields, item.label, item.locked)
+        return _build(where, item.fields, item.label, item.locked)
     if isinstance(item, str):
-        return _example(where, _pairs(item), None, ())
+        return _build(where, _pairs(item), None, ())
     if isinstance(item, Mapping):
         fields = {name: value for name, value in item.items() if name != "label"}
-        return _example(where, fields.items(), item.get("label"), ())
+        return _build(where, fields.items(), item.get("label"), ())
     if isinstance(item, tuple | list) and len(item) == 2:
-        return _example(where, _pairs(item[0]), item[1], ())
+        return _build(where, _pairs(item[0]), item[1], ())
     raise UsageError(f"{where} is {_shown(item)}. Expected as examples: {EXPECTED}.")
 
 
 def _from_frame(frame: Any) -> list[Example]:
-    """Read pandas' data frames and their kin (polars, datasets) without importing them."""
+    """Build examples from a data frame (pandas, polars, datasets) without importing its library."""
     names = frame.columns if hasattr(frame, "columns") else frame.column_names
     kind = type(frame).__name__
     columns = choose(
@@ -186,29 +186,35 @@ def _from_frame(frame: Any) -> list[Example]:
         remedy="Rename the column, or for pairs hand in dicts: "
         'frame[["premise", "hypothesis", "label"]].to_dict("records").',
     )
-    wanted = columns.text if columns.label is None else (*columns.text, columns.label)
-    cells = [frame[name] for name in wanted]
-    classes = class_names(frame, columns.label)
-    rows = []
-    for i, values in enumerate(zip(*cells)):
-        row = dict(zip(wanted, values))
-        where = f"Row {i} (counted from 0)"
-        if columns.label is not None:
-            row[columns.label] = named(where, row[columns.label], classes)
-        rows.append((where, row))
+    rows = named_rows(frame, columns, lambda i: f"Row {i} (counted from 0)")
     return list(from_rows(rows, columns))
 
 
+def named_rows(
+    table: Any, columns: Columns, where: Callable[[int], str]
+) -> list[tuple[str, dict[str, object]]]:
+    """List the rows of a table with columns, class numbers replaced by their names."""
+    used = columns.text if columns.label is None else (*columns.text, columns.label)
+    classes = class_names(table, columns.label)
+    rows = []
+    for i, values in enumerate(zip(*(table[name] for name in used))):
+        row = dict(zip(used, values))
+        if columns.label is not None:
+            row[columns.label] = _class_name(where(i), row[columns.label], classes)
+        rows.append((where(i), row))
+    return rows
+
+
 def class_names(table: Any, label: str | None) -> tuple[str, ...]:
-    """The names a table of the `datasets` library declares for its label's numbers."""
+    """Return the names that a table of the `datasets` library declares for its label's numbers."""
     features = getattr(table, "features", None)
     if label is None or not isinstance(features, Mapping):
         return ()
     return tuple(getattr(features.get(label), "names", None) or ())
 
 
-def named(where: str, value: object, classes: tuple[str, ...]) -> object:
-    """Turn a class's number into its name, where names are declared."""
+def _class_name(where: str, value: object, classes: tuple[str, ...]) -> object:
+    """Replace the number of a class by its name, if names are declared."""
     if not classes or not isinstance(value, int):
         return value
     if 0 <= value < len(classes):

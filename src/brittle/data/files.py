@@ -1,4 +1,4 @@
-"""Data sets in files of the user's."""
+"""Data sets in the user's files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDINGS_TEXT = ".csv, .tsv, .jsonl (each also with .gz) or .parquet"
 
 
 def ending(name: str) -> str | None:
-    """The known ending of a file's name, the longest first."""
+    """Return the known ending of a file's name (the longest that fits), or None."""
     matches = [known for known in ENDINGS if name.lower().endswith(known)]
     return max(matches, key=len, default=None)
 
@@ -29,9 +29,9 @@ def load(
     locked: Sequence[str] = (),
     also_known: Iterable[str] = (),
 ) -> Dataset:
-    """Read a file; `also_known` are names to suggest besides the files nearby.
+    """Load a file; `also_known` are names to suggest besides the files nearby.
 
-    Labels are strings, whatever the file holds. A label of "" takes the data as unlabelled.
+    Labels become strings, whatever the file holds. A label of "" takes the data as unlabelled.
     """
     path = Path(source).expanduser()
     if path.is_dir():
@@ -57,8 +57,8 @@ def load(
 
 
 def _is_folder(path: Path) -> UsageError:
-    inside = sorted(file.name for file in path.iterdir() if ending(file.name))
-    hint = f"Name a file in it ({', '.join(inside[:5])})" if inside else "Name a file"
+    names = sorted(file.name for file in path.iterdir() if ending(file.name))
+    hint = f"Name a file in it ({', '.join(names[:5])})" if names else "Name a file"
     return UsageError(
         f"{path} is a folder. {hint}, or load the folder with the datasets library: hf:{path}"
     )

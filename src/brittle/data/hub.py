@@ -1,4 +1,4 @@
-"""Data sets of a data hub, or of a folder, through the `datasets` library."""
+"""Data sets of a data hub, or of a folder, loaded by the `datasets` library."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset, labels_of
-from brittle.data.example import class_names, from_rows, named
+from brittle.data.example import class_names, from_rows, named_rows
 from brittle.errors import UsageError, require, unknown
 
 PREFIX = "hf:"
@@ -24,29 +24,22 @@ def load(
 ) -> Dataset:
     """Load `hf:NAME`, `hf:NAME:CONFIG` or `hf:FOLDER`.
 
-    The split is "test" unless another is named or there is only one. Labels that are numbers
-    with declared names get their names.
+    The split is "test" unless another is named or there is only one. Labels that are numbers with
+    declared names become these names.
     """
     name, config = parse(source)
-    split, table = _table(source, name, config, split)
+    split, table = _load_table(source, name, config, split)
     columns = choose(source, table.column_names, text, label, locked)
-    wanted = columns.text if columns.label is None else (*columns.text, columns.label)
-    classes = class_names(table, columns.label)
-    rows = []
-    for i, values in enumerate(zip(*(table[column] for column in wanted)), start=1):
-        where = f"{source}, split {split}, row {i}"
-        row = dict(zip(wanted, values))
-        if columns.label is not None:
-            row[columns.label] = named(where, row[columns.label], classes)
-        rows.append((where, row))
+    rows = named_rows(table, columns, lambda i: f"{source}, split {split}, row {i + 1}")
     if not rows:
         raise UsageError(f"{source} has no examples in the split {split!r}.")
     examples = from_rows(rows, columns)
-    return Dataset(source, split, examples, classes or labels_of(examples))
+    labels = class_names(table, columns.label) or labels_of(examples)
+    return Dataset(source, split, examples, labels)
 
 
 def parse(source: str) -> tuple[str, str | None]:
-    """Part `hf:NAME:CONFIG` into name and configuration; an existing folder is a name as it is."""
+    """Parse `hf:NAME:CONFIG` into name and configuration; an existing folder is a name as it is."""
     rest = source.removeprefix(PREFIX)
     if rest and Path(rest).expanduser().is_dir():
         return str(Path(rest).expanduser()), None
@@ -58,7 +51,7 @@ def parse(source: str) -> tuple[str, str | None]:
     return name, config or None
 
 
-def _table(source: str, name: str, config: str | None, split: str | None) -> tuple[str, Any]:
+def _load_table(source: str, name: str, config: str | None, split: str | None) -> tuple[str, Any]:
     datasets = require("datasets", "hub", f"Loading {source}")
     options: dict[str, Any] = {}
     if "trust_remote_code" in inspect.signature(datasets.load_dataset).parameters:
@@ -67,10 +60,10 @@ def _table(source: str, name: str, config: str | None, split: str | None) -> tup
     try:
         tables = datasets.load_dataset(name, config, **options)
     except Exception as error:  # the library raises its own, the hub's and the network's errors
-        told = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         raise UsageError(
-            f"{source} cannot be loaded ({type(error).__name__}: {told}). Check the name and the "
-            "connection; without one, give a folder (hf:FOLDER) or a file."
+            f"{source} cannot be loaded ({type(error).__name__}: {message}). Check the name and "
+            "the connection; without one, give a folder (hf:FOLDER) or a file."
         ) from error
     splits = [str(known) for known in tables]
     if split is None:

@@ -1,4 +1,4 @@
-"""The rows of csv, tsv, jsonl and parquet files, each with the place it stands at."""
+"""The rows of csv, tsv, jsonl and parquet files, each with its file and line or row."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ from brittle.errors import UsageError, require
 
 GZIP_MAGIC = b"\x1f\x8b"
 # The csv module refuses longer cells; its own limit, 128 KB, is less than a long document.
-LONGEST_CELL = 2**31 - 1
+MAX_CELL_CHARACTERS = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Table:
-    """Column names, and rows as (place, cells by column); a row may lack a column."""
+    """Column names, and rows as (file and line, cells by column); a row may lack a column."""
 
     columns: tuple[str, ...]
     rows: list[tuple[str, dict[str, object]]]
 
 
 def read_csv(path: Path) -> Table:
-    """Read a file of comma-separated values whose first line names the columns."""
-    return _separated(path, _text(path), ",", quoted=True)
+    """Load a file of comma-separated values whose first line names the columns."""
+    return _parse_separated(path, _read_text(path), ",", quoted=True)
 
 
 def read_tsv(path: Path) -> Table:
-    """Read a file of tab-separated values whose first line names the columns.
+    """Load a file of tab-separated values whose first line names the columns.
 
-    Some programs quote cells in such files and some write quotation marks as they are. Quotes
-    are taken as quotes if the whole file makes sense that way, and else as characters.
+    Some programs quote cells in such files, and some write quotation marks as they are. They are
+    taken as quotes if the whole file can be parsed that way, else as characters.
     """
-    text = _text(path)
+    text = _read_text(path)
     if '"' in text:
         try:
-            table = _separated(path, text, "\t", quoted=True)
+            table = _parse_separated(path, text, "\t", quoted=True)
         except UsageError:
             pass
         else:
-            # A stray mark that finds its partner lines later swallows both tabs and line ends.
+            # A stray mark that is closed some lines later swallows both tabs and line ends.
             cells = (str(cell) for _, row in table.rows for cell in row.values())
             if not any("\t" in cell and "\n" in cell for cell in cells):
                 return table
-    return _separated(path, text, "\t", quoted=False)
+    return _parse_separated(path, text, "\t", quoted=False)
 
 
 def read_jsonl(path: Path) -> Table:
-    """Read a file of JSON objects, one a line; their keys are the columns."""
+    """Load a file of JSON objects, one per line; their keys are the columns."""
     columns: dict[str, None] = {}
     rows: list[tuple[str, dict[str, object]]] = []
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(_read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
@@ -78,7 +78,7 @@ def read_jsonl(path: Path) -> Table:
 
 
 def read_parquet(path: Path) -> Table:
-    """Read a parquet file."""
+    """Load a parquet file."""
     parquet = require("pyarrow.parquet", "frames", "Reading parquet files")
     arrow = require("pyarrow", "frames", "Reading parquet files")
     try:
@@ -104,11 +104,11 @@ TABLE_READERS: dict[str, Callable[[Path], Table]] = {
 }
 
 
-def _separated(path: Path, text: str, separator: str, quoted: bool) -> Table:
+def _parse_separated(path: Path, text: str, separator: str, quoted: bool) -> Table:
     records = _records(path, text, separator, quoted)
     _, header = next(records, (0, []))
     if any("\0" in name for name in header):
-        raise UsageError(f"{path}: the column names hold NUL characters. {_iconv(path, 'UTF-16')}")
+        raise UsageError(f"{path}: the column names hold NUL characters. {_hint(path, 'UTF-16')}")
     rows: list[tuple[str, dict[str, object]]] = []
     for line, cells in records:
         where = f"{path}, line {line}"
@@ -127,7 +127,7 @@ def _records(
     path: Path, text: str, separator: str, quoted: bool
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the cells of each record and the line it starts at; empty lines are skipped."""
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=separator,
@@ -147,8 +147,8 @@ def _records(
         ) from None
 
 
-def _text(path: Path) -> str:
-    """The file's text: unpacked, without a byte order mark."""
+def _read_text(path: Path) -> str:
+    """Return the text of a file, unpacked, without a byte order mark."""
     content = path.read_bytes()
     if content.startswith(GZIP_MAGIC):
         try:
@@ -161,14 +161,14 @@ def _text(path: Path) -> str:
         return content.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
         raise UsageError(
             f"{path}, line {line}: this is not UTF-8 (byte 0x{error.object[error.start]:02x}). "
-            f"{_iconv(path, 'UTF-16' if wide else 'LATIN1')}"
+            f"{_hint(path, 'UTF-16' if is_utf16 else 'LATIN1')}"
         ) from None
 
 
-def _iconv(path: Path, encoding: str) -> str:
+def _hint(path: Path, encoding: str) -> str:
     # iconv reads no gzip, so a packed file is named by what it unpacks to.
     name = path.name[:-3] if path.suffix.lower() == ".gz" else path.name
     return f"If it is {encoding}: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}"

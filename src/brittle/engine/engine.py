@@ -143,7 +143,7 @@ class Engine:
                         f"Attack {self.name!r} asks {type(leaf).__name__}, which it does not "
                         "declare. Add it to its `asks`."
                     )
-                items.setdefault(leaf.question, []).extend(leaf.ordered(asked))
+                items.setdefault(leaf.question, []).extend(leaf.requests_for(asked))
                 if leaf.is_query:
                     owners.setdefault(leaf.question, []).append((r.label, r.toward, len(asked)))
         start = running[0].case.start

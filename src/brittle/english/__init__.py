@@ -1,1 +1,1 @@
-"""What is known of English words; nothing here proposes a candidate."""
+"""Knowledge about English words; nothing here proposes a candidate."""

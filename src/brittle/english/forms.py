@@ -1,6 +1,6 @@
-"""The forms of a word: its lemmas, its inflections, and how it is written.
+"""The forms of a word: its lemmas, its inflections, and its capitals.
 
-Lemmas and inflections come from lemminflect: its dictionary first, then its rules. Its tables
+Lemmas and inflections come from lemminflect: from its dictionary, else from its rules. Its tables
 take about half a second to load, at the first call.
 """
 
@@ -30,48 +30,49 @@ def lemmas(word: str, tag: str) -> tuple[str, ...]:
     from lemminflect import getLemma
 
     form = word.lower()
-    found: tuple[str, ...] = getLemma(form, _UNIVERSAL[PART_OF_SPEECH[tag]])
-    fitting = tuple(lemma for lemma in found if form in inflections(lemma, tag))
-    return fitting or found
+    candidates: tuple[str, ...] = getLemma(form, _UNIVERSAL[PART_OF_SPEECH[tag]])
+    fitting = tuple(lemma for lemma in candidates if form in inflections(lemma, tag))
+    return fitting or candidates
 
 
 def inflections(lemma: str, tag: str) -> tuple[str, ...]:
-    """List the forms a lemma takes under a tag of `PART_OF_SPEECH`, the usual one first."""
+    """List the forms of a lemma under a tag of `PART_OF_SPEECH`, the usual form first."""
     from lemminflect import getInflection
 
     if tag in BASE_TAGS:
         return (lemma,)
     # The rules for unknown words would compare every adjective by its ending: "beautifuler".
-    compared = tag[-1] in "RS" and PART_OF_SPEECH[tag] in "ar"
-    forms: tuple[str, ...] = getInflection(lemma, tag, inflect_oov=not compared)
+    is_compared = tag[-1] in "RS" and PART_OF_SPEECH[tag] in "ar"
+    forms: tuple[str, ...] = getInflection(lemma, tag, inflect_oov=not is_compared)
     return forms
 
 
 def as_tagged(name: str, tag: str) -> str | None:
-    """Put a dictionary entry under a tag of `PART_OF_SPEECH`; None where it has no such form.
+    """Return the form of a WordNet entry under a tag of `PART_OF_SPEECH`, or None if it has none.
 
-    Most entries are lemmas and are inflected. Some are not ("spectacles", "best"): these stand
-    for themselves under their own tag, and have no other form.
+    Most entries are lemmas and are inflected. Some are not ("spectacles", "best"): they stay as
+    they are under their own tag, and have no other form.
     """
     entry = name.lower()
-    known = [own for own in possible_tags(entry) if PART_OF_SPEECH.get(own) == PART_OF_SPEECH[tag]]
-    if known and not BASE_TAGS.intersection(known):
-        return entry if tag in known else None
+    part = PART_OF_SPEECH[tag]
+    entry_tags = [other for other in possible_tags(entry) if PART_OF_SPEECH.get(other) == part]
+    if entry_tags and not BASE_TAGS.intersection(entry_tags):
+        return entry if tag in entry_tags else None
     return next(iter(inflections(entry, tag)), None)
 
 
 @lru_cache(maxsize=1 << 16)
 def possible_tags(word: str) -> frozenset[str]:
-    """Give the Penn tags under which the dictionary knows a word as it is written."""
+    """Return the Penn tags that the dictionary knows for this form of a word."""
     from lemminflect import getAllInflections, getAllLemmas
 
     form = word.lower()
     tags = set()
-    for universal, found in getAllLemmas(form).items():
-        for lemma in found:
+    for universal, form_lemmas in getAllLemmas(form).items():
+        for lemma in form_lemmas:
             # The dictionary lists the inflections of auxiliaries with those of verbs.
-            known = getAllInflections(lemma, "VERB" if universal == "AUX" else universal)
-            tags |= {tag for tag, forms in known.items() if form in forms}
+            inflected = getAllInflections(lemma, "VERB" if universal == "AUX" else universal)
+            tags |= {tag for tag, forms in inflected.items() if form in forms}
     if "VB" in tags:
         tags.add("VBP")
     if form.endswith("ed") and tags & {"VBD", "VBN"}:
@@ -80,8 +81,14 @@ def possible_tags(word: str) -> frozenset[str]:
     return frozenset(tags)
 
 
-def match_case(form: str, like: str) -> str:
-    """Write a form as a word is written: Title, UPPER, else in lower case."""
+def match_case(form: str, like: str, keep_capitals: bool = False) -> str:
+    """Write a form as a word is written: Title, UPPER, else in lower case.
+
+    With `keep_capitals` only a form in lower case changes: a vocabulary that distinguishes
+    capitals means those it has.
+    """
+    if keep_capitals and (form != form.lower() or like == like.lower()):
+        return form
     if like[:1].isupper() and like[1:] == like[1:].lower():
         return form[:1].upper() + form[1:].lower()
     return form.upper() if like.isupper() else form.lower()

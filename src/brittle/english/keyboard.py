@@ -1,14 +1,14 @@
-"""Keys that lie beside a key: what a finger that misses types instead."""
+"""The keys beside a key: what a finger that misses types instead."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 _ROWS = (("1234567890", 0.0), ("qwertyuiop", 0.5), ("asdfghjkl", 0.75), ("zxcvbnm", 1.25))
-"""The rows of a US keyboard from the top, each with how far it is shifted to the right, in keys."""
+"""The rows of a US keyboard from the top, each with its shift to the right, in keys."""
 
 
-def _table() -> dict[str, str]:
+def _build_table() -> dict[str, str]:
     """List for every key the keys that touch it: in its row, and in the rows above and below."""
     keys = [
         (key, row, shift + column)
@@ -25,9 +25,9 @@ def _table() -> dict[str, str]:
     }
 
 
-_PLAIN = _table()
+_PLAIN = _build_table()
 NEIGHBOURS: Mapping[str, str] = _PLAIN | {
-    # With the shift key held, letters are capitals, and the top row types marks: no part of words.
+    # With the shift key letters are capitals, and the top row types marks, which are not in words.
     key.upper(): "".join(filter(str.isalpha, near)).upper()
     for key, near in _PLAIN.items()
     if key.isalpha()
@@ -36,7 +36,7 @@ NEIGHBOURS: Mapping[str, str] = _PLAIN | {
 
 
 def beside(character: str) -> str:
-    """Give the keys beside the key of a character, in its case; none for one without a key.
+    """Return the keys beside the key of a character, in its case; "" if it has no key.
 
     >>> beside("d"), beside("G"), beside("é")
     ('ersfxc', 'TYFHVB', '')

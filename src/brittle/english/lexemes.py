@@ -8,7 +8,7 @@ from functools import lru_cache
 def same_lexeme(a: str, b: str) -> bool:
     """Tell whether two words can be forms of one word, whatever their case.
 
-    They can if they share a lemma under one part of speech. Words of equal spelling always do.
+    They can if they share a lemma under one part of speech, or if they are spelt the same.
 
     >>> same_lexeme("saw", "sees"), same_lexeme("good", "Better"), same_lexeme("good", "nice")
     (True, True, False)
@@ -19,19 +19,19 @@ def same_lexeme(a: str, b: str) -> bool:
 # Bounded, so that a long run over ever new words does not grow without end.
 @lru_cache(maxsize=1 << 16)
 def lexemes(word: str) -> frozenset[tuple[str, str]]:
-    """Give the lemmas a word can have, each with its part of speech.
+    """Return the lemmas that a word can have, each with its part of speech.
 
-    A word that the dictionary does not know has those that its ending suggests, as a noun or a
-    verb: the rules for endings are of English letters, and unsure of adjectives.
+    A word that the dictionary does not know has the lemmas that its ending suggests, as a noun or
+    a verb: the rules for endings are for English letters, and not reliable for adjectives.
     """
     from lemminflect import getAllLemmas, getLemma
 
-    found: dict[str, tuple[str, ...]] = getAllLemmas(word)
-    if not found and word.isascii() and word.isalpha():
-        found = {part: getLemma(word, part) for part in ("NOUN", "VERB")}
-    # Auxiliaries are listed apart from verbs, though "has" is a form of "have" as either.
+    by_part: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    if not by_part and word.isascii() and word.isalpha():
+        by_part = {part: getLemma(word, part) for part in ("NOUN", "VERB")}
+    # Auxiliaries are listed apart from verbs, though "has" is a form of "have" in both lists.
     return frozenset(
         ("VERB" if part == "AUX" else part, lemma)
-        for part, lemmas in found.items()
+        for part, lemmas in by_part.items()
         for lemma in lemmas
     )

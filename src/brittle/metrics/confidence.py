@@ -1,4 +1,4 @@
-"""Success against the confidence asked for, read from the steps of a run."""
+"""Success against the confidence asked for, computed from the steps of a run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from brittle.results import Result, Step
 
 @dataclass(frozen=True)
 class ConfidenceCurve:
-    """How many of `of` attacked cases reached a wrong answer of a given confidence.
+    """How many of the `of` attacked cases reached a wrong answer of some confidence.
 
-    `reached` holds, lowest first, the highest confidence of every case that reached one at all.
-    The curve is known up to `known`, the confidence the run itself asked for (0 if it asked for
-    none): there its searches stopped, though some might have gone on to more.
+    `reached` holds, lowest first, the highest confidence of a wrong answer, for every case with a
+    wrong answer. The curve is known up to `known`, the confidence that the run asked for (0 if it
+    asked for none): there its searches stopped, though some might have reached more.
     """
 
     reached: tuple[float, ...]
@@ -28,11 +28,11 @@ class ConfidenceCurve:
         return len(self.reached) - bisect_left(self.reached, confidence)
 
     def share(self, confidence: float) -> float | None:
-        """Give the share of attacked cases that reached this confidence, or None if unknown."""
+        """Return the share of attacked cases that reached this confidence, or None if unknown."""
         return self.figure(confidence).value
 
     def figure(self, confidence: float, level: float = 0.95) -> Figure:
-        """Give that share with its Wilson interval; beyond `known` it has no value."""
+        """Return that share with its Wilson interval; beyond `known` it has no value."""
         if confidence > self.known:
             return Figure(None, None, None, None, self.of, "attacked cases")
         return rate(self.at_least(confidence), self.of, "attacked cases", level)
@@ -44,14 +44,15 @@ def success_by_confidence(
     asked: float | None = None,
     toward: str | None = None,
 ) -> ConfidenceCurve:
-    """Draw the share of attacked cases that reached a wrong answer of each confidence.
+    """Compute the share of attacked cases that reached a wrong answer of each confidence.
 
     An answer counts if its label is not the reference, or, with `toward`, if it is that label.
-    `asked` is the confidence the run's goal asked for. At `asked` the share is the run's success:
-    a step that reaches the whole goal counts only in a broken case, for elsewhere it was not
-    confirmed. Below, a case counts as soon as one of its steps got there. Steps are improvements
-    of the loss: with two classes that misses nothing that was tried; with more, a candidate may
-    be surer of one wrong class and yet no improvement, so that the share is a lower bound.
+    `asked` is the confidence that the run's goal asked for. At `asked` the share is the run's
+    success: a step that reaches the whole goal counts only in a broken case, since in other cases
+    it was not confirmed. Below `asked`, a case counts if one of its steps reached the confidence.
+    Steps are improvements of the loss: with two classes they miss nothing that was tried; with
+    more, a candidate may be surer of one wrong class without being an improvement, so the share is
+    a lower bound.
 
     >>> from brittle.metrics.samples import sample_results, sample_steps
     >>> curve = success_by_confidence(sample_results(), sample_steps(), asked=0.7)

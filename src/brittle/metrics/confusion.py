@@ -1,4 +1,4 @@
-"""Which labels are taken for which, before the attack and under it."""
+"""Which label is predicted for which reference, before the attack and under it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Matrix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Confusion:
-    """Two tables of counts over the same cases: rows are the reference, columns the prediction."""
+    """Two tables of counts over the same `of` cases: rows are references, columns predictions."""
 
     labels: tuple[str, ...]
     before: Matrix
@@ -24,8 +24,9 @@ class Confusion:
 def confusion(results: Sequence[Result], labels: Sequence[str] = ()) -> Confusion:
     """Count reference against prediction, on the originals and under attack.
 
-    Under attack a broken case counts as what its adversarial text is taken for, every other case as
-    its original is. Labels that only the rows know come after the given ones, sorted.
+    Under attack, the prediction of a broken case is that on its adversarial text, and that of any
+    other case the one on its original. Labels that occur only in the rows come after `labels`,
+    sorted.
 
     >>> from brittle.metrics.samples import sample_results
     >>> tables = confusion(sample_results(), ["negative", "positive"])
@@ -34,10 +35,10 @@ def confusion(results: Sequence[Result], labels: Sequence[str] = ()) -> Confusio
     """
     judged = [r for r in results if is_judged(r)]
     before = [(str(r.label), str(r.predicted)) for r in judged]
-    after = [(label, _under_attack(r, now)) for r, (label, now) in zip(judged, before)]
+    after = [(label, _under_attack(r, predicted)) for r, (label, predicted) in zip(judged, before)]
     used = {name for pair in before + after for name in pair}
     names = (*labels, *sorted(used.difference(labels)))
-    return Confusion(names, _counted(before, names), _counted(after, names), len(judged))
+    return Confusion(names, _count(before, names), _count(after, names), len(judged))
 
 
 def _under_attack(result: Result, predicted: str) -> str:
@@ -46,7 +47,7 @@ def _under_attack(result: Result, predicted: str) -> str:
     return predicted
 
 
-def _counted(pairs: Sequence[tuple[str, str]], names: Sequence[str]) -> Matrix:
+def _count(pairs: Sequence[tuple[str, str]], names: Sequence[str]) -> Matrix:
     index = {name: i for i, name in enumerate(names)}
     table = [[0] * len(names) for _ in names]
     for label, predicted in pairs:

@@ -1,4 +1,4 @@
-"""How success grows with what an attacker spends: queries, or words changed."""
+"""How success grows with the cost to an attacker: queries, or words changed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from brittle.results import Result, Step
 
 @dataclass(frozen=True)
 class Curve:
-    """How many of `of` attacked cases are broken at a cost of x or less.
+    """How many of the `of` attacked cases are broken at a cost of x or less.
 
-    `points` holds a pair (x, cases broken so far) wherever the count rises. Up to `end` the curve
-    is known: the most queries of any attacked case, or one word beyond the last rise.
+    `points` holds a pair (x, cases broken so far) wherever the count rises. The curve is known up
+    to `end`: the most queries of any attacked case, or one word beyond the last rise.
     """
 
     points: tuple[tuple[int, int], ...]
@@ -24,37 +24,36 @@ class Curve:
 
     def broken(self, x: int) -> int:
         """Count the cases broken at a cost of x or less."""
-        at = bisect_right(self.points, (x, self.of))
-        return self.points[at - 1][1] if at else 0
+        n = bisect_right(self.points, (x, self.of))
+        return self.points[n - 1][1] if n else 0
 
     def share(self, x: int) -> float:
-        """Give the share of attacked cases broken at a cost of x or less."""
+        """Return the share of attacked cases broken at a cost of x or less."""
         return self.broken(x) / self.of if self.of else 0.0
 
 
 def success_by_queries(results: Sequence[Result], steps: Iterable[Step]) -> Curve:
-    """Draw success against the queries of one case: a budget of x would have broken this share.
+    """Compute success by the queries of one case: a budget of x would have broken this share.
 
-    A broken case counts at the query that found its winner, which may come before the last query of
-    the batch it was asked in.
+    A broken case counts at the query of its adversarial text, which may come before the last query
+    of its batch.
 
     >>> from brittle.metrics.samples import sample_results, sample_steps
     >>> curve = success_by_queries(sample_results(), sample_steps())
     >>> curve.points, curve.of, curve.share(25)
     (((16, 1), (22, 2), (29, 3)), 5, 0.4)
     """
-    broken_rows = {r.case: r for r in results if r.status == "broken"}
-    found = {case: r.queries for case, r in broken_rows.items()}
+    broken = {r.case: r for r in results if r.status == "broken"}
+    costs = {case: r.queries for case, r in broken.items()}
     for step in steps:
-        winner = broken_rows.get(step.case)
-        if winner is not None and step.edits == winner.edits:
-            found[step.case] = step.query
+        if step.case in broken and step.edits == broken[step.case].edits:
+            costs[step.case] = step.query
     attacked = [r for r in results if r.status in ATTACKED]
-    return _curve(found.values(), len(attacked), max((r.queries for r in attacked), default=0))
+    return _curve(costs.values(), len(attacked), max((r.queries for r in attacked), default=0))
 
 
 def success_by_words(results: Sequence[Result]) -> Curve:
-    """Draw success against the words changed: this share is broken with x words or fewer.
+    """Compute success by the words changed: this share is broken with x words or fewer.
 
     >>> from brittle.metrics.samples import sample_results
     >>> success_by_words(sample_results()).points
@@ -65,8 +64,8 @@ def success_by_words(results: Sequence[Result]) -> Curve:
     return _curve(costs, attacked, max(costs, default=0) + 1)
 
 
-def _curve(costs: Iterable[int], of: int, end: int) -> Curve:
+def _curve(costs: Iterable[int], attacked: int, end: int) -> Curve:
     points: dict[int, int] = {}
     for count, cost in enumerate(sorted(costs), 1):
         points[cost] = count
-    return Curve(tuple(points.items()), of, end)
+    return Curve(tuple(points.items()), attacked, end)

@@ -1,4 +1,4 @@
-"""Accuracy of every target under every attack, beside each other."""
+"""The accuracy of every target under every attack, as a table."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from brittle.results import Result
 
 @dataclass(frozen=True)
 class AttackedTarget:
-    """The rows of one run, and the names of its row and column in the grid.
+    """The results of one run, and the names of its row and column in the grid.
 
-    Runs of one attack with other settings need other names.
+    Runs of one attack with different settings need different names.
     """
 
     target: str
@@ -24,10 +24,10 @@ class AttackedTarget:
 
 @dataclass(frozen=True)
 class Grid:
-    """Accuracy under attack by target and attack, and `clean`: before any attack.
+    """Accuracy under attack by target and attack, and `clean`: the accuracy before any attack.
 
     `shared` counts the examples answered in every run. `uneven` lists the cells (target, attack)
-    over other examples than most runs are over: they do not compare with the rest case by case.
+    over other examples than most runs: they cannot be compared with the rest case by case.
     """
 
     targets: tuple[str, ...]
@@ -39,11 +39,11 @@ class Grid:
 
 
 def grid(runs: Sequence[AttackedTarget], shared_only: bool = False, level: float = 0.95) -> Grid:
-    """Set the accuracies of several runs beside each other, with Wilson intervals.
+    """Compute the accuracies of several runs, with Wilson intervals.
 
-    Rows and columns come in the order of the runs; a pair that no run covers has no cell. Every
-    figure is over the examples its own runs answered, or, with `shared_only`, over those that all
-    runs answered, so that all are over the same cases.
+    Rows and columns are in the order of the runs; a pair that no run covers has no cell. Every
+    figure is over the examples that its own runs answered, or, with `shared_only`, over those that
+    all runs answered, so that all figures are over the same cases.
 
     >>> from brittle.metrics.samples import sample_results
     >>> rows = sample_results()
@@ -85,18 +85,18 @@ def grid(runs: Sequence[AttackedTarget], shared_only: bool = False, level: float
 
 
 def _usual(covered: Sequence[frozenset[str]]) -> frozenset[str]:
-    """Give the examples most runs are over; of several such sets the largest, then the first."""
+    """Return the set of examples of most runs; of several such sets the largest, then the first."""
     return max(covered, key=lambda cases: (covered.count(cases), len(cases)), default=frozenset())
 
 
 def _clean(
     target: str, judged: Mapping[tuple[str, str], Mapping[str, Result]], level: float
 ) -> Figure:
-    """Count the originals that are right, each once, over all runs of a target."""
+    """Compute the accuracy on the originals, each counted once, over all runs of a target."""
     rows: dict[str, Result] = {}
-    for (name, _), found in judged.items():
+    for (name, _), run_rows in judged.items():
         if name == target:
-            rows = {**found, **rows}
+            rows = {**run_rows, **rows}
     right = sum(row.predicted == row.label for row in rows.values())
     return rate(right, len(rows), "examples answered", level)
 

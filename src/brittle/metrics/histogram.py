@@ -1,4 +1,4 @@
-"""How many words the broken cases replaced, as a histogram."""
+"""Histograms of whole numbers, such as the words that broken cases changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from brittle.results import Result
 
-MOST_BINS = 40
+MAX_BINS = 40
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Whole numbers counted in bins of one width, without gaps between them."""
+    """`of` whole numbers counted in bins of one width, without gaps between them."""
 
     bins: tuple[Bin, ...]
     of: int
@@ -31,30 +31,30 @@ class Histogram:
         return self.bins[0].high - self.bins[0].low + 1 if self.bins else 1
 
 
-def words_histogram(results: Sequence[Result], most: int = MOST_BINS) -> Histogram:
+def words_histogram(results: Sequence[Result], max_bins: int = MAX_BINS) -> Histogram:
     """Count the broken cases by the number of words they changed.
 
     >>> from brittle.metrics.samples import sample_results
     >>> [(b.low, b.count) for b in words_histogram(sample_results()).bins]
     [(1, 2), (2, 1)]
     """
-    return histogram([r.words_changed for r in results if r.status == "broken"], most)
+    return histogram([r.words_changed for r in results if r.status == "broken"], max_bins)
 
 
-def histogram(values: Sequence[int], most: int = MOST_BINS) -> Histogram:
-    """Count whole numbers (0 or more) in at most so many bins, each as wide as is needed.
+def histogram(values: Sequence[int], max_bins: int = MAX_BINS) -> Histogram:
+    """Count whole numbers (0 or more) in at most `max_bins` bins, no wider than needed.
 
     Bins begin at 1, or at 0 if a value is 0, and are 1, 2, 5, 10, 20 … wide.
 
     >>> histogram([1, 1, 4]).bins[1:3]
     (Bin(low=2, high=2, count=0), Bin(low=3, high=3, count=0))
-    >>> histogram([3, 7, 12], most=3).bins
+    >>> histogram([3, 7, 12], max_bins=3).bins
     (Bin(low=1, high=5, count=1), Bin(low=6, high=10, count=1), Bin(low=11, high=15, count=1))
     """
     if not values:
         return Histogram((), 0)
     first = min(1, *values)
-    width = _width(max(values) - first + 1, most)
+    width = _width(max(values) - first + 1, max_bins)
     counts = [0] * ((max(values) - first) // width + 1)
     for value in values:
         counts[(value - first) // width] += 1
@@ -63,11 +63,11 @@ def histogram(values: Sequence[int], most: int = MOST_BINS) -> Histogram:
     return Histogram(tuple(bins), len(values))
 
 
-def _width(span: int, most: int) -> int:
-    """Choose the smallest width people count in that needs no more bins than allowed."""
+def _width(span: int, max_bins: int) -> int:
+    """Return the smallest width of 1, 2, 5, 10, 20 … that needs no more bins than allowed."""
     size = 1
     while True:
         for width in (size, 2 * size, 5 * size):
-            if -(-span // width) <= most:
+            if -(-span // width) <= max_bins:
                 return width
         size *= 10

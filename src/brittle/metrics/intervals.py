@@ -1,4 +1,4 @@
-"""How sure a number is: intervals for rates and means, and a test for paired outcomes."""
+"""How certain a number is: intervals for rates and means, and a test for paired outcomes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from brittle.errors import UsageError
 Interval = tuple[float, float]
 
 RESAMPLES = 2000
-_DRAWS_AT_ONCE = 1_000_000
+_DRAWS_PER_BLOCK = 1_000_000
 
 
 def wilson(k: int, n: int, level: float = 0.95) -> Interval:
-    """Give the Wilson score interval of a rate: k of n.
+    """Return the Wilson score interval of a rate: k of n.
 
     Unlike p ± z·se it stays inside 0 … 1 and is honest at 0 of n and n of n. With n = 0 nothing
-    is known: the interval is everything.
+    is known: the interval is 0 … 1.
 
     >>> [round(bound, 4) for bound in wilson(8, 10)]
     [0.4902, 0.9433]
@@ -33,7 +33,7 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval:
         raise UsageError(f"A rate needs 0 ≤ k ≤ n, got k = {k} and n = {n}.")
     if n == 0:
         return 0.0, 1.0
-    z = NormalDist().inv_cdf((1 + _checked(level)) / 2)
+    z = NormalDist().inv_cdf((1 + _check_level(level)) / 2)
     rate, spread = k / n, z * z / n
     centre = (rate + spread / 2) / (1 + spread)
     half = z * math.sqrt(rate * (1 - rate) / n + spread / (4 * n)) / (1 + spread)
@@ -45,13 +45,13 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval:
 def paired_interval(
     both: int, only_a: int, only_b: int, neither: int, level: float = 0.95
 ) -> Interval:
-    """Give Newcombe's interval of the difference of two paired rates: b's minus a's.
+    """Return Newcombe's interval of the difference of two paired rates: b's minus a's.
 
-    The four counts say in how many cases something holds for both, for one alone, for neither.
-    The Wilson intervals of the two rates are squared and added, less what the pairs have in
+    The four counts tell in how many cases something holds for both, for one alone, for neither.
+    The half widths of the two Wilson intervals are squared and added, less what the pairs have in
     common (Newcombe, 1998, method 10: score intervals, and a correlation whose numerator is
     corrected for continuity). Runs that never disagree still get an interval of some width, as
-    they should: the next case might divide them. Without cases the interval is everything.
+    they should: they might disagree on the next case. Without cases the interval is −1 … 1.
 
     >>> [round(bound, 4) for bound in paired_interval(36, 2, 12, 0)]
     [0.0569, 0.3404]
@@ -74,19 +74,19 @@ def paired_interval(
         product = max(product - n / 2, 0.0)
     spread = math.sqrt(in_a * (n - in_a)) * math.sqrt(in_b * (n - in_b))
     phi = product / spread if spread else 0.0
-    down = _added(b - low_b, high_a - a, phi)
-    up = _added(high_b - b, a - low_a, phi)
+    down = _combine(b - low_b, high_a - a, phi)
+    up = _combine(high_b - b, a - low_a, phi)
     return max(-1.0, b - a - down), min(1.0, b - a + up)
 
 
-def _added(one: float, other: float, phi: float) -> float:
-    return math.sqrt(max(0.0, one * one - 2 * phi * one * other + other * other))
+def _combine(half_a: float, half_b: float, phi: float) -> float:
+    return math.sqrt(max(0.0, half_a * half_a - 2 * phi * half_a * half_b + half_b * half_b))
 
 
 def bootstrap_mean(values: Sequence[float], level: float = 0.95, seed: int = 0) -> Interval:
-    """Give the percentile bootstrap interval of a mean (2,000 resamples).
+    """Return the percentile bootstrap interval of a mean (2,000 resamples).
 
-    The same values and seed give the same interval, in whatever order the values come.
+    The same values and seed give the same interval, whatever the order of the values.
 
     >>> low, high = bootstrap_mean([1, 2, 2, 3, 7, 1, 2, 4])
     >>> 1.5 < low < 2.75 < high < 4.5
@@ -100,21 +100,21 @@ def bootstrap_mean(values: Sequence[float], level: float = 0.95, seed: int = 0) 
         raise UsageError("A mean needs at least one value, got none.")
     pool = np.sort(np.asarray(values, dtype=np.float64))
     rng = np.random.default_rng(seed)
-    step = max(1, _DRAWS_AT_ONCE // len(pool))
+    step = max(1, _DRAWS_PER_BLOCK // len(pool))
     means = [
         pool[rng.integers(0, len(pool), size=(min(step, RESAMPLES - done), len(pool)))].mean(axis=1)
         for done in range(0, RESAMPLES, step)
     ]
-    tail = (1 - _checked(level)) / 2
+    tail = (1 - _check_level(level)) / 2
     low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
     return float(low), float(high)
 
 
 def mcnemar_exact(b: int, c: int) -> float:
-    """Give the two-sided exact p-value of McNemar's test.
+    """Return the two-sided exact p-value of McNemar's test.
 
     b and c count the cases on which two paired runs disagree, one way and the other; if the runs
-    are equally good, each such case falls either way like a fair coin.
+    are equally good, each such case is a fair coin.
 
     >>> mcnemar_exact(0, 6)
     0.03125
@@ -124,7 +124,7 @@ def mcnemar_exact(b: int, c: int) -> float:
     if min(b, c) < 0:
         raise UsageError(f"McNemar's test needs counts of 0 or more, got {b} and {c}.")
     n = b + c
-    # Whole numbers until the last division: 2^-n alone would underflow beyond a thousand cases.
+    # Integers until the last division: 2^-n alone would underflow beyond a thousand cases.
     term = total = 1
     for i in range(min(b, c)):
         term = term * (n - i) // (i + 1)
@@ -133,7 +133,7 @@ def mcnemar_exact(b: int, c: int) -> float:
     return min(1.0, p)
 
 
-def _checked(level: float) -> float:
+def _check_level(level: float) -> float:
     if not 0 < level < 1:
         raise UsageError(f"A confidence level lies between 0 and 1, got {level}. Try 0.95.")
     return level

@@ -1,4 +1,4 @@
-"""Which character operations made the adversarial texts: flips, inserts and deletes."""
+"""The character operations of the adversarial texts: flips, inserts and deletes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from brittle.edits import count_operations
 from brittle.metrics.summary import Figure, mean
 from brittle.results import Result
-
-_MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Operations:
     """How many characters were flipped (replaced), inserted and deleted in broken cases.
 
-    `share` is the mean, over broken cases, of the operations of a case over the characters of its
-    original.
+    `share` is the mean over broken cases: the operations of a case divided by the characters of
+    its original.
     """
 
     flips: int
@@ -41,18 +40,18 @@ class Operations:
 def operations(results: Sequence[Result], level: float = 0.95, seed: int = 0) -> Operations:
     """Count the operations that turn the old stretch of every edit into the new one.
 
-    Characters are code points; those of the original are counted as it is rendered, with all its
-    fields, gaps and line breaks between fields.
+    Characters are code points; those of the original are counted in its rendered form, with all
+    its fields, gaps and line breaks between fields.
 
     >>> from brittle.metrics.samples import sample_results
-    >>> found = operations(sample_results())
-    >>> found.flips, found.inserts, found.deletes, found.total
+    >>> counted = operations(sample_results())
+    >>> counted.flips, counted.inserts, counted.deletes, counted.total
     (14, 2, 2, 18)
-    >>> round(found.share.value, 3), found.share.over
+    >>> round(counted.share.value, 3), counted.share.over
     (0.306, 'broken cases')
     """
     flips = inserts = deletes = 0
-    for row in _won(results):
+    for row in _broken(results):
         for edit in row.edits:
             flipped, inserted, deleted = aligned(edit.old, edit.new)
             flips, inserts, deletes = flips + flipped, inserts + inserted, deletes + deleted
@@ -60,28 +59,28 @@ def operations(results: Sequence[Result], level: float = 0.95, seed: int = 0) ->
 
 
 def characters_share(results: Sequence[Result], level: float = 0.95, seed: int = 0) -> Figure:
-    """Give the mean share of the original's characters that broken cases changed.
+    """Return the mean share of the original's characters that broken cases changed.
 
     >>> from brittle.metrics.samples import sample_results
     >>> round(characters_share(sample_results()).value, 3)
     0.306
     """
-    shares = [r.characters_changed / len(r.original) for r in _won(results) if r.original]
+    shares = [r.characters_changed / len(r.original) for r in _broken(results) if r.original]
     return mean(shares, "broken cases", level, seed)
 
 
 def is_by_characters(results: Sequence[Result]) -> bool:
-    """Say whether edits keep words recognisable, as character attacks do.
+    """Tell whether edits keep words recognisable, as character attacks do.
 
     They do if in the median broken case at most half of the characters of the edited stretches
-    changed (of each, the longer side counts). Without broken cases with edits the answer is no.
+    changed (of old and new stretch, the longer counts). Without edits in broken cases they do not.
 
     >>> from brittle.metrics.samples import sample_results
     >>> is_by_characters(sample_results())
     False
     """
     changed = []
-    for row in _won(results):
+    for row in _broken(results):
         longest = sum(max(len(edit.old), len(edit.new)) for edit in row.edits)
         if longest:
             changed.append(row.characters_changed / longest)
@@ -91,7 +90,7 @@ def is_by_characters(results: Sequence[Result]) -> bool:
 def aligned(old: str, new: str) -> tuple[int, int, int]:
     """Count the flips, inserts and deletes of the shortest way from one string to another.
 
-    Of several shortest ways the one with the most flips counts, so that the answer is unique:
+    Of several shortest ways the one with the most flips counts, so that the counts are unique:
     inserts minus deletes is the difference of the lengths.
 
     >>> aligned("mood", "mooP"), aligned("mood", "moood"), aligned("mood", "mod")
@@ -99,37 +98,10 @@ def aligned(old: str, new: str) -> tuple[int, int, int]:
     >>> aligned("ab", "ba"), aligned("abcd", "bcda")
     ((2, 0, 0), (0, 1, 1))
     """
-    start = _alike(old, new)
-    old, new = old[start:], new[start:]
-    end = _alike(old[::-1], new[::-1])
-    old, new = old[: len(old) - end], new[: len(new) - end]
+    total, shifts = count_operations(old, new)
     longer = len(new) - len(old)
-    if len(old) * len(new) > _MOST_CELLS:
-        # As in `characters_changed`: two long stretches without a common end count whole.
-        total, shifts = max(len(old), len(new)), abs(longer)
-    else:
-        total, shifts = _cheapest(old, new)
     return total - shifts, (shifts + longer) // 2, (shifts - longer) // 2
 
 
-def _cheapest(old: str, new: str) -> tuple[int, int]:
-    """Give the fewest operations, and how many of these at least are inserts or deletes."""
-    # One number for both: an operation costs `unit`, and one more if it is no flip; all inserts
-    # and deletes together stay below `unit`.
-    unit = len(old) + len(new) + 1
-    row = [(unit + 1) * j for j in range(len(new) + 1)]
-    for i, x in enumerate(old, 1):
-        last, row[0] = row[0], (unit + 1) * i
-        for j, y in enumerate(new, 1):
-            shifted = min(row[j], row[j - 1]) + unit + 1
-            last, row[j] = row[j], min(shifted, last + (unit if x != y else 0))
-    return divmod(row[-1], unit)
-
-
-def _alike(a: str, b: str) -> int:
-    """Count the characters that two strings begin with in common."""
-    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
-
-
-def _won(results: Sequence[Result]) -> list[Result]:
+def _broken(results: Sequence[Result]) -> list[Result]:
     return [r for r in results if r.status == "broken"]

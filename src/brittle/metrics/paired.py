@@ -14,8 +14,8 @@ from brittle.results import Result
 class Contrast:
     """How often something holds in run a, in run b, in both, over the `of` cases they share.
 
-    `difference` is b's rate minus a's, with Newcombe's interval for pairs; `p` is McNemar's. Over
-    no shared case there is no difference, and p is 1.
+    `difference` is b's rate minus a's, with Newcombe's interval for pairs; `p` is McNemar's.
+    Without shared cases there is no difference, and p is 1.
     """
 
     of: int
@@ -33,8 +33,9 @@ class Contrast:
 class Paired:
     """The comparison of run b with run a.
 
-    `shared` cases are in both. `before` (accuracy on the originals) and `accuracy` (under attack)
-    are over those whose originals were answered in both, `success` over those attacked in both.
+    `shared` counts the cases in both. `before` (accuracy on the originals) and `accuracy` (under
+    attack) are over those whose originals were answered in both, `success` over those attacked in
+    both.
     """
 
     shared: int
@@ -50,19 +51,19 @@ def paired(a: Sequence[Result], b: Sequence[Result], level: float = 0.95) -> Pai
     >>> from brittle.metrics.samples import sample_results
     >>> rows = sample_results()
     >>> better = [replace(row, status="broken") if row.status == "held" else row for row in rows]
-    >>> found = paired(rows, better)
-    >>> found.success.both, found.success.only_b, round(found.success.difference, 3)
+    >>> compared = paired(rows, better)
+    >>> compared.success.both, compared.success.only_b, round(compared.success.difference, 3)
     (3, 1, 0.2)
-    >>> found.success.p, found.before.difference
+    >>> compared.success.p, compared.before.difference
     (1.0, 0.0)
     """
     rows_b = {r.case: r for r in b}
     pairs = [(r, rows_b[r.case]) for r in a if r.case in rows_b]
-    fought = [(x, y) for x, y in pairs if x.status in ATTACKED and y.status in ATTACKED]
+    attacked = [(x, y) for x, y in pairs if x.status in ATTACKED and y.status in ATTACKED]
     judged = [(x, y) for x, y in pairs if is_judged(x) and is_judged(y)]
     before = [(x.predicted == x.label, y.predicted == y.label) for x, y in judged]
     right = [(is_right_after(x), is_right_after(y)) for x, y in judged]
-    broken = [(x.status == "broken", y.status == "broken") for x, y in fought]
+    broken = [(x.status == "broken", y.status == "broken") for x, y in attacked]
     return Paired(len(pairs), *(contrast(outcomes, level) for outcomes in (before, right, broken)))
 
 
@@ -75,10 +76,10 @@ def contrast(outcomes: Sequence[tuple[bool, bool]], level: float = 0.95) -> Cont
     both = sum(x and y for x, y in outcomes)
     only_a = sum(x and not y for x, y in outcomes)
     only_b = sum(y and not x for x, y in outcomes)
-    of = len(outcomes)
+    n = len(outcomes)
     p = mcnemar_exact(only_a, only_b)
-    if not of:
+    if not n:
         return Contrast(0, 0, 0, 0, 0, None, None, None, p)
-    neither = of - both - only_a - only_b
+    neither = n - both - only_a - only_b
     low, high = paired_interval(both, only_a, only_b, neither, level)
-    return Contrast(of, both, only_a, only_b, neither, (only_b - only_a) / of, low, high, p)
+    return Contrast(n, both, only_a, only_b, neither, (only_b - only_a) / n, low, high, p)

@@ -1,4 +1,4 @@
-"""Row vectors seen from their two widest sides: principal components."""
+"""Principal components: the directions in which row vectors vary most."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Components:
     """Principal components of row vectors.
 
     `points` are the rows on the components (rows × components), `axes` the components as unit
-    vectors (components × columns), `variance` that along each (with n − 1), `share` its part of
-    the whole variance (0 where nothing varies), `centre` the mean row.
+    vectors (components × columns), `variance` the variance along each (with n − 1), `share` its
+    share of the whole variance (0 if nothing varies), `centre` the mean row.
     """
 
     points: Matrix
@@ -29,15 +29,15 @@ class Components:
 
 
 def pca(rows: ArrayLike, components: int = 2) -> Components:
-    """Find the directions in which rows vary most, by singular values of the centred rows.
+    """Compute the directions in which rows vary most, by singular values of the centred rows.
 
-    A direction has no sign of its own: the largest entry of each (by size; of equals the first)
-    is made positive, so that the same rows always give the same picture.
+    A direction has no sign of its own: its largest entry (by absolute value; the first of equal
+    ones) is made positive, so that the same rows always give the same components.
 
-    >>> found = pca([[0, 0], [3, 4], [6, 8], [9, 12]])
-    >>> found.axes.round(3).tolist()[0], found.share.round(6).tolist()
+    >>> components = pca([[0, 0], [3, 4], [6, 8], [9, 12]])
+    >>> components.axes.round(3).tolist()[0], components.share.round(6).tolist()
     ([0.6, 0.8], [1.0, 0.0])
-    >>> found.points[:, 0].round(3).tolist()
+    >>> components.points[:, 0].round(3).tolist()
     [-7.5, -2.5, 2.5, 7.5]
     """
     matrix = np.asarray(rows, dtype=np.float64)
@@ -46,14 +46,14 @@ def pca(rows: ArrayLike, components: int = 2) -> Components:
     centred = matrix - centre
     _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
     axes = axes[:components]
-    # Entries that differ by rounding alone are equals, lest rounding choose the sign.
+    # Entries that differ by rounding alone count as equal, so that rounding never chooses the sign.
     magnitude = np.round(np.abs(axes), 9)
     largest = axes[np.arange(len(axes)), magnitude.argmax(axis=1)]
     axes = axes * np.where(largest < 0, -1.0, 1.0)[:, None]
-    whole = float(np.square(sizes).sum())
-    wide = np.square(sizes[:components])
-    share = wide / whole if whole > 0 else np.zeros_like(wide)
-    return Components(centred @ axes.T, axes, wide / (len(matrix) - 1), share, centre)
+    total = float(np.square(sizes).sum())
+    squares = np.square(sizes[:components])
+    share = squares / total if total > 0 else np.zeros_like(squares)
+    return Components(centred @ axes.T, axes, squares / (len(matrix) - 1), share, centre)
 
 
 def _check(matrix: Matrix, components: int) -> None:

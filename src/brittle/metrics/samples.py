@@ -1,4 +1,4 @@
-"""Eight small rows that the examples in this room's docstrings and in the docs are over."""
+"""Eight small result rows for the examples in the docstrings and in the docs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brittle.text import Text
 
 
 def sample_results() -> list[Result]:
-    """Give three broken cases, one held, one out of budget, two skipped and one that failed."""
+    """Return three broken cases, one held, one out of budget, two skipped and one with an error."""
     return [
         _row("a1", "broken", "a warm and funny film", {3: "comical"}, "positive", 24),
         _row("a2", "broken", "the plot is dull", {1: "plan", 3: "soft"}, "negative", 31),
@@ -28,7 +28,7 @@ def sample_results() -> list[Result]:
 
 
 def sample_steps() -> list[Step]:
-    """Give the improvements on the way to the outcomes of `sample_results`."""
+    """Return the steps on the way to the outcomes of `sample_results`."""
     steps = []
     for r in sample_results():
         if r.predicted is not None and r.confidence is not None:
@@ -37,9 +37,9 @@ def sample_steps() -> list[Step]:
             loss = (
                 r.adversarial_confidence if r.status == "broken" else 1 - r.adversarial_confidence
             )
-            found = r.adversarial_label, r.adversarial_confidence, r.edits
             # A round offers its candidates together; the winner need not be the last of them.
-            steps.append(Step(r.case, r.queries - 2, loss, *found))
+            answer = r.adversarial_label, r.adversarial_confidence
+            steps.append(Step(r.case, r.queries - 2, loss, *answer, r.edits))
     return steps
 
 

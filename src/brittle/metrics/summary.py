@@ -1,4 +1,4 @@
-"""A run in a handful of figures, each with its interval and the denominator it is over."""
+"""A run in a few figures, each with its interval and its denominator."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ ATTACKED: tuple[Status, ...] = ("broken", "held", "out of budget", "unconfirmed"
 
 @dataclass(frozen=True)
 class Figure:
-    """A rate or a mean, with its interval and what it is over.
+    """A rate or a mean, with its interval and its denominator.
 
-    `count` is a rate's numerator, None for a mean. Over nothing (`of` = 0) there is no value.
+    `count` is the numerator of a rate, None for a mean; `of` is the denominator, and `over` names
+    what it counts. Over nothing (`of` = 0) there is no value.
     """
 
     value: float | None
@@ -31,12 +32,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run showed.
+    """The figures of a run.
 
     `before` and `after` are the accuracy on the originals and under attack, over the same
-    examples; `success` is over the attacked cases; `queries` is a mean over these, `words` and
-    `share` (of the text's words) are means over the broken ones. `reasons` counts why cases were
-    skipped or failed.
+    examples. `success` is over the attacked cases, and so is the mean `queries`; `words` and
+    `share` (of the text's words) are means over the broken cases. `reasons` counts the reasons of
+    each status.
     """
 
     cases: int
@@ -58,7 +59,7 @@ class Summary:
 def summary(
     results: Sequence[Result], planned: int | None = None, level: float = 0.95, seed: int = 0
 ) -> Summary:
-    """Sum result rows up; `planned` is how many cases the run was to have.
+    """Compute the figures of result rows; `planned` counts the cases that the run should have.
 
     >>> from brittle.metrics.samples import sample_results
     >>> figures = summary(sample_results(), planned=10)
@@ -91,21 +92,21 @@ def summary(
 
 
 def is_judged(result: Result) -> bool:
-    """Say whether a case counts for accuracy: the target answered and nothing failed.
+    """Tell whether a case counts for accuracy: the target answered and nothing failed.
 
-    A case that failed on the way has an answer before the attack and none after it; it is left
-    out of both, so that the two accuracies are over the same examples.
+    A case that failed during the attack has an answer before it and none after it; it counts for
+    neither accuracy, so that both are over the same examples.
     """
-    return result.status != "error" and result.label is not None and (result.predicted is not None)
+    return result.status != "error" and result.label is not None and result.predicted is not None
 
 
 def is_right_after(result: Result) -> bool:
-    """Say whether the target was right on the original and the attack did not break it."""
+    """Tell whether the target was right on the original and the attack did not break it."""
     return result.status != "broken" and result.predicted == result.label
 
 
 def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:
-    """Give k of n as a figure with a Wilson interval.
+    """Return k of n as a figure with a Wilson interval.
 
     >>> rate(0, 0, "attacked cases").value is None
     True
@@ -117,7 +118,7 @@ def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:
 
 
 def mean(values: Sequence[float], over: str, level: float = 0.95, seed: int = 0) -> Figure:
-    """Give a mean as a figure with a bootstrap interval.
+    """Return a mean as a figure with a bootstrap interval.
 
     >>> mean([1, 2, 6], "broken cases").value
     3.0

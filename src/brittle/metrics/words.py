@@ -1,13 +1,13 @@
-"""Which words break the target, and which parts of speech."""
+"""The words and the parts of speech that break the target."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from brittle.edits import Edit
+from brittle.english.tags import tag_words
 from brittle.metrics.summary import ATTACKED
 from brittle.results import Result
 from brittle.text import split, words_of
@@ -15,7 +15,7 @@ from brittle.text import split, words_of
 Tagger = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 
 MOST_TAGGED = 100_000
-PART_NAMES = ("noun", "verb", "adjective", "adverb", "other", "unknown")
+PART_NAMES = ("noun", "verb", "adjective", "adverb", "other")
 _PART_OF_TAG = {"NN": "noun", "VB": "verb", "JJ": "adjective", "RB": "adverb"}
 
 
@@ -24,7 +24,7 @@ class BrokenWord:
     """A word that was changed in broken cases.
 
     `count` broken cases changed it, of `seen` attacked cases that contain it; `replacements` lists
-    what came in its place, most frequent first. An inserted word has the empty string as `word`.
+    what replaced it, most frequent first. An inserted word has the empty string as `word`.
     """
 
     word: str
@@ -43,7 +43,7 @@ class PartOfSpeech:
 
 
 def words_that_break(results: Sequence[Result]) -> list[BrokenWord]:
-    """List the words changed in broken cases, the most frequent first; case-blind.
+    """List the words changed in broken cases, the most frequent first; capitals do not matter.
 
     >>> from brittle.metrics.samples import sample_results
     >>> for broken in words_that_break(sample_results())[:2]:
@@ -74,7 +74,7 @@ def words_that_break(results: Sequence[Result]) -> list[BrokenWord]:
 def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
     """Pair the old words of an edit with the new ones, in lower case.
 
-    Where their numbers differ, every old word is paired with all that came in their place.
+    If their numbers differ, every old word is paired with all that replaced them.
 
     >>> list(changed_words(Edit("text", 0, 8, "Not good", "Badly")))
     [('not', 'badly'), ('good', 'badly')]
@@ -86,19 +86,19 @@ def changed_words(edit: Edit) -> Iterator[tuple[str, str]]:
     if len(old) == len(new):
         yield from zip(old, new)
     else:
-        # A hole, a symbol or a letter taken away is no word, but it is what now stands there.
-        came = " ".join(new) or edit.new.strip()
-        yield from ((word, came) for word in old)
+        # A hole or a symbol is no word, but it is what replaced the words.
+        replacement = " ".join(new) or edit.new.strip()
+        yield from ((word, replacement) for word in old)
 
 
 def parts_that_break(
-    results: Sequence[Result], tagger: Tagger | None = None, most: int = MOST_TAGGED
+    results: Sequence[Result], tagger: Tagger = tag_words, max_words: int = MOST_TAGGED
 ) -> list[PartOfSpeech]:
     """Count for every part of speech how many of its words in broken cases were changed.
 
-    Words are tagged in their texts, by `tagger(words, gaps around them)`. `most` limits the words
-    that are tagged, in the order of the rows, so that a report on long texts does not take
-    minutes; the counts cover only these.
+    Words are tagged in their texts, by `tagger(words, gaps around them)`. No text is tagged after
+    the first `max_words` words, so that a report on long texts does not take minutes; the counts
+    cover only the tagged words.
 
     >>> from brittle.metrics.samples import sample_results
     >>> tags = {"funny": "JJ", "plot": "NN", "dull": "JJ", "film": "NN"}
@@ -110,14 +110,13 @@ def parts_that_break(
     adjective 3 3
     other 0 8
     """
-    tagger = tagger or _tagger()
     changed: Counter[str] = Counter()
-    of: Counter[str] = Counter()
+    total: Counter[str] = Counter()
     tagged = 0
     for r in results:
         if r.status != "broken":
             continue
-        if tagged >= most:
+        if tagged >= max_words:
             break
         edits: dict[str, list[Edit]] = {}
         for edit in r.edits:
@@ -128,42 +127,34 @@ def parts_that_break(
             touched = _touched(words, gaps, edits.get(name, ()))
             for tag, is_changed in zip(tagger(words, gaps) if words else (), touched):
                 part = part_of(tag)
-                of[part] += 1
+                total[part] += 1
                 changed[part] += is_changed
-    return [PartOfSpeech(name, changed[name], of[name]) for name in PART_NAMES if of[name]]
+    return [PartOfSpeech(name, changed[name], total[name]) for name in PART_NAMES if total[name]]
 
 
 def part_of(tag: str) -> str:
-    """Give the part of speech of a Penn tag in plain words.
+    """Return the part of speech of a Penn tag in plain words.
 
-    >>> [part_of(tag) for tag in ("NNS", "VBD", "JJR", "RB", "RP", "DT", "unknown")]
-    ['noun', 'verb', 'adjective', 'adverb', 'other', 'other', 'unknown']
+    >>> [part_of(tag) for tag in ("NNS", "VBD", "JJR", "RB", "RP", "DT")]
+    ['noun', 'verb', 'adjective', 'adverb', 'other', 'other']
     """
-    return tag if tag == "unknown" else _PART_OF_TAG.get(tag[:2], "other")
+    return _PART_OF_TAG.get(tag[:2], "other")
 
 
 def _touched(words: Sequence[str], gaps: Sequence[str], edits: Sequence[Edit]) -> list[bool]:
-    """Say of each word of a field whether an edit overlaps it."""
+    """Tell for each word of a field whether an edit overlaps it."""
     touched = []
-    start = at = 0
+    start = n = 0
     ordered = sorted(edits, key=lambda edit: edit.start)
     for gap, word in zip(gaps, words):
         start += len(gap)
         stop = start + len(word)
-        while at < len(ordered) and ordered[at].stop <= start:
-            at += 1
-        touched.append(at < len(ordered) and ordered[at].start < stop)
+        while n < len(ordered) and ordered[n].stop <= start:
+            n += 1
+        touched.append(n < len(ordered) and ordered[n].start < stop)
         start = stop
     return touched
 
 
 def _ranked(counter: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _tagger() -> Tagger:
-    if find_spec("textblob") is None:
-        return lambda words, gaps: ["unknown"] * len(words)
-    from brittle.english.tags import tag_words
-
-    return tag_words

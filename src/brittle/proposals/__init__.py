@@ -1,4 +1,4 @@
-"""Where candidates come from: for a word of a text, the words that may take its place."""
+"""Where candidates come from: for a word of a text, the words that may replace it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Proposal(Protocol):
 
     @property
     def needs_tags(self) -> bool:
-        """Whether `of` looks at the tag; if not, any string will do."""
+        """Whether `of` uses the tag; if not, any string will do."""
         ...
 
     def prepare(self, words: Iterable[str]) -> None:
-        """Hear which words will be asked for next, where it is cheaper to look up many at once."""
+        """Prepare for the words that come next, if it is cheaper to look up many at once."""
         ...
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
-        """List the candidates for a word that stands in a text with this Penn tag, in order."""
+        """List the candidates for a word with this Penn tag, in order."""
         ...

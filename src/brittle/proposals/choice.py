@@ -1,12 +1,13 @@
-"""Which proposal an attack's settings mean."""
+"""The choice of a proposal by the settings of an attack."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
+from brittle.proposals.neighbours import Neighbours
+from brittle.proposals.sparing import SparingStopWords
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
@@ -22,20 +23,14 @@ def choose_proposal(
     within: float | None = None,
     stop_words: bool = True,
 ) -> Proposal:
-    """Choose WordNet's synonyms, unless a table or word vectors are named.
+    """Build the proposal: WordNet's synonyms, unless a table or word vectors are named.
 
-    Without `stop_words` these are left alone, whatever the source.
+    Without `stop_words` no stop word has candidates, whatever the source.
     """
-    if not stop_words:
-        from brittle.proposals.sparing import SparingStopWords
-
-        source: dict[str, Any] = {"inflect": inflect, "wordnet": wordnet, "candidates": candidates}
-        source |= {"neighbours": neighbours, "k": k, "within": within}
-        return SparingStopWords(choose_proposal(**source))
-    named = [name for name in (wordnet, candidates, neighbours) if name is not None]
-    if len(named) > 1:
+    sources = [name for name in (wordnet, candidates, neighbours) if name is not None]
+    if len(sources) > 1:
         raise UsageError(
-            f"Got several sources of candidates ({', '.join(named)}); expected one of --wordnet, "
+            f"Got several sources of candidates ({', '.join(sources)}); expected one of --wordnet, "
             "--candidates and --neighbours."
         )
     if within is not None and neighbours is None:
@@ -51,10 +46,9 @@ def choose_proposal(
         raise UsageError(
             f"Got --k {k!r}; expected how many neighbours to take, a whole number, 1 or more."
         )
+    proposal: Proposal = Synonyms(inflect=inflect, folder=wordnet)
     if candidates is not None:
-        return SubstituteTable.read(candidates)
-    if neighbours is not None:
-        from brittle.proposals.neighbours import Neighbours
-
-        return Neighbours(neighbours, k=k, within=within)
-    return Synonyms(inflect=inflect, folder=wordnet)
+        proposal = SubstituteTable.load(candidates)
+    elif neighbours is not None:
+        proposal = Neighbours(neighbours, k=k, within=within)
+    return proposal if stop_words else SparingStopWords(proposal)

@@ -1,4 +1,4 @@
-"""Leave stop words alone, whatever may replace them."""
+"""Stop words without candidates, whatever the source of candidates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brittle.proposals import Proposal
 
 @dataclass(frozen=True)
 class SparingStopWords:
-    """A proposal that has no candidates for stop words, and else those of another one."""
+    """A proposal with the candidates of another one, but none for stop words."""
 
     proposal: Proposal
 
@@ -20,9 +20,9 @@ class SparingStopWords:
         return self.proposal.needs_tags
 
     def prepare(self, words: Iterable[str]) -> None:
-        """Hand on the words to come, but for the stop words."""
+        """Pass on the words that come next, without the stop words."""
         self.proposal.prepare(word for word in words if not is_stop_word(word))
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
-        """List the candidates of a word that is no stop word."""
+        """List the candidates of a word; a stop word has none."""
         return () if is_stop_word(word) else self.proposal.of(word, tag)

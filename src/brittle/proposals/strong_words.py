@@ -36,21 +36,21 @@ class StrongWords:
         labels: Sequence[str],
         label_map: Mapping[str, str] | None = None,
     ) -> StrongWords:
-        """Count the words of the examples whose label is one of the target's.
+        """Learn from the words of the examples whose label is one of the target's.
 
-        `label_map` says which of the target's `labels` a label of the data means, where their
-        names differ; a label that it does not know goes by its own name. Names meet as they are
-        spelt, else without regard to case.
+        `label_map` tells which of the target's `labels` a label of the data means, if their names
+        differ; a label that is not in it keeps its name. Names match as they are spelt, else
+        without regard to case.
         """
         counts: list[Counter[str]] = [Counter() for _ in labels]
-        place = {name: n for n, name in enumerate(labels)}
+        column_of = {name: n for n, name in enumerate(labels)}
         classes: dict[str, int | None] = {}
         for example in examples:
             if example.label is None:
                 continue
             if example.label not in classes:
-                name = _met(example.label, label_map or {}) or example.label
-                classes[example.label] = _met(name, place)
+                name = _find_label(example.label, label_map or {}) or example.label
+                classes[example.label] = _find_label(name, column_of)
             column = classes[example.label]
             if column is not None:
                 for _, raw in example.fields:
@@ -72,7 +72,7 @@ class StrongWords:
         return StrongWords(words, np.log(table / table.sum(axis=0)))
 
     def strength(self, word: str, toward: int, against: int) -> float:
-        """Give log φ(w|toward)/φ(w|against); an unknown word speaks for nobody."""
+        """Return log φ(w|toward)/φ(w|against); an unknown word speaks for no class."""
         row = self.words.get(word.lower())
         if row is None:
             return 0.0
@@ -80,13 +80,13 @@ class StrongWords:
 
     def strongest(self, toward: int, against: int, count: int) -> list[str]:
         """List the words with the largest ratio, ties in lexicographic order."""
-        wanted = (toward, against, count)
-        if wanted not in self._ranked:
+        request = (toward, against, count)
+        if request not in self._ranked:
             ratio = self.log_share[:, toward] - self.log_share[:, against]
             names = list(self.words)
             ranked = np.argsort(-ratio, kind="stable")[:count]
-            self._ranked[wanted] = [names[n] for n in ranked]
-        return self._ranked[wanted]
+            self._ranked[request] = [names[n] for n in ranked]
+        return self._ranked[request]
 
     @cached_property
     def _ranked(self) -> dict[tuple[int, int, int], list[str]]:
@@ -96,17 +96,17 @@ class StrongWords:
 def learn_strong_words(
     learn_from: str | None, labels: Sequence[str], label_map: Mapping[str, str] | None = None
 ) -> StrongWords:
-    """Learn from a data set (the train side of one in the catalogue, or a file), once."""
+    """Learn strong words once: from a file, or from the train split of a data set by name."""
     if learn_from is None:
         raise UsageError(
             "This attack learns its words from labelled data, and the data attacked is not of the "
             "catalogue. Name some with --learn-from, for example --learn-from train.csv."
         )
-    return _learned(learn_from, tuple(labels), tuple((label_map or {}).items()))
+    return _learn(learn_from, tuple(labels), tuple((label_map or {}).items()))
 
 
 @lru_cache(maxsize=4)
-def _learned(
+def _learn(
     learn_from: str, labels: tuple[str, ...], label_map: tuple[tuple[str, str], ...]
 ) -> StrongWords:
     split = "train" if learn_from in CATALOGUE else None
@@ -114,10 +114,10 @@ def _learned(
     return StrongWords.learn(examples, labels, dict(label_map))
 
 
-def _met(name: str, known: Mapping[str, T]) -> T | None:
-    """Look a label up: spelt alike, else the only one that differs in case and outer blanks."""
+def _find_label(name: str, known: Mapping[str, T]) -> T | None:
+    """Look a label up: spelt the same, else the only one that differs in case and outer blanks."""
     if name in known:
         return known[name]
     plain = name.strip().casefold()
-    near = [value for other, value in known.items() if other.strip().casefold() == plain]
-    return near[0] if len(near) == 1 else None
+    values = [value for other, value in known.items() if other.strip().casefold() == plain]
+    return values[0] if len(values) == 1 else None

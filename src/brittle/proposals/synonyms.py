@@ -1,4 +1,4 @@
-"""Substitutes for a word: synonyms from WordNet, or lists the user gives."""
+"""Substitutes for a word: synonyms from WordNet, or lists of the user's own."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from brittle.text import is_word
 
 @dataclass(frozen=True)
 class Synonyms:
-    """Synonyms from WordNet with the word's own part of speech, as they would stand in its place.
+    """Synonyms from WordNet with the word's own part of speech, inflected as the word is.
 
-    Nouns (not proper nouns), verbs, adjectives and adverbs have substitutes, forms of "be" have
-    none and are none. A substitute has another lemma and the same tag: it is inflected as the word
-    is and takes its capitalisation. With `inflect=False` only words in their base form have
-    substitutes, and these are written as in WordNet.
+    Nouns (not proper nouns), verbs, adjectives and adverbs have substitutes; forms of "be" have
+    none and are none. A substitute has another lemma and the same tag, and takes the word's
+    capitalisation. With `inflect=False` only words in their base form have substitutes, and these
+    are written as in WordNet.
 
-    `folder` holds the user's own WordNet files; `senses` keeps the first so many senses of a word.
+    `folder` holds the user's own WordNet files; `senses` is how many senses of a word are used.
     """
 
     inflect: bool = True
@@ -43,7 +43,7 @@ class Synonyms:
         """Do nothing: words are looked up one by one."""
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
-        """List the substitutes of a word that stands in a text with this Penn tag, best first.
+        """List the substitutes of a word with this Penn tag, best first.
 
         The order is that of the word's senses, then of the words in a sense.
         """
@@ -52,14 +52,14 @@ class Synonyms:
 
 @dataclass(frozen=True)
 class SubstituteTable:
-    """Substitutes from given lists, by the word in lower case; tags are not looked at."""
+    """Substitutes from lists, by the word in lower case; tags are not used."""
 
     entries: Mapping[str, tuple[str, ...]]
     needs_tags: ClassVar[bool] = False
 
     @staticmethod
-    def read(path: str | Path) -> SubstituteTable:
-        """Read a JSON file of one object: {"word": ["substitute", …], …}."""
+    def load(path: str | Path) -> SubstituteTable:
+        """Load a JSON file of one object: {"word": ["substitute", …], …}."""
         try:
             lists = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -83,10 +83,10 @@ class SubstituteTable:
         return SubstituteTable({word.lower(): tuple(forms) for word, forms in lists.items()})
 
     def prepare(self, words: Iterable[str]) -> None:
-        """Do nothing: the table is there."""
+        """Do nothing: the table is loaded."""
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
-        """List the substitutes given for a word."""
+        """List the substitutes of a word."""
         return self.entries.get(word.lower(), ())
 
 
@@ -99,16 +99,17 @@ def _substitutes(
     if part is None or word.lower() in FORMS_OF_BE or not (inflect or tag in BASE_TAGS):
         return ()
     net = wordnet(folder)
-    own = lemmas(word, tag)
-    names = dict.fromkeys(name for lemma in own for name in net.synonyms(lemma, part, senses))
-    found: dict[str, str] = {}
-    for name in names:
-        if name.lower() in own or name.lower() in FORMS_OF_BE or (part == "n" and _is_proper(name)):
+    word_lemmas = lemmas(word, tag)
+    excluded = FORMS_OF_BE.union(word_lemmas)
+    synonyms = (name for lemma in word_lemmas for name in net.synonyms(lemma, part, senses))
+    substitutes: dict[str, str] = {}
+    for name in dict.fromkeys(synonyms):
+        if name.lower() in excluded or (part == "n" and _is_proper(name)):
             continue
         form = as_tagged(name, tag)
         if form is not None and form != word.lower() and is_word(form):
-            found.setdefault(form, match_case(form, word) if inflect else name)
-    return tuple(found.values())
+            substitutes.setdefault(form, match_case(form, word) if inflect else name)
+    return tuple(substitutes.values())
 
 
 def _is_proper(noun: str) -> bool:

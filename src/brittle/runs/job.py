@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.asks import Attack, Case
-from brittle.attacks.resolving import resolve_attack
+from brittle.attacks import resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
@@ -139,7 +139,9 @@ class Job:
             if case not in done:
                 label = None if example.label is None else self.index[example.label]
                 text = Text.of(dict(example.fields), example.locked)
-                yield Case(case, text, label, toward, read=positions_read(self.target, text))
+                yield Case(
+                    case, text, label, toward, read_positions=positions_read(self.target, text)
+                )
 
 
 def make_goal(toward: str | None, confidence: float | None) -> Goal:

@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle import attacks
 from brittle.asks import Case
-from brittle.attacks.resolving import resolve_attack
+from brittle.attacks import resolve_attack
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import unknown
@@ -63,7 +63,7 @@ def broken_texts(
         check_asks(attack, name, target, desks)
         engine = Engine(attack, Untargeted(), broker, name=name, seed=seed)
         cases = (
-            Case(str(n), text, label, read=positions_read(target, text))
+            Case(str(n), text, label, read_positions=positions_read(target, text))
             for n, (text, label) in enumerate(zip(originals.texts, originals.label))
         )
         broken: dict[int, Text] = {

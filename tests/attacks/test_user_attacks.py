@@ -86,41 +86,41 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sys.modules.pop(name, None)
 
 
-def made(name: str, **given: Any) -> Any:
-    return build(f"python:own_mine:{name}", given, ["neg", "pos"], {"bad": "neg"})
+def built(name: str, **values: Any) -> Any:
+    return build(f"python:own_mine:{name}", values, ["neg", "pos"], {"bad": "neg"})
 
 
 def test_an_attack_its_class_or_a_recipe() -> None:
-    assert made("live").times == 2
-    assert made("Shout").times == 1
-    assert made("req", k=4).times == 4
-    assert made("Box.inner").times == 1
-    assert made("marked").asks
+    assert built("live").times == 2
+    assert built("Shout").times == 1
+    assert built("req", k=4).times == 4
+    assert built("Box.inner").times == 1
+    assert built("marked").asks
 
 
 def test_the_run_fills_in_labels_and_their_map() -> None:
-    attack = made("mapped")
+    attack = built("mapped")
     assert attack.times == 2
     assert attack.seen == {"bad": "neg"}
     assert settings(recipe("python:own_mine:mapped")) == []
 
 
 def test_settings_say_what_is_required() -> None:
-    found = {s.name: s for s in settings(recipe("python:own_mine:req"))}
-    assert (found["k"].required, found["k"].default, found["k"].kind) == (True, None, int)
-    assert (found["loud"].required, found["loud"].kind) == (False, bool)
-    assert (found["name"].default, found["name"].kind) == (1.5, float)
-    assert found["k"].help == "how often"
+    listed = {s.name: s for s in settings(recipe("python:own_mine:req"))}
+    assert (listed["k"].required, listed["k"].default, listed["k"].kind) == (True, None, int)
+    assert (listed["loud"].required, listed["loud"].kind) == (False, bool)
+    assert (listed["name"].default, listed["name"].kind) == (1.5, float)
+    assert listed["k"].help == "how often"
 
 
-@pytest.mark.parametrize("given", [{}, {"k": None}])
-def test_a_missing_setting_is_named(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("values", [{}, {"k": None}])
+def test_a_missing_setting_is_named(values: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"no default for 'k'.*--k INT"):
-        made("req", **given)
+        built("req", **values)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("search", "generator function.*declares what it asks.*Expected an attack"),
         ("number", "is a int.*Expected an attack"),
@@ -139,13 +139,13 @@ def test_a_missing_setting_is_named(given: dict[str, Any]) -> None:
         ("Box.outer", "no 'outer' in 'Box'"),
     ],
 )
-def test_what_is_no_attack_is_refused(name: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        made(name)
+def test_what_is_no_attack_is_refused(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        built(name)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("python:own_broken:x", "'own_broken'.*SyntaxError"),
         ("python:own_raises:x", "'own_raises'.*ZeroDivisionError"),
@@ -155,11 +155,11 @@ def test_what_is_no_attack_is_refused(name: str, told: str) -> None:
         ("python::x", "expected python:MODULE:NAME"),
     ],
 )
-def test_a_module_that_cannot_be_imported(name: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_a_module_that_cannot_be_imported(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         recipe(name)
 
 
 def test_an_unknown_setting_is_named() -> None:
     with pytest.raises(UsageError, match="Unknown setting of python:own_mine:req 'kk'"):
-        made("req", kk=3)
+        built("req", kk=3)

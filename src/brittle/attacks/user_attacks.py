@@ -1,4 +1,4 @@
-"""The user's own attacks: imported by name, and told apart from what cannot be one."""
+"""The user's own attacks, as `python:module:name`: import them, and refuse what is no attack."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ EXPECTED = (
     "`__call__(self, case, rng)` that is its search), its class, or a function of keyword "
     "arguments that makes one"
 )
+RUN_ARGUMENTS = ("labels", "label_map")
+"""Arguments of a recipe that the run fills in: the target's labels, {data label: target label}."""
 
 
 def import_recipe(name: str) -> Callable[..., Attack]:
-    """Import the recipe that `python:module:name` means; the working folder is looked in too."""
-    thing = import_named(name, "python:mine:shout")
-    if hasattr(thing, "asks") and not isinstance(thing, type):
-        attack = check_attack(name, thing)
+    """Import the recipe that `python:module:name` means; the working folder counts too."""
+    value = import_named(name, "python:mine:shout")
+    if hasattr(value, "asks") and not isinstance(value, type):
+        attack = check_attack(name, value)
         return lambda: attack
-    if inspect.isgeneratorfunction(thing):
+    if inspect.isgeneratorfunction(value):
         raise UsageError(
             f"{name!r} is a generator function, so it looks like a search; an attack also declares "
             f"what it asks. Expected {EXPECTED}."
         )
-    if not callable(thing):
-        raise UsageError(f"{name!r} is a {type(thing).__name__}. Expected {EXPECTED}.")
-    _makes_without_arguments(name, thing)
-    return thing  # type: ignore[no-any-return]
+    if not callable(value):
+        raise UsageError(f"{name!r} is a {type(value).__name__}. Expected {EXPECTED}.")
+    _check_arguments(name, value)
+    return value  # type: ignore[no-any-return]
 
 
 def check_attack(name: str, attack: Any) -> Attack:
-    """Give back what was made if it is an attack, or say what it lacks."""
+    """Return the object if it is an attack; the error tells what it lacks."""
     kind = type(attack).__name__
     if isinstance(attack, type):
         raise UsageError(f"{name!r} made the class {attack.__name__!r}. Expected {EXPECTED}.")
@@ -59,21 +61,22 @@ def check_attack(name: str, attack: Any) -> Attack:
     return attack  # type: ignore[no-any-return]
 
 
-def _makes_without_arguments(name: str, thing: Any) -> None:
-    """Refuse what wants positional arguments: nobody could give them."""
+def _check_arguments(name: str, recipe: Callable[..., Any]) -> None:
+    """Refuse a recipe with positional arguments: nothing can fill them in."""
     try:
-        parameters = inspect.signature(thing).parameters.values()
+        parameters = inspect.signature(recipe).parameters.values()
     except (TypeError, ValueError) as error:
         raise UsageError(f"{name!r} has no signature ({error}). Expected {EXPECTED}.") from error
-    wanted = [
+    positional = [
         p.name
         for p in parameters
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         and p.default is p.empty
-        and p.name not in ("labels", "label_map")
+        and p.name not in RUN_ARGUMENTS
     ]
-    if wanted:
+    if positional:
         raise UsageError(
-            f"{name!r} wants the argument {wanted[0]!r}, which is not a keyword argument. Expected "
-            f"{EXPECTED}; a star makes arguments keyword ones: def shout(*, {wanted[0]})."
+            f"{name!r} wants the argument {positional[0]!r}, which is not a keyword argument. "
+            f"Expected {EXPECTED}; a star makes arguments keyword ones: "
+            f"def shout(*, {positional[0]})."
         )
