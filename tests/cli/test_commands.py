@@ -210,6 +210,15 @@ def test_what_there_is_is_listed(brittle: Brittle) -> None:
     assert (said.code, said.out) == (0, "There are no runs yet.\n")
 
 
+def test_runs_are_listed_without_loading_their_rows(
+    brittle: Brittle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("brittle.runs.store.Store.results")
+    rows = {row["run"]: row for row in json.loads(brittle("list", "runs", "--json").out)}
+    assert (rows["weak"]["cases"], rows["weak"]["broken"]) == ("11/11", 10)
+    assert (rows["strong"]["cases"], rows["strong"]["broken"]) == ("11/11", 0)
+
+
 def test_a_model_is_trained_once(
     brittle: Brittle, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

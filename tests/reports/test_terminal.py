@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from brittle.reports.terminal import comparison, examples, highlighted, summary_block
+from brittle.reports.terminal import comparison, examples_block, highlighted, summary_block
 from brittle.results import Result
 
 
@@ -34,16 +34,16 @@ def test_the_summary_fits_and_names_its_denominators(make_run: Callable[..., Any
 def test_examples_mark_edits_in_brackets_without_colour(
     make_run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = shown(examples(make_run().rows))
+    told = shown(examples_block(make_run().rows))
     assert "a warm and [funny→comical] film" in told
     assert "positive 90% → negative 70%   1 of 5 words changed, 24 queries" in told
     assert "the [plot→plan] is [dull→soft]" in told
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "[funny→comical]" in shown(examples(make_run().rows), force_terminal=True)
+    assert "[funny→comical]" in shown(examples_block(make_run().rows), force_terminal=True)
 
 
 def test_examples_mark_edits_by_colour(make_run: Callable[..., Any]) -> None:
-    told = shown(examples(make_run().rows), force_terminal=True, color_system="standard")
+    told = shown(examples_block(make_run().rows), force_terminal=True, color_system="standard")
     assert "\x1b[9;31mfunny\x1b[0m \x1b[1;32mcomical\x1b[0m" in told
     assert "[funny" not in told.replace("\x1b[", "")
 
@@ -51,10 +51,10 @@ def test_examples_mark_edits_by_colour(make_run: Callable[..., Any]) -> None:
 def test_the_clearest_examples_come_first(make_run: Callable[..., Any]) -> None:
     rows = make_run().rows
     rows[2] = replace(rows[2], adversarial_confidence=0.99)
-    told = shown(examples(rows, 2))
+    told = shown(examples_block(rows, 2))
     assert told.index("truly") < told.index("warm")
     assert "plot" not in told
-    assert "No adversarial example was found" in shown(examples(rows[3:]))
+    assert "No adversarial example was found" in shown(examples_block(rows[3:]))
 
 
 def test_long_texts_are_cut_around_their_edits(make_row: Callable[..., Result]) -> None:
@@ -79,7 +79,7 @@ def test_texts_cannot_steer_the_terminal(
     evil = "\x1b[2J[bold]\x07\u202e[/bold] good"
     row = make_row(evil, {3: "\x1b[31mbad"}, label=evil, predicted=evil, adversarial_label=evil)
     run = make_run([row], name=evil, target=evil, warnings=[evil])
-    told = shown(examples([row])) + shown(summary_block(run)) + shown(comparison([run, run]))
+    told = shown(examples_block([row])) + shown(summary_block(run)) + shown(comparison([run, run]))
     for odd in "\x1b\x07\u202e":
         assert odd not in told
     assert "␛[2J[bold]␇⟨U+202E⟩[/bold]" in told

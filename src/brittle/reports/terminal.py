@@ -51,7 +51,7 @@ def summary_block(run: StoredRun) -> RenderableType:
 _STYLES = {"accuracy_before": "bold blue", "accuracy_after": "bold red", "success": "bold red"}
 
 
-def examples(results: Sequence[Result], n: int = 5) -> RenderableType:
+def examples_block(results: Sequence[Result], n: int = 5) -> RenderableType:
     """Show the clearest adversarial examples, their changed words highlighted."""
     from rich.console import Group
     from rich.text import Text
