@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from brittle.reports import grid_markdown, grid_of
-from brittle.reports.terminal import comparison
+from brittle.reports.comparison import comparison_block
 
 
 def shown(renderable: Any) -> str:
@@ -78,9 +78,9 @@ def test_many_runs_are_compared_as_a_grid(make_run: Callable[..., Any]) -> None:
         for attack in ("pwws", "jsma")
     ]
     runs[3].rows = [replace(r, status="held") for r in runs[3].rows[:5]]
-    told = shown(comparison(runs))
+    told = shown(comparison_block(runs))
     assert max(map(len, told.splitlines())) <= 80
     assert "accuracy of every target under every attack" in told
     assert "Over other examples than the rest" in told
-    assert "every target" not in shown(comparison(runs[:2]))
-    assert "every target" not in shown(comparison([runs[0]] * 4))
+    assert "every target" not in shown(comparison_block(runs[:2]))
+    assert "every target" not in shown(comparison_block([runs[0]] * 4))

@@ -171,7 +171,7 @@ def test_a_run_of_skipped_cases_has_no_curves(make_run: Callable[..., Any]) -> N
     run = make_run([r for r in make_run().rows if r.status == "skipped"])
     page = Page(render(run))
     assert "How easily it breaks" not in page.words
-    assert "What is taken for what" in page.words
+    assert "Labels before and under attack" in page.words
 
 
 def test_unlabelled_examples_are_told(make_run: Callable[..., Any]) -> None:

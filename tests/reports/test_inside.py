@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 
 from brittle.reports import render, summary_html, summary_json, summary_text
-from brittle.reports.terminal import comparison, summary_block
+from brittle.reports.comparison import comparison_block
+from brittle.reports.terminal import summary_block
 from brittle.results import Result, Step
 
 Make = Callable[..., Any]
@@ -86,7 +87,7 @@ def test_words_are_drawn_as_a_histogram_where_they_differ(make_run: Make, make_r
 
 def test_a_comparison_sets_the_originals_beside_each_other(make_run: Make) -> None:
     run = make_run()
-    told = shown(comparison([run, make_run(run.rows[1:], name="second")]))
+    told = shown(comparison_block([run, make_run(run.rows[1:], name="second")]))
     assert "accuracy before" in told and "accuracy under attack" in told
     assert "attack success" in told
     assert max(map(len, told.splitlines())) <= 80

@@ -21,7 +21,7 @@ from brittle.reports import (
     scatter_figure,
     standalone,
 )
-from brittle.reports.axes import PlotArea, folded
+from brittle.reports.axes import PlotArea, fold
 from brittle.reports.figures import curve_figure, scale_figure
 
 EVIL = "<b onload=x>&\"' \x00\x1b\ufffe]]>"
@@ -109,18 +109,18 @@ def test_every_class_has_its_colours_in_the_page_and_in_the_file() -> None:
 
 def test_a_confidence_curve_ends_where_it_is_known() -> None:
     svg = confidence_figure({"": CURVE})
-    frame = PlotArea((0.5, 1.0), up="y", across="x")
+    frame = PlotArea((0.5, 1.0), y_label="y", x_label="x")
     (line,) = of(svg, "path", "line")
     assert line.get("d") == "".join(
         [
-            f"M{frame.across_at(0.5):.1f} {frame.up_at(0.8):.1f}",
-            f"V{frame.up_at(0.8):.1f}H{frame.across_at(0.55):.1f}",
-            f"V{frame.up_at(0.6):.1f}H{frame.across_at(0.6):.1f}",
-            f"V{frame.up_at(0.2):.1f}H{frame.across_at(0.9):.1f}",
+            f"M{frame.x_at(0.5):.1f} {frame.y_at(0.8):.1f}",
+            f"V{frame.y_at(0.8):.1f}H{frame.x_at(0.55):.1f}",
+            f"V{frame.y_at(0.6):.1f}H{frame.x_at(0.6):.1f}",
+            f"V{frame.y_at(0.2):.1f}H{frame.x_at(0.9):.1f}",
         ]
     )
     (end,) = of(svg, "circle", "fill")
-    assert float(end.get("cx", 0)) == pytest.approx(frame.across_at(0.9), abs=0.06)
+    assert float(end.get("cx", 0)) == pytest.approx(frame.x_at(0.9), abs=0.06)
     assert "20.0% at confidence 0.9" in svg
     assert {"confidence asked for", "attacked cases broken", "0.5", "1.0"} <= set(words(svg))
 
@@ -129,14 +129,16 @@ def test_a_run_that_asked_for_no_confidence_is_a_dot() -> None:
     svg = confidence_figure({"": ConfidenceCurve((0.6, 0.7), 4, 0.0)})
     (line,), (end,) = of(svg, "path", "line"), of(svg, "circle", "fill")
     assert re.fullmatch(r"M([\d.]+) ([\d.]+)V\2H\1", line.get("d") or "")
-    assert float(end.get("cy", 0)) == pytest.approx(PlotArea((0, 1), up="y", across="x").up_at(0.5))
+    assert float(end.get("cy", 0)) == pytest.approx(
+        PlotArea((0, 1), y_label="y", x_label="x").y_at(0.5)
+    )
 
 
 def test_a_curve_that_never_falls_is_still_a_line() -> None:
     svg = confidence_figure({"": ConfidenceCurve((0.85, 0.9), 2, 0.8)})
     (line,) = of(svg, "path", "line")
-    frame = PlotArea((0.4, 1.0), up="y", across="x")
-    left, right = frame.across_at(0.4), frame.across_at(0.8)
+    frame = PlotArea((0.4, 1.0), y_label="y", x_label="x")
+    left, right = frame.x_at(0.4), frame.x_at(0.8)
     assert line.get("d") == f"M{left:.1f} 12.0V12.0H{right:.1f}"
 
 
@@ -190,12 +192,12 @@ def test_a_cloud_is_thinned_by_the_same_lot_and_keeps_its_proportions() -> None:
     rng = random.Random(3)
     points = [(rng.random(), rng.random()) for _ in range(3000)]
     clouds = {"big": points, "small": points[:1000]}
-    svg = scatter_figure(clouds, most=400)
+    svg = scatter_figure(clouds, max_points=400)
     dots = [(e.get("class") or "", (e.get("d") or "").count("M")) for e in of(svg, "path", "dots")]
     assert sum(n for kind, n in dots if "tone-0" in kind) == 300
     assert sum(n for kind, n in dots if "tone-1" in kind) == 100
     assert "400 of 4,000 points" in svg
-    assert svg == scatter_figure(clouds, most=400)
+    assert svg == scatter_figure(clouds, max_points=400)
     assert len(scatter_figure({"big": points * 3})) < 60_000
 
 
@@ -212,9 +214,9 @@ def test_a_point_lies_where_its_values_are() -> None:
 
 
 def test_names_are_cut_and_folded_to_their_room() -> None:
-    assert folded("tack-on", 200) == ["tack-on"]
-    assert folded("strongest-swap words 3", 70) == ["strongest-", "swap words", "3"]
-    assert folded("a b c d e f g h", 10, most=2) == ["a b", "c d…"]
+    assert fold("tack-on", 200) == ["tack-on"]
+    assert fold("strongest-swap words 3", 70) == ["strongest-", "swap words", "3"]
+    assert fold("a b c d e f g h", 10, max_lines=2) == ["a b", "c d…"]
     long = "x" * 500
     told = words(confidence_figure({long: CURVE, "b": CURVE}))
     assert max(map(len, told)) < 60

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from brittle.reports.terminal import comparison, examples_block, highlighted, summary_block
+from brittle.reports.comparison import comparison_block
+from brittle.reports.terminal import examples_block, highlighted, summary_block
 from brittle.results import Result
 
 
@@ -59,17 +60,17 @@ def test_the_clearest_examples_come_first(make_run: Callable[..., Any]) -> None:
 
 def test_long_texts_are_cut_around_their_edits(make_row: Callable[..., Result]) -> None:
     words = [f"word{i}" for i in range(1000)]
-    told = highlighted(make_row(" ".join(words), {500: "other"}), coloured=False).plain
+    told = highlighted(make_row(" ".join(words), {500: "other"}), has_colour=False).plain
     assert "word499 [word500→other] word501" in told
     assert len(told) < 200
     assert told.count("…") == 2
-    huge = highlighted(make_row("x" * 5000, {0: "y" * 5000}), coloured=False).plain
+    huge = highlighted(make_row("x" * 5000, {0: "y" * 5000}), has_colour=False).plain
     assert len(huge) < 350
 
 
 def test_pairs_show_their_fields(make_row: Callable[..., Result]) -> None:
     pair = make_row({"premise": "a man sits", "hypothesis": "he sleeps"}, {4: "dozes"})
-    told = highlighted(pair, coloured=False).plain
+    told = highlighted(pair, has_colour=False).plain
     assert told == "premise: a man sits\nhypothesis: he [sleeps→dozes]"
 
 
@@ -79,7 +80,11 @@ def test_texts_cannot_steer_the_terminal(
     evil = "\x1b[2J[bold]\x07\u202e[/bold] good"
     row = make_row(evil, {3: "\x1b[31mbad"}, label=evil, predicted=evil, adversarial_label=evil)
     run = make_run([row], name=evil, target=evil, warnings=[evil])
-    told = shown(examples_block([row])) + shown(summary_block(run)) + shown(comparison([run, run]))
+    told = (
+        shown(examples_block([row]))
+        + shown(summary_block(run))
+        + shown(comparison_block([run, run]))
+    )
     for odd in "\x1b\x07\u202e":
         assert odd not in told
     assert "␛[2J[bold]␇⟨U+202E⟩[/bold]" in told
@@ -88,24 +93,24 @@ def test_texts_cannot_steer_the_terminal(
 def test_runs_are_compared_side_by_side_and_in_pairs(make_run: Callable[..., Any]) -> None:
     a = make_run(name="first")
     b = make_run([replace(r, status="held") for r in a.rows], name="second", examples=9)
-    told = shown(comparison([a, b]))
+    told = shown(comparison_block([a, b]))
     assert max(map(len, told.splitlines())) <= 80
     assert "paired with first, case by case" in told
     assert "second  8 shared" in told
     assert "-60.0 points" in told and "+42.9 points" in told
     assert "! second: Incomplete: 8 of 9 cases" in told
-    assert "paired" not in shown(comparison([a]))
+    assert "paired" not in shown(comparison_block([a]))
 
 
 def test_runs_that_share_nothing_are_not_paired(make_run: Callable[..., Any]) -> None:
     a = make_run()
     b = make_run([replace(r, case=f"other {r.case}") for r in a.rows], name="second")
-    assert "no shared case" in shown(comparison([a, b]))
+    assert "no shared case" in shown(comparison_block([a, b]))
 
 
 def test_a_run_without_results_can_be_shown(make_run: Callable[..., Any]) -> None:
     run = make_run([], examples=5)
     run.totals = {}
-    told = shown(summary_block(run)) + shown(comparison([run, run]))
+    told = shown(summary_block(run)) + shown(comparison_block([run, run]))
     assert "no case has finished yet" in told
     assert "Incomplete: 0 of 5 cases" in told

@@ -13,15 +13,11 @@ from brittle.errors import UsageError
 PREFIX = "set_"
 
 
-class _Unparsable(Exception):
-    """The words do not fit the flags of the command."""
-
-
 class _QuietParser(argparse.ArgumentParser):
     """A parser that raises where argparse prints a message and ends the program."""
 
     def error(self, message: str) -> NoReturn:
-        raise _Unparsable(message)
+        raise argparse.ArgumentError(None, message)
 
 
 def named_attack(command: Command, words: Sequence[str]) -> str | None:
@@ -38,7 +34,7 @@ def named_attack(command: Command, words: Sequence[str]) -> str | None:
     try:
         # --data is required, but a call for help may leave it out.
         args, rest = parser.parse_known_args(["--data=", *words])
-    except _Unparsable:
+    except argparse.ArgumentError:
         return None
     candidates = command.attack_words(args, rest)
     return next((w for w in candidates if w.lower() in ATTACKS or w.startswith("python:")), None)

@@ -11,31 +11,23 @@ from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.runs.run import Run
+    from brittle.targets.protocols import Classifies
 
 
-def open_target(args: argparse.Namespace, fields: Sequence[str] = ("text",)) -> Any:
+def open_target(args: argparse.Namespace, fields: Sequence[str] = ("text",)) -> Classifies:
     """Open the target that the command line names; a zoo model is trained if it is not yet."""
     from brittle.opening import as_target
 
-    options = {name: value for name, value in describe_target(args).items() if name != "spec"}
     with console.training(args.quiet) as progress:
-        return as_target(args.target, progress=progress, fields=fields, **options)
+        return as_target(args.target, progress=progress, fields=fields, **_options(args))
 
 
 def describe_target(args: argparse.Namespace) -> dict[str, Any]:
     """Return everything that is needed to open the same target again later."""
-    return {
-        "spec": args.target,
-        "labels": args.labels,
-        "scores": args.scores,
-        "mask": args.mask,
-        "device": args.device,
-        "trust": list(args.trust),
-        "timeout": args.timeout,
-    }
+    return {"spec": args.target, **_options(args)}
 
 
-def open_run_target(run: Run, args: argparse.Namespace) -> Any:
+def open_run_target(run: Run, args: argparse.Namespace) -> Classifies:
     """Open the target that a run was made on, or the one that --target names."""
     stored = run.manifest.get("about_target")
     if args.target is None:
@@ -47,3 +39,8 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Any:
         args.target = options.pop("spec")
         vars(args).update(options)
     return open_target(args)
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("labels", "scores", "mask", "device", "trust", "timeout")
+    return {name: getattr(args, name) for name in names}

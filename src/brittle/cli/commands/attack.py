@@ -17,6 +17,10 @@ from brittle.cli.targets import describe_target, open_target
 if TYPE_CHECKING:
     from brittle.runs.runner import RunProgress
 
+RUN_FLAGS = (
+    *("limit", "budget", "seed", "toward", "confidence", "labels", "name", "new"),
+    *("retry_errors", "max_sent", "batch", "watchdog"),
+)
 EXAMPLES = """\
 targets:
   zoo:LSTM-W-Random-1@mr      a model of our own, trained when first used (brittle list models);
@@ -95,23 +99,12 @@ def _run(args: argparse.Namespace) -> None:
             target,
             dataset,
             args.attack,
-            limit=args.limit,
-            budget=args.budget,
-            seed=args.seed,
-            toward=args.toward,
-            confidence=args.confidence,
-            labels=args.labels,
-            name=args.name,
             folder=args.runs,
-            new=args.new,
-            retry_errors=args.retry_errors,
-            max_sent=args.max_sent,
-            batch=args.batch,
-            watchdog=args.watchdog,
             progress=report_round,
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
             about_target=describe_target(args),
+            **{name: getattr(args, name) for name in RUN_FLAGS},
             **parsed_settings(args),
         )
     if rounds == 0 and not args.quiet:

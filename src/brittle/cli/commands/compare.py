@@ -34,8 +34,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
+    from brittle.reports.comparison import comparison_block
     from brittle.reports.summaries import comparison_json
-    from brittle.reports.terminal import comparison
     from brittle.runs.run import open_run
 
     runs = [open_run(name, args.runs) for name in args.names]
@@ -44,7 +44,7 @@ def _run(args: argparse.Namespace) -> None:
     if args.json:
         console.dump(comparison_json(runs))
     elif not args.quiet:
-        console.show(comparison(runs))
+        console.show(comparison_block(runs))
     if args.fail_if_worse:
         _fail_if_worse(runs, args.level)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from brittle.cli.targets import open_target
 
 if TYPE_CHECKING:
     from brittle.results import Result, Step
-    from brittle.targets.protocols import Classifies
 
 DEFAULT_ATTACKS = ("pwws", "genetic", "random-swap")
 """The attacks that need nothing but the sentence."""
@@ -41,41 +40,28 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    attempts = try_attacks(
-        open_target(args),
-        args.sentence,
-        [args.attack] if args.attack else DEFAULT_ATTACKS,
-        label=args.label,
-        seed=args.seed,
-        settings=parsed_settings(args),
-    )
+    attempts = _try_attacks(args)
     if args.json:
         console.dump([asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts])
     elif not args.quiet:
         console.show(_attempts_block(attempts))
 
 
-def try_attacks(
-    target: Classifies,
-    sentence: str,
-    attacks: Sequence[str] = DEFAULT_ATTACKS,
-    *,
-    label: str | None = None,
-    seed: int = 0,
-    settings: Mapping[str, Any] | None = None,
-) -> list[tuple[Result, list[Step]]]:
-    """Attack one sentence with each attack; nothing is stored."""
+def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
+    """Attack the sentence with each attack; return how each ended, with its improvements."""
     from brittle.data.dataset import Dataset
     from brittle.data.example import Example
     from brittle.runs.job import Job
     from brittle.runs.rows import result_of, steps_of
     from brittle.runs.runner import search
 
-    labels = () if label is None else (label,)
-    dataset = Dataset("sentence", "all", (Example.of(sentence, label),), labels)
+    target = open_target(args)
+    labels = () if args.label is None else (args.label,)
+    dataset = Dataset("sentence", "all", (Example.of(args.sentence, args.label),), labels)
     attempts = []
-    for attack in attacks:
-        job = Job.of(target, dataset, attack, settings or {}, None, None, seed, None)
+    for attack in [args.attack] if args.attack else DEFAULT_ATTACKS:
+        settings = parsed_settings(args)
+        job = Job.of(target, dataset, attack, settings, None, None, args.seed, None)
         (case,) = job.cases(dataset, ["sentence"], set())
         outcome = search(job, case)
         attempts.append((result_of(outcome, job), list(steps_of(outcome, target.labels))))
