@@ -19,7 +19,7 @@ from brittle.reports import (
     grid_figure,
     histogram_figure,
     scatter_figure,
-    standalone,
+    standalone_svg,
 )
 from brittle.reports.axes import PlotArea, fold
 from brittle.reports.figures import curve_figure, scale_figure
@@ -38,7 +38,7 @@ GRID = grid(
 
 
 def parsed(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(standalone(svg))
+    return ElementTree.fromstring(standalone_svg(svg))
 
 
 def words(svg: str) -> list[str]:
@@ -100,7 +100,7 @@ def test_every_class_has_its_colours_in_the_page_and_in_the_file() -> None:
         for kind in found.split()
     } - {"plot", "name", "scale"}
     assert used >= {"line", "band", "fill", "dots", "whisker", "tone-0", "tone-1", "heading"}
-    own = re.search(r"<style>(.*?)</style>", standalone(every()["grid"]))
+    own = re.search(r"<style>(.*?)</style>", standalone_svg(every()["grid"]))
     assert own is not None
     for kind in used:
         assert f".{kind}" in style and f".{kind}" in own[1], kind
@@ -224,7 +224,7 @@ def test_names_are_cut_and_folded_to_their_room() -> None:
 
 def test_only_our_own_figures_become_files() -> None:
     with pytest.raises(UsageError, match="expected a figure"):
-        standalone("<svg><script/></svg>")
+        standalone_svg("<svg><script/></svg>")
 
 
 def test_figures_are_the_same_each_time() -> None:

@@ -8,7 +8,7 @@ from brittle.reports.plots import (
     histogram_figure,
     scatter_figure,
 )
-from brittle.reports.standalone import standalone
+from brittle.reports.standalone_svg import standalone_svg
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import (
     comparison_json,
@@ -27,7 +27,7 @@ __all__ = [
     "histogram_figure",
     "render",
     "scatter_figure",
-    "standalone",
+    "standalone_svg",
     "summary_html",
     "summary_json",
     "summary_text",

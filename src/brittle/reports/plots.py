@@ -1,6 +1,6 @@
 """Plots for pages and documents: confidence curves, grids as bars, histograms, scatter plots.
 
-Each is one SVG string; `standalone` makes a file of it.
+Each is one SVG string; `standalone_svg` makes a file of it.
 """
 
 from __future__ import annotations
