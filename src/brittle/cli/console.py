@@ -58,7 +58,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=None, padding=(0, 2, 0, 0))
+    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in rows[0]:
         grid.add_column(name, overflow="fold")
     for row in rows:
