@@ -51,17 +51,19 @@ def test_a_setting_is_not_taken_for_the_start_of_a_flag() -> None:
 
 
 def test_a_setting_that_training_has_already_is_one_flag(brittle: Brittle) -> None:
-    said = brittle("train", "LSTM", "--data", "mr", "--adversarial", "pwws", "--help")
-    assert said.code == 0 and "settings of pwws" in said.out and "--no-inflect" in said.out
-    assert said.out.count("  --share ") == 1
+    output = brittle("train", "LSTM", "--data", "mr", "--adversarial", "pwws", "--help")
+    assert output.code == 0 and "settings of pwws" in output.out and "--no-inflect" in output.out
+    assert output.out.count("  --share ") == 1
 
 
 @pytest.mark.parametrize(("name", "setting"), [("limited", "limit"), ("negated", "retry")])
 def test_a_setting_with_the_name_of_a_flag_is_refused(
-    brittle: Brittle, place: Path, name: str, setting: str
+    brittle: Brittle, workdir: Path, name: str, setting: str
 ) -> None:
-    (place / "cli_collisions.py").write_text(OWN)
-    said = brittle("attack", "x", f"python:cli_collisions:{name}", "--data", "films.csv")
-    assert said.code == 2 and said.out == ""
-    assert f"The setting '{setting}' of python:cli_collisions:{name} is also a flag of" in said.err
-    assert "brittle attack. Give the setting another name." in said.err
+    (workdir / "cli_collisions.py").write_text(OWN)
+    output = brittle("attack", "x", f"python:cli_collisions:{name}", "--data", "films.csv")
+    assert output.code == 2 and output.out == ""
+    assert (
+        f"The setting '{setting}' of python:cli_collisions:{name} is also a flag of" in output.err
+    )
+    assert "brittle attack. Give the setting another name." in output.err

@@ -139,6 +139,6 @@ def test_the_command_line_tells_the_defaults(capsys: pytest.CaptureFixture[str])
     assert f"{', '.join(METHODS)}, or an attack" in told
     for share in (HotFlipTraining().share, TypoTraining().share):
         assert f"of the characters changed (default: {share})" in told
-    assert f"in that of the vectors (default: {NoiseTraining().noise})" in told
+    assert f"relative to the vectors (default: {NoiseTraining().noise})" in told
     assert f"how many texts (default: {AttackTraining.copies})" in told
     assert f"after how many epochs (default: {AttackTraining.every})" in told

@@ -49,14 +49,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("data").add_argument
     add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")
     add("--split", help="train, dev or test (default: test)")
-    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several become several fields")
+    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
     add("--label", metavar="COLUMN", help="the label column; '' for unlabelled data")
     add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
     add("--limit", type=positive, metavar="N", help="the first N examples of a random order")
     add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
     add = parser.add_argument_group("goal and budget").add_argument
     add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
-    add("--confidence", type=float, help="how sure of the new label the target must be (0 to 1)")
+    add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
     add("--max-sent", type=positive, metavar="N", help="at most N texts sent in the whole run")
     add_target_flags(parser)

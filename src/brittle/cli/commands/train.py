@@ -38,13 +38,15 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         "default: minutes on two cores; tiny: a few seconds; paper: the size in the model's paper"
     )
     add("--size", default="default", help=size)
-    change = "another value for a setting of that size (can be repeated); the README lists them"
+    change = (
+        "another value for a setting (can be repeated); the README in the model's folder lists them"
+    )
     add("--set", action="append", default=[], metavar="SETTING=VALUE", help=change)
     add("--force", action="store_true", help="train again, even if it is trained")
     add = parser.add_argument_group("adversarial training").add_argument
     method = "hotflip, miyato, key, or an attack, whose settings are then flags too"
     add("--adversarial", metavar="METHOD", help=method)
-    share = "hotflip, key: the share of the characters changed (default: 0.2); an attack: its share"
+    share = "hotflip, key: the share of the characters changed (default: 0.2); an attack: its own"
     add("--share", type=float, help=share)
     noise = "miyato: the norm of the noise, relative to the vectors (default: 0.1)"
     add("--noise", type=float, help=noise)
