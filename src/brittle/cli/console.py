@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from brittle.runs.run import Run
     from brittle.runs.runner import RunProgress
     from brittle.training import TrainingProgress
 
@@ -35,22 +34,19 @@ def show(block: RenderableType) -> None:
     print(captured.get(), end="")
 
 
-def show_run(run: Run, examples: int) -> None:
-    """Print the summary of a run and its clearest examples."""
-    from brittle.reports.terminal import examples_block, summary_block
-
-    show(summary_block(run))
-    if examples > 0:
-        show("")
-        show(examples_block(run.results(), examples))
-
-
-def show_path(args: argparse.Namespace, path: Path) -> None:
-    """Print the path of what a command wrote."""
+def print_result(
+    args: argparse.Namespace, data: Callable[[], Any], block: Callable[[], RenderableType]
+) -> None:
+    """Print a result as the flags ask: as JSON, as a block for people, or not at all."""
     if args.json:
-        dump({"written": str(path)})
+        dump(data())
     elif not args.quiet:
-        show(str(path))
+        show(block())
+
+
+def print_path(args: argparse.Namespace, path: Path) -> None:
+    """Print the path of what a command wrote."""
+    print_result(args, lambda: {"written": str(path)}, lambda: str(path))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -7,24 +7,13 @@
 
   const byId = (id) => document.getElementById(id);
   const data = JSON.parse(byId("rows").textContent);
-  const string = (index) => (index < 0 ? null : data.strings[index]);
-  const cases = data.rows.map((row, order) => ({
-    order,
-    id: row[0],
-    status: string(row[1]),
-    reason: string(row[2]),
-    label: string(row[3]),
-    predicted: string(row[4]),
-    before: row[5],
-    adversarial: string(row[6]),
-    after: row[7],
-    queries: row[8],
-    size: row[9],
-    words: row[10],
-    names: data.shapes[row[11]],
-    texts: row[12],
-    edits: row[13],
-  }));
+  const cases = data.rows.map((row, order) => {
+    const [id, status, reason, label, predicted, before, adversarial, after, ...rest] = row;
+    const [queries, size, words, shape, texts, edits] = rest;
+    const strings = { status, reason, label, predicted, adversarial };
+    for (const name in strings) strings[name] = strings[name] < 0 ? null : data.strings[strings[name]];
+    return { order, id, before, after, queries, size, words, texts, edits, ...strings, names: data.shapes[shape] };
+  });
   if (!cases.length) return;
 
   // What is searched: originals, new words, labels, reason and id; built at the first search.

@@ -24,6 +24,15 @@ CONTEXT_CHARACTERS = 70
 STYLES = {"accuracy_before": "bold blue", "accuracy_after": "bold red", "success": "bold red"}
 
 
+def run_block(run: StoredRun, examples: int) -> RenderableType:
+    """Show the summary of a run and some of its clearest examples."""
+    from rich.console import Group
+
+    if examples < 1:
+        return summary_block(run)
+    return Group(summary_block(run), "", examples_block(run.results(), examples))
+
+
 def summary_block(run: StoredRun) -> RenderableType:
     """Show accuracy before and after, success, costs, statuses and warnings of a run."""
     from rich.console import Group

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from brittle.attacks import ATTACKS
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags, add_target_flags, positive
+from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
 from brittle.cli.targets import describe_target, open_target
 
 if TYPE_CHECKING:
@@ -81,6 +80,7 @@ def _run(args: argparse.Namespace) -> None:
     import brittle
     from brittle import data
     from brittle.reports.summaries import summary_json
+    from brittle.reports.terminal import run_block
 
     dataset = data.load(
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
@@ -108,16 +108,14 @@ def _run(args: argparse.Namespace) -> None:
             **parsed_settings(args),
         )
     if rounds == 0 and not args.quiet:
-        console.tell(
-            f"Nothing was left to do: this run of {run.manifest['started']} is finished. "
-            "--new starts over."
-        )
+        begun = f"this run, started {run.manifest['started']}, is finished"
+        console.tell(f"Nothing was left to do: {begun}. --new starts over.")
     report = run.report(args.report) if args.report else None
     if args.json:
         console.dump(summary_json(run))
         return
     if not args.quiet:
-        console.show_run(run, args.examples)
+        console.show(run_block(run, args.examples))
         console.show(f"Run: {run.path}")
     if report is not None:
         console.show(f"Report: {report.resolve()}")

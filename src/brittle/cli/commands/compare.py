@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from brittle.cli import console
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags
+from brittle.cli.command import Command, add_output_flags
 from brittle.errors import GateFailed, Incomplete, UsageError
 
 if TYPE_CHECKING:
@@ -41,10 +40,7 @@ def _run(args: argparse.Namespace) -> None:
     runs = [open_run(name, args.runs) for name in args.names]
     if args.fail_if_worse and len(runs) < 2:
         raise UsageError("--fail-if-worse compares runs: name two or more.")
-    if args.json:
-        console.dump(comparison_json(runs))
-    elif not args.quiet:
-        console.show(comparison_block(runs))
+    console.print_result(args, lambda: comparison_json(runs), lambda: comparison_block(runs))
     if args.fail_if_worse:
         _fail_if_worse(runs, args.level)
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags
+from brittle.cli.command import Command, add_output_flags
 
 if TYPE_CHECKING:
     from brittle.runs.run import Run
@@ -26,16 +25,11 @@ def _run(args: argparse.Namespace) -> None:
     if args.what == "models":
         from brittle.cli.commands import models
 
-        if args.json:
-            console.dump(models.models_json())
-        elif not args.quiet:
-            console.show(models.models_block())
+        console.print_result(args, models.models_json, models.models_block)
         return
     rows = LISTS[args.what](args.runs)
-    if args.json:
-        console.dump(rows)
-    elif not args.quiet:
-        console.show(console.table(rows) if rows else f"There are no {args.what} yet.")
+    empty = f"There are no {args.what} yet."
+    console.print_result(args, lambda: rows, lambda: console.table(rows) if rows else empty)
 
 
 def _run_rows(folder: str | Path) -> Rows:

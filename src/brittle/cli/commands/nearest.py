@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags, add_target_flags, positive
+from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
 from brittle.cli.targets import open_run_target, open_target
 from brittle.errors import UsageError
 
@@ -45,6 +44,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
+    from rich.console import Group
+
     from brittle.studies.representation import embed_vocabulary
 
     target, pairs = _from_words(args) if args.run is None else _from_run(args)
@@ -56,13 +57,10 @@ def _run(args: argparse.Namespace) -> None:
         data = {"layer": vocabulary.layer, "changes": rows}
     else:
         near = vocabulary.nearest(args.word, args.k)
-        block = _neighbours_table({args.word: near})
+        block = _neighbours_table((args.word, near))
         data = {"layer": vocabulary.layer, "word": args.word, "nearest": list(map(asdict, near))}
-    if args.json:
-        console.dump(data)
-    elif not args.quiet:
-        console.show(f"{target.name}, layer {vocabulary.layer}, {len(vocabulary.words):,} words")
-        console.show(block)
+    about = f"{target.name}, layer {vocabulary.layer}, {len(vocabulary.words):,} words"
+    console.print_result(args, lambda: data, lambda: Group(about, block))
 
 
 def _from_words(args: argparse.Namespace) -> tuple[Any, list[tuple[str, str]]]:
@@ -121,15 +119,15 @@ def _changes_table(changes: Sequence[EditedWord]) -> Table:
     )
 
 
-def _neighbours_table(columns: Mapping[str, Sequence[Neighbour]]) -> Table:
+def _neighbours_table(*columns: tuple[str, Sequence[Neighbour]]) -> Table:
     """Show the nearest words of one or more words side by side."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False)
-    for word in columns:
+    for word, _ in columns:
         table.add_column(word, overflow="fold")
         table.add_column("cosine", justify="right", style="dim")
-    for row in zip(*columns.values()):
+    for row in zip(*(near for _, near in columns)):
         table.add_row(*(cell for n in row for cell in (n.word, f"{n.cosine:.3f}")))
     return table
 
@@ -137,7 +135,7 @@ def _neighbours_table(columns: Mapping[str, Sequence[Neighbour]]) -> Table:
 def _side_by_side(change: EditedWord) -> Any:
     from rich.console import Group
 
-    table = _neighbours_table({change.word: change.before, change.edited: change.after})
+    table = _neighbours_table((change.word, change.before), (change.edited, change.after))
     nearer = f"{change.rank:,} words are nearer to {change.edited} than {change.word} is"
     return Group(table, f"{nearer} (cosine {change.cosine:.3f}).")
 

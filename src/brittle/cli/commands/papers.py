@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from brittle.cli import console
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags, positive
+from brittle.cli.command import Command, add_output_flags, positive
 from brittle.papers import PAPERS, SCALES
 
 EXAMPLES = """\
@@ -51,13 +50,11 @@ def _run(args: argparse.Namespace) -> None:
         jobs=args.jobs or cores(),
         say=(lambda message: None) if args.quiet else console.tell,
     )
-    if args.json:
-        console.dump(done.figures)
-    elif not args.quiet and done.page is None:
-        left = f"{len(done.left)} tasks are left, such as {done.left[0]!r}."
-        console.show(f"The page is not written yet: {left}")
-    elif not args.quiet:
-        console.show(f"Page: {done.page}")
+    outcome = f"Page: {done.page}"
+    if done.page is None:
+        left = f"{len(done.left)} tasks are left, such as {done.left[0]!r}"
+        outcome = f"The page is not written yet: {left}."
+    console.print_result(args, lambda: done.figures, lambda: outcome)
 
 
 COMMAND = Command(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from brittle.cli import console
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags, add_target_flags
+from brittle.cli.command import Command, add_output_flags, add_target_flags
 from brittle.cli.targets import open_run_target
 from brittle.errors import GateFailed
 
@@ -26,13 +25,11 @@ def _add_show_flags(parser: argparse.ArgumentParser) -> None:
 
 def _show(args: argparse.Namespace) -> None:
     from brittle.reports.summaries import summary_json
+    from brittle.reports.terminal import run_block
     from brittle.runs.run import open_run
 
     run = open_run(args.run, args.runs)
-    if args.json:
-        console.dump(summary_json(run))
-    elif not args.quiet:
-        console.show_run(run, args.examples)
+    console.print_result(args, lambda: summary_json(run), lambda: run_block(run, args.examples))
 
 
 def _add_report_flags(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +50,7 @@ def _report(args: argparse.Namespace) -> None:
         from brittle.cli.commands.nearest import nearest_words
 
         sections.append(nearest_words(run, open_run_target(run, args)))
-    console.show_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
+    console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
 
 
 def _add_export_flags(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +61,7 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
 def _export(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run
 
-    console.show_path(args, open_run(args.run, args.runs).export(args.out))
+    console.print_path(args, open_run(args.run, args.runs).export(args.out))
 
 
 def _add_verify_flags(parser: argparse.ArgumentParser) -> None:

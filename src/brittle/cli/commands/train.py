@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags, positive
+from brittle.cli.command import Command, add_output_flags, positive
 from brittle.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _run(args: argparse.Namespace) -> None:
             progress=progress,
             force=args.force,
         )
-    console.show_path(args, folder)
+    console.print_path(args, folder)
 
 
 def _method(args: argparse.Namespace) -> AdversarialTraining | None:

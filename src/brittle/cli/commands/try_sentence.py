@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
-from brittle.cli.command import Command
-from brittle.cli.flags import add_output_flags, add_target_flags
+from brittle.cli.command import Command, add_output_flags, add_target_flags
 from brittle.cli.targets import open_target
 
 if TYPE_CHECKING:
@@ -41,10 +40,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> None:
     attempts = _try_attacks(args)
-    if args.json:
-        console.dump([asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts])
-    elif not args.quiet:
-        console.show(_attempts_block(attempts))
+    rows = [asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts]
+    console.print_result(args, lambda: rows, lambda: _attempts_block(attempts))
 
 
 def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
