@@ -10,9 +10,10 @@ from brittle.training import TrainedModel, trained_models
 from brittle.zoo.names import grid
 
 Rows = list[dict[str, Any]]
-NAMES = """\
-A network is named ENCODER-INPUT-EMBEDDING-LAYERS, such as LSTM-W-GloVe-2. A head that is not the
-encoder's default is added to the name: BiLSTM-C-Random-1-mean."""
+NAMES = (
+    "A network is named ENCODER-INPUT-EMBEDDING-LAYERS, such as LSTM-W-GloVe-2. A head that is not "
+    "the encoder's default is added to the name: BiLSTM-C-Random-1-mean."
+)
 TUNED = {"model": "hf:NAME or a folder", "what it is": "any encoder of transformers, tuned"}
 
 
