@@ -26,7 +26,7 @@ strong = weighed({"good": 2.0, "full": 2.0, "goodness": 2.0, "a": 0.5, "bad": -2
 
 
 @dataclass(frozen=True)
-class Said:
+class Output:
     """What a command printed, and its exit code."""
 
     code: int
@@ -34,13 +34,13 @@ class Said:
     err: str
 
 
-Brittle = Callable[..., Said]
+Brittle = Callable[..., Output]
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def workdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder; its runs are named weak and strong."""
-    folder = tmp_path_factory.mktemp("place")
+    folder = tmp_path_factory.mktemp("workdir")
     (folder / "cli_models.py").write_text(MODEL)
     texts = [f"a good film of {i} scenes,positive" for i in range(10)]
     (folder / "films.csv").write_text(
@@ -57,18 +57,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def brittle(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workdir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Brittle:
     """Call a command in the folder; usage errors of the parser give their exit code too."""
-    monkeypatch.chdir(place)
-    monkeypatch.syspath_prepend(place)
+    monkeypatch.chdir(workdir)
+    monkeypatch.syspath_prepend(workdir)
     monkeypatch.setenv("COLUMNS", "100")
 
-    def call(*argv: str) -> Said:
+    def call(*argv: str) -> Output:
         try:
             code = main(argv)
         except SystemExit as left:
             code = int(left.code or 0)
-        return Said(code, *capsys.readouterr())
+        return Output(code, *capsys.readouterr())
 
     return call

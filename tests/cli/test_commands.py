@@ -36,55 +36,55 @@ COMMANDS = ("attack", "try", "show", "report", "export", "verify", "compare", "t
 
 @pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
 def test_every_command_prints_json(brittle: Brittle, words: tuple[str, ...]) -> None:
-    said = brittle(*words, "--json")
-    assert said.code == 0 and json.loads(said.out)
+    output = brittle(*words, "--json")
+    assert output.code == 0 and json.loads(output.out)
 
 
 @pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
 def test_every_command_can_be_quiet(brittle: Brittle, words: tuple[str, ...]) -> None:
-    said = brittle(*words, "--quiet")
-    assert (said.code, said.out, said.err) == (0, "", "")
+    output = brittle(*words, "--quiet")
+    assert (output.code, output.out, output.err) == (0, "", "")
 
 
 @pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
 def test_every_command_prints_for_people(brittle: Brittle, words: tuple[str, ...]) -> None:
-    said = brittle(*words)
-    assert said.code == 0 and said.out.strip() and "{" not in said.out
-    assert all(len(line) <= 100 for line in said.out.splitlines())
+    output = brittle(*words)
+    assert output.code == 0 and output.out.strip() and "{" not in output.out
+    assert all(len(line) <= 100 for line in output.out.splitlines())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_s_help_has_an_example(brittle: Brittle, command: str) -> None:
-    said = brittle(command, "--help")
-    assert said.code == 0 and f"brittle {command}" in said.out.split("example", 1)[1]
-    assert "--json" in said.out and "--quiet" in said.out
+    output = brittle(command, "--help")
+    assert output.code == 0 and f"brittle {command}" in output.out.split("example", 1)[1]
+    assert "--json" in output.out and "--quiet" in output.out
 
 
 def test_help_and_version(brittle: Brittle) -> None:
-    said = brittle("--help")
-    assert said.code == 0 and all(command in said.out for command in COMMANDS)
-    assert brittle().out == said.out
+    output = brittle("--help")
+    assert output.code == 0 and all(command in output.out for command in COMMANDS)
+    assert brittle().out == output.out
     assert brittle("--version").out.startswith("brittle 0.")
 
 
 def test_an_attack_brings_its_settings_along(brittle: Brittle) -> None:
-    said = brittle("attack", "x", "pwws", "--help")
-    assert "settings of pwws" in said.out and "--share FLOAT" in said.out
-    assert "--no-inflect" in said.out and "--population" not in said.out
-    said = brittle("attack", "x", "genetic", "--help")
-    assert "--population INT" in said.out and "(default: 60)" in said.out
+    output = brittle("attack", "x", "pwws", "--help")
+    assert "settings of pwws" in output.out and "--share FLOAT" in output.out
+    assert "--no-inflect" in output.out and "--population" not in output.out
+    output = brittle("attack", "x", "genetic", "--help")
+    assert "--population INT" in output.out and "(default: 60)" in output.out
     assert "--population" in brittle("try", "x", "y", "--attack", "genetic", "--help").out
     assert "--share" not in brittle("attack", "--help").out.split("examples:")[0]
 
 
 def test_settings_are_passed_through(brittle: Brittle) -> None:
-    said = brittle(*ATTACK, "--name", "half", "--share", "0.5", "--no-inflect", "--json")
-    settings = json.loads(said.out)["manifest"]["settings"]
+    output = brittle(*ATTACK, "--name", "half", "--share", "0.5", "--no-inflect", "--json")
+    settings = json.loads(output.out)["manifest"]["settings"]
     assert settings["share"] == 0.5 and settings["inflect"] is False
 
 
-def test_the_users_own_attack_has_settings_too(brittle: Brittle, place: Path) -> None:
-    (place / "cli_attacks.py").write_text(
+def test_the_users_own_attack_has_settings_too(brittle: Brittle, workdir: Path) -> None:
+    (workdir / "cli_attacks.py").write_text(
         "from dataclasses import dataclass\n"
         "from typing import Annotated\n"
         "from brittle.asks import Try\n"
@@ -99,24 +99,24 @@ def test_the_users_own_attack_has_settings_too(brittle: Brittle, place: Path) ->
     )
     words = ("attack", "python:cli_models:weak", "python:cli_attacks:put")
     assert "the word to put second (default: odd)" in brittle(*words, "--help").out
-    said = brittle(*words, "--data", "films.csv", "--word", "even", "--limit", "3", "--json")
-    told = json.loads(said.out)
-    assert told["manifest"]["settings"] == {"word": "even"} and told["statuses"]["broken"] == 3
+    output = brittle(*words, "--data", "films.csv", "--word", "even", "--limit", "3", "--json")
+    data = json.loads(output.out)
+    assert data["manifest"]["settings"] == {"word": "even"} and data["statuses"]["broken"] == 3
 
 
 def test_progress_is_on_stderr_and_rows_on_stdout(brittle: Brittle) -> None:
-    said = brittle(*ATTACK, "--name", "told", "--limit", "5")
-    assert "5/5 cases" in said.err and "5/5 cases" not in said.out
-    assert "attack success" in said.out and "Run: runs/told.sqlite" in said.out
+    output = brittle(*ATTACK, "--name", "shown", "--limit", "5")
+    assert "5/5 cases" in output.err and "5/5 cases" not in output.out
+    assert "attack success" in output.out and "Run: runs/shown.sqlite" in output.out
 
 
-def test_warnings_are_on_stderr(brittle: Brittle, place: Path) -> None:
+def test_warnings_are_on_stderr(brittle: Brittle, workdir: Path) -> None:
     rows = [f"a good film {i} good,negative" for i in range(12)]
-    (place / "swapped.csv").write_text("\n".join(["text,label", *rows]) + "\n")
-    said = brittle(*ATTACK[:-1], "swapped.csv", "--json")
-    assert "warning:" in said.err and "probably swapped" in said.err
-    assert "negative=positive" in said.err
-    assert any("swapped" in told for told in json.loads(said.out)["manifest"]["warnings"])
+    (workdir / "swapped.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    output = brittle(*ATTACK[:-1], "swapped.csv", "--json")
+    assert "warning:" in output.err and "probably swapped" in output.err
+    assert "negative=positive" in output.err
+    assert any("swapped" in warning for warning in json.loads(output.out)["manifest"]["warnings"])
 
 
 def test_examples_are_shown_as_many_as_asked_for(brittle: Brittle) -> None:
@@ -124,74 +124,79 @@ def test_examples_are_shown_as_many_as_asked_for(brittle: Brittle) -> None:
     assert "→" not in brittle("show", "weak", "--examples", "0").out
 
 
-def test_the_report_is_written_where_asked(brittle: Brittle, place: Path) -> None:
+def test_the_report_is_written_where_asked(brittle: Brittle, workdir: Path) -> None:
     assert brittle("report", "weak").out.strip() == "runs/weak.html"
     assert brittle("report", "weak", "--out", "new/r.html").code == 0
-    assert (place / "new" / "r.html").read_text().lower().startswith("<!doctype html>")
-    said = brittle(*ATTACK, "--name", "weak", "--report", "also.html")
-    assert str(place / "also.html") in said.out.replace("\n", "") and (place / "also.html").exists()
+    assert (workdir / "new" / "r.html").read_text().lower().startswith("<!doctype html>")
+    output = brittle(*ATTACK, "--name", "weak", "--report", "also.html")
+    assert (
+        str(workdir / "also.html") in output.out.replace("\n", "")
+        and (workdir / "also.html").exists()
+    )
 
 
-def test_rows_are_exported(brittle: Brittle, place: Path) -> None:
+def test_rows_are_exported(brittle: Brittle, workdir: Path) -> None:
     for ending in ("csv", "jsonl", "parquet"):
         assert brittle("export", "weak", f"out.{ending}", "--json").code == 0
-        assert (place / f"out.{ending}").stat().st_size > 100
-    with (place / "out.csv").open(newline="") as file:
+        assert (workdir / f"out.{ending}").stat().st_size > 100
+    with (workdir / "out.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 11
-    said = brittle("export", "weak", "out.xls")
-    assert said.code == 2 and "expected a name that ends in .csv" in said.err
+    output = brittle("export", "weak", "out.xls")
+    assert output.code == 2 and "expected a name that ends in .csv" in output.err
 
 
 def test_winners_are_verified(brittle: Brittle) -> None:
-    said = brittle("verify", "weak")
-    assert (said.code, said.out) == (0, "10 of 10 broken cases still break.\n")
-    said = brittle("verify", "weak", "--target", "python:cli_models:strong")
-    assert said.code == 1 and "0 of 10 broken cases still break." in said.out
-    assert "10 of 10 broken cases no longer break" in said.err
-    said = brittle("verify", "weak", "--target", "python:cli_models:strong", "--json")
-    assert said.code == 1 and {row["wins"] for row in json.loads(said.out)} == {False}
+    output = brittle("verify", "weak")
+    assert (output.code, output.out) == (0, "10 of 10 broken cases still break.\n")
+    output = brittle("verify", "weak", "--target", "python:cli_models:strong")
+    assert output.code == 1 and "0 of 10 broken cases still break." in output.out
+    assert "10 of 10 broken cases no longer break" in output.err
+    output = brittle("verify", "weak", "--target", "python:cli_models:strong", "--json")
+    assert output.code == 1 and {row["wins"] for row in json.loads(output.out)} == {False}
 
 
 def test_a_run_on_a_live_object_needs_a_target_to_be_verified(
-    brittle: Brittle, place: Path
+    brittle: Brittle, workdir: Path
 ) -> None:
-    attack(FakeTarget({"good": 2.0}), ["a good film"], folder=place / "runs", name="live")
-    said = brittle("verify", "live")
-    assert said.code == 2 and "made on a live object. Name a target with --target" in said.err
+    attack(FakeTarget({"good": 2.0}), ["a good film"], folder=workdir / "runs", name="live")
+    output = brittle("verify", "live")
+    assert output.code == 2 and "made on a live object. Name a target with --target" in output.err
     assert brittle("verify", "live", "--target", "python:cli_models:weak").code == 0
 
 
 def test_a_worse_run_fails_the_gate(brittle: Brittle) -> None:
     assert brittle("compare", "weak", "strong", "--fail-if-worse", "--quiet").code == 0
-    said = brittle("compare", "strong", "weak", "--fail-if-worse", "--quiet")
-    assert said.code == 1 and "'weak' is worse than 'strong'" in said.err and "p = " in said.err
+    output = brittle("compare", "strong", "weak", "--fail-if-worse", "--quiet")
+    assert (
+        output.code == 1 and "'weak' is worse than 'strong'" in output.err and "p = " in output.err
+    )
     assert brittle("compare", "strong", "weak", "--quiet").code == 0
     strict = ("compare", "strong", "weak", "--fail-if-worse", "--quiet", "--level", "1e-6")
     assert brittle(*strict).code == 0
 
 
-def test_runs_that_share_no_case_cannot_fail_or_pass(brittle: Brittle, place: Path) -> None:
-    (place / "others.csv").write_text("text,label\nso good,positive\n")
+def test_runs_that_share_no_case_cannot_fail_or_pass(brittle: Brittle, workdir: Path) -> None:
+    (workdir / "others.csv").write_text("text,label\nso good,positive\n")
     assert brittle(*ATTACK[:-1], "others.csv", "--name", "others", "--quiet").code == 0
-    said = brittle("compare", "weak", "others", "--fail-if-worse")
-    assert said.code == 2 and "shares no case" in said.err
+    output = brittle("compare", "weak", "others", "--fail-if-worse")
+    assert output.code == 2 and "shares no case" in output.err
 
 
 def test_comparing_is_paired(brittle: Brittle) -> None:
-    told = json.loads(brittle("compare", "strong", "weak", "--json").out)
-    assert [run["run"] for run in told["runs"]] == ["strong", "weak"]
-    (pair,) = told["paired"]
+    data = json.loads(brittle("compare", "strong", "weak", "--json").out)
+    assert [run["run"] for run in data["runs"]] == ["strong", "weak"]
+    (pair,) = data["paired"]
     assert pair["shared"] == 11 and pair["accuracy"]["difference"] < -0.5
 
 
 def test_one_sentence_is_tried(brittle: Brittle) -> None:
-    said = brittle(*SENTENCE)
-    assert said.code == 0 and "a [good→full] film" in said.out
-    assert all(f"{name}: broken" in said.out for name in ("pwws", "genetic", "random-swap"))
+    output = brittle(*SENTENCE)
+    assert output.code == 0 and "a [good→full] film" in output.out
+    assert all(f"{name}: broken" in output.out for name in ("pwws", "genetic", "random-swap"))
     (row,) = json.loads(brittle(*SENTENCE, "--attack", "pwws", "--json").out)
     assert row["adversarial"] == "a full film" and row["steps"][0]["query"] == 1
-    said = brittle(*SENTENCE, "--label", "negative", "--attack", "pwws")
-    assert "pwws: skipped (already wrong)" in said.out
+    output = brittle(*SENTENCE, "--label", "negative", "--attack", "pwws")
+    assert "pwws: skipped (already wrong)" in output.out
     assert brittle(*SENTENCE, "--label", "neg").code == 2
 
 
@@ -206,25 +211,34 @@ def test_what_there_is_is_listed(brittle: Brittle) -> None:
     assert names("data", "data")[:3] == ["mr", "imdb", "bbc"]
     models = json.loads(brittle("list", "models", "--json").out)["models"]
     assert {"naive-bayes", "linear-svm"} <= {row["model"] for row in models}
-    said = brittle("list", "runs", "--runs", "nowhere")
-    assert (said.code, said.out) == (0, "There are no runs yet.\n")
+    output = brittle("list", "runs", "--runs", "nowhere")
+    assert (output.code, output.out) == (0, "There are no runs yet.\n")
+
+
+def test_runs_are_listed_without_loading_their_rows(
+    brittle: Brittle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("brittle.runs.store.Store.results")
+    rows = {row["run"]: row for row in json.loads(brittle("list", "runs", "--json").out)}
+    assert (rows["weak"]["cases"], rows["weak"]["broken"]) == ("11/11", 10)
+    assert (rows["strong"]["cases"], rows["strong"]["broken"]) == ("11/11", 1)
 
 
 def test_a_model_is_trained_once(
-    brittle: Brittle, place: Path, monkeypatch: pytest.MonkeyPatch
+    brittle: Brittle, workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("BRITTLE_CACHE", str(place / "cache"))
+    monkeypatch.setenv("BRITTLE_CACHE", str(workdir / "cache"))
     words = ("good great fine", "bad dull poor")
     rows = [f"a {words[i % 2]} film {i},{('positive', 'negative')[i % 2]}" for i in range(60)]
-    (place / "train.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    (workdir / "train.csv").write_text("\n".join(["text,label", *rows]) + "\n")
     first = brittle("train", "naive-bayes", "--data", "train.csv", "--json")
     assert first.code == 0, first.err
     folder = Path(json.loads(first.out)["written"])
-    assert folder.is_dir() and folder.is_relative_to(place / "cache")
+    assert folder.is_dir() and folder.is_relative_to(workdir / "cache")
     again = brittle("train", "naive-bayes", "--data", "train.csv", "--json", "--quiet")
     assert json.loads(again.out)["written"] == str(folder) and again.err == ""
-    said = brittle("attack", str(folder), "pwws", "--data", "films.csv", "--json", "--quiet")
-    assert said.code == 0 and json.loads(said.out)["cases"] == 11
+    output = brittle("attack", str(folder), "pwws", "--data", "films.csv", "--json", "--quiet")
+    assert output.code == 0 and json.loads(output.out)["cases"] == 11
 
 
 def test_the_script_and_the_module_are_the_same() -> None:

@@ -13,7 +13,7 @@ ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("atack",), "invalid choice: 'atack'"),
         (("attack", "x", "pwws"), "--data"),
@@ -41,46 +41,46 @@ ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
     ids=lambda part: " ".join(part)[-40:] if isinstance(part, tuple) else None,
 )
 def test_a_wrong_call_ends_with_2_and_says_why(
-    brittle: Brittle, words: tuple[str, ...], told: str
+    brittle: Brittle, words: tuple[str, ...], message: str
 ) -> None:
-    said = brittle(*words)
-    assert said.code == 2 and said.out == ""
-    assert told in said.err and "Traceback" not in said.err
-    assert "Resume" not in said.err
+    output = brittle(*words)
+    assert output.code == 2 and output.out == ""
+    assert message in output.err and "Traceback" not in output.err
+    assert "Resume" not in output.err
 
 
 def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -> None:
     command = (*ATTACK, "--name", "a part", "--max-sent", "60")
-    said = brittle(*command)
-    assert said.code == 3 and "The limit of 60 texts" in said.err
+    output = brittle(*command)
+    assert output.code == 3 and "The limit of 60 texts" in output.err
     assert (
         "Resume with: brittle attack python:cli_models:weak pwws --data films.csv "
-        "--name 'a part' --max-sent 60" in said.err
+        "--name 'a part' --max-sent 60" in output.err
     )
     assert brittle(*command).code == 3, "nothing more may be sent"
-    told = json.loads(brittle("show", "a part", "--json").out)
-    assert told["complete"] is False and told["totals"]["sent"] == 60
+    data = json.loads(brittle("show", "a part", "--json").out)
+    assert data["complete"] is False and data["totals"]["sent"] == 60
     assert brittle(*ATTACK, "--name", "a part", "--max-sent", "9999", "--quiet").code == 0
     assert json.loads(brittle("show", "a part", "--json").out)["complete"] is True
 
 
 def test_an_interrupted_call_ends_with_130(
-    brittle: Brittle, place: Path, monkeypatch: pytest.MonkeyPatch
+    brittle: Brittle, workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("brittle.data.load", interrupted)
-    said = brittle(*ATTACK)
-    assert said.code == 130 and "the same command resumes" in said.err
+    output = brittle(*ATTACK)
+    assert output.code == 130 and "the same command resumes" in output.err
 
 
 def test_other_settings_for_a_named_run_end_with_2(brittle: Brittle) -> None:
-    said = brittle(*ATTACK, "--name", "weak", "--share", "0.4")
-    assert said.code == 2 and "settings was" in said.err and "--new" in said.err
+    output = brittle(*ATTACK, "--name", "weak", "--share", "0.4")
+    assert output.code == 2 and "settings was" in output.err and "--new" in output.err
 
 
 def test_a_finished_run_is_shown_again(brittle: Brittle) -> None:
-    said = brittle(*ATTACK, "--name", "weak")
-    assert said.code == 0 and "Nothing was left to do" in said.err and "--new" in said.err
-    assert "attack success" in said.out and "10 of 11 attacked cases" in said.out
+    output = brittle(*ATTACK, "--name", "weak")
+    assert output.code == 0 and "Nothing was left to do" in output.err and "--new" in output.err
+    assert "attack success" in output.out and "10 of 11 attacked cases" in output.out

@@ -13,17 +13,17 @@ TRAIN = ("train", "naive-bayes", "--data", "models.csv", "--quiet", "--json")
 
 
 @pytest.fixture(autouse=True)
-def data(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def data(workdir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
     rows = [f"a {word} film {n},{word}" for n in range(30) for word in ("good", "bad")]
-    (place / "models.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    (workdir / "models.csv").write_text("\n".join(["text,label", *rows]) + "\n")
 
 
 def test_settings_are_given_on_the_command_line(brittle: Brittle) -> None:
     plain = json.loads(brittle(*TRAIN).out)["written"]
-    said = brittle(*TRAIN, "--set", "smoothing=3", "--set", "smoothing=0.5")
-    assert said.code == 0 and json.loads(said.out)["written"] != plain
-    card = json.loads((Path(json.loads(said.out)["written"]) / "model.json").read_text())
+    output = brittle(*TRAIN, "--set", "smoothing=3", "--set", "smoothing=0.5")
+    assert output.code == 0 and json.loads(output.out)["written"] != plain
+    card = json.loads((Path(json.loads(output.out)["written"]) / "model.json").read_text())
     assert card["changed"] == {"smoothing": 0.5}
     labels = ("--labels", "positive=good,negative=bad")
     argv = ("attack", "zoo:naive-bayes@models.csv?smoothing=0.5", "pwws", "--data", "films.csv")
@@ -44,8 +44,8 @@ def test_settings_are_given_on_the_command_line(brittle: Brittle) -> None:
 def test_strange_settings_are_usage_errors(
     brittle: Brittle, flags: tuple[str, ...], message: str
 ) -> None:
-    said = brittle(*TRAIN, *flags)
-    assert said.code == 2 and message in said.err
+    output = brittle(*TRAIN, *flags)
+    assert output.code == 2 and message in output.err
 
 
 def test_the_listing_shows_parts_names_and_what_is_trained(brittle: Brittle) -> None:
@@ -62,11 +62,11 @@ def test_the_listing_shows_parts_names_and_what_is_trained(brittle: Brittle) -> 
 
 def test_json_tells_everything(brittle: Brittle) -> None:
     brittle(*TRAIN, "--seed", "3", "--set", "smoothing=0.5")
-    told = json.loads(brittle("list", "models", "--json").out)
-    assert told["parts"]["encoders"]["CNN"]["layers"] == [1, 2, 4, 6]
-    models = {row["model"]: row for row in told["models"]}
+    data = json.loads(brittle("list", "models", "--json").out)
+    assert data["parts"]["encoders"]["CNN"]["layers"] == [1, 2, 4, 6]
+    models = {row["model"]: row for row in data["models"]}
     assert len(models) > 500 and models["LSTM-W-GloVe-4"]["settings"]["embedding"] == 50
-    [row] = told["trained"]
+    [row] = data["trained"]
     assert models["naive-bayes"]["trained"] == [row["spec"]]
     assert (row["data"], row["seed"], row["changed"]) == ("models", 3, {"smoothing": 0.5})
     assert row["parameters"] > 60 and row["bytes"] > 500 and 0 <= row["dev accuracy"] <= 1

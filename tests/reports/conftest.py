@@ -22,13 +22,13 @@ class ListedRun:
     rows: list[Result]
     manifest: dict[str, Any]
     totals: dict[str, float] = field(default_factory=dict)
-    ways: list[Step] = field(default_factory=list)
+    improvements: list[Step] = field(default_factory=list)
 
     def results(self) -> list[Result]:
         return self.rows
 
     def steps(self) -> list[Step]:
-        return self.ways
+        return self.improvements
 
 
 MakeRun = Callable[..., ListedRun]
@@ -40,8 +40,8 @@ def make_run() -> MakeRun:
     def make(
         rows: Sequence[Result] | None = None, name: str = "demo", **manifest: Any
     ) -> ListedRun:
-        found = sample_results() if rows is None else list(rows)
-        settled = {
+        results = sample_results() if rows is None else list(rows)
+        defaults = {
             "target": "zoo:toy",
             "attack": "pwws",
             "settings": {"inflect": True},
@@ -56,10 +56,10 @@ def make_run() -> MakeRun:
             "versions": {"brittle": "0.1.0"},
             "started": "2025-01-02T03:04:05",
             "warnings": [],
-            "examples": len(found),
+            "examples": len(results),
         }
         totals = {"seconds": 75.0, "sent": 900, "asked": 1200, "calls": 12}
-        return ListedRun(name, found, settled | manifest, totals, sample_steps())
+        return ListedRun(name, results, defaults | manifest, totals, sample_steps())
 
     return make
 

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from brittle.reports import grid_markdown, grid_of
-from brittle.reports.terminal import comparison
+from brittle.reports.comparison import comparison_block
 
 
 def shown(renderable: Any) -> str:
@@ -56,19 +56,19 @@ def test_the_markdown_table_has_intervals_and_says_what_differs(
 ) -> None:
     a, c = make_run(target="a|b"), make_run(target="c", attack="jsma")
     b = make_run(c.rows[:4], target="a|b", attack="jsma")
-    told = grid_markdown(grid_of([a, b, c])).splitlines()
-    assert told[:2] == ["| target | clean | pwws | jsma |", "| --- | --- | --- | --- |"]
-    assert told[2].startswith("| a\\|b | 85.7% (48.7–97.4%) | 42.9% (15.8–75.0%) | 25.0% (")
-    assert told[3].endswith(" | – | 42.9% (15.8–75.0%) |")
-    assert told[5] == (
+    text = grid_markdown(grid_of([a, b, c])).splitlines()
+    assert text[:2] == ["| target | clean | pwws | jsma |", "| --- | --- | --- | --- |"]
+    assert text[2].startswith("| a\\|b | 85.7% (48.7–97.4%) | 42.9% (15.8–75.0%) | 25.0% (")
+    assert text[3].endswith(" | – | 42.9% (15.8–75.0%) |")
+    assert text[5] == (
         "Over other examples than the rest: jsma against a\\|b. 4 examples are shared by all."
     )
 
 
 def test_names_cannot_become_markup(make_run: Callable[..., Any]) -> None:
-    told = grid_markdown(grid_of([make_run(target="<img>\n| x [y](z) `q`\x1b")]))
-    assert len(told.splitlines()) == 3
-    assert "<img>" not in told and "\x1b" not in told and "](" not in told.replace("\\]", "")
+    text = grid_markdown(grid_of([make_run(target="<img>\n| x [y](z) `q`\x1b")]))
+    assert len(text.splitlines()) == 3
+    assert "<img>" not in text and "\x1b" not in text and "](" not in text.replace("\\]", "")
 
 
 def test_many_runs_are_compared_as_a_grid(make_run: Callable[..., Any]) -> None:
@@ -78,9 +78,9 @@ def test_many_runs_are_compared_as_a_grid(make_run: Callable[..., Any]) -> None:
         for attack in ("pwws", "jsma")
     ]
     runs[3].rows = [replace(r, status="held") for r in runs[3].rows[:5]]
-    told = shown(comparison(runs))
-    assert max(map(len, told.splitlines())) <= 80
-    assert "accuracy of every target under every attack" in told
-    assert "Over other examples than the rest" in told
-    assert "every target" not in shown(comparison(runs[:2]))
-    assert "every target" not in shown(comparison([runs[0]] * 4))
+    text = shown(comparison_block(runs))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "accuracy of every target under every attack" in text
+    assert "Over other examples than the rest" in text
+    assert "every target" not in shown(comparison_block(runs[:2]))
+    assert "every target" not in shown(comparison_block([runs[0]] * 4))

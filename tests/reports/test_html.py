@@ -55,8 +55,8 @@ class Page(HTMLParser):
 
     @property
     def rows(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.scripts[0])
-        return found
+        rows: dict[str, Any] = json.loads(self.scripts[0])
+        return rows
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_the_script_writes_text_and_never_markup(make_run: Callable[..., Any]) -
 
 def test_the_summary_needs_no_script(make_run: Callable[..., Any]) -> None:
     words = Page(render(make_run())).words
-    for told in (
+    for text in (
         "85.7%",  # 6 of 7 right before
         "42.9%",  # 3 of 7 right under attack
         "6 of 7 examples answered",
@@ -144,14 +144,14 @@ def test_the_summary_needs_no_script(make_run: Callable[..., Any]) -> None:
         "comical",
         "TimeoutError: no answer in 30 s",
     ):
-        assert told in words
+        assert text in words
 
 
 def test_curves_come_from_the_steps(make_run: Callable[..., Any]) -> None:
     run = make_run()
     page = render(run)
     assert "<b>60.0%</b> broken with at most <b>29</b> queries" in page
-    run.ways = [Step("a1", 3, 0.7, "negative", 0.7, run.rows[0].edits)]
+    run.improvements = [Step("a1", 3, 0.7, "negative", 0.7, run.rows[0].edits)]
     assert "<b>60.0%</b> broken with at most <b>31</b> queries" in render(run)
 
 
@@ -171,10 +171,10 @@ def test_a_run_of_skipped_cases_has_no_curves(make_run: Callable[..., Any]) -> N
     run = make_run([r for r in make_run().rows if r.status == "skipped"])
     page = Page(render(run))
     assert "How easily it breaks" not in page.words
-    assert "What is taken for what" in page.words
+    assert "Labels before and under attack" in page.words
 
 
-def test_unlabelled_examples_are_told(make_run: Callable[..., Any]) -> None:
+def test_unlabelled_examples_are_noted(make_run: Callable[..., Any]) -> None:
     words = Page(render(make_run(reference="predictions"))).words
     assert "Agreement" in words and "Accuracy" not in words
     assert "100% by definition" in words
@@ -230,7 +230,7 @@ def test_a_thousand_sentences_stay_under_two_megabytes(
         swaps = {p: rng.choice(vocabulary) for p in rng.sample(range(len(words)), 4)}
         rows.append(make_row(" ".join(words), swaps, case=f"{i:016x}", queries=rng.randint(9, 900)))
     run = make_run(rows)
-    run.ways = [Step(r.case, r.queries, 0.9, "negative", 0.9, r.edits) for r in rows]
+    run.improvements = [Step(r.case, r.queries, 0.9, "negative", 0.9, r.edits) for r in rows]
     assert len(render(run).encode()) < 1_000_000
 
 

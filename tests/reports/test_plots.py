@@ -19,9 +19,9 @@ from brittle.reports import (
     grid_figure,
     histogram_figure,
     scatter_figure,
-    standalone,
+    standalone_svg,
 )
-from brittle.reports.axes import PlotArea, folded
+from brittle.reports.axes import PlotArea, fold
 from brittle.reports.figures import curve_figure, scale_figure
 
 EVIL = "<b onload=x>&\"' \x00\x1b\ufffe]]>"
@@ -38,18 +38,18 @@ GRID = grid(
 
 
 def parsed(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(standalone(svg))
+    return ElementTree.fromstring(standalone_svg(svg))
 
 
 def words(svg: str) -> list[str]:
     return [text.text or "" for text in parsed(svg).iter(f"{SVG}text")]
 
 
-def of(svg: str, tag: str, kind: str) -> list[ElementTree.Element]:
+def elements(svg: str, tag: str, kind: str) -> list[ElementTree.Element]:
     return [e for e in parsed(svg).iter(SVG + tag) if kind in (e.get("class") or "").split()]
 
 
-def every() -> dict[str, str]:
+def all_figures() -> dict[str, str]:
     some = [(float(i % 7), float(i % 5)) for i in range(40)]
     figures = summary(ROWS)
     return {
@@ -69,9 +69,9 @@ def every() -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", every())
+@pytest.mark.parametrize("name", all_figures())
 def test_a_figure_is_sound_xml_and_says_in_words_what_it_shows(name: str) -> None:
-    svg = every()[name]
+    svg = all_figures()[name]
     root = parsed(svg)
     assert root.tag == f"{SVG}svg" and root.get("role") == "img" and root.get("aria-label")
     assert "nan" not in svg and "inf" not in svg
@@ -80,9 +80,9 @@ def test_a_figure_is_sound_xml_and_says_in_words_what_it_shows(name: str) -> Non
     assert tags <= {"svg", "style", "rect", "path", "text", "circle", "g"}
 
 
-@pytest.mark.parametrize("name", every())
+@pytest.mark.parametrize("name", all_figures())
 def test_everything_lies_inside(name: str) -> None:
-    root = parsed(every()[name])
+    root = parsed(all_figures()[name])
     left, top, width, height = map(float, (root.get("viewBox") or "").split())
     assert (width, height) == (float(root.get("width", 0)), float(root.get("height", 0)))
     for element in root.iter():
@@ -95,12 +95,12 @@ def test_every_class_has_its_colours_in_the_page_and_in_the_file() -> None:
     style = files("brittle.reports").joinpath("report.css").read_text(encoding="utf-8")
     used = {
         kind
-        for svg in every().values()
+        for svg in all_figures().values()
         for found in re.findall(r'class="([^"]*)"', svg)
         for kind in found.split()
     } - {"plot", "name", "scale"}
     assert used >= {"line", "band", "fill", "dots", "whisker", "tone-0", "tone-1", "heading"}
-    own = re.search(r"<style>(.*?)</style>", standalone(every()["grid"]))
+    own = re.search(r"<style>(.*?)</style>", standalone_svg(all_figures()["grid"]))
     assert own is not None
     for kind in used:
         assert f".{kind}" in style and f".{kind}" in own[1], kind
@@ -109,34 +109,36 @@ def test_every_class_has_its_colours_in_the_page_and_in_the_file() -> None:
 
 def test_a_confidence_curve_ends_where_it_is_known() -> None:
     svg = confidence_figure({"": CURVE})
-    frame = PlotArea((0.5, 1.0), up="y", across="x")
-    (line,) = of(svg, "path", "line")
+    area = PlotArea((0.5, 1.0), y_label="y", x_label="x")
+    (line,) = elements(svg, "path", "line")
     assert line.get("d") == "".join(
         [
-            f"M{frame.across_at(0.5):.1f} {frame.up_at(0.8):.1f}",
-            f"V{frame.up_at(0.8):.1f}H{frame.across_at(0.55):.1f}",
-            f"V{frame.up_at(0.6):.1f}H{frame.across_at(0.6):.1f}",
-            f"V{frame.up_at(0.2):.1f}H{frame.across_at(0.9):.1f}",
+            f"M{area.x_at(0.5):.1f} {area.y_at(0.8):.1f}",
+            f"V{area.y_at(0.8):.1f}H{area.x_at(0.55):.1f}",
+            f"V{area.y_at(0.6):.1f}H{area.x_at(0.6):.1f}",
+            f"V{area.y_at(0.2):.1f}H{area.x_at(0.9):.1f}",
         ]
     )
-    (end,) = of(svg, "circle", "fill")
-    assert float(end.get("cx", 0)) == pytest.approx(frame.across_at(0.9), abs=0.06)
+    (end,) = elements(svg, "circle", "fill")
+    assert float(end.get("cx", 0)) == pytest.approx(area.x_at(0.9), abs=0.06)
     assert "20.0% at confidence 0.9" in svg
     assert {"confidence asked for", "attacked cases broken", "0.5", "1.0"} <= set(words(svg))
 
 
 def test_a_run_that_asked_for_no_confidence_is_a_dot() -> None:
     svg = confidence_figure({"": ConfidenceCurve((0.6, 0.7), 4, 0.0)})
-    (line,), (end,) = of(svg, "path", "line"), of(svg, "circle", "fill")
+    (line,), (end,) = elements(svg, "path", "line"), elements(svg, "circle", "fill")
     assert re.fullmatch(r"M([\d.]+) ([\d.]+)V\2H\1", line.get("d") or "")
-    assert float(end.get("cy", 0)) == pytest.approx(PlotArea((0, 1), up="y", across="x").up_at(0.5))
+    assert float(end.get("cy", 0)) == pytest.approx(
+        PlotArea((0, 1), y_label="y", x_label="x").y_at(0.5)
+    )
 
 
 def test_a_curve_that_never_falls_is_still_a_line() -> None:
     svg = confidence_figure({"": ConfidenceCurve((0.85, 0.9), 2, 0.8)})
-    (line,) = of(svg, "path", "line")
-    frame = PlotArea((0.4, 1.0), up="y", across="x")
-    left, right = frame.across_at(0.4), frame.across_at(0.8)
+    (line,) = elements(svg, "path", "line")
+    area = PlotArea((0.4, 1.0), y_label="y", x_label="x")
+    left, right = area.x_at(0.4), area.x_at(0.8)
     assert line.get("d") == f"M{left:.1f} 12.0V12.0H{right:.1f}"
 
 
@@ -144,7 +146,7 @@ def test_several_curves_have_a_legend_and_tones_of_their_own() -> None:
     names = ("beam", "greedy", "black box")
     svg = confidence_figure(dict.fromkeys(names, CURVE), "Success")
     assert {*names, "Success"} <= set(words(svg))
-    tones = [line.get("class") for line in of(svg, "path", "line")]
+    tones = [line.get("class") for line in elements(svg, "path", "line")]
     assert tones[:3] == tones[3:] == ["line tone-0", "line tone-1", "line tone-2"]
 
 
@@ -155,22 +157,24 @@ def test_a_curve_of_thousands_of_steps_stays_small() -> None:
 
 def test_bars_are_as_high_as_their_figures() -> None:
     svg = grid_figure(GRID)
-    bars = [e for e in of(svg, "rect", "fill") if float(e.get("height", 0)) != 12]
+    bars = [e for e in elements(svg, "rect", "fill") if float(e.get("height", 0)) != 12]
     heights = [float(bar.get("height", 0)) for bar in bars]
     # Target a: clean, x, y; target b: clean, x.
     shares = [6 / 7, 3 / 7, 1 / 4, 6 / 7, 3 / 7]
     assert [h / heights[0] for h in heights] == pytest.approx(
         [share / shares[0] for share in shares], abs=0.01
     )
-    assert len(of(svg, "path", "whisker")) == 5
-    told = words(svg)
-    assert told.count("*") == 1 and "* over other examples than the rest" in told
-    assert {"clean", "x", "y", "a", "b", "accuracy"} <= set(told)
+    assert len(elements(svg, "path", "whisker")) == 5
+    texts = words(svg)
+    assert texts.count("*") == 1 and "* over other examples than the rest" in texts
+    assert {"clean", "x", "y", "a", "b", "accuracy"} <= set(texts)
     assert "*" not in words(grid_figure(grid([AttackedTarget("a", "x", ROWS)])))
 
 
 def test_bars_do_not_overlap() -> None:
-    bars = [e for e in of(grid_figure(GRID), "rect", "fill") if float(e.get("height", 0)) != 12]
+    bars = [
+        e for e in elements(grid_figure(GRID), "rect", "fill") if float(e.get("height", 0)) != 12
+    ]
     spans = sorted(
         (float(b.get("x", 0)), float(b.get("x", 0)) + float(b.get("width", 0))) for b in bars
     )
@@ -179,7 +183,7 @@ def test_bars_do_not_overlap() -> None:
 
 def test_a_histogram_has_a_bar_for_every_bin() -> None:
     svg = histogram_figure(histogram([1, 1, 3]))
-    heights = [float(bar.get("height", 0)) for bar in of(svg, "rect", "fill")]
+    heights = [float(bar.get("height", 0)) for bar in elements(svg, "rect", "fill")]
     assert heights == pytest.approx([heights[0], 0, heights[0] / 2], abs=0.1)
     assert {"1", "2", "3", "words changed", "broken cases"} <= set(words(svg))
     assert "1: 2; 3: 1" in svg
@@ -190,12 +194,14 @@ def test_a_cloud_is_thinned_by_the_same_lot_and_keeps_its_proportions() -> None:
     rng = random.Random(3)
     points = [(rng.random(), rng.random()) for _ in range(3000)]
     clouds = {"big": points, "small": points[:1000]}
-    svg = scatter_figure(clouds, most=400)
-    dots = [(e.get("class") or "", (e.get("d") or "").count("M")) for e in of(svg, "path", "dots")]
+    svg = scatter_figure(clouds, max_points=400)
+    dots = [
+        (e.get("class") or "", (e.get("d") or "").count("M")) for e in elements(svg, "path", "dots")
+    ]
     assert sum(n for kind, n in dots if "tone-0" in kind) == 300
     assert sum(n for kind, n in dots if "tone-1" in kind) == 100
     assert "400 of 4,000 points" in svg
-    assert svg == scatter_figure(clouds, most=400)
+    assert svg == scatter_figure(clouds, max_points=400)
     assert len(scatter_figure({"big": points * 3})) < 60_000
 
 
@@ -203,7 +209,7 @@ def test_a_point_lies_where_its_values_are() -> None:
     svg = scatter_figure({"a": [(0.0, 0.0), (10.0, 1.0), (5.0, 0.5)]})
     places = [
         tuple(map(float, place))
-        for e in of(svg, "path", "dots")
+        for e in elements(svg, "path", "dots")
         for place in re.findall(r"M([\d.]+) ([\d.]+)", e.get("d") or "")
     ]
     (x0, y0), (x1, y1), (x2, y2) = sorted(places)
@@ -212,18 +218,18 @@ def test_a_point_lies_where_its_values_are() -> None:
 
 
 def test_names_are_cut_and_folded_to_their_room() -> None:
-    assert folded("tack-on", 200) == ["tack-on"]
-    assert folded("strongest-swap words 3", 70) == ["strongest-", "swap words", "3"]
-    assert folded("a b c d e f g h", 10, most=2) == ["a b", "c d…"]
+    assert fold("tack-on", 200) == ["tack-on"]
+    assert fold("strongest-swap words 3", 70) == ["strongest-", "swap words", "3"]
+    assert fold("a b c d e f g h", 10, max_lines=2) == ["a b", "c d…"]
     long = "x" * 500
-    told = words(confidence_figure({long: CURVE, "b": CURVE}))
-    assert max(map(len, told)) < 60
+    texts = words(confidence_figure({long: CURVE, "b": CURVE}))
+    assert max(map(len, texts)) < 60
 
 
 def test_only_our_own_figures_become_files() -> None:
     with pytest.raises(UsageError, match="expected a figure"):
-        standalone("<svg><script/></svg>")
+        standalone_svg("<svg><script/></svg>")
 
 
 def test_figures_are_the_same_each_time() -> None:
-    assert every() == every()
+    assert all_figures() == all_figures()

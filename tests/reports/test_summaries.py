@@ -8,12 +8,12 @@ from brittle.reports import comparison_json, summary_html, summary_json, summary
 
 
 def test_the_plain_summary(make_run: Callable[..., Any]) -> None:
-    told = summary_text(make_run(examples=10)).splitlines()
-    assert told[0] == "demo: pwws against zoo:toy on mr (test)"
-    assert told[1] == "  accuracy before         85.7%  [48.7–97.4%]  6 of 7 examples answered"
-    assert told[3] == "  attack success          60.0%  [23.1–88.2%]  3 of 5 attacked cases"
-    assert max(map(len, told)) <= 80
-    assert "  ! Incomplete: 8 of 10 cases. The figures cover only these; the same command" in told
+    text = summary_text(make_run(examples=10)).splitlines()
+    assert text[0] == "demo: pwws against zoo:toy on mr (test)"
+    assert text[1] == "  accuracy before         85.7%  [48.7–97.4%]  6 of 7 examples answered"
+    assert text[3] == "  attack success          60.0%  [23.1–88.2%]  3 of 5 attacked cases"
+    assert max(map(len, text)) <= 80
+    assert "  ! Incomplete: 8 of 10 cases. The figures cover only these; the same command" in text
 
 
 def test_the_data_names_every_denominator(make_run: Callable[..., Any]) -> None:
@@ -48,7 +48,7 @@ def test_a_comparison_pairs_each_run_with_the_first(make_run: Callable[..., Any]
 
 def test_the_notebook_s_fragment_is_escaped(make_run: Callable[..., Any]) -> None:
     evil = "<script>alert(1)</script>\x00"
-    told = summary_html(make_run(name=evil, target=evil, warnings=[evil], data=evil))
-    assert "<script" not in told and "\x00" not in told
-    assert "&lt;script&gt;" in told
-    assert "<b>42.9%</b>" in told and "3 of 7 examples answered" in told
+    text = summary_html(make_run(name=evil, target=evil, warnings=[evil], data=evil))
+    assert "<script" not in text and "\x00" not in text
+    assert "&lt;script&gt;" in text
+    assert "<b>42.9%</b>" in text and "3 of 7 examples answered" in text

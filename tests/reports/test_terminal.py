@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from brittle.reports.terminal import comparison, examples, highlighted, summary_block
+from brittle.reports.comparison import comparison_block
+from brittle.reports.terminal import examples_block, highlighted, summary_block
 from brittle.results import Result
 
 
@@ -20,57 +21,57 @@ def shown(renderable: RenderableType, **options: Any) -> str:
 
 
 def test_the_summary_fits_and_names_its_denominators(make_run: Callable[..., Any]) -> None:
-    told = shown(summary_block(make_run(examples=10, warnings=["Confidence is saturated. " * 8])))
-    assert max(map(len, told.splitlines())) <= 80
-    assert "accuracy before        85.7%  48.7–97.4%  6 of 7 examples answered" in told
-    assert "attack success         60.0%" in told and "3 of 5 attacked cases" in told
-    assert "broken 3 · held 1 · out of budget 1" in told
-    assert "900 rows computed of 1,200 asked (25% saved), 12 calls, 1 min 15 s" in told
-    assert "! Incomplete: 8 of 10 cases" in told
-    assert "! Confidence is saturated." in told
-    assert "\x1b" not in told
+    text = shown(summary_block(make_run(examples=10, warnings=["Confidence is saturated. " * 8])))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "accuracy before        85.7%  48.7–97.4%  6 of 7 examples answered" in text
+    assert "attack success         60.0%" in text and "3 of 5 attacked cases" in text
+    assert "broken 3 · held 1 · out of budget 1" in text
+    assert "900 rows computed of 1,200 asked (25% saved), 12 calls, 1 min 15 s" in text
+    assert "! Incomplete: 8 of 10 cases" in text
+    assert "! Confidence is saturated." in text
+    assert "\x1b" not in text
 
 
 def test_examples_mark_edits_in_brackets_without_colour(
     make_run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = shown(examples(make_run().rows))
-    assert "a warm and [funny→comical] film" in told
-    assert "positive 90% → negative 70%   1 of 5 words changed, 24 queries" in told
-    assert "the [plot→plan] is [dull→soft]" in told
+    text = shown(examples_block(make_run().rows))
+    assert "a warm and [funny→comical] film" in text
+    assert "positive 90% → negative 70%   1 of 5 words changed, 24 queries" in text
+    assert "the [plot→plan] is [dull→soft]" in text
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "[funny→comical]" in shown(examples(make_run().rows), force_terminal=True)
+    assert "[funny→comical]" in shown(examples_block(make_run().rows), force_terminal=True)
 
 
 def test_examples_mark_edits_by_colour(make_run: Callable[..., Any]) -> None:
-    told = shown(examples(make_run().rows), force_terminal=True, color_system="standard")
-    assert "\x1b[9;31mfunny\x1b[0m \x1b[1;32mcomical\x1b[0m" in told
-    assert "[funny" not in told.replace("\x1b[", "")
+    text = shown(examples_block(make_run().rows), force_terminal=True, color_system="standard")
+    assert "\x1b[9;31mfunny\x1b[0m \x1b[1;32mcomical\x1b[0m" in text
+    assert "[funny" not in text.replace("\x1b[", "")
 
 
 def test_the_clearest_examples_come_first(make_run: Callable[..., Any]) -> None:
     rows = make_run().rows
     rows[2] = replace(rows[2], adversarial_confidence=0.99)
-    told = shown(examples(rows, 2))
-    assert told.index("truly") < told.index("warm")
-    assert "plot" not in told
-    assert "No adversarial example was found" in shown(examples(rows[3:]))
+    text = shown(examples_block(rows, 2))
+    assert text.index("truly") < text.index("warm")
+    assert "plot" not in text
+    assert "No adversarial example was found" in shown(examples_block(rows[3:]))
 
 
 def test_long_texts_are_cut_around_their_edits(make_row: Callable[..., Result]) -> None:
     words = [f"word{i}" for i in range(1000)]
-    told = highlighted(make_row(" ".join(words), {500: "other"}), coloured=False).plain
-    assert "word499 [word500→other] word501" in told
-    assert len(told) < 200
-    assert told.count("…") == 2
-    huge = highlighted(make_row("x" * 5000, {0: "y" * 5000}), coloured=False).plain
+    text = highlighted(make_row(" ".join(words), {500: "other"}), has_colour=False).plain
+    assert "word499 [word500→other] word501" in text
+    assert len(text) < 200
+    assert text.count("…") == 2
+    huge = highlighted(make_row("x" * 5000, {0: "y" * 5000}), has_colour=False).plain
     assert len(huge) < 350
 
 
 def test_pairs_show_their_fields(make_row: Callable[..., Result]) -> None:
     pair = make_row({"premise": "a man sits", "hypothesis": "he sleeps"}, {4: "dozes"})
-    told = highlighted(pair, coloured=False).plain
-    assert told == "premise: a man sits\nhypothesis: he [sleeps→dozes]"
+    text = highlighted(pair, has_colour=False).plain
+    assert text == "premise: a man sits\nhypothesis: he [sleeps→dozes]"
 
 
 def test_texts_cannot_steer_the_terminal(
@@ -79,33 +80,37 @@ def test_texts_cannot_steer_the_terminal(
     evil = "\x1b[2J[bold]\x07\u202e[/bold] good"
     row = make_row(evil, {3: "\x1b[31mbad"}, label=evil, predicted=evil, adversarial_label=evil)
     run = make_run([row], name=evil, target=evil, warnings=[evil])
-    told = shown(examples([row])) + shown(summary_block(run)) + shown(comparison([run, run]))
+    text = (
+        shown(examples_block([row]))
+        + shown(summary_block(run))
+        + shown(comparison_block([run, run]))
+    )
     for odd in "\x1b\x07\u202e":
-        assert odd not in told
-    assert "␛[2J[bold]␇⟨U+202E⟩[/bold]" in told
+        assert odd not in text
+    assert "␛[2J[bold]␇⟨U+202E⟩[/bold]" in text
 
 
 def test_runs_are_compared_side_by_side_and_in_pairs(make_run: Callable[..., Any]) -> None:
     a = make_run(name="first")
     b = make_run([replace(r, status="held") for r in a.rows], name="second", examples=9)
-    told = shown(comparison([a, b]))
-    assert max(map(len, told.splitlines())) <= 80
-    assert "paired with first, case by case" in told
-    assert "second  8 shared" in told
-    assert "-60.0 points" in told and "+42.9 points" in told
-    assert "! second: Incomplete: 8 of 9 cases" in told
-    assert "paired" not in shown(comparison([a]))
+    text = shown(comparison_block([a, b]))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "paired with first, case by case" in text
+    assert "second  8 shared" in text
+    assert "-60.0 points" in text and "+42.9 points" in text
+    assert "! second: Incomplete: 8 of 9 cases" in text
+    assert "paired" not in shown(comparison_block([a]))
 
 
 def test_runs_that_share_nothing_are_not_paired(make_run: Callable[..., Any]) -> None:
     a = make_run()
     b = make_run([replace(r, case=f"other {r.case}") for r in a.rows], name="second")
-    assert "no shared case" in shown(comparison([a, b]))
+    assert "no shared case" in shown(comparison_block([a, b]))
 
 
 def test_a_run_without_results_can_be_shown(make_run: Callable[..., Any]) -> None:
     run = make_run([], examples=5)
     run.totals = {}
-    told = shown(summary_block(run)) + shown(comparison([run, run]))
-    assert "no case has finished yet" in told
-    assert "Incomplete: 0 of 5 cases" in told
+    text = shown(summary_block(run)) + shown(comparison_block([run, run]))
+    assert "no case has finished yet" in text
+    assert "Incomplete: 0 of 5 cases" in text

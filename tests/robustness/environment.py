@@ -111,7 +111,7 @@ def interrupted_twice(folder: Path) -> None:
     assert process.returncode == 130 and 0 < rows_stored(workspace) < 160
 
 
-@row("a reader that goes away, such as `head -1`", "exit 0, silently")
+@row("a reader that closes the pipe, such as `head -1`", "exit 0, silently")
 def broken_pipe(folder: Path) -> None:
     attacked(folder / "runs", *FILMS, name="run")
     with subprocess.Popen(
@@ -140,7 +140,7 @@ def read_only(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"run.sqlite", "run.lock"}
 
 
-@row("a file in the run's place that is no run", "exit 2; the file is left alone")
+@row("a file with the run's name that is not a run", "exit 2; the file is left alone")
 def not_a_run(folder: Path) -> None:
     with sqlite3.connect(folder / "other.sqlite") as db:
         db.execute("CREATE TABLE mine (x)")
@@ -190,7 +190,7 @@ def larger(folder: Path) -> None:
         assert seen == ({"broken", "out of budget"} if budget else {"broken"})
 
 
-@row("a run, attack, data set or file that is not there", "exit 2, with what was probably meant")
+@row("an unknown run, attack, data set or file", "exit 2, with what was probably meant")
 def not_there(folder: Path) -> None:
     attacked(folder, *FILMS, name="films")
     with pytest.raises(UsageError, match="Did you mean 'films'"):
@@ -202,14 +202,14 @@ def not_there(folder: Path) -> None:
         brittle.attack(FakeTarget(WEIGHTS), "mrr", folder=folder)
 
 
-@row("a run that was killed as it began", "started over: there was nothing in it")
+@row("a run that was killed at its start", "started over: there was nothing in it")
 def killed_at_birth(folder: Path) -> None:
     (folder / "run.sqlite").touch()
     (folder / "run.sqlite-wal").touch()
     assert len(attacked(folder, *FILMS, name="run")) == len(FILMS)
 
 
-@row("a strange file among the runs", "left out of `brittle list runs`")
+@row("another file among the runs", "left out of `brittle list runs`")
 def among_the_runs(folder: Path) -> None:
     attacked(folder, *FILMS, name="films")
     (folder / "notes.sqlite").write_text("some notes of mine, long enough to be looked at " * 9)

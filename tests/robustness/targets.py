@@ -61,7 +61,7 @@ def raises(folder: Path) -> None:
     check_down(folder, broken, "RuntimeError: no weights")
 
 
-@row("a target that raises on some texts", "`error` with the reason for their cases alone")
+@row("a target that raises on some texts", "`error` with the reason, only for their cases")
 def raises_on_some(folder: Path) -> None:
     def picky(texts: list[str]) -> Any:
         if any("great" in text for text in texts):
@@ -71,7 +71,7 @@ def raises_on_some(folder: Path) -> None:
     check_error_on_some(folder, picky, "RuntimeError: too great")
 
 
-@row("errors without end", "exit 3 after 25 in a row; `--retry-errors` attacks them again")
+@row("nothing but errors", "exit 3 after 25 in a row; `--retry-errors` attacks them again")
 def errors_without_end(folder: Path) -> None:
     broken = False
 
@@ -220,7 +220,7 @@ def broken_object(folder: Path) -> None:
     check_down(folder, Nan(WEIGHTS), "not finite")
 
 
-@row("scores that are no probabilities", "exit 2, naming `--scores`; on some texts only: `error`")
+@row("scores that are not probabilities", "exit 2, naming `--scores`; on some texts only: `error`")
 def no_probabilities(folder: Path) -> None:
     def logits(texts: list[str]) -> Any:
         return [[-3.0, 2.0 + len(text)] for text in texts]

@@ -139,7 +139,7 @@ def long_text(folder: Path) -> None:
     }
 
 
-@row("a word longer than the model spells out", "edited only among the letters that are read")
+@row("a word longer than the model reads", "edited only in the letters that are read")
 def long_word(folder: Path) -> None:
     with workspace(folder) as here:
         target = here.trained("CharCNN-LSTM", spelling=6)
@@ -154,7 +154,7 @@ def long_word(folder: Path) -> None:
 
 @row(
     "characters outside the model's alphabet",
-    "read as one and the same strange one; what is put in is of the alphabet",
+    "read as one unknown character; inserted characters are of the alphabet",
 )
 def strange_characters(folder: Path) -> None:
     with workspace(folder) as here:
@@ -170,7 +170,8 @@ def strange_characters(folder: Path) -> None:
 
 
 @row(
-    "words that the model all does not know", "attacked like any other; known ones take their place"
+    "a text of words that the model does not know",
+    "attacked like any other; known words replace them",
 )
 def unknown_words(folder: Path) -> None:
     with workspace(folder) as here:
@@ -194,7 +195,7 @@ def nothing_read(folder: Path) -> None:
                 assert (result.status, result.reason) == ("skipped", "nothing to edit")
 
 
-@row("training on words none of which comes twice", "exit 2: there is nothing to learn from")
+@row("training on words that occur only once each", "exit 2: there is nothing to learn from")
 def empty_vocabulary(folder: Path) -> None:
     with workspace(folder) as here:
         lines = [f"w{n}a w{n}b,{('negative', 'positive')[n % 2]}" for n in range(40)]
@@ -217,8 +218,8 @@ def one_class(folder: Path) -> None:
 
 
 @row(
-    "a loss that is no number any more",
-    "training stops and says where; the last good weights are kept, and can be opened",
+    "a loss that becomes NaN",
+    "training stops and says where; the last good weights are kept, and can be loaded",
 )
 def lost_loss(folder: Path) -> None:
     import torch
@@ -247,7 +248,7 @@ def lost_loss(folder: Path) -> None:
 
 
 @row(
-    "weights that are damaged, missing, or another model's", "exit 2, with the file and the remedy"
+    "weights that are damaged, missing, or of another model", "exit 2, with the file and the remedy"
 )
 def foreign_weights(folder: Path) -> None:
     with workspace(folder) as here:
@@ -272,7 +273,7 @@ def foreign_weights(folder: Path) -> None:
         assert not list(folder.glob("runs/*.sqlite"))
 
 
-@row("weights that hold NaN", "exit 3: the target answers nothing but NaN")
+@row("weights that contain NaN", "exit 3: the target answers nothing but NaN")
 def rotten_weights(folder: Path) -> None:
     with workspace(folder) as here:
         path = Path(here.trained("CharCNN-LSTM"))
@@ -298,7 +299,7 @@ def edited_card(folder: Path) -> None:
 
 
 @row(
-    "a model, an edit or a hardening that is not there",
+    "an unknown model, kind of edit or adversarial training",
     "exit 2, with what was probably meant",
 )
 def not_in_the_grid(folder: Path) -> None:

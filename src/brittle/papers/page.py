@@ -16,7 +16,7 @@ from typing import Any
 from brittle.formatting import NO_VALUE, number
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
-from brittle.reports.standalone import standalone
+from brittle.reports.standalone_svg import standalone_svg
 
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
@@ -54,7 +54,7 @@ class Page:
 
     def add_plot(self, name: str, svg: str, description: str) -> None:
         """Add a plot, which becomes a file beside the page."""
-        self.plots[name] = standalone(svg)
+        self.plots[name] = standalone_svg(svg)
         self.parts.append(f"![{description}]({name}.svg)")
 
     def add_table(self, key: str, head: Sequence[str], rows: Mapping[str, Row]) -> None:

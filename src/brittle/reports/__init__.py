@@ -2,20 +2,10 @@
 
 from brittle.reports.grids import grid_markdown, grid_of
 from brittle.reports.html import render
-from brittle.reports.plots import (
-    confidence_figure,
-    grid_figure,
-    histogram_figure,
-    scatter_figure,
-)
-from brittle.reports.standalone import standalone
+from brittle.reports.plots import confidence_figure, grid_figure, histogram_figure, scatter_figure
+from brittle.reports.standalone_svg import standalone_svg
 from brittle.reports.stored import StoredRun
-from brittle.reports.summaries import (
-    comparison_json,
-    summary_html,
-    summary_json,
-    summary_text,
-)
+from brittle.reports.summaries import comparison_json, summary_html, summary_json, summary_text
 
 __all__ = [
     "StoredRun",
@@ -27,7 +17,7 @@ __all__ = [
     "histogram_figure",
     "render",
     "scatter_figure",
-    "standalone",
+    "standalone_svg",
     "summary_html",
     "summary_json",
     "summary_text",

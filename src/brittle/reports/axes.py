@@ -1,4 +1,4 @@
-"""The frame of a figure: scales, axes, ticks, names and a legend, as inline SVG.
+"""The frame of a plot: scales, axes, ticks, labels and a legend, as inline SVG.
 
 Only presentation attributes and classes are used: the page's content policy forbids inline styles.
 """
@@ -9,39 +9,42 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brittle.reports.summaries import escaped
+from brittle.reports.escaping import escape
 
 WIDTH, HEIGHT = 420, 250
 TONES = 6
-LINE = 16
-CHARACTER = 6.6  # the usual width of one, for there is nothing to measure text with
+LINE_HEIGHT = 16
+LEGEND_ROW_HEIGHT = 20
+CHARACTER_WIDTH = 6.6  # a usual width in 12 px, because there is nothing to measure text with
+MAX_LEGEND_CHARACTERS = 48
 
 Tick = tuple[float, str]
+PERCENT_TICKS: tuple[Tick, ...] = tuple((n / 4, f"{n / 4:.0%}") for n in range(5))
 
 
 @dataclass(frozen=True)
 class PlotArea:
-    """Where the values of a figure lie, and what stands around them.
+    """The area of a plot in pixels, and the texts around it.
 
-    `across` and `up` name the axes; an empty name takes no room. `legend` names the series, in
-    the order of their tones, drawn as a `swatch`: "line", "fill" or "dot". `lines` is how many
-    lines the labels below the axis have.
+    `x` and `y` are the ranges of the axes. An empty axis label takes no room. `legend` names the
+    series in the order of their tones, each beside a `swatch`: "line", "fill" or "dot".
+    `tick_lines` is how many lines the labels of the x ticks have.
     """
 
     x: tuple[float, float]
     y: tuple[float, float] = (0.0, 1.0)
-    across: str = ""
-    up: str = ""
+    x_label: str = ""
+    y_label: str = ""
     title: str = ""
     legend: tuple[str, ...] = ()
     swatch: str = "fill"
-    lines: int = 1
+    tick_lines: int = 1
     width: int = WIDTH
     height: int = HEIGHT
 
     @property
     def left(self) -> float:
-        return 64 if self.up else 46
+        return 64 if self.y_label else 46
 
     @property
     def right(self) -> float:
@@ -49,119 +52,116 @@ class PlotArea:
 
     @property
     def top(self) -> float:
-        return 12 + (24 if self.title else 0) + 20 * len(self.rows)
+        return 12 + (24 if self.title else 0) + LEGEND_ROW_HEIGHT * len(self.legend_rows)
 
     @property
     def bottom(self) -> float:
-        return self.height - 8 - LINE * self.lines - (20 if self.across else 0)
+        return self.height - 8 - LINE_HEIGHT * self.tick_lines - (20 if self.x_label else 0)
 
     @property
-    def rows(self) -> list[list[tuple[int, float]]]:
-        """Lay the legend out: of every row the series and where each begins."""
+    def legend_rows(self) -> list[list[tuple[int, float]]]:
+        """Lay out the legend: every row is a list of series, each with the x of its left end."""
         rows: list[list[tuple[int, float]]] = []
-        at = math.inf
+        x = math.inf
         for series, name in enumerate(self.legend):
-            wide = 30 + CHARACTER * min(len(name), MOST_NAME) + 14
-            if at + wide > self.right + 14:
+            width = 30 + CHARACTER_WIDTH * min(len(name), MAX_LEGEND_CHARACTERS) + 14
+            if x + width > self.right + 14:
                 rows.append([])
-                at = self.left
-            rows[-1].append((series, at))
-            at += wide
+                x = self.left
+            rows[-1].append((series, x))
+            x += width
         return rows
 
-    def across_at(self, value: float) -> float:
-        """Give the place of a value on the axis across."""
+    def x_at(self, value: float) -> float:
+        """Return the horizontal position of a value, in pixels."""
         low, high = self.x
         return self.left + (self.right - self.left) * (value - low) / (high - low)
 
-    def up_at(self, value: float) -> float:
-        """Give the place of a value on the axis up."""
+    def y_at(self, value: float) -> float:
+        """Return the vertical position of a value, in pixels."""
         low, high = self.y
         return self.bottom - (self.bottom - self.top) * (value - low) / (high - low)
 
 
-MOST_NAME = 48
-SHARES: tuple[Tick, ...] = tuple((n / 4, f"{n / 4:.0%}") for n in range(5))
-
-
-def drawn(
-    frame: PlotArea, told: str, x_ticks: Sequence[Tick], y_ticks: Sequence[Tick], body: str
+def draw(
+    area: PlotArea, description: str, x_ticks: Sequence[Tick], y_ticks: Sequence[Tick], body: str
 ) -> str:
-    """Draw the frame around a figure's body; `told` says for screen readers what it shows."""
+    """Draw the axes around the body of a plot; screen readers read the description."""
     parts = [
-        f'<svg class="plot" viewBox="0 0 {frame.width} {frame.height}" role="img" '
-        f'aria-label="{escaped(told)}">'
+        f'<svg class="plot" viewBox="0 0 {area.width} {area.height}" role="img" '
+        f'aria-label="{escape(description)}">'
     ]
-    for value, name in y_ticks:
-        y = frame.up_at(value)
-        parts.append(f'<path class="grid" d="M{frame.left} {y:.1f}H{frame.right}"/>')
-        parts.append(_text(frame.left - 8, y + 4, name, "end"))
-    parts.append(f'<path class="axis" d="M{frame.left} {frame.bottom:.1f}H{frame.right}"/>')
-    for value, name in x_ticks:
-        x = frame.across_at(value)
-        parts.append(f'<path class="axis" d="M{x:.1f} {frame.bottom:.1f}v4"/>')
-        for line, words in enumerate(name.split("\n")):
-            parts.append(_text(x, frame.bottom + 18 + LINE * line, words))
-    return "".join([*parts, body, *_names(frame), "</svg>"])
+    for value, label in y_ticks:
+        y = area.y_at(value)
+        parts.append(f'<path class="grid" d="M{area.left} {y:.1f}H{area.right}"/>')
+        parts.append(_text(area.left - 8, y + 4, label, "end"))
+    parts.append(f'<path class="axis" d="M{area.left} {area.bottom:.1f}H{area.right}"/>')
+    for value, label in x_ticks:
+        x = area.x_at(value)
+        parts.append(f'<path class="axis" d="M{x:.1f} {area.bottom:.1f}v4"/>')
+        for line, text in enumerate(label.split("\n")):
+            parts.append(_text(x, area.bottom + 18 + LINE_HEIGHT * line, text))
+    return "".join([*parts, body, *_labels(area), "</svg>"])
 
 
-def tone(series: int, of: int) -> str:
-    """Name the class of a series' colour; a series by itself has the page's own."""
-    return f" tone-{series % TONES}" if of > 1 else ""
+def tone(series: int, count: int) -> str:
+    """Return the class that colours a series; the only series has the page's own colour."""
+    return f" tone-{series % TONES}" if count > 1 else ""
 
 
-def nice_ticks(end: float, most: int = 6) -> list[int]:
-    """Choose whole numbers from 0 that cover an axis in steps people count in.
+def round_ticks(end: float, max_steps: int = 6) -> list[int]:
+    """Choose whole numbers from 0 that cover an axis in steps of 1, 2 or 5 times a power of ten.
 
-    >>> nice_ticks(7), nice_ticks(430)
+    >>> round_ticks(7), round_ticks(430)
     ([0, 2, 4, 6, 8], [0, 100, 200, 300, 400, 500])
     """
-    if end <= most:
+    if end <= max_steps:
         return list(range(max(1, math.ceil(end)) + 1))
-    size: float = 10 ** math.floor(math.log10(end / most))
-    step = next(int(size * m) for m in (1, 2, 5, 10) if int(size * m) * most >= end)
+    size: float = 10 ** math.floor(math.log10(end / max_steps))
+    step = next(int(size * m) for m in (1, 2, 5, 10) if int(size * m) * max_steps >= end)
     return list(range(0, math.ceil(end / step) * step + 1, step))
 
 
-def folded(name: str, wide: float, most: int = 3) -> list[str]:
-    """Break a label into lines that fit, at spaces and hyphens, and cut what is left over.
+def fold(label: str, width: float, max_lines: int = 3) -> list[str]:
+    """Break a label at spaces and hyphens into lines that fit, and cut what is left over.
 
-    >>> folded("strongest-swap words 3", 80)
+    >>> fold("strongest-swap words 3", 80)
     ['strongest-', 'swap words 3']
-    >>> folded("unbreakable", 40)
+    >>> fold("unbreakable", 40)
     ['unbre…']
     """
-    room = max(4, int(wide / CHARACTER))
+    characters = max(4, int(width / CHARACTER_WIDTH))
     lines = [""]
-    for piece in name.replace("-", "-\0").replace(" ", " \0").split("\0"):
-        if lines[-1] and len((lines[-1] + piece).rstrip()) > room:
+    for part in label.replace("-", "-\0").replace(" ", " \0").split("\0"):
+        if lines[-1] and len((lines[-1] + part).rstrip()) > characters:
             lines.append("")
-        lines[-1] += piece
-    if len(lines) > most:
-        lines[most - 1 :] = ["".join(lines[most - 1 :])]
-    return [_cut(line.rstrip(), room) for line in lines]
+        lines[-1] += part
+    if len(lines) > max_lines:
+        lines[max_lines - 1 :] = ["".join(lines[max_lines - 1 :])]
+    return [_cut(line.rstrip(), characters) for line in lines]
 
 
-def _names(frame: PlotArea) -> list[str]:
-    """Write the names of the axes, the title and the legend."""
+def _labels(area: PlotArea) -> list[str]:
+    """Write the labels of the axes, the title and the legend."""
     parts = []
-    if frame.across:
-        middle = (frame.left + frame.right) / 2
-        parts.append(_text(middle, frame.height - 6, frame.across, kind="name"))
-    if frame.up:
-        y = (frame.top + frame.bottom) / 2
+    if area.x_label:
+        middle = (area.left + area.right) / 2
+        parts.append(_text(middle, area.height - 6, area.x_label, css_class="name"))
+    if area.y_label:
+        y = (area.top + area.bottom) / 2
         parts.append(
             f'<text class="name" transform="translate(14 {y:.1f}) rotate(-90)" '
-            f'text-anchor="middle">{escaped(frame.up)}</text>'
+            f'text-anchor="middle">{escape(area.y_label)}</text>'
         )
-    if frame.title:
-        parts.append(_text(frame.left, 20, frame.title, "start", "heading"))
-    top = frame.top - 20 * len(frame.rows)
-    for row, entries in enumerate(frame.rows):
-        y = top + 20 * row + 4
-        for series, x in entries:
-            parts.append(_swatch(frame.swatch, x, y, tone(series, len(frame.legend))))
-            parts.append(_text(x + 30, y + 4, _cut(frame.legend[series], MOST_NAME), "start"))
+    if area.title:
+        parts.append(_text(area.left, 20, area.title, "start", "heading"))
+    top = area.top - LEGEND_ROW_HEIGHT * len(area.legend_rows)
+    for number, row in enumerate(area.legend_rows):
+        y = top + LEGEND_ROW_HEIGHT * number + 4
+        for series, x in row:
+            parts.append(_swatch(area.swatch, x, y, tone(series, len(area.legend))))
+            name = _cut(area.legend[series], MAX_LEGEND_CHARACTERS)
+            parts.append(_text(x + 30, y + 4, name, "start"))
     return parts
 
 
@@ -173,10 +173,10 @@ def _swatch(kind: str, x: float, y: float, tone: str) -> str:
     return f'<rect class="fill{tone}" x="{x + 8:.1f}" y="{y - 6:.1f}" width="14" height="12"/>'
 
 
-def _text(x: float, y: float, words: str, anchor: str = "middle", kind: str = "") -> str:
-    style = f' class="{kind}"' if kind else ""
-    return f'<text{style} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escaped(words)}</text>'
+def _text(x: float, y: float, text: str, anchor: str = "middle", css_class: str = "") -> str:
+    style = f' class="{css_class}"' if css_class else ""
+    return f'<text{style} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _cut(words: str, most: int) -> str:
-    return words if len(words) <= most else words[: most - 1] + "…"
+def _cut(text: str, max_characters: int) -> str:
+    return text if len(text) <= max_characters else text[: max_characters - 1] + "…"

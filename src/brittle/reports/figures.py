@@ -10,23 +10,23 @@ from brittle.formatting import number, percent
 from brittle.metrics.curves import Curve
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
-from brittle.reports.axes import SHARES, PlotArea, drawn, nice_ticks
+from brittle.reports.axes import PERCENT_TICKS, PlotArea, draw, round_ticks
 
-MOST_POINTS = 240
+MAX_CURVE_POINTS = 240
 
 
-def curve_figure(curve: Curve, axis: str) -> str:
+def curve_figure(curve: Curve, x_label: str) -> str:
     """Draw the share of attacked cases broken against what each cost, with its interval."""
-    ticks = nice_ticks(curve.end)
-    frame = PlotArea((0.0, max(ticks[-1], 1.04 * curve.end, 1)), across=axis)
-    line, band = _paths(_thinned(curve), curve, frame)
-    told = (
-        f"{percent(curve.share(curve.end))} of {number(curve.of)} attacked cases broken by the end"
+    ticks = round_ticks(curve.end)
+    area = PlotArea((0.0, max(ticks[-1], 1.04 * curve.end, 1)), x_label=x_label)
+    line, band = _paths(_thinned(curve), curve, area)
+    description = (
+        f"Share of attacked cases broken against {x_label}: {percent(curve.share(curve.end))} of "
+        f"{number(curve.of)} attacked cases broken by the end"
     )
     body = f'<path class="band" d="{band}"/><path class="line" d="{line}"/>'
     x_ticks = [(tick, number(tick)) for tick in ticks]
-    label = f"Share of attacked cases broken against {axis}: {told}"
-    return drawn(frame, label, x_ticks, SHARES, body)
+    return draw(area, description, x_ticks, PERCENT_TICKS, body)
 
 
 def scale_figure(before: Figure, after: Figure) -> str:
@@ -36,24 +36,24 @@ def scale_figure(before: Figure, after: Figure) -> str:
     parts = [
         '<svg class="scale" viewBox="0 0 420 74" role="img" aria-label="'
         f'Accuracy {percent(before.value)} before, {percent(after.value)} under attack">'
+        '<path class="axis" d="M10 50H410"/>'
     ]
-    parts.append('<path class="axis" d="M10 50H410"/>')
-    for share in (0, 0.25, 0.5, 0.75, 1):
+    outermost = {0.0: ("start", 0.0), 1.0: ("end", 420.0)}
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         x = 10 + 400 * share
-        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        at = 0 if share == 0 else 420 if share == 1 else x
+        anchor, text_x = outermost.get(share, ("middle", x))
         parts.append(f'<path class="axis" d="M{x:.0f} 47v6"/>')
-        parts.append(f'<text x="{at:.0f}" y="69" text-anchor="{anchor}">{share:.0%}</text>')
+        parts.append(f'<text x="{text_x:.0f}" y="69" text-anchor="{anchor}">{share:.0%}</text>')
     parts.append(_whisker(before, "before", 14) + _whisker(after, "after", 34) + "</svg>")
     return "".join(parts)
 
 
-def bar(share: float, kind: str = "") -> str:
-    """Draw a share as a thin bar that fills its place."""
+def bar(share: float) -> str:
+    """Draw a share as a thin bar that fills its cell."""
     width = f"{100 * min(max(share, 0), 1):.1f}"
     return (
-        f'<svg class="bar {kind}" viewBox="0 0 100 6" preserveAspectRatio="none" '
-        f'aria-hidden="true"><rect class="track" width="100" height="6"/>'
+        '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" '
+        'aria-hidden="true"><rect class="track" width="100" height="6"/>'
         f'<rect class="fill" width="{width}" height="6"/></svg>'
     )
 
@@ -73,46 +73,44 @@ def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
     parts = [
         '<svg class="statuses" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">'
     ]
-    at = 0.0
+    x = 0.0
     for status, count in counts:
         width = 1000 * count / total
-        shown = max(width - 2, 1)
+        visible = max(width - 2, 1)
         parts.append(
-            f'<rect class="{css_class(status)}" x="{at:.1f}" width="{shown:.1f}" height="14"/>'
+            f'<rect class="{css_class(status)}" x="{x:.1f}" width="{visible:.1f}" height="14"/>'
         )
-        at += width
+        x += width
     return "".join(parts) + "</svg>"
 
 
 def _thinned(curve: Curve) -> Sequence[tuple[int, int]]:
-    """Keep enough points that no eye sees the difference, always with the first and the last."""
-    step = math.ceil(len(curve.points) / MOST_POINTS) or 1
-    kept = list(curve.points[::step])
-    if curve.points and kept[-1] != curve.points[-1]:
-        kept.append(curve.points[-1])
-    return kept
+    """Keep as many points as an eye can see, always with the first and the last."""
+    step = math.ceil(len(curve.points) / MAX_CURVE_POINTS) or 1
+    points = list(curve.points[::step])
+    if curve.points and points[-1] != curve.points[-1]:
+        points.append(curve.points[-1])
+    return points
 
 
-def _paths(points: Sequence[tuple[int, int]], curve: Curve, frame: PlotArea) -> tuple[str, str]:
-    """Trace the stepped curve, and around it the pointwise Wilson band."""
-    across, up = frame.across_at, frame.up_at
+def _paths(points: Sequence[tuple[int, int]], curve: Curve, area: PlotArea) -> tuple[str, str]:
+    """Return the paths of the stepped curve and of the pointwise Wilson band around it."""
     if not points or not curve.of:
-        return f"M{frame.left} {up(0):.1f}H{frame.right}", ""
-    line = [f"M{across(0):.1f} {up(0):.1f}"]
-    upper, lower = [f"M{across(points[0][0]):.1f} {up(0):.1f}"], []
-    for (x, broken), (following, _) in zip(points, [*points[1:], (curve.end, 0)]):
+        return f"M{area.left} {area.y_at(0):.1f}H{area.right}", ""
+    line = f"M{area.x_at(0):.1f} {area.y_at(0):.1f}"
+    upper, lower = f"M{area.x_at(points[0][0]):.1f} {area.y_at(0):.1f}", ""
+    for (x, broken), (next_x, _) in zip(points, [*points[1:], (curve.end, 0)]):
         low, high = wilson(broken, curve.of)
-        here, there = across(x), across(max(following, x))
-        line.append(f"H{here:.1f}V{up(broken / curve.of):.1f}")
-        upper.append(f"L{here:.1f} {up(high):.1f}H{there:.1f}")
-        lower.append(f"L{there:.1f} {up(low):.1f}H{here:.1f}")
-    line.append(f"H{across(curve.end):.1f}")
-    return "".join(line), "".join(upper) + "".join(reversed(lower)) + "Z"
+        left, right = area.x_at(x), area.x_at(max(next_x, x))
+        line += f"H{left:.1f}V{area.y_at(broken / curve.of):.1f}"
+        upper += f"L{left:.1f} {area.y_at(high):.1f}H{right:.1f}"
+        lower = f"L{right:.1f} {area.y_at(low):.1f}H{left:.1f}" + lower
+    return f"{line}H{area.x_at(curve.end):.1f}", f"{upper}{lower}Z"
 
 
-def _whisker(figure: Figure, kind: str, y: int) -> str:
+def _whisker(figure: Figure, css_class: str, y: int) -> str:
     low, high, value = (10 + 400 * (v or 0) for v in (figure.low, figure.high, figure.value))
     return (
-        f'<g class="{kind}"><path d="M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - 4}v8'
+        f'<g class="{css_class}"><path d="M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - 4}v8'
         f'M{high:.1f} {y - 4}v8"/><circle cx="{value:.1f}" cy="{y}" r="5.5"/></g>'
     )

@@ -1,9 +1,8 @@
 """A run as one self-contained page: it opens from disk, loads nothing, and escapes everything.
 
-The summary, figures and tables are plain HTML and work without JavaScript; the list of cases is
-built by the page from a block of JSON (see island.py). The content policy names the one script
-and the one style sheet by their hashes, so that nothing else can run even if something slipped
-through.
+The summary, figures and tables are plain HTML and work without JavaScript; the page builds the list
+of cases from a block of JSON (embedded_rows.py). The content policy names the one script and the
+one style sheet by their hashes, so nothing else can run, even if an escape were missing.
 """
 
 from __future__ import annotations
@@ -18,22 +17,31 @@ from typing import Any
 from brittle.asks import Status
 from brittle.formatting import number, plural
 from brittle.metrics.confusion import confusion
-from brittle.metrics.summary import Summary, summary
-from brittle.reports.easily import easily_section
-from brittle.reports.edited import edited_section
+from brittle.metrics.summary import Summary
+from brittle.reports.character_edits import character_edits_section
+from brittle.reports.embedded_rows import embedded_rows
+from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import css_class, scale_figure, status_bar
-from brittle.reports.island import island
 from brittle.reports.stored import StoredRun
-from brittle.reports.summaries import escaped
+from brittle.reports.success_curves import curves_section
+from brittle.reports.summaries import summarize
+from brittle.reports.summary_lines import (
+    MEANINGS,
+    describe_run,
+    format_effort,
+    notes,
+    status_counts,
+    summary_lines,
+)
 from brittle.reports.tables import confusion_section, parts_table, words_table
-from brittle.reports.wording import MEANING, effort, ended, lines, notes, setting
 from brittle.results import Result
+
+MAX_REASONS = 5
 
 
 def render(run: StoredRun, further: Sequence[str] = ()) -> str:
-    """Write the report of a run as one HTML page, with further sections before the cases."""
-    manifest, results = run.manifest, run.results()
-    figures = summary(results, manifest.get("examples"))
+    """Render the report of a run as one HTML page; `further` sections come before the cases."""
+    manifest, (results, figures) = run.manifest, summarize(run)
     style, script = _asset("report.css"), _asset("report.js")
     sections = [
         _header(run),
@@ -42,7 +50,8 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         _how_it_ended(figures),
     ]
     if figures.success.of:
-        sections += [easily_section(results, run), _what_breaks(results), edited_section(results)]
+        sections += [curves_section(results, run), _what_breaks(results)]
+        sections.append(character_edits_section(results))
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
     sections += further
@@ -52,10 +61,10 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     return _PAGE.format(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
-        title=escaped(f"{run.name} · brittle"),
+        title=escape(f"{run.name} · brittle"),
         style=style,
         body="\n".join(section for section in sections if section),
-        cases=island(results),
+        cases=embedded_rows(results),
         script=script,
     )
 
@@ -84,54 +93,53 @@ _PAGE = """<!doctype html>
 
 def _header(run: StoredRun) -> str:
     manifest = run.manifest
-    facts = [setting(manifest), str(manifest.get("goal") or ""), f"seed {manifest.get('seed')}"]
+    facts = [describe_run(manifest), manifest.get("goal"), f"seed {manifest.get('seed')}"]
     if manifest.get("budget"):
         facts.append(f"budget {number(manifest['budget'])} queries")
-    told = "".join(f"<span><bdi>{escaped(fact)}</bdi></span>" for fact in facts if fact)
+    spans = "".join(f"<span>{isolate(fact)}</span>" for fact in facts if fact)
     return (
         '<header><p class="mark">brittle</p>'
-        f'<h1><bdi>{escaped(run.name)}</bdi></h1><p class="facts">{told}</p></header>'
+        f'<h1>{isolate(run.name)}</h1><p class="facts">{spans}</p></header>'
     )
 
 
 def _notes(figures: Summary, manifest: Mapping[str, Any]) -> str:
-    told = notes(figures, manifest)
-    items = "".join(f"<li><bdi>{escaped(note)}</bdi></li>" for note in told)
-    return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if told else ""
+    items = "".join(f"<li>{isolate(note)}</li>" for note in notes(figures, manifest))
+    return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if items else ""
 
 
 def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
-    before, after, *rest = lines(figures, manifest)
+    before, after, *rest = summary_lines(figures, manifest)
     what = before.name.split()[0].capitalize()
     cards = "".join(
-        f'<div class="card"><h3>{escaped(line.name)}</h3><p class="value">{escaped(line.value)}</p>'
-        f'<p class="within">{escaped(line.interval)}</p><p class="over">{escaped(line.over)}</p>'
+        f'<div class="card"><h3>{escape(line.name)}</h3><p class="value">{escape(line.value)}</p>'
+        f'<p class="within">{escape(line.interval)}</p><p class="over">{escape(line.over)}</p>'
         "</div>"
         for line in rest
     )
     arrow = '<span class="arrow" aria-hidden="true">→</span>'
     sides = arrow.join(
-        f'<div class="{kind}"><p class="value">{escaped(line.value)}</p><p>{told}</p>'
-        f'<p class="within">{escaped(line.interval)}</p><p class="over">{escaped(line.over)}</p>'
+        f'<div class="{css}"><p class="value">{escape(line.value)}</p><p>{when}</p>'
+        f'<p class="within">{escape(line.interval)}</p><p class="over">{escape(line.over)}</p>'
         "</div>"
-        for kind, told, line in (("before", "before", before), ("after", "under attack", after))
+        for css, when, line in (("before", "before", before), ("after", "under attack", after))
     )
     return (
         f'<section class="hero"><div class="card accuracy"><h2>{what}</h2>'
         f'<div class="sides">{sides}</div>{scale_figure(figures.before, figures.after)}</div>'
         f'<div class="cards">{cards}</div>'
-        f'<p class="small">{effort(totals)}. Ranges are 95% intervals: Wilson for rates, '
+        f'<p class="small">{format_effort(totals)}. Ranges are 95% intervals: Wilson for rates, '
         "bootstrap for means.</p></section>"
     )
 
 
 def _how_it_ended(figures: Summary) -> str:
-    counts = ended(figures)
+    counts = status_counts(figures)
     if not counts:
         return "<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>"
     items = "".join(
         f'<li class="{css_class(status)}"><b>{number(count)}</b> {status} '
-        f"<span>{MEANING[status]}{_reasons(figures, status)}</span></li>"
+        f"<span>{MEANINGS[status]}{_reasons(figures, status)}</span></li>"
         for status, count in counts
     )
     return (
@@ -144,9 +152,10 @@ def _reasons(figures: Summary, status: Status) -> str:
     """List why cases were skipped or failed, each with its count if there are several."""
     reasons = figures.reasons.get(status, {}) if status in ("skipped", "error") else {}
     counts = [f" ({number(n)})" if len(reasons) > 1 else "" for n in reasons.values()]
-    told = [f"<bdi>{escaped(reason)}</bdi>{n}" for reason, n in zip(reasons, counts)]
-    more = [f"{number(len(told) - 5)} other reasons"] if len(told) > 5 else []
-    return ": " + ", ".join(told[:5] + more) if told else ""
+    items = [f"{isolate(reason)}{n}" for reason, n in zip(reasons, counts)]
+    more = len(items) - MAX_REASONS
+    others = [f"{number(more)} other reasons"] if more > 0 else []
+    return ": " + ", ".join(items[:MAX_REASONS] + others) if items else ""
 
 
 def _what_breaks(results: Sequence[Result]) -> str:
@@ -162,7 +171,7 @@ def _cases(figures: Summary) -> str:
     chips = "".join(
         f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}" checked>'
         f"{status} <b>{number(count)}</b></label>"
-        for status, count in ended(figures)
+        for status, count in status_counts(figures)
     )
     return (
         '<section id="cases"><h2>Cases</h2><noscript><p>The list of cases needs JavaScript; '
@@ -174,10 +183,10 @@ def _cases(figures: Summary) -> str:
         '<option value="clearest">Clearest first</option><option value="run">Order of the run'
         '</option><option value="queries">Queries</option><option value="words">Words changed'
         '</option><option value="before">Confidence before</option><option value="after">'
-        'Confidence after</option></select><button type="button" id="turn" '
-        'aria-label="Turn the order around" title="Turn the order around">↑</button></span>'
+        'Confidence after</option></select><button type="button" id="reverse" '
+        'aria-label="Reverse the order" title="Reverse the order">↑</button></span>'
         f'<div class="chips" role="group" aria-label="Show these cases">{chips}</div></form>'
-        '<p class="small" id="found" aria-live="polite"></p><div id="list"></div>'
+        '<p class="small" id="count" aria-live="polite"></p><div id="list"></div>'
         '<nav class="pages" id="pages" aria-label="Pages" hidden>'
         '<button type="button" id="back">← Back</button><span id="page"></span>'
         '<button type="button" id="next">Next →</button></nav></section>'
@@ -185,25 +194,14 @@ def _cases(figures: Summary) -> str:
 
 
 _FACTS = (
-    *(
-        "target",
-        "fingerprint",
-        "attack",
-        "settings",
-        "goal",
-        "data",
-        "split",
-        "limit",
-        "seed",
-        "budget",
-    ),
-    *("labels", "reference", "started", "versions"),
+    *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "limit", "seed"),
+    *("budget", "labels", "reference", "started", "versions"),
 )
 
 
 def _how_it_was_run(manifest: Mapping[str, Any]) -> str:
     rows = "".join(
-        f"<dt>{name}</dt><dd><bdi>{escaped(_plain(manifest[name]))}</bdi></dd>"
+        f"<dt>{name}</dt><dd>{isolate(_plain(manifest[name]))}</dd>"
         for name in _FACTS
         if manifest.get(name) not in (None, "", {}, [])
     )
@@ -211,7 +209,7 @@ def _how_it_was_run(manifest: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Write a manifest's value as people do: mappings as `name value`, lists with commas."""
+    """Format a value of the manifest for people: a mapping as `name value`, a list with commas."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(v)}" for name, v in value.items() if v is not None)
     if isinstance(value, list | tuple):

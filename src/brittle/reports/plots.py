@@ -1,12 +1,12 @@
-"""Figures for pages and documents: confidence curves, grids as bars, histograms, clouds of points.
+"""Plots for pages and documents: confidence curves, grids as bars, histograms, scatter plots.
 
-Each is one SVG string; `standalone` makes a file of it.
+Each is one SVG string; `standalone_svg` makes a file of it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from brittle.formatting import number, percent
@@ -15,208 +15,211 @@ from brittle.metrics.grid import Grid
 from brittle.metrics.histogram import Histogram
 from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
-from brittle.reports.axes import CHARACTER, SHARES, PlotArea, drawn, folded, nice_ticks, tone
+from brittle.reports.axes import (
+    CHARACTER_WIDTH,
+    HEIGHT,
+    PERCENT_TICKS,
+    WIDTH,
+    PlotArea,
+    draw,
+    fold,
+    round_ticks,
+    tone,
+)
 
-MOST_STEPS = 160
-MOST_DOTS = 2400
+MAX_LEVELS = 160
+MAX_POINTS = 2400
+LAYERS = 8
+
+Level = tuple[float, float, int]
+"""A level part of a curve: from this confidence, to that one, so many cases."""
+
+Point = tuple[float, float]
 
 
 def confidence_figure(
-    curves: Mapping[str, ConfidenceCurve], title: str = "", width: int = 420, height: int = 250
+    curves: Mapping[str, ConfidenceCurve], title: str = "", width: int = WIDTH, height: int = HEIGHT
 ) -> str:
-    """Draw success against the confidence asked for, every curve up to where it is known.
+    """Draw success against the confidence asked for; a dot marks the end of what is known.
 
-    There it ends in a dot; what lies beyond was not asked for by the run.
+    A search stops at the confidence that its run asked for, so nothing is known beyond it.
     """
-    start = _beginning(list(curves.values()))
-    names = tuple(curves) if len(curves) > 1 else ()
-    across, up = "confidence asked for", "attacked cases broken"
-    frame = PlotArea((start, 1.0), (0.0, 1.0), across, up, title, names, "line", 1, width, height)
-    bands, lines, told = [], [], []
+    start = _start(list(curves.values()))
+    legend = tuple(curves) if len(curves) > 1 else ()
+    labels = ("confidence asked for", "attacked cases broken", title)
+    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line", 1, width, height)
+    bands, lines, ends = [], [], []
     for n, (name, curve) in enumerate(curves.items()):
-        steps = list(_falling(curve, start))
-        kind = tone(n, len(curves))
-        bands.append(f'<path class="band{kind}" d="{_band(frame, curve, steps)}"/>')
-        lines.append(f'<path class="line{kind}" d="{_stairs(frame, curve, steps)}"/>')
-        x, y = frame.across_at(curve.known), frame.up_at(curve.share(curve.known) or 0)
-        lines.append(f'<circle class="fill{kind}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
-        at = f"{percent(curve.share(curve.known))} at confidence {curve.known:.2g}"
-        told.append(f"{name}: {at}" if name else at)
+        levels = _levels(curve, start)
+        colour = tone(n, len(curves))
+        bands.append(f'<path class="band{colour}" d="{_band_path(area, curve, levels)}"/>')
+        lines.append(f'<path class="line{colour}" d="{_line_path(area, curve, levels)}"/>')
+        x, y = area.x_at(curve.known), area.y_at(curve.share(curve.known) or 0)
+        lines.append(f'<circle class="fill{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
+        end = f"{percent(curve.share(curve.known))} at confidence {curve.known:.2g}"
+        ends.append(f"{name}: {end}" if name else end)
     ticks = [(n / 10, f"{n / 10:.1f}") for n in range(round(10 * start), 11)]
-    label = f"Attacked cases broken against the confidence asked for. {'; '.join(told)}"
-    return drawn(frame, label, ticks, SHARES, "".join(bands + lines))
+    description = f"Attacked cases broken against the confidence asked for. {'; '.join(ends)}"
+    return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines))
 
 
 def grid_figure(grid: Grid, title: str = "", width: int | None = None, height: int = 280) -> str:
     """Draw the accuracy of every target, clean and under every attack, as grouped bars.
 
-    Whiskers are 95% intervals. A star marks a bar over other examples than most runs are.
+    Whiskers are 95% intervals. A star marks a bar over other examples than most runs have.
     """
     groups = ("clean", *grid.attacks)
-    longest = max(len(piece) for name in groups for piece in name.replace("-", "- ").split())
-    group = max(52, 16 * len(grid.targets) + 14, min(100, CHARACTER * longest + 8))
-    width = width or max(420, round(80 + group * len(groups)))
-    room = (width - 80) / len(groups) - 4
-    labels = ["\n".join(folded(name, room)) for name in groups]
-    lines = max(label.count("\n") + 1 for label in labels)
-    across = "* over other examples than the rest" if grid.uneven else ""
-    ends = (0.0, float(len(groups)))
+    longest = max(len(part) for name in groups for part in name.replace("-", "- ").split())
+    group_width = max(52, 16 * len(grid.targets) + 14, min(100, CHARACTER_WIDTH * longest + 8))
+    width = width or max(WIDTH, round(80 + group_width * len(groups)))
+    names = ["\n".join(fold(name, (width - 80) / len(groups) - 4)) for name in groups]
+    tick_lines = max(name.count("\n") + 1 for name in names)
+    star = "* over other examples than the rest" if grid.uneven else ""
     legend = grid.targets if len(grid.targets) > 1 else ()
-    frame = PlotArea(
-        ends, (0.0, 1.0), across, "accuracy", title, legend, "fill", lines, width, height
+    sizes = (tick_lines, width, height)
+    area = PlotArea(
+        (0.0, float(len(groups))), (0.0, 1.0), star, "accuracy", title, legend, "fill", *sizes
     )
-    thick = 0.76 / max(1, len(grid.targets))
-    body, told = [], []
+    bar_width = 0.76 / max(1, len(grid.targets))
+    bars, values = [], []
     for n, target in enumerate(grid.targets):
-        for place, attack in enumerate(groups):
-            figure = grid.cells.get((target, attack)) if place else grid.clean[target]
+        for position, attack in enumerate(groups):
+            figure = grid.cells.get((target, attack)) if position else grid.clean[target]
             if figure is None or figure.value is None:
                 continue
-            x = place + 0.12 + thick * n
-            body.append(_bar(frame, x, thick, figure, tone(n, len(grid.targets))))
-            told.append(f"{target}, {attack}: {percent(figure.value)}")
-            if place and (target, attack) in grid.uneven:
-                y = frame.up_at(figure.high or 0) - 4
-                at = f'x="{frame.across_at(x + thick / 2):.1f}" y="{y:.1f}"'
-                body.append(f'<text {at} text-anchor="middle">*</text>')
-    ticks = [(place + 0.5, label) for place, label in enumerate(labels)]
-    return drawn(frame, f"Accuracy. {'; '.join(told)}", ticks, SHARES, "".join(body))
+            x = position + 0.12 + bar_width * n
+            bars.append(_bar(area, x, bar_width, figure, tone(n, len(grid.targets))))
+            values.append(f"{target}, {attack}: {percent(figure.value)}")
+            if position and (target, attack) in grid.uneven:
+                middle, y = area.x_at(x + bar_width / 2), area.y_at(figure.high or 0) - 4
+                bars.append(f'<text x="{middle:.1f}" y="{y:.1f}" text-anchor="middle">*</text>')
+    ticks = [(position + 0.5, name) for position, name in enumerate(names)]
+    return draw(area, f"Accuracy. {'; '.join(values)}", ticks, PERCENT_TICKS, "".join(bars))
 
 
 def histogram_figure(
     histogram: Histogram,
-    across: str = "words changed",
-    up: str = "broken cases",
+    x_label: str = "words changed",
+    y_label: str = "broken cases",
     title: str = "",
-    width: int = 420,
-    height: int = 250,
+    width: int = WIDTH,
+    height: int = HEIGHT,
 ) -> str:
     """Draw how many values fall into each bin."""
     bins = histogram.bins
-    most = max((b.count for b in bins), default=0)
-    heights = nice_ticks(most, 5)
-    ends = (0.0, float(max(1, len(bins))))
-    ceiling = (0.0, float(heights[-1]))
-    frame = PlotArea(ends, ceiling, across, up, title, (), "fill", 1, width, height)
-    body = []
+    counts = round_ticks(max((b.count for b in bins), default=0), 5)
+    ranges = ((0.0, float(max(1, len(bins)))), (0.0, float(counts[-1])))
+    area = PlotArea(*ranges, x_label, y_label, title, (), "fill", 1, width, height)
+    bar_width = min(40.0, area.x_at(0.84) - area.x_at(0))
+    bars = []
     for n, b in enumerate(bins):
-        wide = min(40.0, frame.across_at(0.84) - frame.across_at(0))
-        x, y = frame.across_at(n + 0.5) - wide / 2, frame.up_at(b.count)
-        size = f'width="{wide:.1f}" height="{frame.bottom - y:.1f}"'
-        body.append(f'<rect class="fill" x="{x:.1f}" y="{y:.1f}" {size}/>')
+        x, y = area.x_at(n + 0.5) - bar_width / 2, area.y_at(b.count)
+        size = f'width="{bar_width:.1f}" height="{area.bottom - y:.1f}"'
+        bars.append(f'<rect class="fill" x="{x:.1f}" y="{y:.1f}" {size}/>')
     every = math.ceil(len(bins) / (12 if histogram.width == 1 else 6)) or 1
-    labels = [number(b.low) if b.low == b.high else f"{b.low}–{b.high}" for b in bins]
-    x_ticks = [(n + 0.5, label) for n, label in enumerate(labels)][::every]
-    y_ticks = [(float(tick), number(tick)) for tick in heights]
-    told = "; ".join(f"{label}: {b.count}" for label, b in zip(labels, bins) if b.count)
-    return drawn(frame, f"{up} by {across}. {told}", x_ticks, y_ticks, "".join(body))
+    names = [number(b.low) if b.low == b.high else f"{b.low}–{b.high}" for b in bins]
+    x_ticks = [(n + 0.5, name) for n, name in enumerate(names)][::every]
+    y_ticks = [(float(count), number(count)) for count in counts]
+    values = "; ".join(f"{name}: {b.count}" for name, b in zip(names, bins) if b.count)
+    return draw(area, f"{y_label} by {x_label}. {values}", x_ticks, y_ticks, "".join(bars))
 
 
 def scatter_figure(
-    clouds: Mapping[str, Sequence[tuple[float, float]]],
-    across: str = "first component",
-    up: str = "second component",
+    clouds: Mapping[str, Sequence[Point]],
+    x_label: str = "first component",
+    y_label: str = "second component",
     title: str = "",
-    width: int = 420,
+    width: int = WIDTH,
     height: int = 360,
-    most: int = MOST_DOTS,
+    max_points: int = MAX_POINTS,
 ) -> str:
-    """Draw points of several classes, at most so many of them in all, drawn by lot.
+    """Draw the points of several classes, or a random sample of `max_points` of them.
 
-    The lot is always the same, and every class keeps its part of the whole.
+    The sample is the same each time, and every class keeps its share of the whole.
     """
     total = sum(len(points) for points in clouds.values())
-    kept = {name: _drawn_by_lot(points, most, total) for name, points in clouds.items()}
-    every = [point for points in kept.values() for point in points]
-    x, y = _reach([p[0] for p in every]), _reach([p[1] for p in every])
-    frame = PlotArea(x, y, across, up, title, tuple(clouds), "dot", 1, width, height)
-    layers: list[tuple[float, str]] = []
-    for n, points in enumerate(kept.values()):
-        # In slices, so that no class lies wholly above another.
-        for part in range(8):
+    samples = {name: _sample(points, max_points, total) for name, points in clouds.items()}
+    points = [point for sample in samples.values() for point in sample]
+    x, y = _range([p[0] for p in points]), _range([p[1] for p in points])
+    area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", 1, width, height)
+    layers: list[tuple[int, str]] = []
+    for n, sample in enumerate(samples.values()):
+        # The classes take turns, so that no class covers another one wholly.
+        for layer in range(LAYERS):
             dots = "".join(
-                f"M{frame.across_at(a):.1f} {frame.up_at(b):.1f}h0" for a, b in points[part::8]
+                f"M{area.x_at(a):.1f} {area.y_at(b):.1f}h0" for a, b in sample[layer::LAYERS]
             )
             if dots:
-                layers.append((part, f'<path class="dots{tone(n, len(clouds))}" d="{dots}"/>'))
-    layers.sort(key=lambda layer: layer[0])
-    shown = f" ({number(len(every))} of {number(total)} points)" if len(every) < total else ""
-    counts = ", ".join(f"{name}: {number(len(points))}" for name, points in clouds.items())
-    told = f"{up} against {across}{shown}. Points of {counts}"
-    return drawn(frame, told, _marks(x), _marks(y), "".join(path for _, path in layers))
+                layers.append((layer, f'<path class="dots{tone(n, len(clouds))}" d="{dots}"/>'))
+    layers.sort(key=lambda entry: entry[0])
+    shown = f" ({number(len(points))} of {number(total)} points)" if len(points) < total else ""
+    counts = ", ".join(f"{name}: {number(len(cloud))}" for name, cloud in clouds.items())
+    description = f"{y_label} against {x_label}{shown}. Points of {counts}"
+    body = "".join(path for _, path in layers)
+    return draw(area, description, _ticks_inside(x), _ticks_inside(y), body)
 
 
-def _beginning(curves: Sequence[ConfidenceCurve]) -> float:
-    """Begin the axis where the first curve falls, and leave every curve some length."""
+def _start(curves: Sequence[ConfidenceCurve]) -> float:
+    """Choose where the axis starts: where the first curve falls; no curve is too short to see."""
     falls = [curve.reached[0] for curve in curves if curve.reached]
     ends = [max(0.0, curve.known - 0.4) for curve in curves]
     return math.floor(10 * min(falls + ends, default=0.0) + 1e-9) / 10
 
 
-def _falling(curve: ConfidenceCurve, start: float) -> Iterator[tuple[float, float, int]]:
-    """Cut a curve into level pieces: from, to, and how many cases it counts there."""
-    edges = sorted({c for c in curve.reached if start <= c < curve.known})
-    edges = edges[:: math.ceil(len(edges) / MOST_STEPS) or 1]
-    begin = start
-    for edge in [*edges, curve.known]:
-        yield begin, edge, curve.at_least(edge)
-        begin = edge
+def _levels(curve: ConfidenceCurve, start: float) -> list[Level]:
+    """Split a falling curve into its level parts, at most about `MAX_LEVELS` of them."""
+    falls = sorted({c for c in curve.reached if start <= c < curve.known})
+    falls = falls[:: math.ceil(len(falls) / MAX_LEVELS) or 1]
+    ends = [*falls, curve.known]
+    return [(low, high, curve.at_least(high)) for low, high in zip([start, *falls], ends)]
 
 
-def _stairs(
-    frame: PlotArea, curve: ConfidenceCurve, steps: Sequence[tuple[float, float, int]]
-) -> str:
-    heights = [frame.up_at(count / curve.of if curve.of else 0) for _, _, count in steps]
-    line = f"M{frame.across_at(steps[0][0]):.1f} {heights[0]:.1f}"
-    for (_, end, _), y in zip(steps, heights):
-        line += f"V{y:.1f}H{frame.across_at(end):.1f}"
-    return line
+def _line_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) -> str:
+    heights = [area.y_at(count / curve.of if curve.of else 0) for _, _, count in levels]
+    steps = "".join(f"V{y:.1f}H{area.x_at(end):.1f}" for (_, end, _), y in zip(levels, heights))
+    return f"M{area.x_at(levels[0][0]):.1f} {heights[0]:.1f}{steps}"
 
 
-def _band(
-    frame: PlotArea, curve: ConfidenceCurve, steps: Sequence[tuple[float, float, int]]
-) -> str:
+def _band_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) -> str:
+    """Outline the pointwise Wilson intervals: along the upper ends, and back along the lower."""
     if not curve.of:
         return ""
-    upper, lower = "", []
-    for begin, end, count in steps:
+    upper, lower = "", ""
+    for start, end, count in levels:
         low, high = wilson(count, curve.of)
-        here, there = frame.across_at(begin), frame.across_at(end)
-        upper += f"L{here:.1f} {frame.up_at(high):.1f}H{there:.1f}"
-        lower.append(f"L{there:.1f} {frame.up_at(low):.1f}H{here:.1f}")
-    return "M" + upper[1:] + "".join(reversed(lower)) + "Z"
+        left, right = area.x_at(start), area.x_at(end)
+        upper += f"L{left:.1f} {area.y_at(high):.1f}H{right:.1f}"
+        lower = f"L{right:.1f} {area.y_at(low):.1f}H{left:.1f}" + lower
+    return f"M{upper[1:]}{lower}Z"
 
 
-def _bar(frame: PlotArea, x: float, thick: float, figure: Figure, kind: str) -> str:
-    left, right = frame.across_at(x + 0.04 * thick), frame.across_at(x + 0.96 * thick)
-    y, low, high = (frame.up_at(v or 0) for v in (figure.value, figure.low, figure.high))
-    size = f'width="{right - left:.1f}" height="{frame.bottom - y:.1f}"'
+def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str) -> str:
+    left, right = area.x_at(x + 0.04 * width), area.x_at(x + 0.96 * width)
+    y, low, high = (area.y_at(v or 0) for v in (figure.value, figure.low, figure.high))
+    size = f'width="{right - left:.1f}" height="{area.bottom - y:.1f}"'
     middle = (left + right) / 2
     return (
-        f'<rect class="fill{kind}" x="{left:.1f}" y="{y:.1f}" {size}/>'
+        f'<rect class="fill{colour}" x="{left:.1f}" y="{y:.1f}" {size}/>'
         f'<path class="whisker" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
     )
 
 
-def _drawn_by_lot(
-    points: Sequence[tuple[float, float]], most: int, total: int
-) -> list[tuple[float, float]]:
-    rng = Random(0)
-    share = len(points) if total <= most else max(1, most * len(points) // total)
-    return rng.sample(list(points), min(share, len(points)))
+def _sample(points: Sequence[Point], max_points: int, total: int) -> list[Point]:
+    share = len(points) if total <= max_points else max(1, max_points * len(points) // total)
+    return Random(0).sample(list(points), min(share, len(points)))
 
 
-def _reach(values: Sequence[float]) -> tuple[float, float]:
-    """Give an axis a little more room than the values take."""
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    """Return the range of an axis: a little more than the values take."""
     low, high = min(values, default=0.0), max(values, default=1.0)
-    room = 0.05 * (high - low) or 0.5
-    return low - room, high + room
+    margin = 0.05 * (high - low) or 0.5
+    return low - margin, high + margin
 
 
-def _marks(ends: tuple[float, float]) -> list[tuple[float, str]]:
-    """Choose round numbers inside an axis that may begin anywhere."""
+def _ticks_inside(ends: tuple[float, float]) -> list[tuple[float, str]]:
+    """Choose round numbers inside an axis that may start anywhere."""
     low, high = ends
     size = 10.0 ** math.floor(math.log10((high - low) / 5))
     step = next(size * m for m in (1, 2, 5, 10) if size * m * 5 >= high - low)
-    marks = range(math.ceil(low / step), math.floor(high / step) + 1)
-    return [(n * step, f"{n * step:.4g}") for n in marks]
+    numbers = range(math.ceil(low / step), math.floor(high / step) + 1)
+    return [(n * step, f"{n * step:.4g}") for n in numbers]

@@ -2,48 +2,38 @@
 // Builds the list of cases. Data reaches the page as text nodes only, never as markup.
 (() => {
   const PER_PAGE = 25;
-  const LONG = 700; // characters of a field beyond which it is cut around its edits
-  const AROUND = 140;
+  const LONG_TEXT = 700; // characters; a longer field is cut around its edits
+  const CONTEXT = 140; // characters kept beside an edit
 
   const byId = (id) => document.getElementById(id);
   const data = JSON.parse(byId("rows").textContent);
-  const word = (index) => (index < 0 ? null : data.strings[index]);
-  const cases = data.rows.map((row, order) => ({
-    order,
-    id: row[0],
-    status: word(row[1]),
-    reason: word(row[2]),
-    label: word(row[3]),
-    predicted: word(row[4]),
-    before: row[5],
-    found: word(row[6]),
-    after: row[7],
-    queries: row[8],
-    size: row[9],
-    words: row[10],
-    names: data.shapes[row[11]],
-    texts: row[12],
-    edits: row[13],
-  }));
+  const cases = data.rows.map((row, order) => {
+    const [id, status, reason, label, predicted, before, adversarial, after, ...rest] = row;
+    const [queries, size, words, shape, texts, edits] = rest;
+    const strings = { status, reason, label, predicted, adversarial };
+    for (const name in strings) strings[name] = strings[name] < 0 ? null : data.strings[strings[name]];
+    return { order, id, before, after, queries, size, words, texts, edits, ...strings, names: data.shapes[shape] };
+  });
   if (!cases.length) return;
 
-  // What is searched: originals, new words, labels, reason and id, made on the first search.
-  let haystacks = null;
-  const haystack = (one) => {
-    const added = one.edits.filter((_, i) => i % 4 === 3);
-    const parts = [...one.texts, ...added, one.label, one.predicted, one.found, one.reason, one.id];
+  // What is searched: originals, new words, labels, reason and id; built at the first search.
+  let searchTexts = null;
+  const searchText = (entry) => {
+    const added = entry.edits.filter((_, i) => i % 4 === 3);
+    const labels = [entry.label, entry.predicted, entry.adversarial];
+    const parts = [...entry.texts, ...added, ...labels, entry.reason, entry.id];
     return parts.filter(Boolean).join("\n").toLowerCase();
   };
 
-  const keys = {
-    clearest: (one) => (one.status === "broken" ? one.words - (one.after || 0) : null),
-    run: (one) => one.order,
-    queries: (one) => one.queries,
-    words: (one) => (one.edits.length ? one.words : null),
-    before: (one) => one.before,
-    after: (one) => one.after,
+  const sortKeys = {
+    clearest: (entry) => (entry.status === "broken" ? entry.words - (entry.after || 0) : null),
+    run: (entry) => entry.order,
+    queries: (entry) => entry.queries,
+    words: (entry) => (entry.edits.length ? entry.words : null),
+    before: (entry) => entry.before,
+    after: (entry) => entry.after,
   };
-  let down = false;
+  let isReversed = false;
   let page = 0;
   let shown = cases;
 
@@ -51,14 +41,14 @@
     const query = byId("search").value.trim().toLowerCase();
     const boxes = [...document.querySelectorAll("#controls .chips input")];
     const wanted = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
-    if (query && !haystacks) haystacks = cases.map(haystack);
-    const key = keys[byId("sort").value];
-    const sign = down ? -1 : 1;
+    if (query && !searchTexts) searchTexts = cases.map(searchText);
+    const key = sortKeys[byId("sort").value];
+    const sign = isReversed ? -1 : 1;
     shown = cases.filter(
-      (one) => wanted.has(one.status) && (!query || haystacks[one.order].includes(query)),
+      (entry) => wanted.has(entry.status) && (!query || searchTexts[entry.order].includes(query)),
     );
     // Cases without the value sorted by come last in either direction.
-    const value = new Map(shown.map((one) => [one, key(one)]));
+    const value = new Map(shown.map((entry) => [entry, key(entry)]));
     shown.sort((a, b) => {
       const x = value.get(a);
       const y = value.get(b);
@@ -70,20 +60,20 @@
   };
 
   const element = (tag, name, ...children) => {
-    const made = document.createElement(tag);
-    if (name) made.className = name;
-    made.append(...children.filter((child) => child !== null && child !== ""));
-    return made;
+    const node = document.createElement(tag);
+    if (name) node.className = name;
+    node.append(...children.filter((child) => child !== null && child !== ""));
+    return node;
   };
   const isolated = (text) => element("bdi", "", visible(text));
   const count = (n) => n.toLocaleString("en");
   const percent = (p) => (p === null ? "" : ` ${Math.round(100 * p)}%`);
-  const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
+  const plural = (n, singular, many) => `${count(n)} ${n === 1 ? singular : many}`;
 
-  // Control characters and direction marks would be unseen, or turn the line around.
-  const ODD = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+  // Control characters and direction marks would be invisible, or reverse the line.
+  const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
   const visible = (text) =>
-    text.replace(ODD, (char) => {
+    text.replace(CONTROL, (char) => {
       const code = char.charCodeAt(0);
       if (code < 0x20) return String.fromCharCode(0x2400 + code);
       return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
@@ -91,7 +81,7 @@
 
   const cut = (text, head, tail) => {
     if (text.length <= head + tail + 24) return [visible(text)];
-    // At a space, so that neither a word nor a pair of surrogates is torn.
+    // Cut at a space, so that neither a word nor a surrogate pair is split.
     let left = head ? text.lastIndexOf(" ", head) : 0;
     if (head && left < head - 40) left = head;
     let right = tail ? text.indexOf(" ", text.length - tail) : text.length;
@@ -99,105 +89,105 @@
     return [visible(text.slice(0, left)), element("span", "cut", " … "), visible(text.slice(right))];
   };
 
-  const written = (text, edits, whole) => {
+  const diff = (text, edits, isWhole) => {
     const box = element("p", "text");
     box.dir = "auto";
-    let at = 0;
+    let position = 0;
     edits.forEach(([start, stop, added], i) => {
-      const same = text.slice(at, start);
-      box.append(...(whole ? [visible(same)] : cut(same, i ? AROUND : 0, AROUND)));
+      const same = text.slice(position, start);
+      box.append(...(isWhole ? [visible(same)] : cut(same, i ? CONTEXT : 0, CONTEXT)));
       const removed = text.slice(start, stop);
-      const shortened = (part) => (whole ? [visible(part)] : cut(part, AROUND, AROUND));
+      const shortened = (part) => (isWhole ? [visible(part)] : cut(part, CONTEXT, CONTEXT));
       if (removed) box.append(element("del", "", ...shortened(removed)));
       if (added) box.append(element("ins", "", ...shortened(added)));
-      at = stop;
+      position = stop;
     });
-    const rest = text.slice(at);
-    box.append(...(whole ? [visible(rest)] : cut(rest, edits.length ? AROUND : 3 * AROUND, 0)));
+    const rest = text.slice(position);
+    box.append(...(isWhole ? [visible(rest)] : cut(rest, edits.length ? CONTEXT : 3 * CONTEXT, 0)));
     return box;
   };
 
-  const texts = (one, whole) => {
+  const texts = (entry, isWhole) => {
     const box = element("div", "");
     let isCut = false;
-    one.texts.forEach((text, field) => {
+    entry.texts.forEach((text, field) => {
       const edits = [];
-      for (let i = 0; i < one.edits.length; i += 4) {
-        if (one.edits[i] === field) edits.push(one.edits.slice(i + 1, i + 4));
+      for (let i = 0; i < entry.edits.length; i += 4) {
+        if (entry.edits[i] === field) edits.push(entry.edits.slice(i + 1, i + 4));
       }
-      if (one.texts.length > 1) box.append(element("p", "field", isolated(one.names[field])));
+      if (entry.texts.length > 1) box.append(element("p", "field", isolated(entry.names[field])));
       const length = edits.reduce((sum, edit) => sum + edit[2].length, text.length);
-      isCut ||= !whole && length > LONG;
-      box.append(written(text, edits, whole || length <= LONG));
+      isCut ||= !isWhole && length > LONG_TEXT;
+      box.append(diff(text, edits, isWhole || length <= LONG_TEXT));
     });
     if (isCut) {
       const more = element("button", "more", "Show the whole text");
       more.type = "button";
-      more.addEventListener("click", () => box.replaceWith(texts(one, true)));
+      more.addEventListener("click", () => box.replaceWith(texts(entry, true)));
       box.append(more);
     }
     return box;
   };
 
-  const verdict = (one) => {
-    const told = element("span", "verdict");
-    if (one.predicted === null) return told;
-    told.append(isolated(one.predicted), percent(one.before));
-    if (one.label !== null && one.label !== one.predicted) told.append(", should be ", isolated(one.label));
-    if (one.found !== null && one.edits.length) {
-      told.append(" → ", element("b", "", isolated(one.found)), percent(one.after));
-      if (one.status !== "broken") told.append(" at best");
+  const verdict = (entry) => {
+    const box = element("span", "verdict");
+    if (entry.predicted === null) return box;
+    box.append(isolated(entry.predicted), percent(entry.before));
+    if (entry.label !== null && entry.label !== entry.predicted) box.append(", should be ", isolated(entry.label));
+    if (entry.adversarial !== null && entry.edits.length) {
+      box.append(" → ", element("b", "", isolated(entry.adversarial)), percent(entry.after));
+      if (entry.status !== "broken") box.append(" at best");
     }
-    return told;
+    return box;
   };
 
-  const card = (one) => {
-    const changed = one.edits.length ? `${count(one.words)} of ${plural(one.size, "word", "words")} · ` : "";
-    const link = element("a", "id", one.id);
-    link.href = `#${encodeURIComponent(one.id)}`;
+  const card = (entry) => {
+    const changed = entry.edits.length ? `${count(entry.words)} of ${plural(entry.size, "word", "words")} changed · ` : "";
+    const link = element("a", "id", entry.id);
+    link.href = `#${encodeURIComponent(entry.id)}`;
     link.title = "A link to this case";
     const head = element(
       "header",
       "",
-      element("span", "status", one.status),
-      verdict(one),
-      one.reason ? element("span", "reason", isolated(one.reason)) : null,
-      element("span", "costs", changed + plural(one.queries, "query", "queries")),
+      element("span", "status", entry.status),
+      verdict(entry),
+      entry.reason ? element("span", "reason", isolated(entry.reason)) : null,
+      element("span", "costs", changed + plural(entry.queries, "query", "queries")),
       link,
     );
-    return element("article", `card case is-${one.status.replaceAll(" ", "-")}`, head, texts(one, false));
+    return element("article", `card case is-${entry.status.replaceAll(" ", "-")}`, head, texts(entry, false));
   };
 
   const draw = () => {
     const pages = Math.ceil(shown.length / PER_PAGE);
     const start = page * PER_PAGE;
-    const some = shown.slice(start, start + PER_PAGE);
+    const onPage = shown.slice(start, start + PER_PAGE);
     const list = byId("list");
-    list.replaceChildren(...some.map(card));
-    if (!some.length) list.append(element("p", "none", "No case matches. Clear the search, or show more statuses."));
+    list.replaceChildren(...onPage.map(card));
+    if (!onPage.length) list.append(element("p", "none", "No case matches. Clear the search, or show more statuses."));
     const total = plural(cases.length, "case", "cases");
-    byId("found").textContent = shown.length === cases.length ? total : `${count(shown.length)} of ${total}`;
+    byId("count").textContent = shown.length === cases.length ? total : `${count(shown.length)} of ${total}`;
     byId("pages").hidden = pages < 2;
-    byId("page").textContent = some.length
-      ? `${count(start + 1)}–${count(start + some.length)} of ${count(shown.length)}`
+    byId("page").textContent = onPage.length
+      ? `${count(start + 1)}–${count(start + onPage.length)} of ${count(shown.length)}`
       : "";
     byId("back").disabled = page === 0;
     byId("next").disabled = page >= pages - 1;
   };
 
-  const turn = (by) => {
-    page += by;
+  const turnPage = (step) => {
+    page += step;
     draw();
     byId("cases").scrollIntoView();
   };
-  const linked = () => {
+  const showLinked = () => {
     let id = "";
     try {
       id = decodeURIComponent(location.hash.slice(1));
     } catch {
       return; // not a link made here
     }
-    if (!cases.some((one) => one.id === id)) return;
+    if (!cases.some((entry) => entry.id === id)) return;
     byId("search").value = id;
     select();
     byId("cases").scrollIntoView();
@@ -206,19 +196,19 @@
   byId("controls").hidden = false;
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("controls").addEventListener("change", select);
-  let waiting = 0;
+  let timer = 0;
   byId("search").addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(select, 80);
+    clearTimeout(timer);
+    timer = setTimeout(select, 80);
   });
-  byId("turn").addEventListener("click", () => {
-    down = !down;
-    byId("turn").textContent = down ? "↓" : "↑";
+  byId("reverse").addEventListener("click", () => {
+    isReversed = !isReversed;
+    byId("reverse").textContent = isReversed ? "↓" : "↑";
     select();
   });
-  byId("back").addEventListener("click", () => turn(-1));
-  byId("next").addEventListener("click", () => turn(1));
-  window.addEventListener("hashchange", linked);
+  byId("back").addEventListener("click", () => turnPage(-1));
+  byId("next").addEventListener("click", () => turnPage(1));
+  window.addEventListener("hashchange", showLinked);
   select();
-  linked();
+  showLinked();
 })();

@@ -1,4 +1,4 @@
-"""What a report needs of a run: its stored rows, and nothing else."""
+"""What a report needs of a run: what is stored, and nothing else."""
 
 from __future__ import annotations
 

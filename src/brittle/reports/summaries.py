@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,34 +10,33 @@ from typing import Any
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import Summary, summary
+from brittle.reports.escaping import escape, visible
 from brittle.reports.stored import StoredRun
-from brittle.reports.texts import visible
-from brittle.reports.wording import edited, effort, lines, notes, setting, statuses
+from brittle.reports.summary_lines import closing_lines, describe_run, notes, summary_lines
 from brittle.results import Result
 
 
-def summed(run: StoredRun) -> tuple[list[Result], Summary]:
-    """Give a stored run's rows, summed up against the number of cases it planned."""
+def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
+    """Return the rows of a stored run, and their summary against the number of planned cases."""
     results = run.results()
     return results, summary(results, run.manifest.get("examples"))
 
 
 def summary_text(run: StoredRun) -> str:
     """Write the summary as plain text for 80 columns."""
-    manifest, (results, figures) = run.manifest, summed(run)
-    told = [f"{run.name}: {setting(manifest)}"]
-    for line in lines(figures, manifest, results):
-        within = f"[{line.interval}]" if line.interval else ""
-        told.append(f"  {line.name:<22}{line.value:>7}  {within:<14}{line.over}")
-    told += [_wrapped("  ", line) for line in (*edited(results), statuses(figures))]
-    told.append(_wrapped("  ", effort(run.totals)))
-    told += [_wrapped("  ! ", note) for note in notes(figures, manifest)]
-    return visible("\n".join(told))
+    manifest, (results, figures) = run.manifest, summarize(run)
+    text = [f"{run.name}: {describe_run(manifest)}"]
+    for line in summary_lines(figures, manifest, results):
+        interval = f"[{line.interval}]" if line.interval else ""
+        text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
+    text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals)]
+    text += [_wrapped("  ! ", note) for note in notes(figures, manifest)]
+    return visible("\n".join(text))
 
 
 def summary_json(run: StoredRun) -> dict[str, Any]:
-    """Give the summary as plain data for `--json`; a figure over nothing has the value None."""
-    manifest, (results, figures) = run.manifest, summed(run)
+    """Return the summary as plain data for `--json`; a figure over nothing has the value None."""
+    manifest, (results, figures) = run.manifest, summarize(run)
     by_characters = is_by_characters(results)
     return {
         "run": run.name,
@@ -47,7 +45,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "cases": figures.cases,
         "planned": figures.planned,
         "statuses": dict(figures.statuses),
-        "reasons": {status: dict(told) for status, told in figures.reasons.items()},
+        "reasons": {status: dict(counts) for status, counts in figures.reasons.items()},
         "accuracy_before": asdict(figures.before),
         "accuracy_after": asdict(figures.after),
         "success": asdict(figures.success),
@@ -62,7 +60,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
 
 
 def comparison_json(runs: Sequence[StoredRun]) -> dict[str, Any]:
-    """Give several summaries, and every later run paired with the first."""
+    """Return several summaries as plain data, and every later run paired with the first."""
     first = runs[0].results() if runs else []
     return {
         "runs": [summary_json(run) for run in runs],
@@ -75,29 +73,22 @@ def comparison_json(runs: Sequence[StoredRun]) -> dict[str, Any]:
 
 def summary_html(run: StoredRun) -> str:
     """Write the summary as a small, self-contained fragment of HTML."""
-    manifest, (results, figures) = run.manifest, summed(run)
+    manifest, (results, figures) = run.manifest, summarize(run)
     rows = "".join(
-        f'<tr><th style="text-align:left">{escaped(line.name)}</th>'
-        f'<td style="text-align:right"><b>{escaped(line.value)}</b></td>'
-        f'<td style="text-align:left">{escaped(line.interval)}</td>'
-        f'<td style="text-align:left">{escaped(line.over)}</td></tr>'
-        for line in lines(figures, manifest, results)
+        f'<tr><th style="text-align:left">{escape(line.name)}</th>'
+        f'<td style="text-align:right"><b>{escape(line.value)}</b></td>'
+        f'<td style="text-align:left">{escape(line.interval)}</td>'
+        f'<td style="text-align:left">{escape(line.over)}</td></tr>'
+        for line in summary_lines(figures, manifest, results)
     )
-    told = "".join(f"<div>⚠ {escaped(note)}</div>" for note in notes(figures, manifest))
-    ended = "".join(
-        f"<div>{escaped(line)}</div>"
-        for line in (*edited(results), statuses(figures), effort(run.totals))
-    )
+    lines = closing_lines(results, figures, run.totals)
+    lines += [f"⚠ {note}" for note in notes(figures, manifest)]
     return (
-        f"<div><b>{escaped(run.name)}</b>: {escaped(setting(manifest))}"
-        f"<table><tbody>{rows}</tbody></table>{ended}{told}</div>"
+        f"<div><b>{escape(run.name)}</b>: {escape(describe_run(manifest))}"
+        f"<table><tbody>{rows}</tbody></table>"
+        f"{''.join(f'<div>{escape(line)}</div>' for line in lines)}</div>"
     )
 
 
-def _wrapped(head: str, text: str) -> str:
-    return textwrap.fill(text, 80, initial_indent=head, subsequent_indent=" " * len(head))
-
-
-def escaped(text: object) -> str:
-    """Make any text safe inside HTML, in elements and in quoted attributes."""
-    return html.escape(visible(str(text)))
+def _wrapped(indent: str, text: str) -> str:
+    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=" " * len(indent))

@@ -1,4 +1,4 @@
-"""The page's tables: words and parts of speech that break, and who is taken for whom."""
+"""The tables of the page: words and parts of speech that break, and labels that change."""
 
 from __future__ import annotations
 
@@ -7,45 +7,42 @@ from collections.abc import Sequence
 from brittle.formatting import number, percent
 from brittle.metrics.confusion import Confusion, Matrix
 from brittle.metrics.words import MOST_TAGGED, BrokenWord, parts_that_break, words_that_break
+from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import bar
-from brittle.reports.summaries import escaped
 from brittle.results import Result
 
-MOST_WORDS = 15
-MOST_LABELS = 12
+MAX_WORDS = 15
+MAX_REPLACEMENTS = 4
+MAX_LABELS = 12
+MAX_CONFUSIONS = 20
+MAX_CHARACTERS = 40
 
 
 def words_table(results: Sequence[Result]) -> str:
     """List the words changed most often in broken cases, with what replaced them."""
-    found = words_that_break(results)
-    if not found:
+    words = words_that_break(results)
+    if not words:
         return ""
-    rows = "".join(_word_row(broken, found[0].count) for broken in found[:MOST_WORDS])
-    more = len(found) - MOST_WORDS
-    others = f"; {number(more)} other words broke too" if more > 0 else ""
-    told = (
-        '<p class="small">Won cases in which the word was changed, of the attacked cases that '
-        f"contain it{others}.</p>"
-    )
+    rows = "".join(_word_row(word, words[0].count) for word in words[:MAX_WORDS])
+    more = len(words) - MAX_WORDS
+    others = f" {number(more)} more words were changed in broken cases." if more > 0 else ""
     return (
         '<div class="card"><h3>words</h3><div class="scroll"><table class="words"><thead><tr>'
-        '<th scope="col">word</th><th scope="col" class="n">broke</th><th scope="col"></th>'
-        f'<th scope="col">became</th></tr></thead><tbody>{rows}</tbody></table></div>{told}</div>'
+        '<th scope="col">word</th><th scope="col" class="n">broken</th><th scope="col"></th>'
+        f'<th scope="col">became</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        '<p class="small">Broken cases in which the word was changed, of the attacked cases that '
+        f"contain it.{others}</p></div>"
     )
 
 
 def parts_table(results: Sequence[Result]) -> str:
-    """Show for every part of speech how much of it was changed in broken cases."""
+    """Show for every part of speech how many of its words were changed in broken cases."""
     parts = parts_that_break(results)
     changed = sum(part.count for part in parts)
-    is_all = sum(part.of for part in parts) < MOST_TAGGED
-    which = (
-        "Words of broken cases"
-        if is_all
-        else f"The first {number(MOST_TAGGED)} words of broken cases"
-    )
+    is_cut = sum(part.of for part in parts) >= MOST_TAGGED
+    words = f"The first {number(MOST_TAGGED)} words" if is_cut else "Words"
     rows = "".join(
-        f'<tr><th scope="row">{escaped(part.name)}</th><td class="n">{number(part.count)}</td>'
+        f'<tr><th scope="row">{escape(part.name)}</th><td class="n">{number(part.count)}</td>'
         f"<td>{bar(part.count / changed if changed else 0)}</td>"
         f'<td class="n">{percent(part.count / part.of)}</td></tr>'
         for part in parts
@@ -54,48 +51,49 @@ def parts_table(results: Sequence[Result]) -> str:
         '<div class="card"><h3>parts of speech</h3><div class="scroll"><table class="parts"><thead>'
         '<tr><th scope="col">part</th><th scope="col" class="n">changed</th><th scope="col"></th>'
         '<th scope="col" class="n">of all</th></tr></thead>'
-        f'<tbody>{rows}</tbody></table></div><p class="small">{which}: how many were '
-        "changed, and which share of all words of that kind.</p></div>"
+        f'<tbody>{rows}</tbody></table></div><p class="small">{words} of broken cases: how '
+        "many were changed, and their share of all words of that kind.</p></div>"
     )
 
 
 def confusion_section(tables: Confusion) -> str:
     """Show both confusion tables, or, with many labels, the confusions that grew most."""
-    if len(tables.labels) > MOST_LABELS:
-        body = _grown(tables)
+    if len(tables.labels) > MAX_LABELS:
+        body = _grown_table(tables)
     else:
         before = _matrix(tables.labels, tables.before, "before")
         after = _matrix(tables.labels, tables.after, "under attack")
         body = f'<div class="pair">{before}{after}</div>'
     return (
-        f'<section><h2>What is taken for what</h2>{body}<p class="small">{number(tables.of)} '
-        "examples answered: rows are the reference, columns what the target says.</p></section>"
+        f'<section><h2>Labels before and under attack</h2>{body}<p class="small">'
+        f"{number(tables.of)} examples answered: rows are the reference, columns what the target "
+        "predicts.</p></section>"
     )
 
 
-def _word_row(broken: BrokenWord, most: int) -> str:
-    word = f"<bdi>{escaped(_short(broken.word))}</bdi>" if broken.word else "<i>(inserted)</i>"
+def _word_row(broken: BrokenWord, highest: int) -> str:
+    word = _shown(broken.word) if broken.word else "<i>(inserted)</i>"
     became = ", ".join(
-        (f"<bdi>{escaped(_short(new))}</bdi>" if new else "<i>(deleted)</i>")
+        (_shown(new) if new else "<i>(deleted)</i>")
         + (f"&nbsp;<small>×{number(count)}</small>" if count > 1 else "")
-        for new, count in broken.replacements[:4]
+        for new, count in broken.replacements[:MAX_REPLACEMENTS]
     )
-    more = len(broken.replacements) - 4
+    more = len(broken.replacements) - MAX_REPLACEMENTS
     became += f" <small>and {number(more)} more</small>" if more > 0 else ""
     return (
         f'<tr><th scope="row">{word}</th><td class="n">{number(broken.count)}'
-        f"<small> of {number(broken.seen)}</small></td><td>{bar(broken.count / most)}</td>"
+        f"<small> of {number(broken.seen)}</small></td><td>{bar(broken.count / highest)}</td>"
         f"<td>{became}</td></tr>"
     )
 
 
-def _short(word: str) -> str:
-    """Cut what would tear a table apart: a "word" may be a megabyte long."""
-    return word if len(word) <= 40 else word[:38] + "…"
+def _shown(word: str) -> str:
+    """Write a word as HTML, cut where it is too wide: a "word" may be a megabyte long."""
+    return isolate(word if len(word) <= MAX_CHARACTERS else word[: MAX_CHARACTERS - 2] + "…")
 
 
 def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
-    head = "".join(f'<th scope="col"><bdi>{escaped(_short(label))}</bdi></th>' for label in labels)
+    head = "".join(f'<th scope="col">{_shown(label)}</th>' for label in labels)
     rows = []
     for i, (label, row) in enumerate(zip(labels, matrix)):
         total = sum(row)
@@ -104,7 +102,7 @@ def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
             f"{number(count)}</td>"
             for j, count in enumerate(row)
         )
-        rows.append(f'<tr><th scope="row"><bdi>{escaped(_short(label))}</bdi></th>{cells}</tr>')
+        rows.append(f'<tr><th scope="row">{_shown(label)}</th>{cells}</tr>')
     return (
         f'<div class="card"><h3>{name}</h3><div class="scroll"><table class="confusion"><thead><tr>'
         f"<td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
@@ -112,11 +110,12 @@ def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
 
 
 def _heat(count: int, total: int) -> int:
-    """Grade a cell's share of its row in tenths; a single case is never shown as none."""
+    """Return a cell's share of its row in tenths, at least 1 unless the cell is empty."""
     return max(1, round(10 * count / total)) if count else 0
 
 
-def _grown(tables: Confusion) -> str:
+def _grown_table(tables: Confusion) -> str:
+    """Show the confusions that grew most under attack."""
     pairs = [
         (after - before, before, after, tables.labels[i], tables.labels[j])
         for i, (old, new) in enumerate(zip(tables.before, tables.after))
@@ -125,15 +124,15 @@ def _grown(tables: Confusion) -> str:
     ]
     pairs.sort(key=lambda pair: (-pair[0], -pair[2], pair[3], pair[4]))
     rows = "".join(
-        f'<tr><th scope="row"><bdi>{escaped(_short(label))}</bdi></th>'
-        f"<td><bdi>{escaped(_short(taken))}</bdi></td>"
+        f'<tr><th scope="row">{_shown(label)}</th>'
+        f"<td>{_shown(predicted)}</td>"
         f'<td class="n">{number(before)}</td><td class="n">{number(after)}</td></tr>'
-        for _, before, after, label, taken in pairs[:20]
+        for _, before, after, label, predicted in pairs[:MAX_CONFUSIONS]
     )
     return (
         '<div class="card"><div class="scroll"><table><thead><tr><th scope="col">reference</th>'
-        '<th scope="col">taken for</th><th scope="col" class="n">before</th>'
+        '<th scope="col">predicted</th><th scope="col" class="n">before</th>'
         '<th scope="col" class="n">under attack</th></tr></thead>'
         f'<tbody>{rows}</tbody></table></div><p class="small">{number(len(tables.labels))} labels: '
-        "the 20 confusions that grew most.</p></div>"
+        f"the {MAX_CONFUSIONS} confusions that grew most.</p></div>"
     )

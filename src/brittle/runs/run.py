@@ -41,6 +41,11 @@ class Run:
         with Store.read(self.path) as store:
             return store.results()
 
+    def counts(self) -> dict[str, int]:
+        """Count the finished cases by status, without loading their rows."""
+        with Store.read(self.path) as store:
+            return store.counts()
+
     def steps(self) -> list[Step]:
         """Return every improvement of every case."""
         with Store.read(self.path) as store:

@@ -140,6 +140,6 @@ def test_the_command_line_shows_the_defaults(capsys: pytest.CaptureFixture[str])
     assert f"{', '.join(METHODS)}, or an attack" in shown
     for share in (HotFlipTraining().share, TypoTraining().share):
         assert f"of the characters changed (default: {share})" in shown
-    assert f"in that of the vectors (default: {NoiseTraining().noise})" in shown
+    assert f"relative to the vectors (default: {NoiseTraining().noise})" in shown
     assert f"how many texts (default: {AttackTraining.copies})" in shown
     assert f"after how many epochs (default: {AttackTraining.every})" in shown

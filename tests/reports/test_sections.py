@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 
 from brittle.reports import render, summary_html, summary_json, summary_text
-from brittle.reports.terminal import comparison, summary_block
+from brittle.reports.comparison import comparison_block
+from brittle.reports.terminal import summary_block
 from brittle.results import Result, Step
 
 Make = Callable[..., Any]
@@ -30,16 +31,16 @@ def typos(make_row: Callable[..., Result]) -> list[Result]:
     ]
 
 
-def test_character_attacks_have_their_operations_told(make_run: Make, make_row: Make) -> None:
+def test_character_attacks_show_their_operations(make_run: Make, make_row: Make) -> None:
     run = make_run(typos(make_row))
     page = render(run)
     assert "What was edited" in page
     assert '<th scope="row">flips</th><td class="n">1</td>' in page
     assert '<td class="n">33.3%</td>' in page
     assert '<p class="value">10.7%</p>' in page  # (2/14 + 1/14) / 2
-    told = "3 character edits: 33.3% flips, 33.3% inserts, 33.3% deletes"
+    line = "3 character edits: 33.3% flips, 33.3% inserts, 33.3% deletes"
     for text in (shown(summary_block(run)), summary_text(run), summary_html(run)):
-        assert told in text
+        assert line in text
         assert "share of characters" in text and "10.7%" in text
         assert max(map(len, text.splitlines())) <= 80 or "<" in text
     data = summary_json(run)
@@ -58,7 +59,7 @@ def test_word_attacks_have_none(make_run: Make) -> None:
 def test_confidence_is_drawn_only_for_a_run_that_asked_for_some(make_run: Make) -> None:
     assert "confidence asked for" not in render(make_run())
     run = make_run(confidence=0.7, goal="untargeted with confidence 0.7")
-    run.ways.append(Step("a4", 9, 0.6, "negative", 0.6, ()))
+    run.improvements.append(Step("a4", 9, 0.6, "negative", 0.6, ()))
     page = render(run)
     assert "<b>60.0%</b> (23.1–88.2%) broken with a confidence of at least <b>0.7</b>" in page
     assert "60.0% at confidence 0.7" in page and "is not known" in page
@@ -66,7 +67,7 @@ def test_confidence_is_drawn_only_for_a_run_that_asked_for_some(make_run: Make) 
 
 def test_the_confidence_of_a_targeted_run_is_that_of_its_class(make_run: Make) -> None:
     run = make_run([r for r in make_run().rows if r.case in ("a1", "a3", "a4")], confidence=0.7)
-    run.ways.append(Step("a4", 9, 0.6, "neutral", 0.65, ()))
+    run.improvements.append(Step("a4", 9, 0.6, "neutral", 0.65, ()))
 
     def levels() -> int:
         """Count the levels of the third curve of the page."""
@@ -86,7 +87,7 @@ def test_words_are_drawn_as_a_histogram_where_they_differ(make_run: Make, make_r
 
 def test_a_comparison_sets_the_originals_beside_each_other(make_run: Make) -> None:
     run = make_run()
-    told = shown(comparison([run, make_run(run.rows[1:], name="second")]))
-    assert "accuracy before" in told and "accuracy under attack" in told
-    assert "attack success" in told
-    assert max(map(len, told.splitlines())) <= 80
+    text = shown(comparison_block([run, make_run(run.rows[1:], name="second")]))
+    assert "accuracy before" in text and "accuracy under attack" in text
+    assert "attack success" in text
+    assert max(map(len, text.splitlines())) <= 80

@@ -1,4 +1,4 @@
-"""A figure as a file of its own, with its colours inside, for Markdown pages and papers."""
+"""A plot as an SVG file of its own, with its colours inside, for Markdown pages and papers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from brittle.errors import UsageError
 
 MARGIN = 8
 _OPENING = re.compile(r'<svg (class="(?:plot|scale)") viewBox="0 0 (\d+) (\d+)"')
-_NO_XML = re.compile("[\ufffe\uffff]")
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
 _TONES = ("#33658a", "#c1452f", "#d9a441", "#7a5ea8", "#23774b", "#8a8780")
 _DASHES = ("", "7 3", "2.5 2.5", "9 3 2 3", "12 4", "4 4")
 _STYLE = "".join(
@@ -30,18 +30,22 @@ _STYLE = "".join(
 )
 
 
-def standalone(svg: str) -> str:
-    """Make a file of a figure: its own colours on a white card, which reads on any page."""
-    found = _OPENING.match(svg)
-    if found is None:
-        raise UsageError(f"Got {svg[:40]!r}; expected a figure of brittle.reports.")
-    kind, width, height = found[1], int(found[2]) + 2 * MARGIN, int(found[3]) + 2 * MARGIN
+def standalone_svg(plot: str) -> str:
+    """Return a plot as the text of a file: on a white card, which is readable on any page."""
+    opening = _OPENING.match(plot)
+    if opening is None:
+        raise UsageError(f"Got {plot[:40]!r}; expected a figure of brittle.reports.")
+    css_class, width, height = (
+        opening[1],
+        int(opening[2]) + 2 * MARGIN,
+        int(opening[3]) + 2 * MARGIN,
+    )
     size = f'width="{width}" height="{height}"'
     box = f'viewBox="{-MARGIN} {-MARGIN} {width} {height}"'
-    named, rest = svg[found.end() :].split(">", 1)
-    whole = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {kind} {size} {box}{named}>'
+    attributes, body = plot[opening.end() :].split(">", 1)
+    text = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {css_class} {size} {box}{attributes}>'
         f'<style>{_STYLE}</style><rect x="{-MARGIN}" y="{-MARGIN}" {size} rx="8" fill="#ffffff"/>'
-        f"{rest}\n"
+        f"{body}\n"
     )
-    return _NO_XML.sub("\ufffd", whole)
+    return _NOT_IN_XML.sub("\ufffd", text)

@@ -57,27 +57,27 @@ TARGET = "python:vectored_model:model"
 
 
 @pytest.fixture
-def vectored(place: Path) -> None:
-    (place / "vectored_model.py").write_text(MODEL)
-    (place / "typo_attack.py").write_text(ATTACK)
+def vectored(workdir: Path) -> None:
+    (workdir / "vectored_model.py").write_text(MODEL)
+    (workdir / "typo_attack.py").write_text(ATTACK)
 
 
 def test_nearest_words_of_a_word(brittle: Brittle, vectored: None) -> None:
-    said = brittle("nearest", TARGET, "good", "--k", "2")
-    assert said.code == 0
-    lines = said.out.splitlines()
+    output = brittle("nearest", TARGET, "good", "--k", "2")
+    assert output.code == 0
+    lines = output.out.splitlines()
     assert lines[0] == "vectored, layer highway 1, 5 words"
     # Cosines of letter counts: food 5/6, goad 4/√24.
     assert lines[2].split() == ["food", "0.833"] and lines[3].split() == ["goad", "0.816"]
-    said = brittle("nearest", TARGET, "good", "--json", "--layer", "embedding")
-    found = json.loads(said.out)
-    assert found["layer"] == "embedding" and found["nearest"][0]["word"] == "food"
+    output = brittle("nearest", TARGET, "good", "--json", "--layer", "embedding")
+    data = json.loads(output.out)
+    assert data["layer"] == "embedding" and data["nearest"][0]["word"] == "food"
     assert brittle("nearest", TARGET, "good", "--quiet").out == ""
 
 
 def test_nearest_words_before_and_after_an_edit(brittle: Brittle, vectored: None) -> None:
-    said = brittle("nearest", TARGET, "good", "goad")
-    assert said.code == 0 and "nearer to goad than good is (cosine 0.816)" in said.out
+    output = brittle("nearest", TARGET, "good", "goad")
+    assert output.code == 0 and "nearer to goad than good is (cosine 0.816)" in output.out
     (change,) = json.loads(brittle("nearest", TARGET, "good", "goad", "--json").out)["changes"]
     assert (change["word"], change["edited"], change["is_lost"]) == ("good", "goad", False)
 
@@ -85,26 +85,26 @@ def test_nearest_words_before_and_after_an_edit(brittle: Brittle, vectored: None
 def test_nearest_words_of_a_run_s_edits(brittle: Brittle, vectored: None) -> None:
     words = ("attack", TARGET, "python:typo_attack:Typo", "--data", "films.csv", "--name", "typo")
     assert brittle(*words, "--quiet").code == 0
-    said = brittle("nearest", "--run", "typo", "--k", "1")
-    assert said.code == 0 and "good → goxd" in said.out and "bad → baad" in said.out
+    output = brittle("nearest", "--run", "typo", "--k", "1")
+    assert output.code == 0 and "good → goxd" in output.out and "bad → baad" in output.out
     changes = json.loads(brittle("nearest", "--run", "typo", "--pairs", "1", "--json").out)
     assert len(changes["changes"]) == 1
 
 
-def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, place: Path) -> None:
+def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, workdir: Path) -> None:
     words = ("attack", TARGET, "python:typo_attack:Typo", "--data", "films.csv", "--name", "typo")
     assert brittle(*words, "--quiet").code == 0
     assert brittle("report", "typo", "--out", "plain.html").code == 0
     assert brittle("report", "typo", "--out", "near.html", "--nearest").code == 0
-    told = "<bdi>good</bdi> → <bdi>goxd</bdi></th><td><bdi>food</bdi>, <bdi>goad</bdi>"
-    assert told in (place / "near.html").read_text()
-    assert told not in (place / "plain.html").read_text()
-    said = brittle("report", "weak", "--nearest", "--target", "python:cli_models:weak")
-    assert said.code == 2 and "shows no vectors of words" in said.err
+    row = "<bdi>good</bdi> → <bdi>goxd</bdi></th><td><bdi>food</bdi>, <bdi>goad</bdi>"
+    assert row in (workdir / "near.html").read_text()
+    assert row not in (workdir / "plain.html").read_text()
+    output = brittle("report", "weak", "--nearest", "--target", "python:cli_models:weak")
+    assert output.code == 2 and "shows no vectors of words" in output.err
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("nearest",), "Expected a target and a word"),
         (("nearest", TARGET, "good", "--run", "typo"), "Give one of the two"),
@@ -122,14 +122,14 @@ def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, place: Pa
     ],
 )
 def test_what_is_refused(
-    brittle: Brittle, vectored: None, words: tuple[str, ...], told: str
+    brittle: Brittle, vectored: None, words: tuple[str, ...], message: str
 ) -> None:
-    said = brittle(*words)
-    assert said.code == 2 and told in said.err
+    output = brittle(*words)
+    assert output.code == 2 and message in output.err
 
 
 @pytest.mark.parametrize("command", ["nearest", "papers"])
 def test_help_has_examples(brittle: Brittle, command: str) -> None:
-    said = brittle(command, "--help")
-    assert said.code == 0 and f"brittle {command}" in said.out.split("examples", 1)[1]
-    assert "tiny" not in said.out
+    output = brittle(command, "--help")
+    assert output.code == 0 and f"brittle {command}" in output.out.split("examples", 1)[1]
+    assert "tiny" not in output.out

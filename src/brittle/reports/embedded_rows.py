@@ -20,7 +20,7 @@ from brittle.results import Result
 _SURROGATE = regex.compile(r"\p{Cs}")
 
 
-def island(results: Sequence[Result]) -> str:
+def embedded_rows(results: Sequence[Result]) -> str:
     """Write result rows as JSON that cannot end the script element it stands in."""
     strings: dict[str | None, int] = {None: -1}
     shapes: dict[tuple[str, ...], int] = {}
@@ -50,16 +50,16 @@ def _row(
 
 def _edits(r: Result, names: tuple[str, ...]) -> list[Any]:
     flat: list[Any] = []
-    raws = dict(r.fields)
+    texts = dict(r.fields)
     for edit in sorted(r.edits, key=lambda e: (names.index(e.field), e.start, e.stop)):
-        raw = raws[edit.field]
-        start, stop = _units(raw, edit.start), _units(raw, edit.stop)
+        text = texts[edit.field]
+        start, stop = _units(text, edit.start), _units(text, edit.stop)
         flat += [names.index(edit.field), start, stop, edit.new]
     return flat
 
 
 def _units(text: str, offset: int) -> int:
-    """Turn an offset in code points into one in UTF-16 units."""
+    """Convert an offset in code points to one in UTF-16 units."""
     head = text[:offset]
     return offset if head.isascii() else offset + sum(char > "\uffff" for char in head)
 

@@ -1,4 +1,4 @@
-"""Figures in words: the same lines for terminal, page, notebook and plain text."""
+"""A run in words: the same lines for terminal, page, notebook and plain text."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from brittle.metrics.operations import characters_share, is_by_characters, opera
 from brittle.metrics.summary import Figure, Summary
 from brittle.results import Result
 
-Write = Callable[[float | None], str]
-MEANING: Mapping[Status, str] = {
+Format = Callable[[float | None], str]
+MEANINGS: Mapping[Status, str] = {
     "broken": "an adversarial text was found and confirmed",
     "held": "the attack ended without success",
     "out of budget": "not broken when the budget of queries ran out",
-    "unconfirmed": "not broken: scored alone, the text found no longer reaches the goal",
+    "unconfirmed": "not broken: a text reached the goal, but not when it was scored again alone",
     "skipped": "not attacked",
     "error": "failed, left out of every figure",
 }
 
 
 @dataclass(frozen=True)
-class Line:
-    """One figure as it is read: its name, value, interval, and what it is over."""
+class SummaryLine:
+    """One figure for a reader: its name, value and interval, and what it is computed over."""
 
     key: str
     name: str
@@ -34,15 +34,15 @@ class Line:
     over: str
 
 
-def lines(
+def summary_lines(
     summary: Summary, manifest: Mapping[str, Any], results: Sequence[Result] = ()
-) -> list[Line]:
-    """Put the figures of a summary into words, the most important first.
+) -> list[SummaryLine]:
+    """Format the figures of a summary, the most important first.
 
     With the rows of a character attack, the share of characters is one of them.
     """
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
-    told = [
+    lines = [
         _rate("accuracy_before", f"{what} before", summary.before),
         _rate("accuracy_after", f"{what} under attack", summary.after),
         _rate("success", "attack success", summary.success),
@@ -52,57 +52,64 @@ def lines(
     ]
     if is_by_characters(results):
         share = characters_share(results)
-        told.append(_mean("characters_changed", "share of characters", share, percent))
-    return told
+        lines.append(_mean("characters_changed", "share of characters", share, percent))
+    return lines
 
 
-def ended(summary: Summary) -> list[tuple[Status, int]]:
-    """Count the statuses that occur, the attacked ones first."""
-    return [(status, summary.statuses[status]) for status in MEANING if summary.statuses[status]]
+def status_counts(summary: Summary) -> list[tuple[Status, int]]:
+    """Return the statuses that occur with their counts, the attacked ones first."""
+    return [(status, summary.statuses[status]) for status in MEANINGS if summary.statuses[status]]
 
 
-def statuses(summary: Summary) -> str:
-    """List the statuses that occur, with their reasons where these say more.
+def format_statuses(summary: Summary) -> str:
+    """Write the statuses that occur on one line, with the reasons of skipped cases.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
-    >>> statuses(summary(sample_results()))
+    >>> format_statuses(summary(sample_results()))
     'broken 3 · held 1 · out of budget 1 · skipped 2 (already wrong 1, nothing to edit 1) · error 1'
     """
-    words = []
-    for status, count in ended(summary):
+    parts = []
+    for status, count in status_counts(summary):
         reasons = summary.reasons.get(status, {}) if status == "skipped" else {}
         counts = [f" {number(n)}" if len(reasons) > 1 else "" for n in reasons.values()]
-        told = ", ".join(reason + n for reason, n in zip(reasons, counts))
-        words.append(f"{status} {number(count)}" + (f" ({told})" if told else ""))
-    return " · ".join(words) or "no case has finished yet"
+        listed = ", ".join(reason + n for reason, n in zip(reasons, counts))
+        parts.append(f"{status} {number(count)}" + (f" ({listed})" if listed else ""))
+    return " · ".join(parts) or "no case has finished yet"
 
 
-def edited(results: Sequence[Result]) -> list[str]:
-    """Say in one line which character operations were used; nothing where words were replaced.
+def closing_lines(
+    results: Sequence[Result], summary: Summary, totals: Mapping[str, float]
+) -> list[str]:
+    """Return the lines below the figures: character edits, statuses, and what the run cost."""
+    return [*character_edits(results), format_statuses(summary), format_effort(totals)]
+
+
+def character_edits(results: Sequence[Result]) -> list[str]:
+    """Write on one line which character operations were used; nothing for attacks on words.
 
     >>> from brittle.metrics.samples import sample_results
-    >>> edited(sample_results())
+    >>> character_edits(sample_results())
     []
     >>> from dataclasses import replace
     >>> from brittle.edits import Edit
     >>> broken = sample_results()[0]
     >>> edit = Edit("text", 11, 16, "funny", "fuumny")
-    >>> edited([replace(broken, edits=(edit,), characters_changed=2)])
+    >>> character_edits([replace(broken, edits=(edit,), characters_changed=2)])
     ['2 character edits: 50.0% flips, 50.0% inserts, 0.0% deletes']
     """
     if not is_by_characters(results):
         return []
-    found = operations(results)
-    edits = plural(found.total, ("character edit", "character edits"))
-    told = [f"{percent(share)} {name}" for name, share in found.shares.items()]
-    return [f"{edits}: {', '.join(told)}"]
+    edits = operations(results)
+    total = plural(edits.total, ("character edit", "character edits"))
+    shares = [f"{percent(share)} {name}" for name, share in edits.shares.items()]
+    return [f"{total}: {', '.join(shares)}"]
 
 
-def effort(totals: Mapping[str, float]) -> str:
-    """Say what the run cost: rows really computed, of all that were asked, and the time.
+def format_effort(totals: Mapping[str, float]) -> str:
+    """Write what the run cost: rows computed, of all that were asked, and the time.
 
-    >>> effort({"sent": 900, "asked": 1200, "calls": 12, "seconds": 75})
+    >>> format_effort({"sent": 900, "asked": 1200, "calls": 12, "seconds": 75})
     '900 rows computed of 1,200 asked (25% saved), 12 calls, 1 min 15 s'
     """
     sent, asked = totals.get("sent", 0), totals.get("asked", 0)
@@ -115,20 +122,20 @@ def effort(totals: Mapping[str, float]) -> str:
 
 
 def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
-    """List what a reader must know before believing the figures, the gravest first."""
-    found = []
+    """Return what a reader must know before trusting the figures, the most serious first."""
+    lines = []
     if not summary.complete:
-        found.append(
+        lines.append(
             f"Incomplete: {number(summary.cases)} of {number(summary.planned)} cases. The figures "
             "cover only these; the same command resumes the run."
         )
     if manifest.get("reference") == "predictions":
-        found.append(
+        lines.append(
             "The examples have no labels: the reference is the target's own prediction on the "
             "original, so agreement before the attack is 100% by definition."
         )
     elif manifest.get("reference") == "mixed":
-        found.append(
+        lines.append(
             "Some examples have no label: for these the reference is the target's own prediction "
             "on the original, which counts as right."
         )
@@ -136,37 +143,35 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
     if errors:
         reasons = summary.reasons.get("error") or {"none given": errors}
         reason, count = next(iter(reasons.items()))
-        most = f"Most frequent reason ({number(count)})" if len(reasons) > 1 else "Reason"
-        found.append(
+        heading = f"Most frequent reason ({number(count)})" if len(reasons) > 1 else "Reason"
+        lines.append(
             f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
-            f"figure. {most}: {reason}"
+            f"figure. {heading}: {reason}"
         )
-    return found + [str(warning) for warning in manifest.get("warnings") or ()]
+    return lines + [str(warning) for warning in manifest.get("warnings") or ()]
 
 
-def setting(manifest: Mapping[str, Any]) -> str:
-    """Say in one line what was attacked with what."""
+def describe_run(manifest: Mapping[str, Any]) -> str:
+    """Write on one line which target was attacked, with which attack, on which data."""
     data = manifest.get("data")
     where = f" on {data}" if data else ""
     split = f" ({manifest['split']})" if data and manifest.get("split") else ""
     return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}"
 
 
-def interval(figure: Figure, write: Write = number) -> str:
+def format_interval(figure: Figure, format_value: Format = number) -> str:
     """Write an interval with its unit once, or nothing where there is no value."""
     if figure.low is None or figure.high is None:
         return ""
-    low, high = write(figure.low), write(figure.high)
-    if low.endswith("%"):
-        low = low[:-1]
-    return f"{low}–{high}"
+    low, high = format_value(figure.low), format_value(figure.high)
+    return f"{low.removesuffix('%')}–{high}"
 
 
-def _rate(key: str, name: str, figure: Figure) -> Line:
+def _rate(key: str, name: str, figure: Figure) -> SummaryLine:
     over = f"{number(figure.count)} of {number(figure.of)} {figure.over}"
-    return Line(key, name, percent(figure.value), interval(figure, percent), over)
+    return SummaryLine(key, name, percent(figure.value), format_interval(figure, percent), over)
 
 
-def _mean(key: str, name: str, figure: Figure, write: Write = number) -> Line:
+def _mean(key: str, name: str, figure: Figure, write: Format = number) -> SummaryLine:
     over = f"mean over {number(figure.of)} {figure.over}"
-    return Line(key, name, write(figure.value), interval(figure, write), over)
+    return SummaryLine(key, name, write(figure.value), format_interval(figure, write), over)

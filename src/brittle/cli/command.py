@@ -1,0 +1,55 @@
+"""What commands are made of: their form, and the flags that several of them share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its help, its flags, and the function that runs it.
+
+    A command that can name an attack has `attack_words`: from the parsed arguments and the words
+    that the parser does not know, it returns those that may be the name. The settings of that
+    attack become flags, except `own_settings`, which the command has as flags already.
+    """
+
+    help: str
+    examples: str
+    add_flags: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], None]
+    attack_words: Callable[[argparse.Namespace, Sequence[str]], Sequence[str]] | None = None
+    own_settings: tuple[str, ...] = ()
+
+
+def add_target_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say how to open and ask a target."""
+    add = parser.add_argument_group("target").add_argument
+    add("--labels", help="DATA=TARGET,… where label names differ; or the target's labels, in order")
+    kinds = ("auto", "prob", "logits", "single", "label")
+    scores = "what the target returns (default: probabilities, or what is known of the model)"
+    add("--scores", default="auto", choices=kinds, help=scores)
+    add("--mask", help="what the target reads in place of a masked word")
+    timeout = "how long a program (cmd:) may take for one answer (default: 30)"
+    add("--timeout", type=float, default=30.0, metavar="SECONDS", help=timeout)
+    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
+    trust = "a type that a .skops file may contain (can be repeated)"
+    add("--trust", action="append", default=[], metavar="TYPE", help=trust)
+
+
+def add_output_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that every command has."""
+    add = parser.add_argument_group("output").add_argument
+    add("--runs", default="runs", metavar="FOLDER", help="the folder of the runs (default: runs)")
+    add("--json", action="store_true", help="print JSON instead of tables")
+    add("--quiet", action="store_true", help="print no progress and no tables")
+
+
+def positive(text: str) -> int:
+    """Parse a whole number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"got {text}; expected a number of at least 1")
+    return number

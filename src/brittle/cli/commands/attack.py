@@ -1,0 +1,133 @@
+"""`brittle attack`: attack a target on data and store the run."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from brittle.attacks import ATTACKS
+from brittle.cli import console
+from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
+from brittle.cli.targets import describe_target, open_target
+
+if TYPE_CHECKING:
+    from brittle.runs.runner import RunProgress
+
+RUN_FLAGS = (
+    *("limit", "budget", "seed", "toward", "confidence", "labels", "name", "new"),
+    *("retry_errors", "max_sent", "batch", "watchdog"),
+)
+EXAMPLES = """\
+targets:
+  zoo:LSTM-W-Random-1@mr      a model of our own, trained when first used (brittle list models);
+                              with other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper'
+  folder/                     a transformers classifier, or a trained zoo model
+  hf:NAME                     a transformers classifier from the hub
+  model.skops                 a scikit-learn pipeline
+  python:module:function      any Python function from texts to scores
+  http:endpoint.toml          an HTTP endpoint
+  cmd:'program --flag'        a program that answers line by line
+
+examples:
+  brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100
+  brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
+  brittle attack http:api.toml pwws --data test.csv --budget 200 --max-sent 5000
+
+brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
+resumes a stopped run, or shows a finished one.
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="what is attacked (see below)")
+    add("attack", metavar="ATTACK", help=f"{', '.join(ATTACKS)} or python:module:name")
+    add = parser.add_argument_group("data").add_argument
+    add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")
+    add("--split", help="train, dev or test (default: test)")
+    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
+    add("--label", metavar="COLUMN", help="the label column; '' for unlabelled data")
+    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
+    add("--limit", type=positive, metavar="N", help="the first N examples of a random order")
+    add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
+    add = parser.add_argument_group("goal and budget").add_argument
+    add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
+    add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
+    add("--budget", type=positive, metavar="N", help="at most N queries for each case")
+    add("--max-sent", type=positive, metavar="N", help="at most N texts sent in the whole run")
+    add_target_flags(parser)
+    add = parser.add_argument_group("run").add_argument
+    add("--name", help="the name of the run (default: built from target, attack and data)")
+    add("--new", action="store_true", help="start over, even if the run exists")
+    add("--retry-errors", action="store_true", help="attack cases that ended in an error again")
+    add("--report", metavar="FILE", help="also write the HTML report")
+    add("--examples", type=int, default=5, metavar="N", help="show N examples (default: 5)")
+    add("--batch", type=positive, metavar="N", help="N texts in one call (default: automatic)")
+    add(
+        "--watchdog",
+        type=float,
+        default=600.0,
+        metavar="SECONDS",
+        help="after how long a call to a target in this process counts as hanging (default: 600)",
+    )
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    import brittle
+    from brittle import data
+    from brittle.reports.summaries import summary_json
+    from brittle.reports.terminal import run_block
+
+    dataset = data.load(
+        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+    )
+    target = open_target(args, fields=tuple(name for name, _ in dataset.examples[0].fields))
+    rounds = 0
+
+    def report_round(state: RunProgress) -> None:
+        nonlocal rounds
+        rounds += 1
+        if progress is not None:
+            progress(state)
+
+    with console.gentle_interrupt() as stopping, console.progress(args.quiet) as progress:
+        run = brittle.attack(
+            target,
+            dataset,
+            args.attack,
+            folder=args.runs,
+            progress=report_round,
+            warn=lambda message: console.tell(f"warning: {message}"),
+            stopping=stopping,
+            about_target=describe_target(args),
+            **{name: getattr(args, name) for name in RUN_FLAGS},
+            **parsed_settings(args),
+        )
+    if rounds == 0 and not args.quiet:
+        begun = f"this run, started {run.manifest['started']}, is finished"
+        console.tell(f"Nothing was left to do: {begun}. --new starts over.")
+    report = run.report(args.report) if args.report else None
+    if args.json:
+        console.dump(summary_json(run))
+        return
+    if not args.quiet:
+        console.show(run_block(run, args.examples))
+        console.show(f"Run: {run.path}")
+    if report is not None:
+        console.show(f"Report: {report.resolve()}")
+    elif not args.quiet:
+        console.show(f"Report: brittle report {shlex.quote(run.name)}")
+
+
+def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
+    # The value of a setting that the parser does not know yet may stand where the attack belongs.
+    return [args.attack, *rest]
+
+
+COMMAND = Command(
+    "attack a target on data and store the run", EXAMPLES, _add_flags, _run, _attack_words
+)

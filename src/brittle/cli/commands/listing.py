@@ -1,0 +1,90 @@
+"""`brittle list`: the runs, attacks, data sets and models there are."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brittle.cli import console
+from brittle.cli.command import Command, add_output_flags
+
+if TYPE_CHECKING:
+    from brittle.runs.run import Run
+
+Rows = list[dict[str, Any]]
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=("runs", "attacks", "data", "models"), help="what to list")
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    if args.what == "models":
+        from brittle.cli.commands import models
+
+        console.print_result(args, models.models_json, models.models_block)
+        return
+    rows = LISTS[args.what](args.runs)
+    empty = f"There are no {args.what} yet."
+    console.print_result(args, lambda: rows, lambda: console.table(rows) if rows else empty)
+
+
+def _run_rows(folder: str | Path) -> Rows:
+    """List the runs of a folder, newest last; no result is loaded."""
+    from brittle.runs.run import Run, list_runs
+
+    return [_run_row(Run(path)) for path in list_runs(folder)]
+
+
+def _run_row(run: Run) -> dict[str, Any]:
+    counts = run.counts()
+    return {
+        "run": run.name,
+        "target": run.manifest["target"],
+        "attack": run.manifest["attack"],
+        "data": run.manifest["data"],
+        "cases": f"{sum(counts.values())}/{run.manifest['examples']}",
+        "broken": counts.get("broken", 0),
+        "started": run.manifest["started"],
+    }
+
+
+def _attack_rows(folder: str | Path) -> Rows:
+    from brittle import attacks
+
+    return [
+        {
+            "attack": name,
+            "what it does": attacks.summary(attacks.recipe(name)),
+            "settings": ", ".join(s.name for s in attacks.settings(attacks.recipe(name))),
+        }
+        for name in attacks.ATTACKS
+    ]
+
+
+def _data_rows(folder: str | Path) -> Rows:
+    from brittle import data
+
+    return [
+        {
+            "data": entry.name,
+            "what it is": entry.about,
+            "labels": ", ".join(entry.labels),
+            "package": entry.package,
+            "installed": "yes" if entry.installed else "no",
+        }
+        for entry in data.names()
+    ]
+
+
+LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
+    "runs": _run_rows,
+    "attacks": _attack_rows,
+    "data": _data_rows,
+}
+COMMAND = Command(
+    "list runs, attacks, data or models", "example: brittle list runs", _add_flags, _run
+)

@@ -1,0 +1,136 @@
+"""`brittle list models`: the parts of the zoo's networks, the named models, the trained models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brittle.cli import console
+from brittle.training import TrainedModel, trained_models
+from brittle.zoo.names import grid
+
+Rows = list[dict[str, Any]]
+NAMES = (
+    "A network is named ENCODER-INPUT-EMBEDDING-LAYERS, such as LSTM-W-GloVe-2. A head that is not "
+    "the encoder's default is added to the name: BiLSTM-C-Random-1-mean."
+)
+TUNED = {"model": "hf:NAME or a folder", "what it is": "any encoder of transformers, tuned"}
+
+
+def models_json() -> dict[str, Any]:
+    """Return everything that is known of the models, as plain data."""
+    trained = trained_models()
+    return {
+        "parts": {
+            "encoders": {name: _encoder(name) for name in grid.ENCODER_NAMES},
+            "inputs": dict(grid.INPUTS),
+            "embeddings": dict(grid.EMBEDDINGS),
+            "heads": dict(grid.HEAD_NAMES),
+            "sizes": list(grid.SIZES),
+        },
+        "models": [
+            {
+                "model": design.name,
+                "what it is": design.about,
+                "kind": design.kind,
+                "parts": dict(design.parts),
+                "settings": grid.as_json(grid.settings(design)),
+                "trained": [model.spec for model in trained if model.name == design.name],
+            }
+            for design in grid.designs()
+        ],
+        "trained": [_trained_json(model) for model in trained],
+    }
+
+
+def models_block() -> Any:
+    """Show the parts as tables, then the models with names of their own and the trained ones."""
+    from rich.console import Group
+    from rich.padding import Padding
+
+    def indented(rows: Rows) -> list[Any]:
+        return ["", Padding(console.table(rows), (0, 0, 0, 2), expand=False)]
+
+    embeddings = _part_rows("embedding", grid.EMBEDDINGS)
+    embeddings[0]["what it is"] += " (the only one for the input C)"
+    parts = [
+        NAMES,
+        *indented(_encoder_rows()),
+        *indented(_part_rows("input", grid.INPUTS)),
+        *indented(embeddings),
+        *indented(_part_rows("head", grid.HEAD_NAMES)),
+        *("", "Models with names of their own:", *indented(_named_rows())),
+    ]
+    trained = trained_models()
+    if trained:
+        parts += ["", "Trained:", *indented(_trained_rows(trained))]
+    else:
+        parts += ["", "Nothing is trained yet: brittle train NAME --data DATA."]
+    return Group(*parts)
+
+
+def _encoder(name: str) -> dict[str, Any]:
+    return {
+        "what it is": grid.ENCODER_NAMES[name],
+        "layers": list(grid.LAYERS[name]),
+        "own head": grid.DEFAULT_HEAD[name],
+    }
+
+
+def _encoder_rows() -> Rows:
+    return [
+        {
+            "encoder": name,
+            "what it is": about,
+            "layers": ", ".join(map(str, grid.LAYERS[name])),
+            "default head": grid.DEFAULT_HEAD[name],
+        }
+        for name, about in grid.ENCODER_NAMES.items()
+    ]
+
+
+def _part_rows(kind: str, parts: Mapping[str, str]) -> Rows:
+    return [{kind: name, "what it is": about} for name, about in parts.items()]
+
+
+def _named_rows() -> Rows:
+    rows = [
+        {"model": design.name, "what it is": design.about}
+        for design in grid.designs()
+        if design.kind != "network" or design.name in grid.NAMED
+    ]
+    return [*rows, TUNED]
+
+
+def _trained_rows(trained: Sequence[TrainedModel]) -> Rows:
+    return [
+        {
+            "name": model.spec,
+            "dev accuracy": f"{model.dev_accuracy:.3f}",
+            "parameters": f"{model.parameters:,}",
+            "on disk": f"{model.size / 1e6:.1f} MB",
+        }
+        for model in trained
+    ]
+
+
+def _trained_json(model: TrainedModel) -> dict[str, Any]:
+    card = model.card
+    return {
+        "spec": model.spec,
+        "model": card.name,
+        "data": card.data,
+        "seed": card.seed,
+        "size": card.size,
+        "changed": dict(card.changed),
+        "settings": dict(card.settings),
+        "hardening": dict(card.hardening),
+        "labels": list(card.labels),
+        "dev accuracy": card.dev_accuracy,
+        "epochs": card.epochs,
+        "examples": card.examples,
+        "seconds": card.seconds,
+        "parameters": model.parameters,
+        "bytes": model.size,
+        "folder": str(model.path),
+    }

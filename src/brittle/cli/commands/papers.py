@@ -1,0 +1,62 @@
+"""`brittle papers`: repeat a paper and write its figures beside ours."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from brittle.cli import console
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.papers import PAPERS, SCALES
+
+EXAMPLES = """\
+examples:
+  brittle papers imdb --scale small
+  brittle papers hotflip --scale small --data ag_news/ --words sst2/
+
+The same command continues where it was stopped, and writes the page when all tasks are done.
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    papers = "; ".join(f"{name}: {about}" for name, about in PAPERS.items())
+    add("paper", metavar="PAPER", help=papers)
+    scale = "small: some minutes on two cores; full: the paper's size (default: small)"
+    add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
+    add("--data", help="a name, a file, or a folder with train and test files")
+    add("--words", help="hotflip: the data for the word level, in the same form")
+    add("--cases", type=positive, help="texts attacked in each cell (default: by the scale)")
+    add("--seed", type=int, default=0, help="the seed of everything (default: 0)")
+    out = "the folder of the page (default: docs/papers)"
+    add("--out", default="docs/papers", metavar="FOLDER", help=out)
+    add("--folder", help="the folder of stored results (default: papers/PAPER-SCALE in --runs)")
+    add("--only", metavar="TASK", help="run only this task and those it needs")
+    add("--jobs", type=positive, help="tasks run at the same time (default: one for each core)")
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from brittle.papers.reproduce import build_request, reproduce
+    from brittle.zoo.device import cores
+
+    request = build_request(args.paper, args.scale, args.data, args.words, args.cases, args.seed)
+    folder = args.folder or Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
+    done = reproduce(
+        request,
+        Path(folder),
+        Path(args.out),
+        only=args.only,
+        workers=args.jobs or cores(),
+        report=(lambda message: None) if args.quiet else console.tell,
+    )
+    outcome = f"Page: {done.page}"
+    if done.page is None:
+        left = f"{len(done.left)} tasks are left, such as {done.left[0]!r}"
+        outcome = f"The page is not written yet: {left}."
+    console.print_result(args, lambda: done.figures, lambda: outcome)
+
+
+COMMAND = Command(
+    "repeat a paper: train, attack, and write its figures beside ours", EXAMPLES, _add_flags, _run
+)

@@ -1,0 +1,109 @@
+"""`brittle train`: train a model of the zoo, also adversarially."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from brittle.cli import console
+from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.errors import UsageError
+
+if TYPE_CHECKING:
+    from brittle.training.adversarial.methods import AdversarialTraining
+
+METHOD_FLAGS = ("share", "noise", "copies", "every")
+EXAMPLES = """\
+examples:
+  brittle train LSTM-W-Random-1 --data mr --seed 1
+  brittle train LSTM-W-GloVe-1 --data imdb --size paper --set hidden=32 --set dropout=0.5
+  brittle train CharCNN-LSTM --data mr --adversarial hotflip
+  brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    name = "a name of brittle list models; or hf:NAME or a folder: a transformers encoder to tune"
+    add("model", metavar="NAME", help=name)
+    add("--data", required=True, help="mr, imdb, bbc, a file, or hf:NAME")
+    add("--text", metavar="COLUMN", help="the text column of a file")
+    add("--label", metavar="COLUMN", help="the label column of a file")
+    add("--seed", type=int, default=0, help="the seed of the training (default: 0)")
+    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
+    size = (
+        "default: minutes on two cores; tiny: a few seconds; paper: the size in the model's paper"
+    )
+    add("--size", default="default", help=size)
+    change = (
+        "another value for a setting (can be repeated); the README in the model's folder lists them"
+    )
+    add("--set", action="append", default=[], metavar="SETTING=VALUE", help=change)
+    add("--force", action="store_true", help="train again, even if it is trained")
+    add = parser.add_argument_group("adversarial training").add_argument
+    method = "hotflip, miyato, key, or an attack, whose settings are then flags too"
+    add("--adversarial", metavar="METHOD", help=method)
+    share = "hotflip, key: the share of the characters changed (default: 0.2); an attack: its own"
+    add("--share", type=float, help=share)
+    noise = "miyato: the norm of the noise, relative to the vectors (default: 0.1)"
+    add("--noise", type=float, help=noise)
+    add("--copies", type=positive, help="an attack: how many texts (default: 200)")
+    every = "an attack: the model is attacked again after how many epochs (default: 1)"
+    add("--every", type=positive, help=every)
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    import brittle
+
+    with console.training(args.quiet) as progress:
+        folder = brittle.train(
+            args.model,
+            args.data,
+            args.seed,
+            device=args.device,
+            size=args.size,
+            changed=args.set,
+            text=args.text,
+            label=args.label,
+            adversarial=_method(args),
+            progress=progress,
+            force=args.force,
+        )
+    console.print_path(args, folder)
+
+
+def _method(args: argparse.Namespace) -> AdversarialTraining | None:
+    """Build the method of adversarial training with the settings among the flags."""
+    flags = {name: getattr(args, name) for name in METHOD_FLAGS}
+    settings = {name: value for name, value in flags.items() if value is not None}
+    settings |= parsed_settings(args)
+    if args.adversarial:
+        from brittle.training.adversarial.parsing import parse_method
+
+        return parse_method(args.adversarial, device=args.device, **settings)
+    if settings:
+        raise UsageError(
+            f"--{next(iter(settings))} is a setting of adversarial training. Name the method with "
+            "--adversarial, such as --adversarial hotflip."
+        )
+    return None
+
+
+def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
+    from brittle.training.adversarial.methods import METHODS
+
+    method = (args.adversarial or "").partition(",")[0]
+    return [] if method.lower() in METHODS else [method]
+
+
+COMMAND = Command(
+    "train a model of the zoo (nothing is trained twice)",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    _attack_words,
+    own_settings=("share",),
+)

@@ -1,0 +1,104 @@
+"""`brittle try`: one sentence under several attacks, with every improvement on the way."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from brittle.cli import console
+from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.command import Command, add_output_flags, add_target_flags
+from brittle.cli.targets import open_target
+
+if TYPE_CHECKING:
+    from brittle.results import Result, Step
+
+DEFAULT_ATTACKS = ("pwws", "genetic", "random-swap")
+"""The attacks that need nothing but the sentence."""
+
+STYLES = {"broken": "red", "held": "green", "out of budget": "yellow"}
+EXAMPLES = """\
+examples:
+  brittle try zoo:naive-bayes@mr "A warm and funny film with a great story."
+  brittle try zoo:naive-bayes@mr "A warm and funny film." --attack pwws
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("target", metavar="TARGET", help="what is attacked (brittle attack --help)")
+    add("sentence", metavar="SENTENCE", help="the text, in quotes")
+    default = f"one attack (default: {', '.join(DEFAULT_ATTACKS)}, one after the other)"
+    add("--attack", metavar="ATTACK", default="", help=default)
+    add("--label", help="the true label (default: the target's own prediction)")
+    add("--seed", type=int, default=0, help="the seed of the attack (default: 0)")
+    add_target_flags(parser)
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    attempts = _try_attacks(args)
+    rows = [asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts]
+    console.print_result(args, lambda: rows, lambda: _attempts_block(attempts))
+
+
+def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
+    """Attack the sentence with each attack; return how each ended, with its improvements."""
+    from brittle.data.dataset import Dataset
+    from brittle.data.example import Example
+    from brittle.runs.job import Job
+    from brittle.runs.rows import result_of, steps_of
+    from brittle.runs.runner import search
+
+    target = open_target(args)
+    labels = () if args.label is None else (args.label,)
+    dataset = Dataset("sentence", "all", (Example.of(args.sentence, args.label),), labels)
+    attempts = []
+    for attack in [args.attack] if args.attack else DEFAULT_ATTACKS:
+        settings = parsed_settings(args)
+        job = Job.of(target, dataset, attack, settings, None, None, args.seed, None)
+        (case,) = job.cases(dataset, ["sentence"], set())
+        outcome = search(job, case)
+        attempts.append((result_of(outcome, job), list(steps_of(outcome, target.labels))))
+    return attempts
+
+
+def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
+    """Show the prediction, then for each attack how it ended and its improvements."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from brittle.formatting import percent, plural
+    from brittle.reports.terminal import Highlighted
+
+    first = attempts[0][0]
+    parts: list[Any] = [
+        Text(first.original),
+        Text(f"predicted {first.predicted} ({percent(first.confidence)})\n", style="dim"),
+    ]
+    for result, steps in attempts:
+        reason = f" ({result.reason})" if result.reason else ""
+        queries = plural(result.queries, ("query", "queries"))
+        outcome = f"{result.attack}: {result.status}{reason}, {queries}"
+        if result.adversarial_label is not None:
+            outcome += f", {plural(result.words_changed, ('word', 'words'))} changed"
+        parts.append(Text(outcome, style=f"bold {STYLES.get(result.status, '')}".rstrip()))
+        if result.edits:
+            parts.append(Highlighted(result))
+        for step in steps[1:]:
+            swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
+            line = f"  query {step.query}: {step.label} {percent(step.confidence)}  {swaps}"
+            parts.append(Text(line, style="dim"))
+        parts.append(Text(""))
+    return Group(*parts)
+
+
+COMMAND = Command(
+    "attack one sentence and show every improvement; nothing is stored",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    attack_words=lambda args, rest: [args.attack],
+)

@@ -1,0 +1,49 @@
+"""The parser of the command line: every command with its flags, its help and its examples."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from brittle.cli.attack_settings import add_setting_flags, named_attack
+from brittle.cli.command import Command
+from brittle.cli.commands import attack, compare, listing, nearest, papers, runs, train
+from brittle.cli.commands import try_sentence as try_
+
+COMMANDS: Mapping[str, Command] = {
+    "attack": attack.COMMAND,
+    "try": try_.COMMAND,
+    "show": runs.SHOW,
+    "report": runs.REPORT,
+    "export": runs.EXPORT,
+    "verify": runs.VERIFY,
+    "compare": compare.COMMAND,
+    "train": train.COMMAND,
+    "nearest": nearest.COMMAND,
+    "papers": papers.COMMAND,
+    "list": listing.COMMAND,
+}
+
+
+def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Build the parser for a command line; an attack named there adds its settings as flags."""
+    parser = argparse.ArgumentParser(
+        prog="brittle",
+        description="Find the inputs that break a text model, and measure how easily it breaks.",
+        epilog="brittle COMMAND --help explains a command and shows examples.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and end")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        subparser = commands.add_parser(
+            name,
+            help=command.help,
+            description=f"{command.help[0].upper()}{command.help[1:]}.",
+            epilog=command.examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_flags(subparser)
+        named = named_attack(command, words[1:]) if [*words[:1]] == [name] else None
+        if named is not None:
+            add_setting_flags(subparser, named, command)
+    return parser

@@ -1,0 +1,117 @@
+"""Several runs in the terminal: side by side, paired with the first, and as a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from brittle.formatting import NO_VALUE, number, percent
+from brittle.metrics.grid import Grid
+from brittle.metrics.paired import Contrast, paired
+from brittle.metrics.summary import Figure, Summary
+from brittle.reports.escaping import visible
+from brittle.reports.grids import grid_notes, grid_of, grid_row
+from brittle.reports.stored import StoredRun
+from brittle.reports.summaries import summarize
+from brittle.reports.summary_lines import Format, describe_run, format_interval, notes
+from brittle.reports.terminal import note_block
+from brittle.results import Result
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+
+def comparison_block(runs: Sequence[StoredRun]) -> RenderableType:
+    """Show several runs side by side, each later one paired with the first."""
+    from rich.console import Group
+
+    summarized = [summarize(run) for run in runs]
+    rows, summaries = [rows for rows, _ in summarized], [figures for _, figures in summarized]
+    parts: list[RenderableType] = [_side_by_side(runs, summaries)]
+    if len(runs) > 1:
+        parts += ["", _paired_table(runs, rows)]
+    if len(runs) > 2:
+        grid = grid_of(runs)
+        if min(len(grid.targets), len(grid.attacks)) > 1:
+            parts += ["", _grid_table(grid)]
+    for run, figures in zip(runs, summaries):
+        parts += [note_block(f"{run.name}: {note}") for note in notes(figures, run.manifest)]
+    return Group(*parts)
+
+
+def _side_by_side(runs: Sequence[StoredRun], summaries: Sequence[Summary]) -> Table:
+    from rich.text import Text
+
+    table = _table("run", "before", "under attack", "success", "queries", "words")
+    for run, s in zip(runs, summaries):
+        about = visible(describe_run(run.manifest))
+        name = Text.assemble((visible(run.name), "bold"), "\n", (about, "dim"))
+        shares = (_cell(figure, percent) for figure in (s.before, s.after, s.success))
+        means = (_cell(figure, number) for figure in (s.queries, s.words))
+        table.add_row(name, *shares, *means)
+    return table
+
+
+def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]]) -> Table:
+    from rich.text import Text
+
+    table = _table("", "difference", "over", "only first", "only here", "p")
+    heading = f"paired with {visible(runs[0].name)}, case by case (p: exact McNemar)"
+    table.title, table.title_justify = Text(heading, style="bold"), "left"
+    for run, later in zip(runs[1:], rows[1:]):
+        pair = paired(rows[0], later)
+        shared = f"  {number(pair.shared)} shared"
+        table.add_row(Text.assemble((visible(run.name), "bold"), (shared, "dim")))
+        table.add_row("  accuracy before", *_contrast_cells(pair.before))
+        table.add_row("  accuracy under attack", *_contrast_cells(pair.accuracy))
+        table.add_row("  attack success", *_contrast_cells(pair.success))
+    return table
+
+
+def _grid_table(grid: Grid) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    table = _table("", "clean", *map(visible, grid.attacks))
+    for target in grid.targets:
+        cells = (
+            Text(NO_VALUE, style="dim") if figure is None else _cell(figure, percent)
+            for figure in grid_row(grid, target)
+        )
+        table.add_row(Text(visible(target)), *cells)
+    heading = Text("accuracy of every target under every attack", style="bold")
+    return Group(heading, table, *(Text(visible(n), style="yellow") for n in grid_notes(grid)))
+
+
+def _table(first: str, *numbers: str) -> Table:
+    """Build a table without lines: one column of names, then columns of numbers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column(first, overflow="fold")
+    for name in numbers:
+        table.add_column(Text(name), justify="right", overflow="fold")
+    return table
+
+
+def _contrast_cells(contrast: Contrast) -> tuple[Text | str, ...]:
+    from rich.text import Text
+
+    if contrast.difference is None or contrast.low is None or contrast.high is None:
+        return (Text("no shared case", style="dim"), "0", *[NO_VALUE] * 3)
+    points = f"{100 * contrast.difference:+.1f}"
+    interval = f"{100 * contrast.low:+.1f} to {100 * contrast.high:+.1f}"
+    difference = Text.assemble((points, "bold"), " points\n", (interval, "dim"))
+    p = "<0.001" if contrast.p < 0.001 else f"{contrast.p:.3f}"
+    return difference, *map(number, (contrast.of, contrast.only_a, contrast.only_b)), p
+
+
+def _cell(figure: Figure, format_value: Format) -> Text:
+    """Write a figure above its interval."""
+    from rich.text import Text
+
+    interval = format_interval(figure, format_value)
+    return Text.assemble((format_value(figure.value), "bold"), "\n", (interval, "dim"))

@@ -1,0 +1,54 @@
+"""Excerpts of texts for people: the clearest examples, and texts cut around their edits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brittle.edits import Edit
+from brittle.results import Result
+
+ELLIPSIS = " … "
+
+
+def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
+    """Return the broken cases with the fewest words changed, then the highest confidence."""
+    broken = [r for r in results if r.status == "broken"]
+    return sorted(broken, key=lambda r: (r.words_changed, -(r.adversarial_confidence or 0)))[:n]
+
+
+def split_at_edits(raw: str, edits: Sequence[Edit], context: int | None = None) -> list[str | Edit]:
+    """Split a field into unchanged parts and edits, in order.
+
+    With `context`, an unchanged part is cut to that many characters beside an edit.
+
+    >>> split_at_edits(
+    ...     "in short a warm, funny film", [Edit("text", 17, 22, "funny", "odd")], context=6
+    ... )
+    [' … warm, ', Edit(field='text', start=17, stop=22, old='funny', new='odd'), ' film']
+    """
+    if context is not None and not edits:
+        return [cut(raw, 2 * context, 0)]
+    parts: list[str | Edit] = []
+    start = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.stop)):
+        parts += [raw[start : edit.start], edit]
+        start = edit.stop
+    parts.append(raw[start:])
+    if context is not None:
+        last = len(parts) - 1
+        parts = [
+            cut(part, context * (i > 0), context * (i < last)) if isinstance(part, str) else part
+            for i, part in enumerate(parts)
+        ]
+    return [part for part in parts if part]
+
+
+def cut(text: str, head: int, tail: int) -> str:
+    """Keep that many characters at each end, unless the text is hardly longer than that.
+
+    >>> cut("a rather long sentence about nothing", 8, 8)
+    'a rather …  nothing'
+    """
+    if len(text) <= head + tail + 2 * len(ELLIPSIS):
+        return text
+    return text[:head] + ELLIPSIS + (text[-tail:] if tail else "")

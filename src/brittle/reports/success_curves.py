@@ -1,0 +1,74 @@
+"""How easily it breaks: success against queries, words and confidence, and how many words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brittle.formatting import number, percent, plural
+from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
+from brittle.metrics.curves import Curve, success_by_queries, success_by_words
+from brittle.metrics.histogram import Histogram, words_histogram
+from brittle.reports.figures import curve_figure
+from brittle.reports.plots import confidence_figure, histogram_figure
+from brittle.reports.stored import StoredRun
+from brittle.reports.summary_lines import format_interval
+from brittle.results import Result
+
+
+def curves_section(results: Sequence[Result], run: StoredRun) -> str:
+    """Show what success costs; figures that would show nothing are left out."""
+    steps, manifest = run.steps(), run.manifest
+    queries, words = success_by_queries(results, steps), success_by_words(results)
+    cards = [
+        _card(_half(queries, ("query", "queries")), curve_figure(queries, "queries per case")),
+        _card(
+            _half(words, ("word changed", "words changed")), curve_figure(words, "words changed")
+        ),
+    ]
+    note = (
+        f"Share of the {number(queries.of)} attacked cases broken at this cost or less; the band "
+        "is the 95% interval."
+    )
+    required = manifest.get("confidence")
+    if required is not None:
+        curve = success_by_confidence(results, steps, required, manifest.get("toward"))
+        cards.append(_card(_at_confidence(curve), confidence_figure({"": curve})))
+        note += (
+            f" Every search stopped at the confidence asked for ({curve.known:g}); what it could "
+            "have reached beyond that is not known."
+        )
+    histogram = words_histogram(results)
+    if len(histogram.bins) > 1:
+        cards.append(_card(_most_frequent(histogram), histogram_figure(histogram)))
+    return (
+        f'<section><h2>How easily it breaks</h2><div class="pair">{"".join(cards)}</div>'
+        f'<p class="small">{note}</p></section>'
+    )
+
+
+def _card(caption: str, figure: str) -> str:
+    return f'<figure class="card"><figcaption>{caption}</figcaption>{figure}</figure>'
+
+
+def _half(curve: Curve, units: tuple[str, str]) -> str:
+    """Write at what cost half of the cases are broken, or how many are in the end."""
+    half = (x for x, broken in curve.points if 2 * broken >= curve.of)
+    cost = next(half, curve.end)
+    unit = units[0] if cost == 1 else units[1]
+    return f"<b>{percent(curve.share(cost))}</b> broken with at most <b>{number(cost)}</b> {unit}"
+
+
+def _at_confidence(curve: ConfidenceCurve) -> str:
+    figure = curve.figure(curve.known)
+    share, interval = percent(figure.value), format_interval(figure, percent)
+    known = f"<b>{curve.known:g}</b>"
+    return f"<b>{share}</b> ({interval}) broken with a confidence of at least {known}"
+
+
+def _most_frequent(histogram: Histogram) -> str:
+    top = max(histogram.bins, key=lambda b: b.count)
+    words = (
+        plural(top.low, ("word", "words")) if top.low == top.high else f"{top.low}–{top.high} words"
+    )
+    cases = f"{number(top.count)} of {number(histogram.of)} broken"
+    return f"Most often <b>{words}</b> changed ({cases})"
