@@ -18,7 +18,7 @@ from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
-from brittle.opening import as_target
+from brittle.opening import TargetOptions, open_target
 from brittle.runs.job import FIXED, Job
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
@@ -115,7 +115,7 @@ def attack(
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout}
-    opened = as_target(target, fields=fields, **options)
+    opened = open_target(target, TargetOptions(fields=fields, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels)
     limits = Limits(limit, budget, max_sent, batch, watchdog)
