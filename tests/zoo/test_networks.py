@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -145,3 +147,18 @@ def test_only_word_vectors_are_beyond_the_parts_a_network_is_built_from() -> Non
         for e in grid.EMBEDDINGS
     ]
     assert all(shape == shapes[0] for shape in shapes)
+
+
+def test_the_names_of_layers_are_those_of_trained_files() -> None:
+    """A layer of another name would make the models that users have trained unreadable."""
+    tensors = {name for design in structures() for name in model(design).network.state_dict()}
+    layers = {re.sub(r"\.\d+", "", name).rpartition(".")[0] for name in tensors}
+    assert layers == {
+        *("embedding", "head", "pool.ask", "pool.project"),
+        *("spelling.embedding", "spelling.convolution"),
+        *("spelling.highways.gate", "spelling.highways.transform"),
+        *("encoder.ahead", "encoder.back", "encoder.below", "encoder.convolutions"),
+        *("encoder.enter", "encoder.places", "encoder.layers"),
+        *("encoder.layers.first", "encoder.layers.seen", "encoder.layers.out"),
+        *("encoder.layers.second", "encoder.layers.widen", "encoder.layers.narrow"),
+    }

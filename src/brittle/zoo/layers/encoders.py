@@ -119,8 +119,8 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.width = settings.hidden
         self.enter = nn.Linear(size, settings.hidden)
-        self.positions = nn.Embedding(settings.reads, settings.hidden)
-        nn.init.normal_(self.positions.weight, std=0.02)
+        self.places = nn.Embedding(settings.reads, settings.hidden)
+        nn.init.normal_(self.places.weight, std=0.02)
         self.layers = nn.ModuleList(_TransformerLayer(settings) for _ in range(layers))
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
@@ -130,7 +130,7 @@ class TransformerEncoder(nn.Module):
         """Give the states, and the weights of every layer (texts × heads × words × words)."""
         position = torch.arange(vectors.shape[1], device=vectors.device)
         beyond = position[None, :] >= length[:, None]
-        x = self.enter(vectors) + self.positions(position)[None]
+        x = self.enter(vectors) + self.places(position)[None]
         states, weights = [], []
         for layer in self.layers:
             x, weight = layer(x, beyond)
