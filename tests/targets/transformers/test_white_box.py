@@ -399,8 +399,8 @@ def test_the_model_itself_is_left_as_it_is(target: SequenceClassifier) -> None:
     assert all(weight.requires_grad and weight.grad is None for weight in model.parameters())
     assert not any(part._forward_hooks for part in model.modules())
     shared = {weight.data_ptr() for weight in model.parameters()}
-    assert {weight.data_ptr() for weight in own.inside._twin.model.parameters()} == shared
-    assert not own.inside._twin.model.training
+    assert {weight.data_ptr() for weight in own.inside._instrumented.model.parameters()} == shared
+    assert not own.inside._instrumented.model.training
 
 
 def test_a_model_without_padding_is_read_by_length() -> None:

@@ -174,8 +174,8 @@ def fooled_at_once(model: Any, data: TrainingSplits) -> int:
     """How many dev texts that are read rightly turn wrong by the best tenth of all flips."""
     side = data.labelled(data.dev)
     keys, label = model.encode(side.texts), torch.tensor(side.label)
-    pupil = NetworkInTraining(model.network, model.reader, model.reads, "cpu")
-    batch = make_batch(keys, model.reader, "cpu", apart=True)
+    pupil = NetworkInTraining(model.network, model.tokenizer, model.reads, "cpu")
+    batch = make_batch(keys, model.tokenizer, "cpu", apart=True)
     _, read, slope = clean_half(model.network, batch, label)
     right = model.network(batch).argmax(dim=1) == label
     copy = flip_batch(pupil, keys, batch, read, slope, 0.1)
