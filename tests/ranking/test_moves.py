@@ -27,15 +27,15 @@ def moves(n: int) -> RankedMoves:
 def test_texts_of_a_search_that_has_ended_are_ranked_when_one_is_read() -> None:
     calls: list[list[int]] = []
 
-    def rank(numbers: Sequence[int]) -> list[Moves]:
-        calls.append(list(numbers))
+    def rank(numbers: list[int]) -> Sequence[Moves]:
+        calls.append(numbers)
         return [moves(n) for n in numbers]
 
     ended, going_on = Text.of("a film"), Text.of("a film")
     texts = [ended, going_on, ended.swap(0, "the"), going_on.swap(0, "the"), Text.of("b")]
     requests = [EditRequest(text, 0, None, EditSpace(), (0,)) for text in texts]
     scores = [[0.9, 0.1], [0.9, 0.1], [0.4, 0.6], [0.8, 0.2], [0.3, 0.7]]
-    found = rank_as_needed(requests, scores, rank)
+    found = rank_as_needed(requests, scores, range(5), rank)
     assert calls == [[1, 3]]
     assert [found[n].gain.tolist() for n in (1, 3)] == [[1.0], [3.0]] and len(calls) == 1
     assert found[2].gain.tolist() == [2.0] and found[0][0].new == "a0" and found[2][0].new == "a2"

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from brittle.moves import EditSpace, Move  # noqa: E402
 from brittle.ranking import top_k  # noqa: E402
-from brittle.ranking.words import WordSwaps  # noqa: E402
+from brittle.ranking.words import VectorGradients, WordSwaps  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import KNOWN, aim, model  # noqa: E402
@@ -84,7 +84,8 @@ def swaps(table: Any, words: list[Any], gradient: Any, **space: Any) -> list[Mov
     vocabulary = [f"w{n}" for n in range(len(table))]
     made = WordSwaps(vocabulary, lambda words: torch.as_tensor(table))
     zero = torch.zeros((len(words), table.shape[1]), dtype=torch.float64)
-    return listed(made.rank(range(len(words)), words, zero, gradient, EditSpace(**space)))
+    text = VectorGradients(EditSpace(**space), range(len(words)), words, zero, gradient)
+    return listed(made.rank([text])[0])
 
 
 def test_ties_stand_in_the_order_of_places_and_dictionary() -> None:
@@ -107,5 +108,6 @@ def test_what_is_not_a_number_never_comes_back() -> None:
 
 def test_a_hole_is_filled_with_a_word_that_is_called_hole() -> None:
     made = WordSwaps(["hole", "whole"], lambda words: torch.ones((2, 1)))
-    moves = listed(made.rank((4,), [HOLE], torch.zeros((1, 1)), torch.ones((1, 1)), EditSpace()))
+    text = VectorGradients(EditSpace(), (4,), [HOLE], torch.zeros((1, 1)), torch.ones((1, 1)))
+    moves = listed(made.rank([text])[0])
     assert [(m.position, m.new) for m in moves] == [(4, "hole"), (4, "whole")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from brittle.moves import EditKind, EditRequest, Move, Moves
 from brittle.ranking.objective import is_reached
 from brittle.text import Word
 
+T = TypeVar("T")
 SpellOut = Callable[[Word, int], tuple[str, EditKind, int, bool]]
 """From a word and the number of one of its edits: the last four fields of a `Move`."""
 
@@ -60,12 +62,13 @@ class LazyMoves:
 def rank_as_needed(
     requests: Sequence[EditRequest],
     scores: Sequence[Sequence[float]],
-    rank: Callable[[Sequence[int]], Sequence[Moves]],
+    texts: Sequence[T],
+    rank: Callable[[list[T]], Sequence[Moves]],
 ) -> list[Moves]:
     """Rank now the texts whose search probably goes on, and the others only if they are read.
 
     A search ends with the first text that reaches its class, unless its goal asks for more. The
-    texts of one search share their frame. `rank` takes indices of requests.
+    texts of one search share their frame. `texts` are the requests as `rank` takes them.
     """
     searches: dict[int, list[int]] = {}
     for n, request in enumerate(requests):
@@ -74,11 +77,11 @@ def rank_as_needed(
     going_on: list[int] = []
     for group in searches.values():
         if any(is_reached(scores[n], requests[n]) for n in group):
-            ranked = cache(partial(rank, group))
-            moves.update((n, LazyMoves(ranked, i)) for i, n in enumerate(group))
+            rank_group = cache(partial(rank, [texts[n] for n in group]))
+            moves.update((n, LazyMoves(rank_group, i)) for i, n in enumerate(group))
         else:
             going_on += group
-    moves.update(zip(going_on, rank(going_on)))
+    moves.update(zip(going_on, rank([texts[n] for n in going_on])))
     return [moves[n] for n in range(len(requests))]
 
 

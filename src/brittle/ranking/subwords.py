@@ -29,7 +29,7 @@ from brittle.ranking.top_k import BLOCK_COLUMNS, TopK, top_k, top_k_of_table
 from brittle.text import Word
 
 MAX_GAINS_PER_TABLE = 1 << 21  # positions × vocabulary: 8 MB, unless one text alone has more
-MAX_CACHED_WORDS = 2048  # words whose respellings are kept
+MAX_CACHED_WORDS = 2048  # words whose respellings, or own columns, are kept
 ROUNDING_MARGIN = 1e-5  # relative, of a bound, so that rounding leaves no position out
 
 
@@ -69,6 +69,7 @@ class SubwordEdits:
         self.lower_words = frozenset(word.lower() for word in words)
         self.tokens_of = tokens_of
         self._respellings = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_respellings)
+        self._same_word = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_same_word)
 
     def rank(self, texts: Sequence[TokenGradients]) -> list[RankedMoves]:
         """Rank the edits of texts, each in its own space; texts of one space share a product."""
@@ -102,46 +103,50 @@ class SubwordEdits:
 
         The new word stands where the first old token stood. By Cauchy and Schwarz, no gain at a
         position is above |g₁| max |E[v]| − Σⱼ E[tⱼ] · gⱼ. The position with the highest bound is
-        multiplied with the vocabulary first. Then the others need not be whose bound is below the
-        k-th highest gain there.
+        multiplied with the vocabulary first. The k-th highest gain there is a threshold: positions
+        whose bound is below need not be multiplied.
         """
         direction = stack.direction[stack.first_token]
-        limit = torch.linalg.vector_norm(direction, dim=1) * self._max_norm - stack.current
-        limit += ROUNDING_MARGIN * (1 + limit.abs())
+        norm = torch.linalg.vector_norm(direction, dim=1).double().cpu().numpy()
+        limit, current = norm * self._max_norm, stack.current.double().cpu().numpy()
+        margin = ROUNDING_MARGIN * (limit + abs(current))
         # A gradient that is not finite makes all gains of its position void.
-        bound = torch.where(torch.isfinite(limit), limit, -torch.inf).double().cpu().numpy()
-        threshold = np.full(len(bound), -np.inf)
-        spans = [(start, stop) for start, stop in stack.spans if start < stop]
-        if spans and 0 < space.top_k <= len(self.words):
-            first = np.array([start + bound[start:stop].argmax() for start, stop in spans])
-            highest = self._gains(stack, direction, first, space).topk(space.top_k).values[:, -1]
-            lengths = [stop - start for start, stop in spans]
-            threshold = np.repeat(highest.double().cpu().numpy(), lengths)
-        rows = np.flatnonzero((bound >= threshold) & (bound > -np.inf))
+        void = ~np.isfinite(limit - current)
+        bound = np.where(void, -np.inf, limit - current + margin)
+        threshold = np.full(len(stack.spans), -np.inf)
+        if 0 < space.top_k <= len(self.words):
+            filled = [n for n, (start, stop) in enumerate(stack.spans) if start < stop]
+            spans = [stack.spans[n] for n in filled]
+            first = np.array([start + bound[start:stop].argmax() for start, stop in spans], int)
+            highest = self._gains(stack, direction, first, space).topk(space.top_k).values
+            threshold[filled] = highest[:, -1].double().cpu().numpy() - margin[first]
+        text = np.repeat(np.arange(len(threshold)), [stop - start for start, stop in stack.spans])
+        rows = np.flatnonzero((bound >= threshold[text]) & ~void)
         gain = self._gains(stack, direction, rows, space)
         ends = np.searchsorted(rows, [stop for _, stop in stack.spans]).tolist()
         return [
             TopK(value, rows[begin + row] - start, column)
             for (value, row, column), begin, (start, _) in zip(
-                top_k_of_table(gain, ends, space.top_k), [0, *ends], stack.spans
+                top_k_of_table(gain, ends, space.top_k, threshold), [0, *ends], stack.spans
             )
         ]
 
     def _gains(self, stack: _Stack, direction: Tensor, rows: Integers, space: EditSpace) -> Tensor:
         """Compute the gains of the vocabulary at some positions, −∞ for what is not allowed."""
         index = torch.from_numpy(rows).to(direction.device)
-        gain = torch.addmm(-stack.current[index, None], direction[index], self._embeddings.T)
+        # The last column makes the product subtract what the old tokens contribute.
+        gain = torch.cat([direction, -stack.current[:, None]], dim=1)[index] @ self._weight
         gain[:, len(self.words) :] = -torch.inf
-        same = [self._same_word(stack.words[n], stack.tokens[n]) for n in rows.tolist()]
+        same = [self._same_word(stack.words[n], tuple(stack.tokens[n])) for n in rows.tolist()]
         row = np.repeat(np.arange(len(rows)), [len(columns) for columns in same])
         column = np.fromiter(chain.from_iterable(same), np.int64, len(row))
         gain[torch.from_numpy(row), torch.from_numpy(column)] = -torch.inf
         if space.cosine is not None:
             mean = normalize(stack.mean(self.table[stack.token])[index], dim=1)
-            gain[mean @ self._normalized.T < space.cosine] = -torch.inf
+            gain[mean @ self._normalized < space.cosine] = -torch.inf
         return gain
 
-    def _same_word(self, word: Word, tokens: Sequence[int]) -> list[int]:
+    def _find_same_word(self, word: Word, tokens: tuple[int, ...]) -> list[int]:
         """List the columns of the word itself, whatever its case, and of what reads as it does."""
         alike = self._columns_by_spelling.get(word.lower(), []) if isinstance(word, str) else []
         return alike + (self._columns_by_token.get(tokens[0], []) if len(tokens) == 1 else [])
@@ -196,13 +201,18 @@ class SubwordEdits:
         return pad(embeddings, (0, 0, 0, -len(embeddings) % BLOCK_COLUMNS))
 
     @cached_property
-    def _normalized(self) -> Tensor:
-        return normalize(self._embeddings, dim=1)
+    def _weight(self) -> Tensor:
+        """The embeddings in columns, over a row of ones."""
+        return pad(self._embeddings, (0, 1), value=1.0).T.contiguous()
 
     @cached_property
-    def _max_norm(self) -> Tensor:
+    def _normalized(self) -> Tensor:
+        return normalize(self._embeddings, dim=1).T.contiguous()
+
+    @cached_property
+    def _max_norm(self) -> float:
         norm: Tensor = torch.linalg.vector_norm(self._embeddings, dim=1)
-        return norm.max() if len(norm) else norm.sum()
+        return float(norm.max()) if len(norm) else 0.0
 
     @cached_property
     def _columns_by_token(self) -> dict[int, list[int]]:

@@ -26,10 +26,12 @@ class TopK(NamedTuple):
     column: Integers
 
 
-def top_k_of_table(gain: Tensor, ends: Sequence[int], k: int) -> list[TopK]:
+def top_k_of_table(
+    gain: Tensor, ends: Sequence[int], k: int, threshold: NDArray[Any] | None = None
+) -> list[TopK]:
     """Find the k highest finite gains of every text in a table; text n has the rows before ends[n].
 
-    Rows are counted from the first row of their text.
+    Rows are counted from the first row of their text; `threshold` is as in `top_k`.
     """
     blocks = -(-gain.shape[1] // BLOCK_COLUMNS)
     padding = blocks * BLOCK_COLUMNS - gain.shape[1]
@@ -44,11 +46,10 @@ def top_k_of_table(gain: Tensor, ends: Sequence[int], k: int) -> list[TopK]:
     def expand(numbers: Integers) -> NDArray[Any]:
         return block[torch.from_numpy(numbers).to(block.device)].cpu().numpy()
 
-    found = top_k(maximum.cpu().numpy(), [blocks * end for end in ends], k, expand)
-    split = [np.divmod(text.row, max(1, blocks)) for text in found]
+    ends = [blocks * end for end in ends]
     return [
-        TopK(text.gain, row, number * BLOCK_COLUMNS + text.column)
-        for text, (row, number) in zip(found, split)
+        TopK(best, number // blocks, number % blocks * BLOCK_COLUMNS + column)
+        for best, number, column in top_k(maximum.cpu().numpy(), ends, k, expand, threshold)
     ]
 
 
@@ -57,33 +58,37 @@ def top_k(
     ends: Sequence[int],
     k: int,
     expand: Callable[[Integers], NDArray[Any]],
+    threshold: NDArray[Any] | None = None,
 ) -> list[TopK]:
     """Find the k highest gains of every text, where gains lie in blocks; −∞ stands for no gain.
 
     `maximum` is the highest gain of each block, text n has the blocks before ends[n], and `expand`
-    computes all gains of some blocks (blocks × columns). It is asked for k blocks of a text, those
-    with the highest maxima: a gain of any other block has k gains before it. The rows of the answer
-    are blocks, counted from the first one of their text.
+    computes all gains of some blocks (blocks × columns). `threshold` has a number for every text
+    that is not above its k-th highest gain; if None, it is the k-th highest maximum of its blocks.
+    The rows of the answer are blocks, counted from the first one of their text.
     """
-    if not ends:
-        return []
-    spans = list(zip([0, *ends[:-1]], ends))
-    chosen = [np.sort(_highest(maximum[start:stop], k)) for start, stop in spans]
-    gain = expand(np.concatenate([start + rows for (start, _), rows in zip(spans, chosen)]))
-    stops = np.cumsum([len(rows) for rows in chosen]).tolist()
-    found = []
-    for rows, start, stop in zip(chosen, [0, *stops[:-1]], stops):
-        values = gain[start:stop].reshape(-1)
-        best = _highest(values, k)
-        row, column = np.divmod(best, gain.shape[1])
-        found.append(TopK(values[best].astype(np.float64), rows[row], column))
-    return found
+    starts = [0, *ends][:-1]
+    if threshold is None:
+        spans = zip(starts, ends)
+        threshold = np.array([_kth_highest(maximum[start:stop], k) for start, stop in spans])
+    threshold = threshold.astype(maximum.dtype)
+    text = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
+    block = np.flatnonzero((maximum >= threshold[text]) & (maximum > -np.inf))
+    gains = expand(block)
+    row, column = np.nonzero((gains >= threshold[text[block], None]) & (gains > -np.inf))
+    gain, block = gains[row, column], block[row]
+    stops = np.searchsorted(block, ends).tolist()
+    best = []
+    for start, begin, stop in zip(starts, [0, *stops], stops):
+        value = gain[begin:stop]
+        highest = (value >= _kth_highest(value, k)).nonzero()[0]
+        index = begin + highest[(-value[highest]).argsort(kind="stable")[:k]]
+        best.append(TopK(gain[index].astype(np.float64), block[index] - start, column[index]))
+    return best
 
 
-def _highest(value: NDArray[Any], k: int) -> Integers:
-    """Return where the k highest values are, the highest first; of equal ones the first."""
-    threshold = -np.inf
-    if 0 < k < len(value):
-        threshold = np.partition(value, len(value) - k)[len(value) - k]
-    index = np.flatnonzero((value >= threshold) & (value > -np.inf))
-    return index[np.argsort(-value[index], kind="stable")[:k]]
+def _kth_highest(value: NDArray[Any], k: int) -> float:
+    """Return the k-th highest value; −∞ if there are fewer."""
+    if not k:
+        return np.inf
+    return float(np.partition(value, -k)[-k]) if k <= len(value) else -np.inf

@@ -9,6 +9,7 @@ file needs torch.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
@@ -22,6 +23,17 @@ from brittle.ranking.top_k import top_k_of_table
 from brittle.text import Word
 
 CASES = ("ab", "Ab", "AB")  # a word of every case
+
+
+@dataclass(frozen=True, eq=False)
+class VectorGradients:
+    """The words of one text at some positions, with a vector and a gradient along it for each."""
+
+    space: EditSpace
+    positions: Sequence[int]
+    words: Sequence[Word]
+    vector: Tensor
+    gradient: Tensor
 
 
 class WordSwaps:
@@ -45,16 +57,13 @@ class WordSwaps:
         vectors = self._vectors_of([match_case(word, case) for word in self.vocabulary])
         return vectors, vectors.norm(dim=1).clamp(min=1e-12)
 
-    def rank(
-        self,
-        positions: Sequence[int],
-        words: Sequence[Word],
-        vector: Tensor,
-        gradient: Tensor,
-        space: EditSpace,
-    ) -> RankedMoves:
-        """Rank the swaps of one text, from the vectors at some positions and the gradient there."""
-        direction = gradient.sign() if space.sign else gradient
+    def rank(self, texts: Sequence[VectorGradients]) -> list[RankedMoves]:
+        """Rank the swaps of texts, each in its own space."""
+        return [self._rank_text(text) for text in texts]
+
+    def _rank_text(self, text: VectorGradients) -> RankedMoves:
+        space, words, vector = text.space, text.words, text.vector
+        direction = text.gradient.sign() if space.sign else text.gradient
         gain = direction.new_empty((len(words), len(self.vocabulary)))
         cases = [match_capitals(CASES[0], word) for word in words]
         for case in dict.fromkeys(cases):
@@ -71,7 +80,7 @@ class WordSwaps:
             if column is not None:
                 gain[n, column] = -torch.inf
         [best] = top_k_of_table(gain, [len(words)], space.top_k)
-        return RankedMoves(*best, positions, words, self._spell_out)
+        return RankedMoves(*best, text.positions, words, self._spell_out)
 
     def _spell_out(self, word: Word, column: int) -> tuple[str, EditKind, int, bool]:
         return match_capitals(self.vocabulary[column], word), "swap", 0, True

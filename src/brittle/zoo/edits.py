@@ -5,18 +5,19 @@ This file needs torch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from brittle.moves import EditSpace, Moves
+from brittle.moves import EditRequest, EditSpace, Moves, ScoredMoves
 from brittle.ranking.characters import CharacterEdits, EditedWords
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
-from brittle.ranking.words import WordSwaps
+from brittle.ranking.words import VectorGradients, WordSwaps
 from brittle.zoo.gradients import GradientPasses, WordGradients
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
 from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
@@ -25,51 +26,51 @@ WORDS_PER_PASS = 1 << 12  # words of the vocabulary whose spellings are read at 
 
 
 class EditRanking:
-    """Ranks the edits of texts from their gradients; `words` are those of the vocabulary."""
+    """Ranks the edits of texts by their gradients; `words` are those of the vocabulary."""
 
     def __init__(
         self, passes: GradientPasses, vocabulary: WordTokenizer, words: Sequence[str]
     ) -> None:
         self.passes, self.vocabulary, self.words = passes, vocabulary, words
 
-    def rank(self, gradients: WordGradients, space: EditSpace) -> Sequence[Moves]:
-        """Rank the edits of texts at the positions whose gradients were computed."""
+    def rank(self, requests: Sequence[EditRequest], space: EditSpace) -> list[ScoredMoves]:
+        """Compute the scores and the best edits of texts, all in one space."""
         tokenizer = self.passes.tokenizer
-        if isinstance(tokenizer, CharacterTokenizer) and space.level == "characters":
-            return self._rank_characters(gradients, space, tokenizer)
-        spans = gradients.spans
-        if isinstance(tokenizer, CharacterTokenizer):
-            vector = gradients.vectors
+        numbers: list[int] = []
+        scores: list[list[float]] = []
+        texts: list[Any] = []
+        moves: list[Moves] = []
+        for batch, gradients in self.passes.compute(requests):
+            numbers += batch
+            scores += gradients.scores
+            if not isinstance(tokenizer, CharacterTokenizer):
+                texts += self._token_gradients(gradients, space)
+            elif space.level == "words":
+                texts += self._vector_gradients(gradients, space)
+            else:
+                moves += self._rank_characters(gradients, space, tokenizer)
+        if texts:
+            reads_words = isinstance(tokenizer, WordTokenizer)
+            rank = self._token_edits.rank if reads_words else self._word_swaps.rank
+            moves = rank_as_needed([requests[n] for n in numbers], scores, texts, rank)
+        answers = dict(zip(numbers, map(ScoredMoves, scores, moves)))
+        return [answers[n] for n in range(len(requests))]
 
-            def rank(numbers: Sequence[int]) -> Sequence[Moves]:
-                return [
-                    self._word_swaps.rank(
-                        gradients.positions[n],
-                        gradients.words[n],
-                        vector[slice(*spans[n])],
-                        gradients.gradient[slice(*spans[n])],
-                        space,
-                    )
-                    for n in numbers
-                ]
-        else:
-            tokens = [(token,) for token in gradients.token_ids.tolist()]
+    def _token_gradients(
+        self, gradients: WordGradients, space: EditSpace
+    ) -> Iterator[TokenGradients]:
+        tokens = [(token,) for token in gradients.token_ids.tolist()]
+        for positions, words, (start, stop) in gradients.texts():
+            gradient = gradients.gradient[start:stop]
+            yield TokenGradients(space, positions, words, tokens[start:stop], gradient)
 
-            def rank(numbers: Sequence[int]) -> Sequence[Moves]:
-                return self._token_edits.rank(
-                    [
-                        TokenGradients(
-                            space,
-                            gradients.positions[n],
-                            gradients.words[n],
-                            tokens[slice(*spans[n])],
-                            gradients.gradient[slice(*spans[n])],
-                        )
-                        for n in numbers
-                    ]
-                )
-
-        return rank_as_needed(gradients.requests, gradients.scores, rank)
+    def _vector_gradients(
+        self, gradients: WordGradients, space: EditSpace
+    ) -> Iterator[VectorGradients]:
+        vectors = gradients.vectors
+        for positions, words, (start, stop) in gradients.texts():
+            gradient = gradients.gradient[start:stop]
+            yield VectorGradients(space, positions, words, vectors[start:stop], gradient)
 
     def _rank_characters(
         self, gradients: WordGradients, space: EditSpace, tokenizer: CharacterTokenizer
@@ -91,9 +92,7 @@ class EditRanking:
                 None if unknown_gain is None else unknown_gain[start:stop],
                 None if was_known is None else was_known[start:stop],
             )
-            for positions, words, (start, stop) in zip(
-                gradients.positions, gradients.words, gradients.spans
-            )
+            for positions, words, (start, stop) in gradients.texts()
         ]
         return self._character_edits.rank(texts, gradient, space)
 

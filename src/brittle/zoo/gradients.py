@@ -90,11 +90,10 @@ class WordGradients:
         """Return the vectors of the words, on the CPU."""
         return self.embedded.distinct.cpu().index_select(0, torch.from_numpy(self.index))
 
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """Return for every text where its words begin and end."""
+    def texts(self) -> Iterator[tuple[Sequence[int], Sequence[Word], tuple[int, int]]]:
+        """Yield for every text its positions, their words, and where their rows begin and end."""
         ends = np.cumsum([len(words) for words in self.words]).tolist()
-        return list(zip([0, *ends[:-1]], ends))
+        return zip(self.positions, self.words, zip([0, *ends[:-1]], ends))
 
     def character_gradients(self, max_characters: int) -> tuple[Integers, Tensor]:
         """Count the characters of each word that are read, and compute the gradient along them.
@@ -148,7 +147,7 @@ class GradientPasses:
                 yield numbers, self._embed_batch([keys[n] for n in numbers])
 
     def _max_words(self, keys: Sequence[bytes]) -> int:
-        """Return how many words a pass has, with padding, so that all have about as many."""
+        """Return how many words a pass may have, with padding, so that all have about as many."""
         lengths = [len(key) >> 2 for key in keys]
         limit = min(MAX_WORDS_PER_PASS, MAX_STATES_PER_PASS // self.network.encoder.width)
         if isinstance(self.network.encoder, TransformerEncoder):

@@ -59,10 +59,7 @@ class NetworkWhiteBox:
             by_space.setdefault(request.space, []).append(n)
         answers: dict[int, ScoredMoves] = {}
         for space, numbers in by_space.items():
-            for batch, gradients in self._passes.compute([requests[n] for n in numbers]):
-                ranked = self._ranking.rank(gradients, space)
-                for n, scores, moves in zip(batch, gradients.scores, ranked):
-                    answers[numbers[n]] = ScoredMoves(scores, moves)
+            answers.update(zip(numbers, self._ranking.rank([requests[n] for n in numbers], space)))
         return [answers[n] for n in range(len(requests))]
 
     def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
@@ -214,9 +211,7 @@ def _by_word(gradients: WordGradients) -> list[Array]:
     """Put the gradients of each text into an array of all its words."""
     rows = gradients.gradient.double().numpy()
     values = []
-    for request, positions, (start, stop) in zip(
-        gradients.requests, gradients.positions, gradients.spans
-    ):
+    for request, (positions, _, (start, stop)) in zip(gradients.requests, gradients.texts()):
         value = np.zeros((len(request.text), rows.shape[1]))
         value[list(positions)] = rows[start:stop]
         values.append(value)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import TargetError, unknown
-from brittle.moves import EditRequest, Gradient, Level, Moves, ScoredMoves
+from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.targets.scores import as_probabilities
@@ -58,11 +58,8 @@ class TransformersWhiteBox:
                 _token_gradients(requests[n], alignments[n], rows)
                 for n, rows in zip(numbers, gradient)
             ]
-
-            def rank(some: Sequence[int], texts: list[TokenGradients] = texts) -> Sequence[Moves]:
-                return self._token_edits.rank([texts[i] for i in some])
-
-            ranked = rank_as_needed([requests[n] for n in numbers], scores, rank)
+            batch = [requests[n] for n in numbers]
+            ranked = rank_as_needed(batch, scores, texts, self._token_edits.rank)
             answers.update(zip(numbers, map(ScoredMoves, scores, ranked)))
         return [answers[n] for n in range(len(requests))]
 
