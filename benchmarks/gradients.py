@@ -58,7 +58,7 @@ def backward(target: Any) -> Callable[[Sequence[Row]], Any]:
     network = copy.deepcopy(model.network).requires_grad_(False).eval()
 
     def passed(rows: Sequence[Row]) -> Any:
-        batch = make_batch([key for key, _ in rows], model.reader, model.device, apart=True)
+        batch = make_batch([key for key, _ in rows], model.tokenizer, model.device, apart=True)
         embedded = network.embed(batch)
         inputs = [v for v in (embedded.words, embedded.characters) if v is not None]
         for vectors in inputs:

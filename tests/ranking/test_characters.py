@@ -47,8 +47,8 @@ class Brute:
     def __init__(self, tested: Any, text: Text, space: EditSpace) -> None:
         order = aim(text, tested, space)
         embedded, batch, _ = opened(tested, [order])
-        self.reader, self.text, network = tested.reader, text, tested.network
-        self.most = self.reader.spelling
+        self.tokenizer, self.text, network = tested.tokenizer, text, tested.network
+        self.most = self.tokenizer.spelling
         rows = embedded.characters.grad[batch.which[0]].numpy()
         self.size = len(network.spelling.embedding.weight)
         rows = np.sign(rows) if space.sign else rows
@@ -61,7 +61,7 @@ class Brute:
 
     def one_hot(self, word: str) -> Any:
         found = np.zeros((self.most, self.size))
-        numbers = self.reader.character_ids(word)
+        numbers = self.tokenizer.character_ids(word)
         found[np.arange(self.most), [*numbers, *[0] * (self.most - len(numbers))]] = 1
         return found
 
@@ -70,7 +70,7 @@ class Brute:
         old = str(self.text.words[position])
         change = self.one_hot(new) - self.one_hot(old)
         gain, square = (change * self.character[position]).sum(), (change**2).sum()
-        number = self.reader.vocabulary.token_id(old)
+        number = self.tokenizer.vocabulary.token_id(old)
         if square and self.word is not None and number != UNKNOWN:
             gain += self.word[position][UNKNOWN] - self.word[position][number]
             square += 2
@@ -180,7 +180,7 @@ def test_an_edit_gains_what_it_says_when_it_is_small() -> None:
     text = Text.of("the film is good")
     order = aim(text, tested, EditSpace("characters", ("flip",), top_k=ALL))
     _, batch, _ = opened(tested, [order])
-    network, reader = tested.network, tested.reader
+    network, tokenizer = tested.network, tested.tokenizer
     table = network.spelling.embedding.weight.detach()
     embedded = network.embed(batch)
 
@@ -193,9 +193,10 @@ def test_an_edit_gains_what_it_says_when_it_is_small() -> None:
     with torch.no_grad():
         for move in ranked(tested, text, order.space)[:40:5]:
             row, moved = int(batch.which[0, move.position]), embedded.characters.clone()
-            new = reader.character_ids(move.new)
+            new = tokenizer.character_ids(move.new)
             change = (
-                table[list(new)] - table[list(reader.character_ids(str(text.words[move.position])))]
+                table[list(new)]
+                - table[list(tokenizer.character_ids(str(text.words[move.position])))]
             )
             moved[row, : len(new)] += 1e-6 * change
             rise = (loss(moved) - loss(embedded.characters)) / 1e-6
@@ -227,7 +228,7 @@ def test_ties_stand_in_the_order_of_places_and_characters() -> None:
     where = [EditedWords((3, 8), ["ab", "c"])]
     for top in (ALL, 5):
         space = EditSpace("characters", top_k=top)
-        (moves,) = edits.best(where, torch.ones((rows(["ab", "c"]), 2)), space)
+        (moves,) = edits.rank(where, torch.ones((rows(["ab", "c"]), 2)), space)
         told = [
             (m.position, m.character, m.kind, m.new) for m in (moves[n] for n in range(len(moves)))
         ]
@@ -246,15 +247,15 @@ def test_ties_stand_in_the_order_of_places_and_characters() -> None:
 
 def test_only_letters_and_digits_are_put_in() -> None:
     edits = flat("a-'b\u0301٣½")
-    assert edits.offered == ("a", "b", "٣", "½")
-    (moves,) = edits.best([EditedWords((0,), ["a"])], torch.ones((2, 2)), EditSpace("characters"))
+    assert edits.new_characters == ("a", "b", "٣", "½")
+    (moves,) = edits.rank([EditedWords((0,), ["a"])], torch.ones((2, 2)), EditSpace("characters"))
     assert {moves[n].new for n in range(len(moves))} >= {"b", "٣", "½", "aa", "a٣"}
     assert not any(set("-'\u0301") & set(moves[n].new) for n in range(len(moves)))
 
 
 def test_an_alphabet_without_letters_can_only_delete() -> None:
     edits = flat("-")
-    (moves,) = edits.best([EditedWords((0,), ["ab"])], torch.ones((3, 2)), EditSpace("characters"))
+    (moves,) = edits.rank([EditedWords((0,), ["ab"])], torch.ones((3, 2)), EditSpace("characters"))
     assert [moves[n].new for n in range(len(moves))] == ["b", "a"]
 
 
@@ -267,16 +268,16 @@ def test_what_is_not_a_number_in_one_word_reaches_no_other() -> None:
     texts = [EditedWords((0, 1), words[:2]), EditedWords((4,), words[2:])]
     space = EditSpace("characters", top_k=ALL)
     before = [
-        edits.best([text], part, space)[0] for text, part in zip(texts, gradient.split([7, 2]))
+        edits.rank([text], part, space)[0] for text, part in zip(texts, gradient.split([7, 2]))
     ]
     gradient[1, 0] = torch.nan  # in the first word
-    found = edits.best(texts, gradient, space)
+    found = edits.rank(texts, gradient, space)
     kept = [before[0][n] for n in range(len(before[0])) if before[0][n].position == 1]
     assert [found[0][n].new for n in range(len(found[0]))] == [move.new for move in kept]
     assert found[0].gain == pytest.approx([move.gain for move in kept])
     assert found[1].gain == pytest.approx(before[1].gain)
     table[3] = torch.inf  # the letter b
-    found = CharacterEdits(list("abc"), 6, table, ()).best(texts, gradient, space)
+    found = CharacterEdits(list("abc"), 6, table, ()).rank(texts, gradient, space)
     assert all(np.isfinite(moves.gain).all() for moves in found) and len(found[1]) == 0
 
 
@@ -284,7 +285,7 @@ def test_words_that_are_none_are_left_alone() -> None:
     words = ["two words", "a--b", "-a", "ok"]
     edits = flat("abcok", spelling=20)
     gradient = torch.ones((rows(words, 20), 2))
-    (moves,) = edits.best(
+    (moves,) = edits.rank(
         [EditedWords(range(4), words)], gradient, EditSpace("characters", top_k=ALL)
     )
     assert {moves[n].position for n in range(len(moves))} == {3}

@@ -9,8 +9,8 @@ from brittle.moves import CHARACTER_EDITS, EditKind
 from brittle.ranking.respellings import (
     ALPHABET,
     MAX_CHARACTERS,
+    find_respellings,
     list_respellings,
-    respellings,
     spell_out,
 )
 from brittle.text import words_of
@@ -68,10 +68,10 @@ def test_the_pieces_of_edits_are_summed() -> None:
         # Letters before "n" read as they are, the others as one strange piece.
         return [tuple(min(ord(c) - ord("a"), 13) for c in word if c.isalpha()) for word in words]
 
-    found = respellings("on", CHARACTER_EDITS, read)
+    found = find_respellings("on", CHARACTER_EDITS, read)
     assert len(asked) == 1
     value = {token: 10.0**-token for token in range(14)}
-    sums = found.summed(np.array([value[token] for token in found.token.tolist()]))
+    sums = found.sum_tokens(np.array([value[token] for token in found.token.tolist()]))
     for number, got in zip(found.number.tolist(), sums):
         tokens = read([spell_out("on", number)[0]])[0]
         assert got == pytest.approx(sum(value[token] for token in tokens))
@@ -80,6 +80,6 @@ def test_the_pieces_of_edits_are_summed() -> None:
     assert "an" in told and "o" in told and "on" not in told
     assert not told & {"pn", "on7", "o7n"}
     for kinds in ({"flip"}, {"insert"}, {"delete"}, {"delete", "flip"}, set()):
-        some = respellings("on", kinds, read)
+        some = find_respellings("on", kinds, read)
         own = [n for n in found.number.tolist() if spell_out("on", n)[1] in kinds]
         assert some.number.tolist() == own

@@ -100,7 +100,7 @@ def brute_characters(given: TokenGradients, e: Any) -> list[tuple[float, int, st
 def test_swaps_are_ranked_as_brute_force_ranks_them(sign: bool, cosine: float | None) -> None:
     space = EditSpace(top_k=1000, sign=sign, cosine=cosine)
     given = reading(["a", "terrible", "film", "it"], space, positions=[0, 3, 4, 7])
-    (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([given])
+    (moves,) = SubwordEdits(table(), WORDS, IDS, read).rank([given])
     expected = brute_words(given, table())
     assert moves.gain.dtype == np.float64
     assert moves.gain == pytest.approx([gain for gain, _, _ in expected])
@@ -118,7 +118,7 @@ def test_edits_of_characters_are_ranked_as_brute_force_ranks_them(
 ) -> None:
     space = EditSpace("characters", kinds, top_k=10_000, sign=sign)
     given = reading(["good", "Rare", "film"], space, positions=[1, 2, 5])
-    (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([given])
+    (moves,) = SubwordEdits(table(), WORDS, IDS, read).rank([given])
     expected = brute_characters(given, table())
     assert moves.gain == pytest.approx([made[0] for made in expected])
     # In any order, for edits of one gain to rounding may stand otherwise.
@@ -132,25 +132,25 @@ def test_edits_of_characters_are_ranked_as_brute_force_ranks_them(
 
 def test_the_best_of_all_are_the_first_of_the_whole_ranking() -> None:
     for level in ("words", "characters"):
-        whole = SubwordEdits(table(), WORDS, IDS, read).best(
+        whole = SubwordEdits(table(), WORDS, IDS, read).rank(
             [reading(["good", "rare"], EditSpace(level))]
         )[0]
         for top in (0, 1, 7):
             some = reading(["good", "rare"], EditSpace(level, top_k=top))
-            (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([some])
+            (moves,) = SubwordEdits(table(), WORDS, IDS, read).rank([some])
             assert listed(moves) == listed(whole)[:top]
 
 
 def test_ties_stand_in_the_order_of_places_and_candidates() -> None:
     flat = np.zeros((SIZE, DIM))
     for top in (5, 50):
-        (moves,) = SubwordEdits(flat, WORDS, IDS, read).best(
+        (moves,) = SubwordEdits(flat, WORDS, IDS, read).rank(
             [reading(["zoo", "good"], EditSpace(top_k=top))]
         )
         order = [(0, w) for w in WORDS] + [(1, w) for w in WORDS if w != "good"]
         assert [(m.position, m.new) for m in listed(moves)] == order[:top]
         given = reading(["zoo", "good"], EditSpace("characters", top_k=top))
-        (moves,) = SubwordEdits(flat, WORDS, IDS, read).best([given])
+        (moves,) = SubwordEdits(flat, WORDS, IDS, read).rank([given])
         expected = [made[1:] for made in brute_characters(given, flat)][:top]
         assert [(m.position, m.new, m.kind, m.character) for m in listed(moves)] == expected
 
@@ -167,11 +167,11 @@ def test_texts_of_all_spaces_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> N
     words = [["good", "film"], ["a"], ["is", "it", "rare"], [], ["bad", HOLE], ["movie"] * 3]
     given = [reading(w, s, seed) for seed, s in enumerate(spaces) for w in words]
     model = SubwordEdits(table(), WORDS, IDS, read)
-    alone = [listed(model.best([one])[0]) for one in given]
-    assert same([listed(moves) for moves in model.best(given)], alone)
+    alone = [listed(model.rank([one])[0]) for one in given]
+    assert same([listed(moves) for moves in model.rank(given)], alone)
     # A table of bounded size is a matter of memory alone.
-    monkeypatch.setattr(module, "MAX_GAINS_PER_PRODUCT", 3 * len(WORDS))
-    assert same([listed(moves) for moves in model.best(given)], alone)
+    monkeypatch.setattr(module, "MAX_GAINS_PER_TABLE", 3 * len(WORDS))
+    assert same([listed(moves) for moves in model.rank(given)], alone)
 
 
 def same(found: list[list[Move]], expected: list[list[Move]]) -> bool:
@@ -181,8 +181,8 @@ def same(found: list[list[Move]], expected: list[list[Move]]) -> bool:
 
 def test_numbers_of_single_precision_do() -> None:
     given = reading(["good", "rare"], EditSpace())
-    exact = SubwordEdits(table(), WORDS, IDS, read).best([given])[0]
-    single = SubwordEdits(torch.tensor(table(), dtype=torch.float32), WORDS, IDS, read).best(
+    exact = SubwordEdits(table(), WORDS, IDS, read).rank([given])[0]
+    single = SubwordEdits(torch.tensor(table(), dtype=torch.float32), WORDS, IDS, read).rank(
         [given]
     )[0]
     assert single.gain == pytest.approx(exact.gain, abs=1e-5)
@@ -194,40 +194,40 @@ def test_what_is_not_finite_never_comes_back() -> None:
     broken[2] = np.nan  # "good"
     broken[3] = np.inf  # "bad"
     model = SubwordEdits(broken, WORDS, IDS, read)
-    (moves,) = model.best([reading(["film", "good"], EditSpace())])
+    (moves,) = model.rank([reading(["film", "good"], EditSpace())])
     assert {m.position for m in listed(moves)} == {0}
     assert {m.new for m in listed(moves)} == set(WORDS) - {"good", "bad", "film"}
-    (moves,) = model.best([reading(["god"], EditSpace("characters", top_k=10_000))])
+    (moves,) = model.rank([reading(["god"], EditSpace("characters", top_k=10_000))])
     assert np.isfinite(moves.gain).all()
     assert "good" not in {m.new for m in listed(moves)} and len(listed(moves)) > 100
     for space in (EditSpace(), EditSpace("characters")):
         void = replace(reading(["film"], space), gradient=np.full((1, DIM), np.nan))
-        (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([void])
+        (moves,) = SubwordEdits(table(), WORDS, IDS, read).rank([void])
         assert len(moves.gain) == 0
 
 
 def test_a_word_is_never_swapped_for_itself_whatever_its_case() -> None:
     cased = ["film", "Film", "FILM", "good"]
     model = SubwordEdits(table(), cased, [1, 2, 3, 4], lambda words: [(9,) for _ in words])
-    (moves,) = model.best([reading(["Film"], EditSpace())])
+    (moves,) = model.rank([reading(["Film"], EditSpace())])
     assert [m.new for m in listed(moves)] == ["good"]
 
 
 def test_a_swap_has_the_capitals_of_the_word_where_the_model_reads_it_alike() -> None:
-    (moves,) = SubwordEdits(table(), WORDS, IDS, read).best([reading(["Film", "BAD"], EditSpace())])
+    (moves,) = SubwordEdits(table(), WORDS, IDS, read).rank([reading(["Film", "BAD"], EditSpace())])
     told = {(m.position, m.new) for m in listed(moves)}
     assert {(0, "Good"), (1, "GOOD")} <= told
 
     def by_case(words: Sequence[str]) -> list[tuple[int, ...]]:
         return [read([word])[0] if word.islower() else (UNKNOWN,) for word in words]
 
-    (moves,) = SubwordEdits(table(), WORDS, IDS, by_case).best([reading(["Film"], EditSpace())])
+    (moves,) = SubwordEdits(table(), WORDS, IDS, by_case).rank([reading(["Film"], EditSpace())])
     assert {m.new for m in listed(moves)} == set(WORDS) - {"film"}
 
 
 def test_a_hole_can_be_filled_but_not_spelt_otherwise() -> None:
     model = SubwordEdits(table(), WORDS, IDS, read)
-    words, characters = model.best(
+    words, characters = model.rank(
         [reading([HOLE], s) for s in (EditSpace(), EditSpace("characters"))]
     )
     assert {m.new for m in listed(words)} == set(WORDS)
@@ -242,12 +242,12 @@ def test_moves_keep_no_gradient_and_are_read_lazily() -> None:
         return read(words)
 
     model = SubwordEdits(table(), WORDS, IDS, counted)
-    (moves,) = model.best([reading(["good"] * 3, EditSpace("characters"))])
+    (moves,) = model.rank([reading(["good"] * 3, EditSpace("characters"))])
     assert len(calls) == 1  # one word, met three times
     assert isinstance(moves, RankedMoves)
     with pytest.raises(IndexError):
         moves[len(moves)]
-    (moves,) = model.best([reading(["Good"], EditSpace())])
+    (moves,) = model.rank([reading(["Good"], EditSpace())])
     assert len(calls) == 1
     assert moves[0].new.istitle() and len(calls) == 2
 
@@ -268,8 +268,6 @@ def test_no_place_is_left_out_that_holds_one_of_the_best(seed: int, top: int) ->
     gain = gradient @ table.numpy().T - (gradient * table.numpy()[at]).sum(axis=1)[:, None]
     gain[np.arange(12), at] = -np.inf
     expected = np.sort(gain.reshape(-1))[::-1][:top]
-    (found,) = tokens.best([reading])
+    (found,) = tokens.rank([reading])
     assert np.allclose(found.gain, expected)
-    late = tokens.later(reading)
-    assert np.array_equal(late.gain, found.gain) and late[0] == found[0]
     assert found[0].position * 150 + number[found[0].new] == int(gain.argmax())

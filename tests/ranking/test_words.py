@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.moves import EditSpace, Move  # noqa: E402
-from brittle.ranking import words as spelling_words  # noqa: E402
-from brittle.ranking.words import WordSwaps  # noqa: E402
+from brittle.ranking import top_k  # noqa: E402
+from brittle.ranking.words import VectorGradients, WordSwaps  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
 from zoo.exact import KNOWN, aim, model  # noqa: E402
@@ -35,7 +35,7 @@ def vector(tested: Any, word: str) -> Any:
     """Give what the encoder takes for a word, by the network itself."""
     from brittle.zoo.batches import make_batch
 
-    batch = make_batch(tested.encode([Text.of(word)]), tested.reader, "cpu")
+    batch = make_batch(tested.encode([Text.of(word)]), tested.tokenizer, "cpu")
     with torch.no_grad():
         return tested.network.vectors(tested.network.embed(batch), batch)[0, 0].numpy()
 
@@ -71,7 +71,7 @@ def test_swaps_gain_the_slope_along_the_difference(
 def test_the_best_are_the_first_of_the_whole_ranking(
     chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spelling_words, "CHUNK", chunk)
+    monkeypatch.setattr(top_k, "BLOCK_COLUMNS", chunk)
     tested = model("CharCNN-LSTM")
     white = NetworkWhiteBox(tested)
     whole = listed(white.flips([aim(TEXT, tested, EditSpace(top_k=ALL))])[0].moves)
@@ -84,7 +84,8 @@ def swaps(table: Any, words: list[Any], gradient: Any, **space: Any) -> list[Mov
     vocabulary = [f"w{n}" for n in range(len(table))]
     made = WordSwaps(vocabulary, lambda words: torch.as_tensor(table))
     zero = torch.zeros((len(words), table.shape[1]), dtype=torch.float64)
-    return listed(made.best(range(len(words)), words, zero, gradient, EditSpace(**space)))
+    text = VectorGradients(EditSpace(**space), range(len(words)), words, zero, gradient)
+    return listed(made.rank([text])[0])
 
 
 def test_ties_stand_in_the_order_of_places_and_dictionary() -> None:
@@ -107,5 +108,6 @@ def test_what_is_not_a_number_never_comes_back() -> None:
 
 def test_a_hole_is_filled_with_a_word_that_is_called_hole() -> None:
     made = WordSwaps(["hole", "whole"], lambda words: torch.ones((2, 1)))
-    moves = listed(made.best((4,), [HOLE], torch.zeros((1, 1)), torch.ones((1, 1)), EditSpace()))
+    text = VectorGradients(EditSpace(), (4,), [HOLE], torch.zeros((1, 1)), torch.ones((1, 1)))
+    moves = listed(made.rank([text])[0])
     assert [(m.position, m.new) for m in moves] == [(4, "hole"), (4, "whole")]

@@ -36,7 +36,7 @@ def model(name: str, *, pairs: bool = False, double: bool = True, **changed: Any
     chosen = grid.settings(design, "tiny", **{**small, **changed})
     assert isinstance(chosen, NetworkSettings)
     vocabulary = WordTokenizer([*SPECIAL_WORDS, *([SEPARATOR_WORD] if pairs else []), *KNOWN])
-    reader = build_tokenizer(design.parts, chosen, vocabulary, ALPHABET)
+    tokenizer = build_tokenizer(design.parts, chosen, vocabulary, ALPHABET)
     torch.manual_seed(11)
     network = build(design.parts, chosen, len(vocabulary), len(ALPHABET) + UNKNOWN_CHARACTER + 1, 3)
     with torch.no_grad():
@@ -45,7 +45,7 @@ def model(name: str, *, pairs: bool = False, double: bool = True, **changed: Any
         for table in (network.embedding, network.spelling and network.spelling.embedding):
             if table is not None:
                 table.weight[0] = 0.0
-    made = NetworkModel(network, reader, chosen.reads, "cpu")
+    made = NetworkModel(network, tokenizer, chosen.reads, "cpu")
     if double:
         network.double()
     return made
@@ -69,7 +69,7 @@ def opened(model: NetworkModel, orders: Sequence[EditRequest]) -> tuple[Embedded
     Every place has characters of its own.
     """
     keys = model.encode([order.text for order in orders])
-    batch = make_batch(keys, model.reader, "cpu", apart=True)
+    batch = make_batch(keys, model.tokenizer, "cpu", apart=True)
     embedded = model.network.embed(batch)
     for vectors in (embedded.words, embedded.characters):
         if vectors is not None:

@@ -45,8 +45,8 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
     with torch.no_grad():
         if network.embedding is not None:
             network.embedding.weight.mul_(10)  # so that differences between words are seen
-    reader = build_tokenizer(design.parts, chosen, vocabulary, alphabet)
-    return NetworkModel(network, reader, chosen.reads, "cpu")
+    tokenizer = build_tokenizer(design.parts, chosen, vocabulary, alphabet)
+    return NetworkModel(network, tokenizer, chosen.reads, "cpu")
 
 
 def structures() -> list[Design]:

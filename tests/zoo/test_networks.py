@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -35,11 +37,11 @@ def test_padding_is_invisible_and_weights_make_the_network(design: Design) -> No
     tested, other = model(design), model(design, seed=8)
     short, long = tested.encode([Text.of("a bing"), Text.of(" ".join(KNOWN[:30]))])
     with torch.inference_mode():
-        both = tested.network(make_batch([short, long], tested.reader, "cpu"))
-        alone = tested.network(make_batch([short], tested.reader, "cpu"))
-        before = other.network(make_batch([short], tested.reader, "cpu"))
+        both = tested.network(make_batch([short, long], tested.tokenizer, "cpu"))
+        alone = tested.network(make_batch([short], tested.tokenizer, "cpu"))
+        before = other.network(make_batch([short], tested.tokenizer, "cpu"))
         other.network.load_state_dict(tested.network.state_dict())
-        after = other.network(make_batch([short], tested.reader, "cpu"))
+        after = other.network(make_batch([short], tested.tokenizer, "cpu"))
     assert (both[0] - alone[0]).abs().max() < CLOSE
     assert (before - alone).abs().max() > 1e-4
     assert torch.equal(after, alone)
@@ -50,7 +52,7 @@ def test_scoring_equals_the_network_at_full_size(name: str) -> None:
     tested = model(name, "default")
     keys = tested.encode(texts(1))
     with torch.inference_mode():
-        expected = tested.network(make_batch(keys, tested.reader, "cpu")).numpy()
+        expected = tested.network(make_batch(keys, tested.tokenizer, "cpu")).numpy()
     assert np.abs(tested.logits(keys) - expected).max() < CLOSE
 
 
@@ -87,7 +89,7 @@ def test_words_are_forgotten_in_training_only() -> None:
     network = tested.network
     network.forget = 1.0
     plain, unknown = (
-        make_batch(tested.encode([Text.of(text)]), tested.reader, "cpu")
+        make_batch(tested.encode([Text.of(text)]), tested.tokenizer, "cpu")
         for text in ("a b c", "x y z")
     )
     assert unknown.words is not None and (unknown.words == UNKNOWN).all()
@@ -118,7 +120,7 @@ def test_the_last_head_of_a_bilstm_reads_both_ends() -> None:
     """Only the state of the first word holds what the LSTM from the right has read to its end."""
     tested = model("BiLSTM-W-Random-1")
     network, [key] = tested.network, tested.encode([Text.of("a bing ction d")])
-    batch = make_batch([key], tested.reader, "cpu")
+    batch = make_batch([key], tested.tokenizer, "cpu")
     with torch.inference_mode():
         vectors = network.vectors(network.embed(batch), batch)
         _, (right, _) = network.encoder.back[0](vectors.flip(1))
@@ -130,7 +132,7 @@ def test_the_last_head_of_a_bilstm_reads_both_ends() -> None:
 def test_attention_weighs_the_words_of_a_text_only() -> None:
     tested = model("BiLSTM-attention")
     network, keys = tested.network, tested.encode([Text.of("a b"), Text.of("a b c d e f")])
-    batch = make_batch(keys, tested.reader, "cpu")
+    batch = make_batch(keys, tested.tokenizer, "cpu")
     with torch.inference_mode():
         states = network.states(network.vectors(network.embed(batch), batch), batch.length)
         pooled, weight = network.pool(states[-1], batch.length, network.encoder)
@@ -145,3 +147,18 @@ def test_only_word_vectors_are_beyond_the_parts_a_network_is_built_from() -> Non
         for e in grid.EMBEDDINGS
     ]
     assert all(shape == shapes[0] for shape in shapes)
+
+
+def test_the_names_of_layers_are_those_of_trained_files() -> None:
+    """A layer of another name would make the models that users have trained unreadable."""
+    tensors = {name for design in structures() for name in model(design).network.state_dict()}
+    layers = {re.sub(r"\.\d+", "", name).rpartition(".")[0] for name in tensors}
+    assert layers == {
+        *("embedding", "head", "pool.ask", "pool.project"),
+        *("spelling.embedding", "spelling.convolution"),
+        *("spelling.highways.gate", "spelling.highways.transform"),
+        *("encoder.ahead", "encoder.back", "encoder.below", "encoder.convolutions"),
+        *("encoder.enter", "encoder.places", "encoder.layers"),
+        *("encoder.layers.first", "encoder.layers.seen", "encoder.layers.out"),
+        *("encoder.layers.second", "encoder.layers.widen", "encoder.layers.narrow"),
+    }

@@ -54,13 +54,13 @@ def test_slopes_at_words_are_those_of_finite_differences(
     text = Text.of("the fool is good")
     order = aim(text, tested, EditSpace(objective=of), toward=toward)
     (found,) = NetworkWhiteBox(tested).gradients([order])
-    batch = make_batch(tested.encode([text]), tested.reader, "cpu")
+    batch = make_batch(tested.encode([text]), tested.tokenizer, "cpu")
     network = tested.network
     with torch.no_grad():
         vectors = network.vectors(network.embed(batch), batch)
         assert found.scores == pytest.approx(network(batch)[0].softmax(0).tolist())
         gradient = central(
-            lambda moved: objective(network.judged(moved, batch.length)[0], order), vectors
+            lambda moved: objective(network.classify(moved, batch.length)[0], order), vectors
         )
     assert found.value.shape == gradient[0].shape
     assert close(found.value, gradient[0], 1e-8) and np.abs(gradient).max() > 1e-4
@@ -75,7 +75,7 @@ def test_slopes_at_characters_are_those_of_finite_differences(
     text = Text.of("the fool ŷs tattooing")
     order = aim(text, tested, EditSpace("characters", objective=of), toward=toward)
     (found,) = NetworkWhiteBox(tested).gradients([order])
-    batch = make_batch(tested.encode([text]), tested.reader, "cpu", apart=True)
+    batch = make_batch(tested.encode([text]), tested.tokenizer, "cpu", apart=True)
     network = tested.network
 
     def value(moved: Any) -> Any:
@@ -176,8 +176,8 @@ def test_lstms_have_the_same_slopes_in_a_quick_way(
     slow = NetworkWhiteBox(tested).gradients(orders)
     monkeypatch.setattr(passing, "MIN_TEXTS_FOR_FAST_LSTM", 1)
     white = NetworkWhiteBox(tested)
-    assert white._passing._lstm is not None
-    monkeypatch.setattr(white.network, "judged", None)
+    assert white._passes._lstm is not None
+    monkeypatch.setattr(white.network, "classify", None)
     for mine, theirs in zip(white.gradients(orders), slow):
         assert close(mine.scores, theirs.scores)
         assert all(close(*both) for both in zip(mine.value, theirs.value))
@@ -343,7 +343,7 @@ def test_every_kind_of_edit_is_there_and_none_too_many(name: str) -> None:
 def test_layers_are_what_the_network_makes(name: str) -> None:
     tested = model(name)
     white, network = NetworkWhiteBox(tested), tested.network
-    batch = make_batch(tested.encode(ITEMS), tested.reader, "cpu", apart=True)
+    batch = make_batch(tested.encode(ITEMS), tested.tokenizer, "cpu", apart=True)
     expected: dict[str, Any] = {}
     with torch.no_grad():
         embedded = network.embed(batch)
@@ -372,12 +372,12 @@ def test_layers_are_what_the_network_makes(name: str) -> None:
 
 def test_characters_have_vectors_of_their_own() -> None:
     tested = model("CharCNN-LSTM")
-    spelling, reader = tested.network.spelling, tested.reader
+    spelling, tokenizer = tested.network.spelling, tested.tokenizer
     (found,) = NetworkWhiteBox(tested).embeddings(
         [Text.of("goo tattooing ŷ")], "characters", "characters"
     )
     table = spelling.embedding.weight.detach().numpy()
-    assert found[0] == pytest.approx(table[list(reader.character_ids("goo"))])
+    assert found[0] == pytest.approx(table[list(tokenizer.character_ids("goo"))])
     assert found[0][1].tolist() == found[0][2].tolist() != found[0][0].tolist()
     assert np.isfinite(found[1][:8]).all() and np.isnan(found[1][8:]).all() and len(found[1]) == 9
     assert found[2] == pytest.approx(table[1:2])  # a strange one
@@ -397,10 +397,10 @@ def test_words_alone_are_embedded_as_the_dictionary_has_them() -> None:
 
 def test_attention_is_that_of_the_network() -> None:
     tested = model("Transformer-W-Random-2")
-    batch = make_batch(tested.encode(ITEMS), tested.reader, "cpu")
+    batch = make_batch(tested.encode(ITEMS), tested.tokenizer, "cpu")
     with torch.no_grad():
         vectors = tested.network.vectors(tested.network.embed(batch), batch)
-        weights = tested.network.encoder.attended(vectors, batch.length)[1]
+        weights = tested.network.encoder.attend(vectors, batch.length)[1]
     for n, (text, found) in enumerate(zip(ITEMS, NetworkWhiteBox(tested).attention(ITEMS))):
         count = len(text)
         assert found.shape == (2, 2, count, count)
@@ -412,7 +412,7 @@ def test_attention_is_that_of_the_network() -> None:
 def test_attention_of_a_head_has_one_row() -> None:
     tested = model("BiLSTM-WC-Random-2-attention")
     network = tested.network
-    batch = make_batch(tested.encode(ITEMS), tested.reader, "cpu")
+    batch = make_batch(tested.encode(ITEMS), tested.tokenizer, "cpu")
     with torch.no_grad():
         states = network.states(network.vectors(network.embed(batch), batch), batch.length)
         weight = network.pool(states[-1], batch.length, network.encoder)[1]

@@ -1,13 +1,13 @@
 """Edits of characters ranked by their first-order gain, for models that read spellings.
 
-HotFlip (Ebrahimi et al., 2018), in its own terms: a word is a row of one-hot characters, padded
-with nothing on the right. Flipping a character changes one of them; inserting one moves the rest of
-the word to the right, deleting one to the left, so these are runs of flips to the end of the word.
-An edit's gain is the sum of its flips' differences of slope over the length of its vector, √(2N)
-where N characters really change.
+As in HotFlip (Ebrahimi et al., 2018), a word is a sequence of one-hot characters, padded on the
+right. A flip changes one of them. An insertion moves the rest of the word to the right, a deletion
+moves it to the left: both are flips of every character to the end of the word. With G the gradient
+along the one-hot characters, the gain of an edit is the sum of G[new] − G[old] over its flips,
+divided by the length √(2N) of its vector, where N characters change.
 
-A model that reads whole words as well sees one flip more, from the word to the unknown one. That
-the new spelling may be a word it knows is passed over. This file needs torch.
+For a model that also reads whole words, the word becomes the unknown word at the same time. That
+the new spelling may be a known word is ignored. This file needs torch.
 """
 
 from __future__ import annotations
@@ -21,198 +21,156 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.moves import CHARACTER_EDITS, EditSpace, Move
+from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace
 from brittle.ranking.layout import CharacterRows, Integers, Layout
-from brittle.text import is_word
+from brittle.ranking.moves import RankedMoves
+from brittle.ranking.top_k import top_k
+from brittle.text import Word, is_word
 
-FLIP, INSERT, DELETE = range(len(CHARACTER_EDITS))
-LOW = -np.inf
+KINDS = len(CHARACTER_EDITS)
+FLIP, INSERT, DELETE = range(KINDS)
 NO_CHARACTER, UNKNOWN_CHARACTER, FIRST_CHARACTER = range(3)
-"""The rows of a table of vectors: no character, an unknown one, then the alphabet."""
+"""The rows of a table of character embeddings: padding, an unknown one, then the alphabet."""
 
 
 @dataclass(frozen=True, eq=False)
 class EditedWords:
-    """The places of one text whose characters are edited, with their words as they stand there.
+    """The words of one text at the positions whose characters are edited.
 
-    For a model that also reads whole words: `whole` is what a word gains when it turns unknown,
-    and `turned` where that is a change.
+    For a model that also reads whole words, `unknown_gain` is the gain when each becomes the
+    unknown word, and `was_known` tells where that is a change.
     """
 
     positions: Sequence[int]
     words: Sequence[str]
-    whole: NDArray[Any] | None = None
-    turned: NDArray[np.bool_] | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class CharacterMoves:
-    """The best edits of one text, the highest gain first, spelt out when looked at (`Moves`)."""
-
-    gain: NDArray[np.float64]
-    row: Integers
-    kind: Integers
-    at: Integers
-    new: Integers
-    where: EditedWords
-    edits: CharacterEdits
-
-    def __len__(self) -> int:
-        return len(self.gain)
-
-    def __getitem__(self, n: int) -> Move:
-        row, kind, at = int(self.row[n]), int(self.kind[n]), int(self.at[n])
-        word = self.where.words[row]
-        new = "" if kind == DELETE else self.edits.offered[self.new[n]]
-        spelt = word[:at] + new + word[at + (kind != INSERT) :]
-        known = spelt.lower() in self.edits.known
-        position = self.where.positions[row]
-        return Move(float(self.gain[n]), position, spelt, CHARACTER_EDITS[kind], at, known)
+    unknown_gain: NDArray[Any] | None = None
+    was_known: NDArray[np.bool_] | None = None
 
 
 class CharacterEdits:
-    """Ranks the flips, inserts and deletes of characters.
+    """Ranks the flips, insertions and deletions of characters, for one model.
 
-    New characters are the letters and digits of the alphabet; `table` has the vectors of all, after
-    those of no character and of a strange one. Characters beyond the first `spelling` are not read,
-    so they are not edited, nor is one pushed there. A word stays one word of a text. Of edits that
-    give the same word, as of a doubled letter, there is one.
+    New characters are the letters and digits of the alphabet. `table` has the embedding of every
+    character. The model reads `max_characters` of a word: those beyond are not edited, and none is
+    moved there by an insertion. A word stays one word of a text. Of edits that give the same word,
+    as with a doubled letter, there is one. `vocabulary` are the known words, in lower case.
     """
 
     def __init__(
-        self, alphabet: Sequence[str], spelling: int, table: Tensor, known: Collection[str]
+        self,
+        alphabet: Sequence[str],
+        max_characters: int,
+        table: Tensor,
+        vocabulary: Collection[str],
     ) -> None:
-        self.known = known
-        sound = torch.isfinite(table).all(dim=1).tolist()
-        number = {c: n for n, c in enumerate(alphabet, FIRST_CHARACTER)}
-        self.offered = tuple(
-            c for c, n in number.items() if c.isalnum() and is_word(c) and sound[n]
+        self.vocabulary = vocabulary
+        finite = torch.isfinite(table).all(dim=1).tolist()
+        row = {c: n for n, c in enumerate(alphabet, FIRST_CHARACTER)}
+        self.new_characters = tuple(
+            c for c, n in row.items() if c.isalnum() and is_word(c) and finite[n]
         )
-        # The columns of a table of gains: first what is offered, then what else may stand there.
-        first = [number[c] for c in self.offered]
+        # The columns of G: first the new characters, then all others.
+        first = [row[c] for c in self.new_characters]
         order = [*first, *sorted(set(range(len(table))) - set(first))]
         self._table = table.detach()[order].T.contiguous()
         column = {n: at for at, n in enumerate(order)}
-        columns = {c: column[n] for c, n in number.items()}
-        self._layout = Layout(columns, column[UNKNOWN_CHARACTER], column[NO_CHARACTER], spelling)
+        ids = {c: column[n] for c, n in row.items()}
+        self._layout = Layout(ids, column[UNKNOWN_CHARACTER], column[NO_CHARACTER], max_characters)
 
-    def best(
+    def rank(
         self, texts: Sequence[EditedWords], gradient: Tensor, space: EditSpace
-    ) -> list[CharacterMoves]:
-        """Rank the edits of texts by the slope at the characters of their words, one after another.
+    ) -> list[RankedMoves]:
+        """Rank the edits of texts, from the gradient along the embeddings of their characters.
 
-        There is a row for every character that is read and, where one more would be, for the place
-        after the last. Gains of one value stand in the order of the places, then of their
-        characters, with flips before inserts and deletes, then of the alphabet.
+        `gradient` has a row for every row of the layout of all words, text after text. Gains of one
+        value stand in the order of the positions, then of the characters, with flips before
+        insertions and deletions, then of the alphabet.
         """
         rows = self._layout.rows([word for text in texts for word in text.words])
-        count = np.array([len(text.words) for text in texts], dtype=np.int64)
-        text = np.repeat(np.arange(len(texts)), count)[rows.word]
-        worth = (gradient.sign() if space.sign else gradient) @ self._table
-        gains = _gains(rows, worth.numpy(), len(self.offered), texts, space)
-        found = _best(gains, text, len(texts), space.top_k)
-        word = rows.word[found.row] - (np.cumsum(count) - count)[found.text]
-        position = rows.position[found.row]
-        ends = np.searchsorted(found.text, np.arange(len(texts) + 1)).tolist()
-        return [
-            CharacterMoves(
-                found.gain[start:stop],
-                word[start:stop],
-                found.kind[start:stop],
-                position[start:stop],
-                found.new[start:stop],
-                where,
-                self,
-            )
-            for where, start, stop in zip(texts, ends, ends[1:])
-        ]
+        direction = gradient.sign() if space.sign else gradient
+        one_hot = (direction @ self._table).numpy()
+        gains = _compute_gains(rows, one_hot, len(self.new_characters), texts, space)
+        first_word = np.append(0, np.cumsum([len(text.words) for text in texts], dtype=np.int64))
+        first_row = np.searchsorted(rows.word, first_word)
+        ends = (KINDS * first_row[1:]).tolist()
+        moves = []
+        best = top_k(gains.maximum.reshape(-1), ends, space.top_k, gains.expand)
+        for n, (text, (gain, block, column)) in enumerate(zip(texts, best)):
+            row, kind = np.divmod(KINDS * first_row[n] + block, KINDS)
+            edit = self._number(rows.character[row], kind, column)
+            word = rows.word[row] - first_word[n]
+            moves.append(RankedMoves(gain, word, edit, text.positions, text.words, self._spell_out))
+        return moves
+
+    def _number(self, character: Integers, kind: Integers, new: Integers) -> Integers:
+        number: Integers = (character * KINDS + kind) * max(1, len(self.new_characters)) + new
+        return number
+
+    def _spell_out(self, word: Word, number: int) -> tuple[str, EditKind, int, bool]:
+        """Spell an edit out: the reverse of `_number`."""
+        spelt = str(word)
+        rest, new = divmod(number, max(1, len(self.new_characters)))
+        at, kind = divmod(rest, KINDS)
+        inserted = "" if kind == DELETE else self.new_characters[new]
+        spelt = spelt[:at] + inserted + spelt[at + (kind != INSERT) :]
+        return spelt, CHARACTER_EDITS[kind], at, spelt.lower() in self.vocabulary
 
 
 @dataclass(frozen=True, eq=False)
 class _Gains:
-    """The gains of all edits: (worth of the new character + add) · scale; a delete has no new one.
+    """The gains of all edits: (G of the new character + add) · scale; a deletion has no new one.
 
-    `worth` is rows × characters, the others are rows × kinds.
+    `one_hot` is G (rows × new characters); `add`, `scale` and `maximum` are rows × kinds. The
+    maximum over the new characters is −∞ where the kind is not allowed.
     """
 
-    worth: NDArray[Any]
+    one_hot: NDArray[Any]
     add: NDArray[Any]
     scale: NDArray[Any]
-    may: NDArray[np.bool_]
+    maximum: NDArray[Any]
+
+    def expand(self, block: Integers) -> NDArray[Any]:
+        """Compute the gains for all new characters, of blocks of one row and one kind."""
+        row, kind = np.divmod(block, KINDS)
+        gain: NDArray[Any] = self.one_hot[row] + self.add[row, kind, None]
+        gain *= self.scale[row, kind, None]
+        deletes = np.flatnonzero(kind == DELETE)
+        gain[deletes] = -np.inf
+        gain[deletes, 0] = self.maximum[row[deletes], DELETE]
+        return gain
 
 
-def _gains(
+def _compute_gains(
     rows: CharacterRows,
-    worth: NDArray[Any],
-    offered: int,
+    one_hot: NDArray[Any],
+    new_characters: int,
     texts: Sequence[EditedWords],
     space: EditSpace,
 ) -> _Gains:
-    """Measure every edit, from what each character is worth in each row (rows × characters)."""
-    row = np.arange(len(rows.here))
-    may = rows.may & [kind in space.kinds for kind in CHARACTER_EDITS]
-    now = [worth[row, part].astype(np.float64) for part in (rows.here, rows.before, rows.after)]
-    broken = ~np.isfinite(now).all(axis=0)
-    if broken.any():
+    """Compute the gains of all edits from G (rows × characters), which is overwritten."""
+    row = np.arange(len(rows.own))
+    allowed = rows.allowed & [kind in space.kinds for kind in CHARACTER_EDITS]
+    own, previous, following = (
+        one_hot[row, column].astype(np.float64) for column in (rows.own, rows.previous, rows.next)
+    )
+    void = ~np.isfinite([own, previous, following]).all(axis=0)
+    if void.any():
         # Sums run over all words: what is not a number in one must not reach the others.
-        may &= ~np.isin(rows.word, rows.word[broken])[:, None]
-        for part in now:
-            part[broken] = 0.0
-    mine, right, left = now[0], now[1] - now[0], now[2] - now[0]
-    add = np.stack([-mine, rows.rest(right) - mine, rows.rest(left) + left], axis=1)
-    changed = rows.changed
-    if texts and texts[0].whole is not None:
-        add += np.concatenate([text.whole for text in texts])[rows.word, None]
-        changed = changed + np.concatenate([text.turned for text in texts])[rows.word, None]
-    scale = 1 / np.sqrt(2 * np.maximum(changed, 1))
-    # None is flipped to itself; and inserted before itself it is as if inserted after.
-    worth[row, rows.here] = LOW
-    shown = worth[:, :offered] if offered else np.full((len(row), 1), LOW)
-    return _Gains(shown, add.astype(worth.dtype), scale.astype(worth.dtype), may)
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """The best edits of all texts, text by text."""
-
-    text: Integers
-    gain: NDArray[np.float64]
-    row: Integers
-    kind: Integers
-    new: Integers
-
-
-def _best(gains: _Gains, text: Integers, texts: int, most: int) -> _Found:
-    """Find the `most` best edits of every text; `text` says of which one each row is."""
-    bounds = np.arange(texts + 1)
-    top = torch.from_numpy(gains.worth).amax(dim=1).numpy()
-    top = np.repeat(top[:, None], len(CHARACTER_EDITS), axis=1)
-    top[:, DELETE] = 0.0
-    gain = (top + gains.add) * gains.scale
-    gain[~(gains.may & np.isfinite(gain))] = LOW
-    # So many rows have an edit at or above the floor: none of the best is below it.
-    floor = _floors(gain, np.searchsorted(text, bounds), most)[text]
-    row, kind = np.nonzero((gain >= floor[:, None]) & (gain > LOW))
-    each = (gains.worth[row] + gains.add[row, kind, None]) * gains.scale[row, kind, None]
-    single = np.flatnonzero(kind == DELETE)
-    each[single] = LOW
-    each[single, 0] = gain[row[single], DELETE]
-    at, new = np.nonzero((each >= floor[row, None]) & (each > LOW))
-    value, row, kind = each[at, new], row[at], kind[at]
-    floor = _floors(value, np.searchsorted(text[row], bounds), most)
-    kept = np.flatnonzero(value >= floor[text[row]])
-    order = kept[np.lexsort((-value[kept], text[row[kept]]))]
-    of = text[row[order]]
-    order = order[np.arange(len(order)) - np.searchsorted(of, bounds)[of] < most]
-    found = value[order].astype(np.float64)
-    return _Found(text[row[order]], found, row[order], kind[order], new[order])
-
-
-def _floors(gain: NDArray[Any], ends: Integers, most: int) -> NDArray[Any]:
-    """Give for every text the gain of its `most`-th best, or the lowest where it has fewer."""
-    floor = np.full(len(ends) - 1, LOW, dtype=gain.dtype)
-    for n, (start, stop) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist())):
-        all_gains = gain[start:stop].reshape(-1)
-        if 0 < most < len(all_gains):
-            floor[n] = np.partition(all_gains, len(all_gains) - most)[len(all_gains) - most]
-    return floor
+        allowed &= ~np.isin(rows.word, rows.word[void])[:, None]
+        own[void] = previous[void] = following[void] = 0.0
+    right, left = previous - own, following - own
+    add = np.stack([-own, rows.sum_after(right) - own, rows.sum_after(left) + left], axis=1)
+    changes = rows.changes
+    if texts and texts[0].unknown_gain is not None:
+        add += np.concatenate([text.unknown_gain for text in texts])[rows.word, None]
+        changes = changes + np.concatenate([text.was_known for text in texts])[rows.word, None]
+    add = add.astype(one_hot.dtype)
+    scale = (1 / np.sqrt(2 * np.maximum(changes, 1))).astype(one_hot.dtype)
+    # No character is flipped to itself. Inserted before itself, it is as if inserted after.
+    one_hot[row, rows.own] = -np.inf
+    new = one_hot[:, :new_characters] if new_characters else np.full((len(row), 1), -np.inf)
+    maximum = np.repeat(torch.from_numpy(new).amax(dim=1).numpy()[:, None], KINDS, axis=1)
+    maximum[:, DELETE] = 0.0
+    maximum = (maximum + add) * scale
+    maximum[~(allowed & np.isfinite(maximum))] = -np.inf
+    return _Gains(new, add, scale, maximum)

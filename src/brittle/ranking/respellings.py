@@ -1,8 +1,8 @@
-"""Every edit of one character of a word, and the pieces a model reads it as.
+"""Every edit of one character of a word, and the tokens a model reads the new word as.
 
-An edit puts a letter or a digit in the place of a character, puts one in before it, or takes the
-character away. Edits are numbers that are spelt out on demand: first the flips, then the inserts,
-then the deletes, each from the word's first character to its last and in the alphabet's order.
+An edit flips a character to a letter or a digit, inserts one before a character, or deletes a
+character. Edits are numbers that are spelt out on demand: first the flips, then the inserts, then
+the deletes, each from the word's first character to its last and in the order of the alphabet.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from string import ascii_lowercase, digits
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.english.forms import match_case
 from brittle.moves import CHARACTER_EDITS, EditKind
 from brittle.text import is_word
 
 ALPHABET = ascii_lowercase + digits
-MAX_CHARACTERS = (
-    64  # characters of a word that are edited: of a longer one (a hash, a cry) the first
-)
+MAX_CHARACTERS = 64  # of a word that are edited: the first ones, of a longer word such as a hash
 
 TokensOf = Callable[[Sequence[str]], Sequence[Sequence[int]]]
+"""From many words to the tokens of each."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Respellings:
-    """The edits of one word that a model can tell from it, as `number`s, in order.
+    """The edits of one word that a model can tell from it, as numbers, in order.
 
-    `token` lists the distinct pieces they read as: the piece `piece[which[i]]` stands in the edit
-    `edit[i]`, an index into `number`.
+    `token` lists the distinct tokens of the new words: the token token[which[i]] belongs to the
+    new word of number[edit[i]].
     """
 
     number: NDArray[np.int32]
@@ -38,32 +38,33 @@ class Respellings:
     which: NDArray[np.int32]
     edit: NDArray[np.int32]
 
-    def summed(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum for every edit what its pieces are worth; `value` has a number for each `token`."""
+    def sum_tokens(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum the values of the tokens of every new word; `value` has one for each `token`."""
         return np.bincount(self.edit, value[self.which], len(self.number)).astype(np.float64)
 
 
-def respellings(word: str, kinds: Collection[EditKind], tokens_of: TokensOf) -> Respellings:
-    """Find the edits of a word and what each reads as, all new words in one call."""
-    found = list(list_respellings(word, kinds))
-    mine, *others = tokens_of([word, *(new for _, new in found)])
-    read = [(n, tokens) for (n, _), tokens in zip(found, others) if tuple(tokens) != tuple(mine)]
-    flat = np.array([token for _, tokens in read for token in tokens], dtype=np.int64)
+def find_respellings(word: str, kinds: Collection[EditKind], tokens_of: TokensOf) -> Respellings:
+    """Find the edits of a word and their tokens, by one call for all new words."""
+    edits = list(list_respellings(word, kinds))
+    old, *new = tokens_of([word, *(spelt for _, spelt in edits)])
+    differing = [(n, tokens) for (n, _), tokens in zip(edits, new) if tuple(tokens) != tuple(old)]
+    flat = np.array([token for _, tokens in differing for token in tokens], dtype=np.int64)
     token, which = np.unique(flat, return_inverse=True)
+    counts = [len(tokens) for _, tokens in differing]
     return Respellings(
-        np.array([n for n, _ in read], dtype=np.int32),
+        np.array([n for n, _ in differing], dtype=np.int32),
         token,
         which.astype(np.int32),
-        np.repeat(np.arange(len(read), dtype=np.int32), [len(tokens) for _, tokens in read]),
+        np.repeat(np.arange(len(differing), dtype=np.int32), counts),
     )
 
 
 def list_respellings(
     word: str, kinds: Collection[EditKind] = CHARACTER_EDITS
 ) -> Iterator[tuple[int, str]]:
-    """List the edits of a word as numbers and new words, every new word once.
+    """Yield the edits of a word as numbers and new words, every new word once.
 
-    Only those that are one word of a text, and another one than before, are there.
+    The new word must be one word of a text, and differ from the old one.
     """
     seen = {word}
     inserts, deletes, end = _bounds(word)
@@ -76,9 +77,9 @@ def list_respellings(
 
 
 def spell_out(word: str, number: int) -> tuple[str, EditKind, int]:
-    """Give the new word of an edit, its kind, and the character where it happens.
+    """Return the new word of an edit, its kind, and the index of the character it edits.
 
-    A letter has the case of the one it replaces; in a word of capitals it is one.
+    A letter has the case of the character it replaces; in a word of capitals it is a capital.
 
     >>> spell_out("Film", 1), spell_out("film", 36 * 9 + 3)
     (('Bilm', 'flip', 0), ('fil', 'delete', 3))
@@ -87,22 +88,21 @@ def spell_out(word: str, number: int) -> tuple[str, EditKind, int]:
     if number >= deletes:
         at = number - deletes
         return word[:at] + word[at + 1 :], "delete", at
-    at, letter = divmod(number if number < inserts else number - inserts, len(ALPHABET))
-    if number >= inserts:
-        return word[:at] + _cased(letter, word.isupper()) + word[at:], "insert", at
-    new = _cased(letter, word.isupper() or word[at].isupper())
-    return word[:at] + new + word[at + 1 :], "flip", at
+    is_flip = number < inserts
+    at, letter = divmod(number if is_flip else number - inserts, len(ALPHABET))
+    replaced = word[at] if is_flip else ""
+    new = match_case(ALPHABET[letter], word if word.isupper() else replaced)
+    return word[:at] + new + word[at + len(replaced) :], "flip" if is_flip else "insert", at
 
 
 def _bounds(word: str) -> tuple[int, int, int]:
-    """Say where the numbers of the inserts begin, where those of the deletes, and where they end.
+    """Return the number of the first insert, of the first delete, and the number of all edits.
 
-    There is an insert before every character, and one behind the last.
+    A letter may be inserted before every character, and after the last.
     """
     length = min(len(word), MAX_CHARACTERS)
     inserts, deletes = length * len(ALPHABET), (2 * length + 1) * len(ALPHABET)
     return inserts, deletes, deletes + length
 
 
-def _cased(letter: int, upper: bool) -> str:
-    return ALPHABET[letter].upper() if upper else ALPHABET[letter]
+NO_RESPELLINGS = find_respellings("", (), lambda words: [()])

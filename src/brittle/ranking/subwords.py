@@ -1,56 +1,44 @@
-"""Edits ranked by their first-order gain, for models that read words as pieces.
+"""Edits ranked by their first-order gain, for models that read a word as one or more tokens.
 
-A word model reads one piece a word, a subword model one or more. What an edit gains is what the
-objective moves, to first order, when the vectors of the old pieces give way to those of the new
-ones (HotFlip, Ebrahimi et al., 2018: with one piece on either side it is their score of a flip).
-The paper divides an edit by the square root of twice the number of inputs it changes, so that
-long runs of character flips compare with single ones. Here every edit, of a word or of a
-character, changes one word: that would be one constant, and nothing is divided.
+A word model reads one token a word, a subword model one or more. The gain of an edit is the change
+of the objective, to first order, when the embeddings of the new tokens replace those of the old
+ones (HotFlip, Ebrahimi et al., 2018: with one token each it is their score of a flip). The paper
+divides the gain by the square root of twice the number of changed inputs, so that several flips
+compare with one. Here every edit changes one word: that would be one constant, and is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import normalize, pad
 
-from brittle.moves import EditKind, EditSpace, Level
-from brittle.ranking import respellings as letters
-from brittle.ranking.moves import (
-    EMPTY_TOP_K,
-    LazyMoves,
-    RankedMoves,
-    SpellOut,
-    merge_top_k,
-    threshold_of,
-    top_k,
-    top_k_of_table,
-)
-from brittle.ranking.respellings import Respellings, TokensOf
+from brittle.moves import EditKind, EditSpace
+from brittle.ranking import respellings
+from brittle.ranking.layout import Integers
+from brittle.ranking.moves import RankedMoves, match_capitals
+from brittle.ranking.respellings import NO_RESPELLINGS, Respellings, TokensOf
+from brittle.ranking.top_k import BLOCK_COLUMNS, TopK, top_k, top_k_of_table
 from brittle.text import Word
 
-MAX_GAINS_PER_PRODUCT = (
-    1 << 24
-)  # of one table of places × dictionary: 64 MB, unless one text alone has more
-MAX_CACHED_WORDS = 2048  # words whose edits of a character are kept
-FIRST_POSITIONS = (
-    3  # places of a text that are multiplied with the dictionary before others are left out
-)
-ROUNDING_MARGIN = 1e-5  # of a bound, so that no place is left out by rounding
+MAX_GAINS_PER_TABLE = 1 << 21  # positions × vocabulary: 8 MB, unless one text alone has more
+MAX_CACHED_WORDS = 2048  # words whose respellings, or own columns, are kept
+ROUNDING_MARGIN = 1e-5  # relative, of a bound, so that rounding leaves no position out
 
 
 @dataclass(frozen=True, eq=False)
 class TokenGradients:
-    """One text as its model reads it at the places aimed at, and the gradient there.
+    """The words of one text at some positions, the tokens of each, and the gradient there.
 
-    For every place the word (or hole), the pieces it was read as, one or more, and in `gradient` a
-    row for every piece: the gradient of the objective along its vector, place after place.
+    `gradient` has a row for every token, position after position: the gradient of the objective
+    along its embedding. A word may be a hole.
     """
 
     space: EditSpace
@@ -61,257 +49,228 @@ class TokenGradients:
 
 
 class SubwordEdits:
-    """The vectors of a model's pieces, and its dictionary: the words that are one piece each.
+    """Ranks swaps of words and respellings, for one model.
 
-    `table` has a row for every piece; it is read as it is now, so weights that change need a new
-    object. `words` and `ids` are the dictionary, with the piece of each word. `tokens_of` says of
-    many words at once which pieces the model reads them as. Gains of one value stand in the order
-    of the places, then of the dictionary or of the edits of a word; what is not finite never
-    comes back, nor an edit that the model reads as the word it had.
+    `table` has the embedding of every token; when the model changes, a new object is needed.
+    `words` and `token_ids` are the vocabulary: words of one token each. `tokens_of` returns the
+    tokens of many words at once. Gains of one value stand in the order of the positions, then of
+    the vocabulary or of the respellings. No gain that is not finite comes back, and no edit that
+    the model reads as the word it replaces.
     """
 
     def __init__(
-        self, table: Any, words: Sequence[str], ids: Sequence[int], tokens_of: TokensOf
+        self, table: Any, words: Sequence[str], token_ids: Sequence[int], tokens_of: TokensOf
     ) -> None:
-        vectors = torch.as_tensor(table).detach()
-        self.table = vectors if vectors.dtype == torch.float64 else vectors.float()
-        sound = torch.isfinite(self.table).all(1).tolist()
-        self.words = tuple(word for word, token in zip(words, ids) if sound[token])
-        self.ids = tuple(int(token) for token in ids if sound[token])
-        self.known = frozenset(word.lower() for word in words)
+        embeddings = torch.as_tensor(table).detach()
+        self.table = embeddings if embeddings.dtype == torch.float64 else embeddings.float()
+        finite = torch.isfinite(self.table).all(1).tolist()
+        self.words = tuple(word for word, token in zip(words, token_ids) if finite[token])
+        self.token_ids = tuple(int(token) for token in token_ids if finite[token])
+        self.lower_words = frozenset(word.lower() for word in words)
         self.tokens_of = tokens_of
-        self._edits = lru_cache(maxsize=MAX_CACHED_WORDS)(self._edits_of)
+        self._respellings = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_respellings)
+        self._same_word = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_same_word)
 
-    def best(self, readings: Sequence[TokenGradients]) -> list[RankedMoves]:
-        """Rank the edits of texts, each as its space says; the texts share their products."""
-        found: dict[int, RankedMoves] = {}
-        for level in ("words", "characters"):
-            for numbers in self._groups(readings, level):
-                group = [readings[n] for n in numbers]
-                ranked = self._by_word(group) if level == "words" else self._by_character(group)
-                found.update(zip(numbers, ranked))
-        return [found[n] for n in range(len(readings))]
+    def rank(self, texts: Sequence[TokenGradients]) -> list[RankedMoves]:
+        """Rank the edits of texts, each in its own space; texts of one space share a product."""
+        moves: dict[int, RankedMoves] = {}
+        for space, numbers in self._groups(texts):
+            group = [texts[n] for n in numbers]
+            by_word = space.level == "words"
+            find = self._best_swaps if by_word else self._best_respellings
+            spell_out = self._spell_swap if by_word else self._spell_respelling
+            for n, best in zip(numbers, find(_Stack.of(group, space.sign, self.table), space)):
+                moves[n] = RankedMoves(*best, texts[n].positions, texts[n].words, spell_out)
+        return [moves[n] for n in range(len(texts))]
 
-    def later(self, reading: TokenGradients) -> LazyMoves:
-        """Give the ranking of one text that is made when it is looked at, if ever it is."""
-        return LazyMoves(partial(self._alone, reading))
+    def _groups(self, texts: Sequence[TokenGradients]) -> Iterator[tuple[EditSpace, list[int]]]:
+        """Split texts by their spaces, so that no table of gains grows beyond its bound."""
+        max_rows = MAX_GAINS_PER_TABLE // max(1, len(self.words))
+        by_space: dict[EditSpace, list[int]] = {}
+        for n, text in enumerate(texts):
+            by_space.setdefault(text.space, []).append(n)
+        for space, numbers in by_space.items():
+            start = rows = 0
+            for i, n in enumerate(numbers):
+                rows += len(texts[n].positions)
+                if i > start and rows > max_rows:
+                    yield space, numbers[start:i]
+                    start, rows = i, len(texts[n].positions)
+            yield space, numbers[start:]
 
-    def _alone(self, reading: TokenGradients) -> RankedMoves:
-        return self.best([reading])[0]
+    def _best_swaps(self, stack: _Stack, space: EditSpace) -> list[TopK]:
+        """Find the best words v of the vocabulary: E[v] · g₁ − Σⱼ E[tⱼ] · gⱼ for the old tokens t.
 
-    def _groups(self, readings: Sequence[TokenGradients], level: Level) -> Iterator[list[int]]:
-        """Part the texts of a level so that no table of one product grows beyond its bound."""
-        numbers: list[int] = []
-        rows = 0
-        for n, reading in enumerate(readings):
-            if reading.space.level != level:
-                continue
-            rows += len(reading.positions)
-            if numbers and rows * len(self.ids) > MAX_GAINS_PER_PRODUCT:
-                yield numbers
-                numbers, rows = [], len(reading.positions)
-            numbers.append(n)
-        if numbers:
-            yield numbers
-
-    def _by_word(self, group: Sequence[TokenGradients]) -> Iterator[RankedMoves]:
-        """Rank the words of the dictionary: E[v] · g₁ − Σⱼ E[tⱼ] · gⱼ for the pieces t of a word.
-
-        The new word stands where the first piece of the old one stood. No product is larger than
-        |E[v]| |g₁|, so that most places need not be multiplied at all: first come those where
-        this bound is highest, then the others that it does not keep below the best found there.
+        The new word stands where the first old token stood. By Cauchy and Schwarz, no gain at a
+        position is above |g₁| max |E[v]| − Σⱼ E[tⱼ] · gⱼ. The position with the highest bound is
+        multiplied with the vocabulary first. The k-th highest gain there is a threshold: positions
+        whose bound is below need not be multiplied.
         """
-        stack = _StackedTokens.of(group, self.table)
-        direction = stack.direction[stack.first]
-        bound = torch.linalg.vector_norm(direction, dim=1) * self._longest - stack.now
-        # A gradient that is not finite makes its whole row void.
-        bound = torch.where(torch.isfinite(bound), bound, -torch.inf).double().cpu().numpy()
-        found = [EMPTY_TOP_K] * len(group)
-        # The places of every text, the most promising first.
-        positions = [
-            start + np.argsort(-bound[start:stop], kind="stable") for start, stop in stack.texts
+        direction = stack.direction[stack.first_token]
+        norm = torch.linalg.vector_norm(direction, dim=1).double().cpu().numpy()
+        limit, current = norm * self._max_norm, stack.current.double().cpu().numpy()
+        margin = ROUNDING_MARGIN * (limit + abs(current))
+        # A gradient that is not finite makes all gains of its position void.
+        void = ~np.isfinite(limit - current)
+        bound = np.where(void, -np.inf, limit - current + margin)
+        threshold = np.full(len(stack.spans), -np.inf)
+        if 0 < space.top_k <= len(self.words):
+            filled = [n for n, (start, stop) in enumerate(stack.spans) if start < stop]
+            spans = [stack.spans[n] for n in filled]
+            first = np.array([start + bound[start:stop].argmax() for start, stop in spans], int)
+            highest = self._gains(stack, direction, first, space).topk(space.top_k).values
+            threshold[filled] = highest[:, -1].double().cpu().numpy() - margin[first]
+        text = np.repeat(np.arange(len(threshold)), [stop - start for start, stop in stack.spans])
+        rows = np.flatnonzero((bound >= threshold[text]) & ~void)
+        gain = self._gains(stack, direction, rows, space)
+        ends = np.searchsorted(rows, [stop for _, stop in stack.spans]).tolist()
+        return [
+            TopK(value, rows[begin + row] - start, column)
+            for (value, row, column), begin, (start, _) in zip(
+                top_k_of_table(gain, ends, space.top_k, threshold), [0, *ends], stack.spans
+            )
         ]
-        positions = [rows[bound[rows] > -np.inf] for rows in positions]
-        todo = [rows[:FIRST_POSITIONS] for rows in positions]
-        for _ in range(2):
-            gain = self._gains(group, stack, direction, np.concatenate(todo))
-            parts = torch.split(gain, [len(rows) for rows in todo])
-            for n, (reading, (start, _)) in enumerate(zip(group, stack.texts)):
-                best = top_k_of_table(parts[n], reading.space.top_k)
-                found[n] = merge_top_k(found[n], best, todo[n] - start, reading.space.top_k)
-                rest = positions[n][FIRST_POSITIONS:]
-                near = bound[rest] + ROUNDING_MARGIN * (1 + abs(bound[rest]))
-                todo[n] = rest[near >= threshold_of(found[n], reading.space.top_k)]
-        for reading, best in zip(group, found):
-            yield _ranked(reading, *best, self._swapped)
 
-    def _gains(
-        self,
-        group: Sequence[TokenGradients],
-        stack: _StackedTokens,
-        direction: Tensor,
-        rows: NDArray[np.int64],
-    ) -> Tensor:
-        """Give the gains of all words of the dictionary at some places, −∞ where not allowed."""
-        at = torch.from_numpy(rows).to(direction.device)
-        gain = torch.addmm(-stack.now[at, None], direction[at], self._vectors.T)
-        self._exclude_alike(gain, group, rows)
-        threshold_of = [r.space.cosine for r in group for _ in r.positions]
-        if any(value is not None for value in threshold_of):
-            floor = [-torch.inf if value is None else value for value in threshold_of]
-            bound = torch.tensor(floor, dtype=torch.float64)[torch.from_numpy(rows)]
-            mean = stack.mean(self.table[stack.token])[at]
-            cosine = _normal(mean) @ self._normal.T
-            gain[cosine < bound.to(cosine)[:, None]] = -torch.inf
+    def _gains(self, stack: _Stack, direction: Tensor, rows: Integers, space: EditSpace) -> Tensor:
+        """Compute the gains of the vocabulary at some positions, −∞ for what is not allowed."""
+        index = torch.from_numpy(rows).to(direction.device)
+        # The last column makes the product subtract what the old tokens contribute.
+        gain = torch.cat([direction, -stack.current[:, None]], dim=1)[index] @ self._weight
+        gain[:, len(self.words) :] = -torch.inf
+        same = [self._same_word(stack.words[n], tuple(stack.tokens[n])) for n in rows.tolist()]
+        row = np.repeat(np.arange(len(rows)), [len(columns) for columns in same])
+        column = np.fromiter(chain.from_iterable(same), np.int64, len(row))
+        gain[torch.from_numpy(row), torch.from_numpy(column)] = -torch.inf
+        if space.cosine is not None:
+            mean = normalize(stack.mean(self.table[stack.token])[index], dim=1)
+            gain[mean @ self._normalized < space.cosine] = -torch.inf
         return gain
 
-    def _exclude_alike(
-        self, gain: Tensor, group: Sequence[TokenGradients], chosen: NDArray[np.int64]
-    ) -> None:
-        """Take out of every row the word itself, whatever its case, and what reads as it does."""
-        rows, columns = [], []
-        read = [(word, tokens) for r in group for word, tokens in zip(r.words, r.tokens)]
-        for row, number in enumerate(chosen.tolist()):
-            word, tokens = read[number]
-            alike = self._spelt_alike.get(word.lower(), []) if isinstance(word, str) else []
-            same = self._columns.get(tokens[0], []) if len(tokens) == 1 else []
-            columns += alike + same
-            rows += [row] * (len(alike) + len(same))
-        where = torch.tensor([rows, columns], dtype=torch.long)
-        gain[where[0], where[1]] = -torch.inf
+    def _find_same_word(self, word: Word, tokens: tuple[int, ...]) -> list[int]:
+        """List the columns of the word itself, whatever its case, and of what reads as it does."""
+        alike = self._columns_by_spelling.get(word.lower(), []) if isinstance(word, str) else []
+        return alike + (self._columns_by_token.get(tokens[0], []) if len(tokens) == 1 else [])
 
-    def _by_character(self, group: Sequence[TokenGradients]) -> Iterator[RankedMoves]:
-        """Rank edits of a character: Σₖ E[nₖ] · ḡ − Σⱼ E[tⱼ] · gⱼ for the new word's pieces n.
+    def _best_respellings(self, stack: _Stack, space: EditSpace) -> list[TopK]:
+        """Find the best respellings: Σₖ E[nₖ] · ḡ − Σⱼ E[tⱼ] · gⱼ for the new tokens n.
 
-        ḡ is the mean gradient of the old tokens: a new token replaces none of them.
+        ḡ is the mean gradient of the old tokens: a new token replaces no one of them.
         """
-        stack = _StackedTokens.of(group, self.table)
-        direction = stack.mean_direction()
-        now = stack.now.double().cpu().numpy()
-        for reading, (start, _) in zip(group, stack.texts):
-            gains, numbers, rows = [np.zeros(0)], [np.zeros(0, dtype=np.int32)], []
-            for row, word in enumerate(reading.words):
-                if not isinstance(word, str):
-                    continue
-                edits = self._edits(word, reading.space.kinds)
-                moved = self.table[edits.token] @ direction[start + row]
-                gains.append(edits.summed(moved.double().cpu().numpy()) - now[start + row])
-                numbers.append(edits.number)
-                rows += [row] * len(edits.number)
-            gain, at = top_k(torch.from_numpy(np.concatenate(gains)), reading.space.top_k)
-            row_at = np.array(rows, dtype=np.int64)[at]
-            yield _ranked(reading, gain, row_at, np.concatenate(numbers)[at], self._edited)
+        direction = stack.mean(stack.gradient)
+        direction = direction.sign() if space.sign else direction
+        current = stack.current.double().cpu().numpy()
+        gains, numbers = [np.zeros(0)], [np.zeros(0, np.int32)]
+        for row, word in enumerate(stack.words):
+            edits = NO_RESPELLINGS
+            if isinstance(word, str):
+                edits = self._respellings(word, space.kinds)
+            product = (self.table[edits.token] @ direction[row]).double().cpu().numpy()
+            gains.append(edits.sum_tokens(product) - current[row])
+            numbers.append(edits.number)
+        counts = [len(part) for part in numbers[1:]]
+        row_of = np.repeat(np.arange(len(counts)), counts)
+        number = np.concatenate(numbers)
+        gain = np.concatenate(gains)
+        gain[~np.isfinite(gain)] = -np.inf
+        stops = np.append(0, np.cumsum(counts, dtype=np.int64))
+        ends = stops[[stop for _, stop in stack.spans]].tolist()
+        found = top_k(gain, ends, space.top_k, lambda index: gain[index, None])
+        return [
+            TopK(value, row_of[begin + index] - start, number[begin + index])
+            for (value, index, _), begin, (start, _) in zip(found, [0, *ends], stack.spans)
+        ]
 
-    def _edits_of(self, word: str, kinds: tuple[EditKind, ...]) -> Respellings:
-        return letters.respellings(word, kinds, self.tokens_of)
+    def _find_respellings(self, word: str, kinds: tuple[EditKind, ...]) -> Respellings:
+        return respellings.find_respellings(word, kinds, self.tokens_of)
 
-    def _swapped(self, word: Word, choice: int) -> tuple[str, EditKind, int, bool]:
-        new = self.words[choice]
-        alike = _cased(new, word) if isinstance(word, str) else new
-        if alike != new and tuple(self.tokens_of([alike])[0]) == (self.ids[choice],):
+    def _spell_swap(self, word: Word, column: int) -> tuple[str, EditKind, int, bool]:
+        new = self.words[column]
+        alike = match_capitals(new, word)
+        if alike != new and tuple(self.tokens_of([alike])[0]) == (self.token_ids[column],):
             new = alike
         return new, "swap", 0, True
 
-    def _edited(self, word: Word, choice: int) -> tuple[str, EditKind, int, bool]:
-        new, kind, at = letters.spell_out(str(word), choice)
-        return new, kind, at, new.lower() in self.known
+    def _spell_respelling(self, word: Word, number: int) -> tuple[str, EditKind, int, bool]:
+        new, kind, character = respellings.spell_out(str(word), number)
+        return new, kind, character, new.lower() in self.lower_words
 
     @cached_property
-    def _vectors(self) -> Tensor:
-        return self.table[torch.tensor(self.ids, dtype=torch.long)]
+    def _embeddings(self) -> Tensor:
+        """The embeddings of the vocabulary, padded with zeros to whole blocks of columns."""
+        embeddings = self.table[torch.tensor(self.token_ids, dtype=torch.long)]
+        return pad(embeddings, (0, 0, 0, -len(embeddings) % BLOCK_COLUMNS))
 
     @cached_property
-    def _longest(self) -> Tensor:
-        """Give the length of the longest vector of the dictionary."""
-        length: Tensor = torch.linalg.vector_norm(self._vectors, dim=1)
-        return length.max() if len(length) else length.sum()
+    def _weight(self) -> Tensor:
+        """The embeddings in columns, over a row of ones."""
+        return pad(self._embeddings, (0, 1), value=1.0).T.contiguous()
 
     @cached_property
-    def _normal(self) -> Tensor:
-        return _normal(self._vectors)
+    def _normalized(self) -> Tensor:
+        return normalize(self._embeddings, dim=1).T.contiguous()
 
     @cached_property
-    def _columns(self) -> dict[Any, list[int]]:
-        return _where(self.ids)
+    def _max_norm(self) -> float:
+        norm: Tensor = torch.linalg.vector_norm(self._embeddings, dim=1)
+        return float(norm.max()) if len(norm) else 0.0
 
     @cached_property
-    def _spelt_alike(self) -> dict[Any, list[int]]:
-        return _where([word.lower() for word in self.words])
+    def _columns_by_token(self) -> dict[int, list[int]]:
+        return _indices(self.token_ids)
+
+    @cached_property
+    def _columns_by_spelling(self) -> dict[str, list[int]]:
+        return _indices([word.lower() for word in self.words])
 
 
 @dataclass(frozen=True, eq=False)
-class _StackedTokens:
-    """The places of several texts under one another: a row a piece, and which place it is of.
+class _Stack:
+    """The positions of several texts, one text after another, and their tokens.
 
-    `direction` is what edits are measured along: the gradient or its sign. `now` is for every place
-    what its pieces are worth as they are; not a number where a gradient is not.
+    Tokens have an id, a position (an index here), a gradient and a `direction`: the gradient, or
+    its sign. Positions have a word, tokens, the index of their first token, and `current`, what
+    these tokens contribute: Σⱼ E[tⱼ] · gⱼ. Texts have a span of positions.
     """
 
     token: Tensor
     position: Tensor
-    first: Tensor
     gradient: Tensor
     direction: Tensor
-    signed: Tensor
-    now: Tensor
-    texts: list[tuple[int, int]]
+    words: list[Word]
+    tokens: list[Sequence[int]]
+    first_token: Tensor
+    current: Tensor
+    spans: list[tuple[int, int]]
 
     @staticmethod
-    def of(group: Sequence[TokenGradients], table: Tensor) -> _StackedTokens:
-        where = table.device
-        counts = torch.tensor([len(p) for r in group for p in r.tokens], dtype=torch.long)
-        flat = [token for r in group for tokens in r.tokens for token in tokens]
-        token = torch.tensor(flat, dtype=torch.long, device=where)
-        position = torch.repeat_interleave(torch.arange(len(counts)), counts).to(where)
-        first = (counts.cumsum(0) - counts).to(where)
-        gradient = torch.cat([torch.as_tensor(r.gradient).to(table) for r in group])
-        of_place = torch.tensor(
-            [r.space.sign for r in group for _ in r.positions], dtype=torch.bool
+    def of(texts: Sequence[TokenGradients], sign: bool, table: Tensor) -> _Stack:
+        words = [word for text in texts for word in text.words]
+        tokens = [ids for text in texts for ids in text.tokens]
+        counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        token = torch.from_numpy(np.fromiter(chain.from_iterable(tokens), np.int64, counts.sum()))
+        position = torch.from_numpy(np.repeat(np.arange(len(tokens)), counts)).to(table.device)
+        gradient = torch.cat([torch.as_tensor(text.gradient).to(table) for text in texts])
+        direction = gradient.sign() if sign else gradient
+        token = token.to(table.device)
+        product = (table[token] * direction).sum(1)
+        current = table.new_zeros(len(tokens)).index_add_(0, position, product)
+        first_token = torch.from_numpy(np.cumsum(counts) - counts).to(table.device)
+        stops = np.cumsum([len(text.words) for text in texts]).tolist()
+        spans = list(zip([0, *stops[:-1]], stops))
+        return _Stack(
+            token, position, gradient, direction, words, tokens, first_token, current, spans
         )
-        signed = of_place.to(where)
-        direction = torch.where(signed[position, None], gradient.sign(), gradient)
-        worth = (table[token] * direction).sum(1)
-        now = table.new_zeros(len(counts)).index_add_(0, position, worth)
-        ends = np.cumsum([len(r.positions) for r in group]).tolist()
-        texts = list(zip([0, *ends[:-1]], ends))
-        return _StackedTokens(token, position, first, gradient, direction, signed, now, texts)
 
     def mean(self, value: Tensor) -> Tensor:
-        """Give the mean row of every place."""
-        total = value.new_zeros((len(self.first), value.shape[1])).index_add_(
-            0, self.position, value
-        )
-        return total / torch.bincount(self.position, minlength=len(self.first))[:, None]
-
-    def mean_direction(self) -> Tensor:
-        """Give the mean gradient of every place or, where the sign is asked for, its sign."""
-        mean = self.mean(self.gradient)
-        return torch.where(self.signed[:, None], mean.sign(), mean)
+        """Compute the mean of the rows of tokens at every position."""
+        total = value.new_zeros((len(self.words), value.shape[1]))
+        total.index_add_(0, self.position, value)
+        return total / torch.bincount(self.position, minlength=len(self.words))[:, None]
 
 
-def _ranked(
-    reading: TokenGradients,
-    gain: NDArray[np.float64],
-    row: NDArray[np.integer],
-    choice: NDArray[np.integer],
-    spelt: SpellOut,
-) -> RankedMoves:
-    return RankedMoves(gain, row, choice, tuple(reading.positions), tuple(reading.words), spelt)
-
-
-def _normal(vectors: Tensor) -> Tensor:
-    return torch.nn.functional.normalize(vectors, dim=1)
-
-
-def _where(values: Sequence[Any]) -> dict[Any, list[int]]:
-    found: dict[Any, list[int]] = {}
+def _indices(values: Sequence[Any]) -> dict[Any, list[int]]:
+    """List where each value stands."""
+    indices: dict[Any, list[int]] = {}
     for n, value in enumerate(values):
-        found.setdefault(value, []).append(n)
-    return found
-
-
-def _cased(word: str, like: str) -> str:
-    """Write a word with capitals as another one has them: all, the first, or as it is."""
-    if like.isupper() and len(like) > 1:
-        return word.upper()
-    return word[:1].upper() + word[1:] if like[:1].isupper() else word
+        indices.setdefault(value, []).append(n)
+    return indices

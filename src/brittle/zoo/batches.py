@@ -14,50 +14,52 @@ from brittle.zoo.tokenizers.characters import CharacterTokenizer
 from brittle.zoo.tokenizers.words import PAD, WordTokenizer
 
 Tokenizer = WordTokenizer | CharacterTokenizer
-"""What gives texts their keys; a model of words has a vocabulary, one of characters spellings."""
+"""Encodes texts as keys: the tokenizer of a model of words, or of one of characters."""
 
 
-def make_batch(keys: Sequence[bytes], reader: Tokenizer, device: str, apart: bool = False) -> Batch:
-    """Make the batch of encoded texts.
+def make_batch(
+    keys: Sequence[bytes], tokenizer: Tokenizer, device: str, apart: bool = False
+) -> Batch:
+    """Build the batch of encoded texts.
 
-    Words spelt alike share a row of characters; with `apart` every place has a row of its own,
-    text by text, so that a gradient is that of one place.
+    Words spelt alike share a row of characters; with `apart` every position has its own row, text
+    by text, so that a gradient is that of one position.
     """
-    rows, length = pad_keys(keys)
-    if isinstance(reader, WordTokenizer):
-        return Batch(_tensor(length, device), words=_tensor(rows, device))
+    ids, length = pad_keys(keys)
+    if isinstance(tokenizer, WordTokenizer):
+        return Batch(_tensor(length, device), words=_tensor(ids, device))
     if apart:
-        inside = np.arange(rows.shape[1]) < length[:, None]
-        distinct = np.append(rows[inside], PAD)
-        which = np.full(rows.shape, len(distinct) - 1)
+        inside = np.arange(ids.shape[1]) < length[:, None]
+        distinct = np.append(ids[inside], PAD)
+        which = np.full(ids.shape, len(distinct) - 1)
         which[inside] = np.arange(len(distinct) - 1)
     else:
-        distinct, which = np.unique(rows, return_inverse=True)
-        which = which.reshape(rows.shape)
-    characters = reader.characters(distinct)
+        distinct, which = np.unique(ids, return_inverse=True)
+        which = which.reshape(ids.shape)
+    characters = tokenizer.characters(distinct)
     longest = max(1, int((characters != 0).sum(axis=1).max()))
     return Batch(
         _tensor(length, device),
-        words=_tensor(reader.words(rows), device) if reader.both else None,
+        words=_tensor(tokenizer.words(ids), device) if tokenizer.both else None,
         characters=_tensor(characters[:, :longest] if not apart else characters, device),
         which=_tensor(which, device),
     )
 
 
 def pad_keys(keys: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Stack the numbers of encoded texts, padded on the right, with their lengths."""
+    """Stack the ids of encoded texts, padded on the right, and return them with the lengths."""
     length = np.array([len(key) >> 2 for key in keys])
-    rows = np.full((len(keys), int(length.max())), PAD, dtype=np.int64)
-    rows[np.arange(rows.shape[1]) < length[:, None]] = np.frombuffer(b"".join(keys), np.int32)
-    return rows, length
+    ids = np.full((len(keys), int(length.max())), PAD, dtype=np.int64)
+    ids[np.arange(ids.shape[1]) < length[:, None]] = np.frombuffer(b"".join(keys), np.int32)
+    return ids, length
 
 
-def split_by_words(keys: Sequence[bytes], most: int) -> Iterator[list[int]]:
-    """Part texts, sorted by length, into passes of at most `most` words with their padding."""
+def split_by_words(keys: Sequence[bytes], max_words: int) -> Iterator[list[int]]:
+    """Split texts, sorted by length, into passes of at most `max_words` words with padding."""
     length = [len(key) >> 2 for key in keys]
     rows: list[int] = []
     for row in sorted(range(len(keys)), key=length.__getitem__):
-        if rows and length[row] * (len(rows) + 1) > most:
+        if rows and length[row] * (len(rows) + 1) > max_words:
             yield rows
             rows = []
         rows.append(row)

@@ -1,4 +1,4 @@
-"""Where a network runs: the device, and the cores of this process."""
+"""The device a network runs on, and the cores of this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from brittle.errors import UsageError, require
 
 
 def torch_device(device: str = "auto") -> str:
-    """Give the device to use; `auto` is CUDA or Apple's Metal where there, else the CPU."""
+    """Return the device to use; `auto` is CUDA or Apple's Metal if there is one, else the CPU."""
     torch = require("torch", "torch", "A network")
     if device != "auto":
         try:
@@ -31,7 +31,7 @@ def cores() -> int:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Let torch use this many threads for one operation, and the former number afterwards."""
+    """Let torch use this many threads inside a `with` block, and as many as before after it."""
     import torch
 
     before = torch.get_num_threads()

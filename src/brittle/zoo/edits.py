@@ -5,116 +5,136 @@ This file needs torch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from brittle.moves import EditSpace, Moves
+from brittle.moves import EditRequest, EditSpace, Moves, ScoredMoves
 from brittle.ranking.characters import CharacterEdits, EditedWords
+from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
-from brittle.ranking.words import WordSwaps
+from brittle.ranking.words import VectorGradients, WordSwaps
 from brittle.zoo.gradients import GradientPasses, WordGradients
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
 from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
 
-WORDS_PER_PASS = 1 << 12  # words of the dictionary that are spelt out at once
+WORDS_PER_PASS = 1 << 12  # words of the vocabulary whose spellings are read at once
 
 
 class EditRanking:
-    """Ranks edits beside the model; `dictionary` are the words it knows."""
+    """Ranks the edits of texts by their gradients; `words` are those of the vocabulary."""
 
     def __init__(
-        self, passing: GradientPasses, vocabulary: WordTokenizer, dictionary: Sequence[str]
+        self, passes: GradientPasses, vocabulary: WordTokenizer, words: Sequence[str]
     ) -> None:
-        self.passing, self.vocabulary, self.dictionary = passing, vocabulary, dictionary
+        self.passes, self.vocabulary, self.words = passes, vocabulary, words
 
-    def best(self, seen: WordGradients, space: EditSpace) -> Sequence[Moves]:
-        """Rank the edits of texts at the places that were looked at."""
-        if not isinstance(self.passing.reader, CharacterTokenizer):
-            return [self._pieces.later(reading) for reading in self._readings(seen, space)]
-        if space.level == "words":
-            return self._swaps(seen, space)
-        return self._edits(seen, space, self.passing.reader)
+    def rank(self, requests: Sequence[EditRequest], space: EditSpace) -> list[ScoredMoves]:
+        """Compute the scores and the best edits of texts, all in one space."""
+        tokenizer = self.passes.tokenizer
+        numbers: list[int] = []
+        scores: list[list[float]] = []
+        texts: list[Any] = []
+        moves: list[Moves] = []
+        for batch, gradients in self.passes.compute(requests):
+            numbers += batch
+            scores += gradients.scores
+            if not isinstance(tokenizer, CharacterTokenizer):
+                texts += self._token_gradients(gradients, space)
+            elif space.level == "words":
+                texts += self._vector_gradients(gradients, space)
+            else:
+                moves += self._rank_characters(gradients, space, tokenizer)
+        if texts:
+            reads_words = isinstance(tokenizer, WordTokenizer)
+            rank = self._token_edits.rank if reads_words else self._word_swaps.rank
+            moves = rank_as_needed([requests[n] for n in numbers], scores, texts, rank)
+        answers = dict(zip(numbers, map(ScoredMoves, scores, moves)))
+        return [answers[n] for n in range(len(requests))]
 
-    def _readings(self, seen: WordGradients, space: EditSpace) -> list[TokenGradients]:
-        token = [(n,) for n in seen.numbers.tolist()]
-        return [
-            TokenGradients(space, positions, words, token[start:stop], seen.gradient[start:stop])
-            for positions, words, (start, stop) in zip(seen.positions, seen.words, seen.spans)
-        ]
+    def _token_gradients(
+        self, gradients: WordGradients, space: EditSpace
+    ) -> Iterator[TokenGradients]:
+        tokens = [(token,) for token in gradients.token_ids.tolist()]
+        for positions, words, (start, stop) in gradients.texts():
+            gradient = gradients.gradient[start:stop]
+            yield TokenGradients(space, positions, words, tokens[start:stop], gradient)
 
-    def _swaps(self, seen: WordGradients, space: EditSpace) -> list[Moves]:
-        vector = seen.vectors
-        return [
-            self._word_swaps.best(
-                positions, words, vector[start:stop], seen.gradient[start:stop], space
-            )
-            for positions, words, (start, stop) in zip(seen.positions, seen.words, seen.spans)
-        ]
+    def _vector_gradients(
+        self, gradients: WordGradients, space: EditSpace
+    ) -> Iterator[VectorGradients]:
+        vectors = gradients.vectors
+        for positions, words, (start, stop) in gradients.texts():
+            gradient = gradients.gradient[start:stop]
+            yield VectorGradients(space, positions, words, vectors[start:stop], gradient)
 
-    def _edits(
-        self, seen: WordGradients, space: EditSpace, reader: CharacterTokenizer
+    def _rank_characters(
+        self, gradients: WordGradients, space: EditSpace, tokenizer: CharacterTokenizer
     ) -> Sequence[Moves]:
-        gradient = seen.characters(reader.spelling)[1]
-        embedding = self.passing.network.embedding
-        whole = turned = None
+        gradient = gradients.character_gradients(tokenizer.spelling)[1]
+        embedding = self.passes.network.embedding
+        unknown_gain = was_known = None
         if embedding is not None:
-            # The word as a whole turns into the unknown one.
-            number, table = seen.numbers, embedding.weight.detach().cpu()
-            own = seen.gradient[:, : table.shape[1]]
+            # At the same time the word as a whole becomes the unknown one.
+            token, table = gradients.token_ids, embedding.weight.detach().cpu()
+            own = gradients.gradient[:, : table.shape[1]]
             own = own.sign() if space.sign else own
-            change = table[UNKNOWN] - table[torch.from_numpy(number)]
-            whole, turned = (change * own).sum(dim=1).numpy(), number != UNKNOWN
+            change = table[UNKNOWN] - table[torch.from_numpy(token)]
+            unknown_gain, was_known = (change * own).sum(dim=1).numpy(), token != UNKNOWN
         texts = [
             EditedWords(
                 positions,
                 [str(word) for word in words],
-                None if whole is None else whole[start:stop],
-                None if turned is None else turned[start:stop],
+                None if unknown_gain is None else unknown_gain[start:stop],
+                None if was_known is None else was_known[start:stop],
             )
-            for positions, words, (start, stop) in zip(seen.positions, seen.words, seen.spans)
+            for positions, words, (start, stop) in gradients.texts()
         ]
-        return self._character_edits.best(texts, gradient, space)
+        return self._character_edits.rank(texts, gradient, space)
 
-    def _spelt_vectors(self, words: Sequence[str]) -> Tensor:
-        """Give what the encoder would take for words, whether or not they stand in a text."""
-        speller, reader = self.passing.speller, self.passing.reader
-        assert speller is not None and isinstance(reader, CharacterTokenizer)
+    def _compute_vectors(self, words: Sequence[str]) -> Tensor:
+        """Compute the encoder's input for words, whether or not they stand in a text."""
+        convolution, tokenizer = self.passes.character_passes, self.passes.tokenizer
+        assert convolution is not None and isinstance(tokenizer, CharacterTokenizer)
         parts = []
         for start in range(0, len(words), WORDS_PER_PASS):
-            some = words[start : start + WORDS_PER_PASS]
-            characters = np.zeros((len(some), reader.spelling), dtype=np.int64)
-            for row, word in zip(characters, some):
-                numbers = reader.character_ids(word)
-                row[: len(numbers)] = numbers
-            parts.append(speller.read(characters).steps[-1])
-        spelt = torch.cat(parts) if parts else speller.filters.new_zeros((0, speller.kernels))
-        if self.passing.network.embedding is None:
+            part = words[start : start + WORDS_PER_PASS]
+            characters = np.zeros((len(part), tokenizer.spelling), dtype=np.int64)
+            for row, word in zip(characters, part):
+                ids = tokenizer.character_ids(word)
+                row[: len(ids)] = ids
+            parts.append(convolution.forward(characters).vectors)
+        spelt = (
+            torch.cat(parts) if parts else convolution.filters.new_zeros((0, convolution.kernels))
+        )
+        if self.passes.network.embedding is None:
             return spelt
-        table = self.passing.network.embedding.weight.detach().cpu()
-        number = torch.tensor([self.vocabulary.token_id(word) for word in words], dtype=torch.long)
-        return torch.cat([table[number], spelt], dim=1)
+        table = self.passes.network.embedding.weight.detach().cpu()
+        token = torch.tensor([self.vocabulary.token_id(word) for word in words], dtype=torch.long)
+        return torch.cat([table[token], spelt], dim=1)
 
     @cached_property
-    def _pieces(self) -> SubwordEdits:
-        embedding, number = self.passing.network.embedding, self.vocabulary.token_id
+    def _token_edits(self) -> SubwordEdits:
+        embedding, token_id = self.passes.network.embedding, self.vocabulary.token_id
         assert embedding is not None
-        ids = [number(word) for word in self.dictionary]
-        table = embedding.weight.detach().cpu()
         return SubwordEdits(
-            table, self.dictionary, ids, lambda words: [(number(w),) for w in words]
+            embedding.weight.detach().cpu(),
+            self.words,
+            [token_id(word) for word in self.words],
+            lambda words: [(token_id(word),) for word in words],
         )
 
     @cached_property
     def _word_swaps(self) -> WordSwaps:
-        return WordSwaps(self.dictionary, self._spelt_vectors)
+        return WordSwaps(self.words, self._compute_vectors)
 
     @cached_property
     def _character_edits(self) -> CharacterEdits:
-        reader, speller = self.passing.reader, self.passing.speller
-        assert speller is not None and isinstance(reader, CharacterTokenizer)
-        known = frozenset(self.dictionary)
-        return CharacterEdits(reader.alphabet, reader.spelling, speller.table, known)
+        convolution, tokenizer = self.passes.character_passes, self.passes.tokenizer
+        assert convolution is not None and isinstance(tokenizer, CharacterTokenizer)
+        vocabulary = frozenset(self.words)
+        return CharacterEdits(tokenizer.alphabet, tokenizer.spelling, convolution.table, vocabulary)

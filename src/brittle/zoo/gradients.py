@@ -1,7 +1,7 @@
-"""Texts through a network and back: their scores, and the slope along the vectors of their words.
+"""A forward and a backward pass of texts: scores, and gradients along the vectors of their words.
 
-The way back is gone once for a whole batch of texts, each with an objective of its own. Weights are
-read as they are when a `GradientPasses` is made, and are never changed. This file needs torch.
+One backward pass serves a whole batch of texts, each with its own objective. The weights are those
+that the network has when a `GradientPasses` is built, and are never changed. This file needs torch.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from torch import Tensor
 
 from brittle.moves import EditRequest
 from brittle.ranking.layout import Integers
+from brittle.ranking.objective import objective_gradient
 from brittle.text import HOLE, Text, Word
 from brittle.zoo.batches import pad_keys, split_by_words
 from brittle.zoo.fast.character_gradients import CharacterPasses, CharacterStates
@@ -29,10 +30,8 @@ from brittle.zoo.tokenizers.words import positions_and_columns
 # Of one pass: more needs memory and is no faster.
 MAX_WORDS_PER_PASS = 1 << 13
 MAX_STATES_PER_PASS = 1 << 20  # words × width of the encoder
-MAX_ATTENTION_WEIGHTS_PER_PASS = 1 << 23  # of attention, over all heads and layers
-MIN_TEXTS_FOR_FAST_LSTM = (
-    64  # texts: below, torch's LSTMs are quicker than ours, which pay for every step in Python
-)
+MAX_ATTENTION_WEIGHTS_PER_PASS = 1 << 23  # of all heads and layers
+MIN_TEXTS_FOR_FAST_LSTM = 64  # below, torch's LSTMs are faster: ours run every word in Python
 
 WordColumns = tuple[Sequence[int], Sequence[int]]
 """The positions of some words of a text, and the column in which each is read."""
@@ -40,24 +39,24 @@ WordColumns = tuple[Sequence[int], Sequence[int]]
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedTexts:
-    """Texts at the entrance of the encoder.
+    """The input of the encoder for a batch of texts.
 
-    `distinct` are the vectors of the distinct words, and `which` of them stands where (texts ×
-    words); `number` are their numbers in the vocabulary, and `spelt` their spellings, where the
-    model reads spellings.
+    `distinct` has the vectors of the distinct words, and `inverse` (texts × words) tells which of
+    them stands where. `token_ids` are those of the distinct words in the vocabulary, `spellings`
+    what the character CNN computed for them, where the model has one.
     """
 
     length: Integers
-    which: Integers
-    number: Integers
+    inverse: Integers
+    token_ids: Integers
     distinct: Tensor
-    spelt: CharacterStates | None = None
+    spellings: CharacterStates | None = None
 
     @property
     def vectors(self) -> Tensor:
-        """Give what the encoder takes: texts × words × size."""
-        which = torch.from_numpy(self.which.reshape(-1)).to(self.distinct.device)
-        return self.distinct.index_select(0, which).view(*self.which.shape, -1)
+        """Return the vectors of all words: texts × words × size."""
+        index = torch.from_numpy(self.inverse.reshape(-1)).to(self.distinct.device)
+        return self.distinct.index_select(0, index).view(*self.inverse.shape, -1)
 
     @property
     def lengths(self) -> Tensor:
@@ -66,169 +65,158 @@ class EmbeddedTexts:
 
 @dataclass(frozen=True, eq=False)
 class WordGradients:
-    """Texts that went there and back, and some of their words.
+    """Scores of a batch of texts, and gradients at some of their words.
 
-    `positions` and `words` have for every text the positions and the words looked at. For all of
-    these, text after text, `which` are they among the distinct ones, and `gradient` is that of the
-    text's objective along their vectors, on the CPU.
+    `positions` and `words` list these words for every text. Text after text, `index` tells for each
+    which of the distinct words it is, and `gradient`, on the CPU, has a row for each: the gradient
+    of the text's objective along its vector.
     """
 
-    entered: EmbeddedTexts
+    requests: Sequence[EditRequest]
+    embedded: EmbeddedTexts
     scores: list[list[float]]
     positions: Sequence[Sequence[int]]
     words: Sequence[Sequence[Word]]
-    which: Integers
+    index: Integers
     gradient: Tensor
 
     @property
-    def numbers(self) -> Integers:
-        """Give the numbers of the words in the vocabulary."""
-        return self.entered.number[self.which]
+    def token_ids(self) -> Integers:
+        """Return the ids of the words in the vocabulary."""
+        return self.embedded.token_ids[self.index]
 
     @property
     def vectors(self) -> Tensor:
-        """Give what the encoder takes for the words, on the CPU."""
-        return self.entered.distinct.cpu().index_select(0, torch.from_numpy(self.which))
+        """Return the vectors of the words, on the CPU."""
+        return self.embedded.distinct.cpu().index_select(0, torch.from_numpy(self.index))
 
-    @property
-    def spans(self) -> list[tuple[int, int]]:
-        """Say for every text where its words begin and end."""
+    def texts(self) -> Iterator[tuple[Sequence[int], Sequence[Word], tuple[int, int]]]:
+        """Yield for every text its positions, their words, and where their rows begin and end."""
         ends = np.cumsum([len(words) for words in self.words]).tolist()
-        return list(zip([0, *ends[:-1]], ends))
+        return zip(self.positions, self.words, zip([0, *ends[:-1]], ends))
 
-    def characters(self, most: int) -> tuple[Integers, Tensor]:
-        """Give how many characters of each word are read, and the slope at each of them.
+    def character_gradients(self, max_characters: int) -> tuple[Integers, Tensor]:
+        """Count the characters of each word that are read, and compute the gradient along them.
 
-        Of words shorter than `most` there is a row more, for the place after the last character.
+        Words shorter than `max_characters` have one row more, for the end of the word.
         """
-        spelt = self.entered.spelt
-        assert spelt is not None
-        own = self.gradient[:, -spelt.steps[-1].shape[1] :]
-        return spelt.length[self.which], spelt.back(self.which, own, most)
+        states = self.embedded.spellings
+        assert states is not None
+        # A word's own embedding, if there is one, comes before the vector of its spelling.
+        gradient = self.gradient[:, -states.vectors.shape[1] :]
+        return states.length[self.index], states.backward(self.index, gradient, max_characters)
 
 
 class GradientPasses:
-    """Passes texts through a model, in batches sorted by length, and slopes back."""
+    """Computes gradients of a model, in batches of texts sorted by length."""
 
     def __init__(self, model: NetworkModel) -> None:
         self.model = model
-        self.network, self.reader, self.device = model.network, model.reader, model.device
+        self.network, self.tokenizer, self.device = model.network, model.tokenizer, model.device
         spelling = model.network.spelling
-        self.speller = None if spelling is None else CharacterPasses(spelling)
-        quick = self.device == "cpu" and LstmGradients.fits(self.network)
-        self._lstm = LstmGradients(self.network) if quick else None
+        self.character_passes = None if spelling is None else CharacterPasses(spelling)
+        is_fast = self.device == "cpu" and LstmGradients.fits(self.network)
+        self._lstm = LstmGradients(self.network) if is_fast else None
 
     def columns(self, text: Text) -> WordColumns:
-        """Give the positions of the words of a text that are read, and their columns."""
+        """Return the positions of the words of a text that are read, and their columns."""
         return positions_and_columns(text, self.model.reads, self.model.vocabulary.pairs)
 
-    def _aimed(self, aim: EditRequest) -> WordColumns:
-        """Give the places aimed at, and their columns.
+    def _requested_columns(self, request: EditRequest) -> WordColumns:
+        """Return the positions of a request that can be edited, and their columns.
 
-        Words that are not read are left out, and so are holes where characters are meant.
+        Words that are not read are left out and, where characters are edited, so are holes.
         """
-        positions, columns = self.columns(aim.text)
-        kept, words = aim.positions, aim.text.words
-        if aim.space.level == "characters" and (HOLE in words or "" in words):
-            kept = [
-                position
-                for position in kept
-                if isinstance(words[position], str) and words[position]
-            ]
+        positions, words = request.positions, request.text.words
+        if request.space.level == "characters" and (HOLE in words or "" in words):
+            positions = [i for i in positions if isinstance(words[i], str) and words[i]]
+        read, columns = self.columns(request.text)
         if isinstance(columns, range):
-            if kept and max(kept) >= len(columns):
-                kept = [position for position in kept if position in columns]
-            return kept, kept
-        at = dict(zip(positions, columns))
-        kept = [position for position in kept if position in at]
-        return kept, [at[position] for position in kept]
+            if positions and max(positions) >= len(columns):
+                positions = [i for i in positions if i in columns]
+            return positions, positions
+        column_of = dict(zip(read, columns))
+        positions = [i for i in positions if i in column_of]
+        return positions, [column_of[i] for i in positions]
 
-    def entered(self, items: Sequence[Text]) -> Iterator[tuple[list[int], EmbeddedTexts]]:
-        """Bring texts to the entrance of the encoder, some at a time; say which."""
-        keys = self.model.encode(items)
+    def embed(self, texts: Sequence[Text]) -> Iterator[tuple[list[int], EmbeddedTexts]]:
+        """Yield batches of texts: their numbers, and the input of the encoder."""
+        keys = self.model.encode(texts)
         if keys:
-            for some in split_by_words(keys, self._most(keys)):
-                yield some, self._enter([keys[n] for n in some])
+            for numbers in split_by_words(keys, self._max_words(keys)):
+                yield numbers, self._embed_batch([keys[n] for n in numbers])
 
-    def _most(self, keys: Sequence[bytes]) -> int:
-        """Say how many words, with padding, one pass takes: all passes about as many."""
+    def _max_words(self, keys: Sequence[bytes]) -> int:
+        """Return how many words a pass may have, with padding, so that all have about as many."""
         lengths = [len(key) >> 2 for key in keys]
-        most = min(MAX_WORDS_PER_PASS, MAX_STATES_PER_PASS // self.network.encoder.width)
+        limit = min(MAX_WORDS_PER_PASS, MAX_STATES_PER_PASS // self.network.encoder.width)
         if isinstance(self.network.encoder, TransformerEncoder):
             layers: list[Any] = list(self.network.encoder.layers)
             heads = sum(layer.heads for layer in layers)
-            most = min(most, MAX_ATTENTION_WEIGHTS_PER_PASS // (heads * max(lengths)))
-        count = -(-sum(lengths) // max(1, most))
-        return int(1.15 * sum(lengths) / count) + 1
+            limit = min(limit, MAX_ATTENTION_WEIGHTS_PER_PASS // (heads * max(lengths)))
+        passes = -(-sum(lengths) // max(1, limit))
+        return int(1.15 * sum(lengths) / passes) + 1  # room for padding
 
-    def seen(self, aims: Sequence[EditRequest]) -> Iterator[tuple[list[int], WordGradients]]:
-        """Go there and back with texts, some at a time; say which."""
-        for some, entered in self.entered([aim.text for aim in aims]):
-            mine = [aims[n] for n in some]
-            where = [self._aimed(aim) for aim in mine]
-            words = [
-                [aim.text.words[i] for i in positions] for aim, (positions, _) in zip(mine, where)
-            ]
-            text = np.repeat(np.arange(len(some)), [len(positions) for positions, _ in where])
-            column = np.array([at for _, columns in where for at in columns], dtype=np.int64)
-            scores, gradient = self._slopes(entered, mine, text, column)
-            which = entered.which[text, column]
+    def compute(self, requests: Sequence[EditRequest]) -> Iterator[tuple[list[int], WordGradients]]:
+        """Yield batches of requests: their numbers, scores and gradients."""
+        for numbers, embedded in self.embed([request.text for request in requests]):
+            batch = [requests[n] for n in numbers]
+            where = [self._requested_columns(request) for request in batch]
             positions = [positions for positions, _ in where]
-            yield some, WordGradients(entered, scores.tolist(), positions, words, which, gradient)
+            words = [[r.text.words[i] for i in at] for r, at in zip(batch, positions)]
+            row = np.repeat(np.arange(len(batch)), [len(at) for at in positions])
+            column = np.array([i for _, columns in where for i in columns], dtype=np.int64)
+            scores, gradient = self._backward(embedded, batch, row, column)
+            index = embedded.inverse[row, column]
+            yield (
+                numbers,
+                WordGradients(batch, embedded, scores.tolist(), positions, words, index, gradient),
+            )
 
-    def _enter(self, keys: Sequence[bytes]) -> EmbeddedTexts:
-        rows, length = pad_keys(keys)
-        distinct, which = np.unique(rows, return_inverse=True)
-        parts, number, spelt = [], distinct, None
-        if isinstance(self.reader, CharacterTokenizer):
-            number = self.reader.words(distinct)
+    def _embed_batch(self, keys: Sequence[bytes]) -> EmbeddedTexts:
+        ids, length = pad_keys(keys)
+        distinct, inverse = np.unique(ids, return_inverse=True)
+        parts, token_ids, states = [], distinct, None
+        if isinstance(self.tokenizer, CharacterTokenizer):
+            token_ids = self.tokenizer.words(distinct)
         with torch.no_grad():
             if self.network.embedding is not None:
-                parts.append(self.network.embedding(torch.from_numpy(number).to(self.device)))
-            if self.speller is not None and isinstance(self.reader, CharacterTokenizer):
-                spelt = self.speller.read(self.reader.characters(distinct))
-                parts.append(spelt.steps[-1].to(self.device))
+                parts.append(self.network.embedding(torch.from_numpy(token_ids).to(self.device)))
+            if self.character_passes is not None and isinstance(self.tokenizer, CharacterTokenizer):
+                states = self.character_passes.forward(self.tokenizer.characters(distinct))
+                parts.append(states.vectors.to(self.device))
             vectors = parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
-        return EmbeddedTexts(length, which.reshape(rows.shape), number, vectors, spelt)
+        return EmbeddedTexts(length, inverse.reshape(ids.shape), token_ids, vectors, states)
 
-    def _slopes(
-        self, entered: EmbeddedTexts, aims: Sequence[EditRequest], text: Integers, column: Integers
+    def _backward(
+        self,
+        embedded: EmbeddedTexts,
+        requests: Sequence[EditRequest],
+        row: Integers,
+        column: Integers,
     ) -> tuple[Tensor, Tensor]:
-        """Give the scores of texts, and the slopes at some of their words."""
-        if self._lstm is not None and len(aims) >= MIN_TEXTS_FOR_FAST_LSTM:
+        """Compute the scores of texts, and the gradients at the words of some rows and columns."""
+        if self._lstm is not None and len(requests) >= MIN_TEXTS_FOR_FAST_LSTM:
             with torch.no_grad():
-                passed = self._lstm.forward(entered.distinct, entered.which, entered.length)
-                scores = passed.logits.double().softmax(dim=1)
-                gradient = passed.back(_at_logits(scores, aims).to(passed.logits))
-            rows = torch.from_numpy(column * len(aims) + text)
-            return scores, gradient.transpose(1, 2).flatten(0, 1).index_select(0, rows)
-        with torch.enable_grad(), _backward_of_rnns(self.device):
-            vectors = entered.vectors.requires_grad_()
-            logits = self.network.judged(vectors, entered.lengths)
+                state = self._lstm.forward(embedded.distinct, embedded.inverse, embedded.length)
+                scores = state.logits.double().softmax(dim=1)
+                gradient = state.backward(objective_gradient(scores, requests).to(state.logits))
+            index = torch.from_numpy(column * len(requests) + row)
+            return scores, gradient.transpose(1, 2).flatten(0, 1).index_select(0, index)
+        with torch.enable_grad(), _without_cudnn(self.device):
+            vectors = embedded.vectors.requires_grad_()
+            logits = self.network.classify(vectors, embedded.lengths)
             scores = logits.detach().cpu().double().softmax(dim=1)
-            [gradient] = torch.autograd.grad(logits, vectors, _at_logits(scores, aims).to(logits))
-        rows = torch.from_numpy(text * entered.which.shape[1] + column)
-        return scores, gradient.cpu().flatten(0, 1).index_select(0, rows)
+            weight = objective_gradient(scores, requests).to(logits)
+            # The sum has the gradient `weight` along the logits. Passed as `grad_outputs` instead,
+            # it would make torch import sympy, which takes a second.
+            [gradient] = torch.autograd.grad((logits * weight).sum(), vectors)
+        index = torch.from_numpy(row * embedded.inverse.shape[1] + column)
+        return scores, gradient.cpu().flatten(0, 1).index_select(0, index)
 
 
-def _at_logits(scores: Tensor, aims: Sequence[EditRequest]) -> Tensor:
-    """Give the slope of every objective along the logits z.
-
-    The objective of `of` "loss" is −log p of the label or +log p of the class aimed at, that of
-    "logit" −z or +z. For 1 − p the sum of the others is taken, so that nothing cancels.
-    """
-    of = torch.tensor([a.label if a.toward is None else a.toward for a in aims])
-    way = torch.tensor([-1.0 if a.toward is None else 1.0 for a in aims], dtype=torch.float64)
-    loss = torch.tensor([a.space.objective == "loss" for a in aims])
-    row = torch.arange(len(aims))
-    gradient = -scores * loss[:, None]
-    gradient[row, of] = 0.0
-    gradient[row, of] = torch.where(loss, -gradient.sum(dim=1), 1.0)
-    return gradient * way[:, None]
-
-
-def _backward_of_rnns(device: str) -> AbstractContextManager[Any]:
-    """Let LSTMs go back in evaluation mode, which cuDNN cannot."""
+def _without_cudnn(device: str) -> AbstractContextManager[Any]:
+    """Turn cuDNN off, which cannot go back through an LSTM in evaluation mode."""
     if not device.startswith("cuda"):
         return nullcontext()
     return torch.backends.cudnn.flags(enabled=False)

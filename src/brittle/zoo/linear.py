@@ -1,4 +1,4 @@
-"""A bag of words times a matrix: the form naive Bayes and the linear SVM share."""
+"""A bag of words times a matrix: the form that naive Bayes and the linear SVM share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Linear:
 
     @staticmethod
     def built(vocabulary: WordTokenizer, tensors: Mapping[str, NDArray[np.generic]]) -> Linear:
-        """Build the model from what its file holds."""
+        """Build the model from the tensors of its file."""
         weight, bias = tensors.get("weight"), tensors.get("bias")
         if weight is None or bias is None or weight.shape != (len(vocabulary), len(bias)):
             raise UsageError("its tensors are not a 'weight' of words x labels and a 'bias'")
@@ -38,11 +38,11 @@ class Linear:
         return self.vocabulary.encode_bags(items)
 
     def logits(self, keys: Sequence[bytes]) -> Array:
-        """Add up the rows of each bag; a sum depends on its own bag only, whatever the batch."""
-        numbers = np.frombuffer(b"".join(keys), dtype=np.int32)
+        """Sum the rows of each bag; a sum does not depend on the rest of the batch."""
+        ids = np.frombuffer(b"".join(keys), dtype=np.int32)
         starts = np.zeros(len(keys), dtype=np.intp)
         np.cumsum([len(key) >> 2 for key in keys[:-1]], out=starts[1:])
-        return np.stack([np.add.reduceat(c[numbers], starts) for c in self._columns], axis=1)
+        return np.stack([np.add.reduceat(c[ids], starts) for c in self._columns], axis=1)
 
     def close(self) -> None:
         self._columns = []

@@ -1,4 +1,4 @@
-"""A network put together from its parts: input, encoder, head; words or spellings in, logits out.
+"""A network built from its parts: input, encoder, head; words or spellings in, logits out.
 
 This file needs torch; it is imported where a network is built.
 """
@@ -18,18 +18,16 @@ from brittle.zoo.layers.heads import HEADS
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
-WORD_VECTOR_SCALE = (
-    0.1  # of the first embeddings: at torch's own 1.0, dropout drowns what a word says
-)
+WORD_VECTOR_SCALE = 0.1  # of initial embeddings: at torch's 1.0, dropout drowns what a word says
 
 
 @dataclass(frozen=True)
 class Batch:
     """Texts as a network reads them.
 
-    `words` are the numbers of their words (texts × words), where the network reads words. Where it
-    reads spellings, `characters` are those of the batch's words, a row each, and `which` says what
-    row stands where (texts × words); rows may be shared, or every place may have one of its own.
+    `words` are the ids of their words (texts × words), where the network reads words. Where it
+    reads spellings, `characters` has a row of character ids for every word of the batch, and
+    `which` (texts × words) tells which row stands where; positions may share a row or not.
     """
 
     length: Tensor
@@ -40,7 +38,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Embedded:
-    """The vectors a network begins with, and along which its gradients are taken.
+    """The embeddings of a batch, along which gradients are taken.
 
     `words` is texts × words × size, `characters` is rows × spelling × size.
     """
@@ -50,7 +48,7 @@ class Embedded:
 
 
 class Classifier(nn.Module):
-    """Texts in, logits out; in training, words turn unknown and features drop out at random."""
+    """Texts in, logits out; in training, words become unknown and features drop out at random."""
 
     def __init__(
         self,
@@ -83,30 +81,30 @@ class Classifier(nn.Module):
         return self.logits(self.embed(batch), batch)
 
     def embed(self, batch: Batch) -> Embedded:
-        """Look the vectors up; in training some words are forgotten here."""
+        """Look the embeddings up; in training, some words become unknown here."""
         words, characters = batch.words, batch.characters
         if words is not None and self.embedding is not None:
             if self.training and self.forget:
-                lost = torch.rand(words.shape, device=words.device) < self.forget
-                words = words.masked_fill(lost & (words != PAD), UNKNOWN)
+                forgotten = torch.rand(words.shape, device=words.device) < self.forget
+                words = words.masked_fill(forgotten & (words != PAD), UNKNOWN)
             words = self.embedding(words)
         if characters is not None and self.spelling is not None:
             characters = self.spelling.embed(characters)
         return Embedded(words, characters)
 
     def logits(self, embedded: Embedded, batch: Batch) -> Tensor:
-        """Give the logits from the vectors on."""
-        return self.judged(self.vectors(embedded, batch), batch.length)
+        """Compute the logits from the embeddings."""
+        return self.classify(self.vectors(embedded, batch), batch.length)
 
-    def judged(self, vectors: Tensor, length: Tensor) -> Tensor:
-        """Give the logits of texts from the vectors of their words."""
+    def classify(self, vectors: Tensor, length: Tensor) -> Tensor:
+        """Compute the logits of texts from the vectors of their words."""
         states = self.states(vectors, length)
         pooled = self.pool(states[-1], length, self.encoder)[0]
         logits: Tensor = self.head(self.dropout(pooled))
         return logits
 
     def vectors(self, embedded: Embedded, batch: Batch) -> Tensor:
-        """Give one vector for every word of every text, as the encoder takes them."""
+        """Compute one vector for every word of every text: the input of the encoder."""
         parts = [] if embedded.words is None else [embedded.words]
         if embedded.characters is not None and self.spelling is not None:
             assert batch.characters is not None and batch.which is not None
@@ -114,12 +112,12 @@ class Classifier(nn.Module):
             spelt = self.spelling(embedded.characters, length)
             parts.append(spelt[batch.which])
         vectors = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
-        # Here and not in the table: a dropped feature is one of a place, not of a word.
+        # Here and not in the table: a feature drops out at one position, not for a whole word.
         dropped: Tensor = self.dropout(vectors)
         return dropped
 
     def states(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
-        """Give the states of every layer of the encoder, texts × words × width each."""
+        """Compute the states of every layer of the encoder, texts × words × width each."""
         states: list[Tensor] = self.encoder(vectors, length)
         return states
 
@@ -127,5 +125,5 @@ class Classifier(nn.Module):
 def build(
     parts: Mapping[str, Any], settings: NetworkSettings, words: int, characters: int, labels: int
 ) -> Classifier:
-    """Put a network together from its parts; its weights are drawn from torch's generator."""
+    """Build a network from its parts; its weights are drawn from torch's generator."""
     return Classifier(parts, settings, words, characters, labels)

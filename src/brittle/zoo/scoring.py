@@ -23,30 +23,24 @@ from brittle.zoo.networks import Classifier, build
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.words import WordTokenizer
 
-MAX_WORDS_PER_PASS = (
-    1 << 15
-)  # of one forward pass, with padding: more needs memory and is no faster
-TEXTS_PER_CALL = (
-    512  # rows of one call: the more texts begin alike, the fewer steps there are to take
-)
-MIN_TEXTS_FOR_FAST_PASS = (
-    8  # rows: below, torch's own pass is quicker than ours, which pays for every step in Python
-)
+MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
+TEXTS_PER_CALL = 512  # the more texts begin alike, the more states they share
+MIN_TEXTS_FOR_FAST_PASS = 8  # below, torch's own pass is faster: ours runs every word in Python
 
 
 class NetworkModel:
-    """A network in evaluation mode with what reads texts for it.
+    """A network in evaluation mode, with its tokenizer.
 
-    On the CPU every core takes a call of its own, on one thread of torch's: two calls side by side
-    are faster than one call on two threads, which wait for each other at every step.
+    On the CPU every core runs one call, on one thread of torch's: two calls side by side are faster
+    than one call on two threads, which wait for each other at every word.
     """
 
     def __init__(
-        self, network: Classifier, reader: Tokenizer, reads: int, device: str = "auto"
+        self, network: Classifier, tokenizer: Tokenizer, reads: int, device: str = "auto"
     ) -> None:
         self.device = torch_device(device)
         self.network = network.to(self.device).eval()
-        self.reader = reader
+        self.tokenizer = tokenizer
         self.reads = reads
         on_cpu = self.device == "cpu"
         self.parallel = cores() if on_cpu else 1
@@ -54,18 +48,21 @@ class NetworkModel:
         self._threads = torch.get_num_threads()
         if on_cpu:
             torch.set_num_threads(1)
-        self._fast = _fast(network, reader) if on_cpu else None
-        self._spelt = _spelt(network, reader) if on_cpu else None
+        self._fast = _build_fast(network, tokenizer) if on_cpu else None
+        self._vectors: WordVectorCache | None = None
+        if on_cpu and isinstance(tokenizer, CharacterTokenizer):
+            self._vectors = word_vector_cache(network, tokenizer)
 
     @property
     def vocabulary(self) -> WordTokenizer:
-        return self.reader if isinstance(self.reader, WordTokenizer) else self.reader.vocabulary
+        tokenizer = self.tokenizer
+        return tokenizer if isinstance(tokenizer, WordTokenizer) else tokenizer.vocabulary
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
-        return self.reader.encode(items, self.reads)
+        return self.tokenizer.encode(items, self.reads)
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        """Score in passes of a bounded number of words, the texts sorted by length."""
+        """Compute logits in passes of a bounded number of words, the texts sorted by length."""
         parts = list(split_by_words(keys, MAX_WORDS_PER_PASS))
         if len(parts) == 1:
             return self._pass(keys)
@@ -77,36 +74,31 @@ class NetworkModel:
         return logits
 
     def close(self) -> None:
-        """Give torch back the threads it had."""
+        """Let torch use as many threads as before."""
         torch.set_num_threads(self._threads)
 
     def _pass(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         if self._fast is not None and len(keys) >= MIN_TEXTS_FOR_FAST_PASS:
             return self._fast.logits(keys)
         with torch.inference_mode():
-            if self._spelt is not None:
-                rows, length = pad_keys(keys)
-                vectors, position = self._spelt.of(rows)
-                out = self.network.judged(vectors[position], torch.from_numpy(length))
+            if self._vectors is not None:
+                ids, length = pad_keys(keys)
+                vectors, rows = self._vectors.look_up(ids)
+                out = self.network.classify(vectors[rows], torch.from_numpy(length))
             else:
-                out = self.network(make_batch(keys, self.reader, self.device))
+                out = self.network(make_batch(keys, self.tokenizer, self.device))
             logits: NDArray[np.float32] = out.cpu().numpy()
         return logits
 
 
-def _fast(network: Classifier, reader: Tokenizer) -> FastLstm | FastCnn | None:
-    """Give the quick way to score this network, if there is one."""
+def _build_fast(network: Classifier, tokenizer: Tokenizer) -> FastLstm | FastCnn | None:
+    """Build the fast forward pass of this network, if there is one."""
     encoder, head = network.encoder, network.pool
     if isinstance(encoder, CNNEncoder) and isinstance(head, Maximum) and not encoder.below:
-        return FastCnn(network, reader)
+        return FastCnn(network, tokenizer)
     if isinstance(encoder, LSTMEncoder) and isinstance(head, Last):
-        return FastLstm(network, reader)
+        return FastLstm(network, tokenizer)
     return None
-
-
-def _spelt(network: Classifier, reader: Tokenizer) -> WordVectorCache | None:
-    """Keep the vectors of spellings; to look words up in a vocabulary is as quick as it can be."""
-    return None if isinstance(reader, WordTokenizer) else word_vector_cache(network, reader)
 
 
 def build_tokenizer(
@@ -115,7 +107,7 @@ def build_tokenizer(
     vocabulary: WordTokenizer,
     alphabet: Sequence[str],
 ) -> Tokenizer:
-    """Give what reads texts for a network of these parts."""
+    """Build the tokenizer of a network of these parts."""
     if parts["input"] == "W":
         return vocabulary
     return CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=parts["input"] == "WC")
@@ -131,16 +123,15 @@ def restore_network(
     device: str,
 ) -> NetworkModel:
     """Build a network as its card says, with the weights of its file."""
-    chosen = NetworkSettings(**{**settings, "widths": tuple(settings["widths"])})
-    network = build(parts, chosen, len(vocabulary), len(alphabet) + UNKNOWN_CHARACTER + 1, labels)
-    own = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-    given = {name: tensor.shape for name, tensor in tensors.items()}
-    wrong = [name for name in own | given if own.get(name) != given.get(name)]
+    built = NetworkSettings(**{**settings, "widths": tuple(settings["widths"])})
+    network = build(parts, built, len(vocabulary), len(alphabet) + UNKNOWN_CHARACTER + 1, labels)
+    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    wrong = [name for name in expected | shapes if expected.get(name) != shapes.get(name)]
     if wrong:
         raise UsageError(
             f"{len(wrong)} tensors are missing, strange or of another shape, such as {wrong[0]!r}"
         )
     network.load_state_dict({n: torch.from_numpy(np.array(t)) for n, t in tensors.items()})
-    return NetworkModel(
-        network, build_tokenizer(parts, chosen, vocabulary, alphabet), chosen.reads, device
-    )
+    tokenizer = build_tokenizer(parts, built, vocabulary, alphabet)
+    return NetworkModel(network, tokenizer, built.reads, device)

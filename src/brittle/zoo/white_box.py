@@ -1,4 +1,4 @@
-"""What a network of the zoo shows of its inside: slopes, vectors by layer, attention.
+"""What a network of the zoo shows of its inside: gradients, vectors by layer, attention.
 
 Everything comes per word, or per character, of the user's text. This file needs torch.
 """
@@ -36,141 +36,141 @@ class NetworkWhiteBox:
 
     def __init__(self, model: NetworkModel, name: str = "This network") -> None:
         self.model, self.name = model, name
-        self.network, self.reader = model.network, model.reader
+        self.network, self.tokenizer = model.network, model.tokenizer
         words = model.vocabulary.words
         self.vocabulary = tuple(word for word in words if not word.startswith("<"))
-        self._passing = GradientPasses(model)
-        self._ranking = EditRanking(self._passing, model.vocabulary, self.vocabulary)
+        self._passes = GradientPasses(model)
+        self._ranking = EditRanking(self._passes, model.vocabulary, self.vocabulary)
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Give for every text the positions of the words that are read, in order."""
-        return [self._passing.columns(text)[0] for text in items]
+        """Return for every text the positions of the words that are read, in order."""
+        return [self._passes.columns(text)[0] for text in items]
 
     def logits(self, items: Sequence[Text]) -> Array:
-        """Give the scores before the softmax."""
-        width = self.network.head.out_features
-        found = self.model.logits(self.model.encode(items)) if items else np.zeros((0, width))
-        return np.asarray(found, dtype=np.float64)
+        """Compute the scores before the softmax."""
+        if not items:
+            return np.zeros((0, self.network.head.out_features))
+        return np.asarray(self.model.logits(self.model.encode(items)), dtype=np.float64)
 
-    def flips(self, aims: Sequence[EditRequest]) -> list[ScoredMoves]:
-        """Give every text's scores and best edits, by one forward and one backward pass each."""
+    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
+        """Compute every text's scores and best edits, by one forward and one backward pass each."""
         by_space: dict[EditSpace, list[int]] = {}
-        for n, aim in enumerate(aims):
-            by_space.setdefault(aim.space, []).append(n)
-        found: dict[int, ScoredMoves] = {}
+        for n, request in enumerate(requests):
+            by_space.setdefault(request.space, []).append(n)
+        answers: dict[int, ScoredMoves] = {}
         for space, numbers in by_space.items():
-            for some, seen in self._passing.seen([aims[n] for n in numbers]):
-                ranked = self._ranking.best(seen, space)
-                for n, scores, moves in zip(some, seen.scores, ranked):
-                    found[numbers[n]] = ScoredMoves(scores, moves)
-        return [found[n] for n in range(len(aims))]
+            answers.update(zip(numbers, self._ranking.rank([requests[n] for n in numbers], space)))
+        return [answers[n] for n in range(len(requests))]
 
-    def gradients(self, aims: Sequence[EditRequest]) -> list[Gradient]:
-        """Give every text's scores, and the slope of its objective at all words that are read.
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        """Compute every text's scores, and the gradient of its objective at all words it reads.
 
-        For words (words × dimensions) it is taken along what the encoder takes: the vector of a
-        word, that of its spelling after the highways, or both one after the other. For characters
-        (an array for every word) it is taken along the vectors of characters; a model that reads
-        none has there the row of the word for each. What is not read has zeros.
+        For words (words × dimensions) it is the gradient along the encoder's input: the vector of
+        a word, that of its spelling after the highways, or both one after the other. For characters
+        (an array for every word) it is the gradient along their embeddings; a model that reads no
+        characters has there the row of the word. Words that are not read have zeros.
         """
-        found: dict[int, Gradient] = {}
+        answers: dict[int, Gradient] = {}
         for level in ("words", "characters"):
-            numbers = [n for n, aim in enumerate(aims) if aim.space.level == level]
-            texts = [aims[n].text for n in numbers]
+            numbers = [n for n, request in enumerate(requests) if request.space.level == level]
+            texts = [requests[n].text for n in numbers]
             whole = [
-                replace(aims[n], positions=at) for n, at in zip(numbers, self.words_read(texts))
+                replace(requests[n], positions=positions)
+                for n, positions in zip(numbers, self.words_read(texts))
             ]
-            for some, seen in self._passing.seen(whole):
-                slopes: list[Any] = _by_word([texts[n] for n in some], seen)
+            for batch, gradients in self._passes.compute(whole):
+                values: list[Any] = _by_word(gradients)
                 if level == "characters":
-                    slopes = self._by_character([texts[n] for n in some], seen, slopes)
-                for n, scores, value in zip(some, seen.scores, slopes):
-                    found[numbers[n]] = Gradient(scores, value)
-        return [found[n] for n in range(len(aims))]
+                    values = self._by_character(gradients, values)
+                for n, scores, value in zip(batch, gradients.scores, values):
+                    answers[numbers[n]] = Gradient(scores, value)
+        return [answers[n] for n in range(len(requests))]
 
     def _by_character(
-        self, texts: Sequence[Text], seen: WordGradients, by_word: Sequence[Array]
+        self, gradients: WordGradients, by_word: Sequence[Array]
     ) -> list[list[Array]]:
-        if not isinstance(self.reader, CharacterTokenizer):
-            return [_repeated(text.words, value) for text, value in zip(texts, by_word)]
-        most = self.reader.spelling
-        count, gradient = seen.characters(most)
-        last = np.cumsum(np.minimum(count + 1, most))
-        parts = np.split(gradient.double().numpy(), last[:-1]) if len(last) else []
-        found, at = [], 0
-        for text, positions in zip(texts, seen.positions):
-            value = [np.zeros((_length(word), gradient.shape[1])) for word in text.words]
+        texts = [request.text for request in gradients.requests]
+        if not isinstance(self.tokenizer, CharacterTokenizer):
+            return [_repeat(text.words, value) for text, value in zip(texts, by_word)]
+        limit = self.tokenizer.spelling
+        count, gradient = gradients.character_gradients(limit)
+        stops = np.cumsum(np.minimum(count + 1, limit))
+        rows = gradient.double().numpy()
+        values, n = [], 0
+        for text, positions in zip(texts, gradients.positions):
+            value = [np.zeros((_length(word), rows.shape[1])) for word in text.words]
             for position in positions:
-                value[position][: count[at]] = parts[at][: count[at]]
-                at += 1
-            found.append(value)
-        return found
+                start = stops[n - 1] if n else 0
+                value[position][: count[n]] = rows[start : start + count[n]]
+                n += 1
+            values.append(value)
+        return values
 
     @cached_property
     def layers(self) -> tuple[str, ...]:
-        """Name what a word goes through: its own vector, that of its spelling, the encoder."""
+        """Name the layers: embeddings of words, vectors of spellings, those of the encoder."""
         network = self.network
         names = [] if network.embedding is None else ["embedding"]
         if network.spelling is not None:
             names.append("characters")
             names += [f"highway {n + 1}" for n in range(len(network.spelling.highways))]
-        [(_, entered)] = self._passing.entered([Text.of("")])
+        [(_, embedded)] = self._passes.embed([Text.of("")])
         with torch.no_grad():
-            states = network.states(entered.vectors, entered.lengths)
+            states = network.states(embedded.vectors, embedded.lengths)
         return (*names, *(f"layer {n + 1}" for n in range(len(states))))
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
-        """Give how the words of texts stand at a layer (words × dimensions), NaN if not read.
+        """Compute the vectors of words at a layer (words × dimensions), NaN for words not read.
 
         The layer "embedding" are the vectors of words; "characters" are the maxima of the
         convolutions over a word's spelling, before the highways. For characters there is a list
-        with an array for every word. At the layer "characters" these are the vectors of the
+        with an array for every word. At the layer "characters" these are the embeddings of the
         characters themselves; at all others each character has the row of its word.
         """
         if layer not in self.layers:
             raise unknown(f"layer of {self.name}", layer, self.layers)
-        found: dict[int, Any] = {}
-        for some, entered in self._passing.entered(items):
-            state = self._state(entered, layer).cpu().double().numpy()
-            for n, rows in zip(some, state):
+        values: dict[int, Any] = {}
+        for batch, embedded in self._passes.embed(items):
+            state = self._state(embedded, layer).cpu().double().numpy()
+            for n, rows in zip(batch, state):
                 text = items[n]
-                positions, columns = self._passing.columns(text)
+                positions, columns = self._passes.columns(text)
                 if level == "characters" and layer == "characters":
-                    found[n] = self._spelt(text, frozenset(positions))
+                    values[n] = self._character_embeddings(text, frozenset(positions))
                     continue
                 value = np.full((len(text), state.shape[2]), np.nan)
                 value[list(positions)] = rows[list(columns)]
-                found[n] = _repeated(text.words, value) if level == "characters" else value
-        return [found[n] for n in range(len(items))]
+                values[n] = _repeat(text.words, value) if level == "characters" else value
+        return [values[n] for n in range(len(items))]
 
-    def _state(self, entered: EmbeddedTexts, layer: str) -> Tensor:
+    def _state(self, embedded: EmbeddedTexts, layer: str) -> Tensor:
         kind, _, number = layer.partition(" ")
         if kind == "layer":
             with torch.no_grad():
-                return self.network.states(entered.vectors, entered.lengths)[int(number) - 1]
+                return self.network.states(embedded.vectors, embedded.lengths)[int(number) - 1]
         if kind == "embedding":
             assert self.network.embedding is not None
-            return entered.vectors[:, :, : self.network.embedding.embedding_dim]
-        assert entered.spelt is not None
-        return entered.spelt.steps[int(number or 0)][torch.from_numpy(entered.which)]
+            return embedded.vectors[:, :, : self.network.embedding.embedding_dim]
+        assert embedded.spellings is not None
+        return embedded.spellings.layers[int(number or 0)][torch.from_numpy(embedded.inverse)]
 
-    def _spelt(self, text: Text, read: frozenset[int]) -> list[Array]:
-        """Give the vectors of the characters of a text's words, NaN for those not read."""
-        speller, reader = self._passing.speller, self.reader
-        assert speller is not None and isinstance(reader, CharacterTokenizer)
-        found = []
+    def _character_embeddings(self, text: Text, positions: frozenset[int]) -> list[Array]:
+        """Return the embeddings of the characters of a text's words, NaN for those not read."""
+        passes, tokenizer = self._passes.character_passes, self.tokenizer
+        assert passes is not None and isinstance(tokenizer, CharacterTokenizer)
+        values = []
         for position, word in enumerate(text.words):
-            value = np.full((_length(word), speller.size), np.nan)
-            if position in read and len(value):
-                numbers = list(reader.character_ids(str(word)))
-                value[: len(numbers)] = speller.table[numbers].double().numpy()
-            found.append(value)
-        return found
+            value = np.full((_length(word), passes.size), np.nan)
+            if position in positions and len(value):
+                ids = list(tokenizer.character_ids(str(word)))
+                value[: len(ids)] = passes.table[ids].double().numpy()
+            values.append(value)
+        return values
 
     def attention(self, items: Sequence[Text]) -> list[Array]:
-        """Give for every text the weights of its words, from row to column.
+        """Compute for every text the attention weights of its words, from row to column.
 
-        Of a self-attention encoder layers × heads × words × words, of a head that attends 1 × 1 ×
+        A self-attention encoder has layers × heads × words × words, a head that attends has 1 × 1 ×
         1 × words. Words that are not read have zeros; what goes to words of locked fields is left
         out, so that not all rows add up to 1.
         """
@@ -180,43 +180,46 @@ class NetworkWhiteBox:
                 f"{self.name} has no attention. Ask a model that has, such as Transformer or "
                 "BiLSTM-attention, or ask this one for its gradients."
             )
-        found: dict[int, Array] = {}
-        for some, entered in self._passing.entered(items):
+        values: dict[int, Array] = {}
+        for batch, embedded in self._passes.embed(items):
             with torch.no_grad():
-                weights = self._weights(entered).cpu().double().numpy()
-            for n, weight in zip(some, weights):
-                positions, columns = (list(part) for part in self._passing.columns(items[n]))
+                weights = self._attention_weights(embedded).cpu().double().numpy()
+            for n, weight in zip(batch, weights):
+                positions, columns = map(list, self._passes.columns(items[n]))
                 value = np.zeros((*weight.shape[:2], len(items[n]), len(items[n])))
-                rows, at = positions, columns
+                rows, from_rows = positions, columns
                 if not isinstance(encoder, TransformerEncoder):
-                    value, rows, at = value[:, :, :1], [0], [0]
-                value[np.ix_(*map(range, weight.shape[:2]), rows, positions)] = weight[
-                    np.ix_(*map(range, weight.shape[:2]), at, columns)
+                    value, rows, from_rows = value[:, :, :1], [0], [0]
+                layers_and_heads = [range(size) for size in weight.shape[:2]]
+                value[np.ix_(*layers_and_heads, rows, positions)] = weight[
+                    np.ix_(*layers_and_heads, from_rows, columns)
                 ]
-                found[n] = value
-        return [found[n] for n in range(len(items))]
+                values[n] = value
+        return [values[n] for n in range(len(items))]
 
-    def _weights(self, entered: EmbeddedTexts) -> Tensor:
-        """Give the weights of a batch: texts × layers × heads × words × words, or one row."""
-        encoder, length = self.network.encoder, entered.lengths
+    def _attention_weights(self, embedded: EmbeddedTexts) -> Tensor:
+        """Compute texts × layers × heads × words × words, or for a head that attends one row."""
+        encoder, length = self.network.encoder, embedded.lengths
         if isinstance(encoder, TransformerEncoder):
-            return torch.stack(encoder.attended(entered.vectors, length)[1], dim=1)
-        states = self.network.states(entered.vectors, length)
+            return torch.stack(encoder.attend(embedded.vectors, length)[1], dim=1)
+        states = self.network.states(embedded.vectors, length)
         weight: Tensor = self.network.pool(states[-1], length, encoder)[1]
         return weight[:, None, None, None]
 
 
-def _by_word(texts: Sequence[Text], seen: WordGradients) -> list[Array]:
-    found = []
-    gradient = seen.gradient.double().numpy()
-    for text, positions, (start, stop) in zip(texts, seen.positions, seen.spans):
-        value = np.zeros((len(text), gradient.shape[1]))
-        value[list(positions)] = gradient[start:stop]
-        found.append(value)
-    return found
+def _by_word(gradients: WordGradients) -> list[Array]:
+    """Put the gradients of each text into an array of all its words."""
+    rows = gradients.gradient.double().numpy()
+    values = []
+    for request, (positions, _, (start, stop)) in zip(gradients.requests, gradients.texts()):
+        value = np.zeros((len(request.text), rows.shape[1]))
+        value[list(positions)] = rows[start:stop]
+        values.append(value)
+    return values
 
 
-def _repeated(words: Sequence[Word], value: Array) -> list[Array]:
+def _repeat(words: Sequence[Word], value: Array) -> list[Array]:
+    """Repeat the row of each word for all its characters."""
     return [np.repeat(row[None], _length(word), axis=0) for word, row in zip(words, value)]
 
 

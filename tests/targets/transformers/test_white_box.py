@@ -127,7 +127,7 @@ def test_gradients_are_what_finite_differences_show(
     assert gradient.scores == pytest.approx(exact.scores([item])[0].tolist())
     weight = exact.model.get_input_embeddings().weight
     rng = np.random.default_rng(0)
-    own = [exact.inside.tokens.tokenize([item])[0].ids[list(c)] for c in _columns(exact, item)]
+    own = [exact.inside.tokenizer.tokenize([item])[0].ids[list(c)] for c in _columns(exact, item)]
     for position, ids in enumerate(own):
         if len(set(ids.tolist())) < len(ids) or any(
             set(ids.tolist()) & set(other.tolist()) for n, other in enumerate(own) if n != position
@@ -182,7 +182,7 @@ def test_gains_of_swaps_are_those_of_brute_force(
     e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
     (placed,) = exact.tokenizer.tokenize([item])
     expected = {}
-    for word, piece in zip(exact.inside._pieces.words, exact.inside._pieces.ids):
+    for word, piece in zip(exact.inside._token_edits.words, exact.inside._token_edits.token_ids):
         for place, own in enumerate(columns):
             now = sum(e[placed.ids[c]] @ slope[c] for c in own)
             expected[place, word] = e[piece] @ slope[own[0]] - now
@@ -205,7 +205,7 @@ def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier
         assert len(after.ids) == len(before.ids) - len(own) + 1
         assert after.ids[: own[0]].tolist() == before.ids[: own[0]].tolist()
         piece = int(after.ids[own[0]])
-        known = dict(zip(target.inside._pieces.ids, target.inside._pieces.words))
+        known = dict(zip(target.inside._token_edits.token_ids, target.inside._token_edits.words))
         assert known[piece].lower() == move.new.lower()
 
 
@@ -226,7 +226,7 @@ def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier)
         new = sum(e[piece] @ slope[own].mean(axis=0) for piece in read)
         assert move.gain == pytest.approx(new - now, abs=1e-9)
     assert any(m.in_vocabulary for m in told) == any(
-        m.new in exact.inside._pieces.known for m in told
+        m.new in exact.inside._token_edits.lower_words for m in told
     )
     assert len({(m.position, m.new) for m in told}) == len(told)
 
@@ -239,7 +239,7 @@ def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> Non
     (flipped,) = bert.flips([order])
     weight = bert.model.get_input_embeddings().weight
     ids = [p[0] for p in tokens(bert, item)]
-    numbers = dict(zip(bert.inside._pieces.words, bert.inside._pieces.ids))
+    numbers = dict(zip(bert.inside._token_edits.words, bert.inside._token_edits.token_ids))
     for move in moves_of(flipped)[:5]:
         with torch.no_grad():
             old = weight[ids[move.position]].clone()
@@ -318,7 +318,7 @@ def test_only_the_places_aimed_at_are_ranked(bert: SequenceClassifier) -> None:
 def test_holes_are_filled_and_leave_no_characters(bert: SequenceClassifier) -> None:
     item = Text.of("a good film").mask(1)
     (flipped,) = bert.flips([EditRequest(item, 1, None, EditSpace(top_k=10_000), (1,))])
-    assert {m.new for m in moves_of(flipped)} == set(bert.inside._pieces.words)
+    assert {m.new for m in moves_of(flipped)} == set(bert.inside._token_edits.words)
     (gradient,) = bert.gradients([aim(item, bert, EditSpace("characters"))])
     assert [rows.shape for rows in gradient.value] == [(1, 16), (0, 16), (4, 16)]
 
@@ -399,8 +399,8 @@ def test_the_model_itself_is_left_as_it_is(target: SequenceClassifier) -> None:
     assert all(weight.requires_grad and weight.grad is None for weight in model.parameters())
     assert not any(part._forward_hooks for part in model.modules())
     shared = {weight.data_ptr() for weight in model.parameters()}
-    assert {weight.data_ptr() for weight in own.inside._twin.model.parameters()} == shared
-    assert not own.inside._twin.model.training
+    assert {weight.data_ptr() for weight in own.inside._instrumented.model.parameters()} == shared
+    assert not own.inside._instrumented.model.training
 
 
 def test_a_model_without_padding_is_read_by_length() -> None:

@@ -174,7 +174,7 @@ def fooled_at_once(trained: Any, data: TrainingSplits) -> int:
     """Count the dev texts that are right, and wrong after the best tenth of all flips."""
     dev = data.labelled(data.dev)
     keys, label = trained.encode(dev.texts), torch.tensor(dev.label)
-    model = NetworkInTraining(trained.network, trained.reader, trained.reads, "cpu")
+    model = NetworkInTraining(trained.network, trained.tokenizer, trained.reads, "cpu")
     batch = make_batch(keys, model.tokenizer, "cpu", apart=True)
     _, embedded, gradient = clean_half(model.network, batch, label)
     right = model.network(batch).argmax(dim=1) == label

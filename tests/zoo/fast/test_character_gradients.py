@@ -20,9 +20,9 @@ WORDS = ["film", "o", "don't", "god", "tattooing", "mingle", "ŷa", "fogdatle", 
 def spelling(**changed: Any) -> tuple[Any, Any]:
     """A network's spelling, and its words as rows of characters, the first one padding."""
     tested = model("CharCNN-LSTM", **changed)
-    rows = np.zeros((1 + len(WORDS), tested.reader.spelling), dtype=np.int64)
+    rows = np.zeros((1 + len(WORDS), tested.tokenizer.spelling), dtype=np.int64)
     for row, word in zip(rows[1:], WORDS):
-        numbers = tested.reader.character_ids(word)
+        numbers = tested.tokenizer.character_ids(word)
         row[: len(numbers)] = numbers
     return tested.network.spelling, rows
 
@@ -30,13 +30,13 @@ def spelling(**changed: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize("highways", [0, 1, 3])
 def test_vectors_are_the_network_s(highways: int) -> None:
     network, rows = spelling(highways=highways)
-    found = CharacterPasses(network).read(rows)
+    found = CharacterPasses(network).forward(rows)
     length = torch.tensor((rows != 0).sum(axis=1))
     with torch.no_grad():
         vectors = network.embed(torch.tensor(rows))
-        assert close(found.steps[0], network.pooled(vectors, length))
-        assert close(found.steps[-1], network(vectors, length))
-    assert len(found.steps) == 1 + highways
+        assert close(found.layers[0], network.pooled(vectors, length))
+        assert close(found.layers[-1], network(vectors, length))
+    assert len(found.layers) == 1 + highways
 
 
 @pytest.mark.parametrize("entries", [1 << 23, 60])
@@ -52,7 +52,7 @@ def test_slopes_are_torch_s_own(
     gradient = torch.randn((len(which), network.width), dtype=torch.float64)
     vectors = network.embed(torch.tensor(rows[which])).detach().requires_grad_()
     (network(vectors, torch.tensor(length)) * gradient).sum().backward()
-    found = CharacterPasses(network).read(rows).back(which, gradient, rows.shape[1])
+    found = CharacterPasses(network).forward(rows).backward(which, gradient, rows.shape[1])
     expected = [
         vectors.grad[n, : min(count + 1, rows.shape[1])] for n, count in enumerate(length.tolist())
     ]
@@ -62,15 +62,15 @@ def test_slopes_are_torch_s_own(
 
 def test_no_words_have_no_slopes() -> None:
     network, rows = spelling()
-    found = CharacterPasses(network).read(rows)
+    found = CharacterPasses(network).forward(rows)
     none = torch.zeros((0, network.width), dtype=torch.float64)
-    assert found.back(np.arange(0), none, 8).shape == (0, network.embedding.weight.shape[1])
+    assert found.backward(np.arange(0), none, 8).shape == (0, network.embedding.weight.shape[1])
 
 
 def test_weights_that_are_not_numbers_break_nothing() -> None:
     network, rows = spelling()
     with torch.no_grad():
         network.convolution.weight[0, 0] = torch.nan
-    found = CharacterPasses(network).read(rows)
+    found = CharacterPasses(network).forward(rows)
     gradient = torch.ones((1, network.width), dtype=torch.float64)
-    assert found.back(np.array([1]), gradient, 8).isnan().any()
+    assert found.backward(np.array([1]), gradient, 8).isnan().any()

@@ -25,7 +25,7 @@ def test_it_equals_the_network(name: str) -> None:
     for seed in range(3):
         keys = tested.encode(texts(seed))
         with torch.inference_mode():
-            expected = tested.network(make_batch(keys, tested.reader, "cpu")).numpy()
+            expected = tested.network(make_batch(keys, tested.tokenizer, "cpu")).numpy()
         assert np.abs(tested._fast.logits(keys) - expected).max() < 1e-5
 
 
@@ -50,7 +50,7 @@ def test_candidates_of_one_text_from_two_threads() -> None:
     def scored(seed: int) -> float:
         keys = tested.encode(edited(seed))
         with torch.inference_mode():
-            expected = tested.network(make_batch(keys, tested.reader, "cpu")).numpy()
+            expected = tested.network(make_batch(keys, tested.tokenizer, "cpu")).numpy()
         return float(np.abs(tested.logits(keys) - expected).max())
 
     with ThreadPoolExecutor(2) as pool:

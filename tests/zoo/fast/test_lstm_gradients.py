@@ -22,11 +22,11 @@ def test_logits_and_slopes_are_torch_s_own(layers: int, double: bool) -> None:
     length = np.array([1, 2, 11, 5, 5, 10])
     gradient = torch.randn((6, 3), generator=generator).to(weight)
     vectors = distinct[torch.from_numpy(which)].requires_grad_()
-    logits = network.judged(vectors, torch.from_numpy(length))
+    logits = network.classify(vectors, torch.from_numpy(length))
     (expected,) = torch.autograd.grad(logits, vectors, gradient)
     with torch.no_grad():
         passed = LstmGradients(network).forward(distinct, which, length)
-        found = passed.back(gradient).permute(2, 0, 1)
+        found = passed.backward(gradient).permute(2, 0, 1)
     error = 1e-12 if double else 1e-6
     assert close(passed.logits, logits.detach(), error)
     assert close(found, expected, error) and expected.abs().max() > 1e-3

@@ -26,7 +26,7 @@ def doubled(made: list[int]) -> Any:
 
 
 def found(table: WordVectorCache, rows: list[list[int]]) -> Any:
-    kept, position = table.of(np.array(rows))
+    kept, position = table.look_up(np.array(rows))
     return kept[torch.from_numpy(position)][..., 0].tolist()
 
 
@@ -44,25 +44,25 @@ def test_each_row_is_made_once() -> None:
 
 def test_it_forgets_rather_than_grow_beyond_its_bound() -> None:
     made: list[int] = []
-    table = WordVectorCache(doubled(made), most=10 * WIDTH * 8)
+    table = WordVectorCache(doubled(made), max_bytes=10 * WIDTH * 8)
     for start in range(0, 200, 4):
         rows = [0, *range(start, start + 6)]
         assert found(table, [rows]) == [[2 * n + 1 for n in rows]]
-        assert len(table._kept) <= 10
+        assert len(table._vectors) <= 10
     assert made.count(0) > 10
     # What one call needs it gets, however little room there is.
     assert found(table, [list(range(50))]) == [[2 * n + 1 for n in range(50)]]
 
 
 def test_a_reader_keeps_what_it_was_given_while_others_write() -> None:
-    table = WordVectorCache(doubled([]), most=64 * WIDTH * 8)
+    table = WordVectorCache(doubled([]), max_bytes=64 * WIDTH * 8)
     wrong: list[Any] = []
 
     def read(seed: int) -> None:
         random = np.random.default_rng(seed)
         for _ in range(300):
             rows = random.integers(0, 500, size=(3, 7))
-            kept, position = table.of(rows)
+            kept, position = table.look_up(rows)
             if not np.array_equal(kept[torch.from_numpy(position)][..., 0].numpy(), 2 * rows + 1):
                 wrong.append(rows)
 
@@ -80,9 +80,9 @@ def test_the_vectors_are_those_the_encoder_takes(name: str) -> None:
 
     tested = model(name)
     [key] = tested.encode([Text.of(" ".join(KNOWN[:9]))])
-    batch = make_batch([key], tested.reader, "cpu")
+    batch = make_batch([key], tested.tokenizer, "cpu")
     with torch.inference_mode():
         expected = tested.network.vectors(tested.network.embed(batch), batch)[0]
     rows = np.frombuffer(key, np.int32).astype(np.int64)
-    given = compute_word_vectors(tested.network, tested.reader, np.append(rows, 0))
+    given = compute_word_vectors(tested.network, tested.tokenizer, np.append(rows, 0))
     assert (given[:-1] - expected).abs().max() < 1e-6 and (given[-1] == 0).all()

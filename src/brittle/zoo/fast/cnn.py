@@ -1,7 +1,7 @@
 """Convolutions over words for scoring on the CPU, faster than torch's own on an attack's texts.
 
 Texts of one batch share most of their words and windows: every distinct word is multiplied with
-the filters once, every distinct window is added up once, and a text takes the maxima of its own.
+the filters once, every distinct window is summed once, and a text has the maxima of its windows.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from brittle.zoo.tokenizers.words import PAD
 class FastCnn:
     """The logits of a `Classifier` of one layer of convolutions and their maxima, to rounding."""
 
-    def __init__(self, network: Classifier, reader: Tokenizer) -> None:
+    def __init__(self, network: Classifier, tokenizer: Tokenizer) -> None:
         encoder: CNNEncoder = network.encoder
         convolutions: list[Any] = list(encoder.convolutions)
-        self.least = encoder.least
-        self._table = word_vector_cache(network, reader)
-        # For every width one matrix (vector, place in the window x filter).
+        self.min_words = encoder.least
+        self._vectors = word_vector_cache(network, tokenizer)
+        # For every width one matrix: vector × (offset in the window, filter).
         self.filters = [
             c.weight.detach().permute(1, 2, 0).flatten(1).contiguous() for c in convolutions
         ]
@@ -38,47 +38,50 @@ class FastCnn:
         self.head, self.bias = network.head.weight.detach(), network.head.bias.detach()
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        """Score texts given as the int32 numbers of their words."""
+        """Score texts encoded as the int32 ids of their words."""
         length = np.array([len(key) >> 2 for key in keys])
-        ids = np.full((len(keys), max(self.least, int(length.max()))), PAD, dtype=np.int32)
+        ids = np.full((len(keys), max(self.min_words, int(length.max()))), PAD, dtype=np.int32)
         ids[np.arange(ids.shape[1]) < length[:, None]] = np.frombuffer(b"".join(keys), np.int32)
-        known, spelt = np.unique(ids, return_inverse=True)
-        spelt = spelt.reshape(ids.shape)
-        length = np.maximum(length, self.least)
+        distinct, word = np.unique(ids, return_inverse=True)
+        word = word.reshape(ids.shape)
+        length = np.maximum(length, self.min_words)
         with torch.inference_mode():
-            words, position = self._table.of(known.astype(np.int64))
-            vector = words.index_select(0, torch.from_numpy(position))
-            tops = []
-            window, label = 1, spelt
+            vectors, rows = self._vectors.look_up(distinct.astype(np.int64))
+            vector = vectors.index_select(0, torch.from_numpy(rows))
+            maxima = []
+            window_width, window = 1, word
             for width, filters, bias in zip(self.widths, self.filters, self.biases):
-                while window < width:
+                while window_width < width:
                     # Number the windows one word longer: by the shorter window and the next word.
-                    label = label[:, :-1] * len(known) + spelt[:, window:]
-                    label = np.unique(label, return_inverse=True)[1].reshape(label.shape)
-                    window += 1
-                found = self._windows(vector @ filters, spelt, label, width, bias)
-                tops.append(_maxima(found, label, length - width))
-            out = nn.functional.linear(torch.cat(tops, dim=1), self.head, self.bias)
+                    window = window[:, :-1] * len(distinct) + word[:, window_width:]
+                    window = np.unique(window, return_inverse=True)[1].reshape(window.shape)
+                    window_width += 1
+                response = self._responses(vector @ filters, word, window, width, bias)
+                maxima.append(_maxima(response, window, length - width))
+            out = nn.functional.linear(torch.cat(maxima, dim=1), self.head, self.bias)
         logits: NDArray[np.float32] = out.numpy()
         return logits
 
-    def _windows(
-        self, part: Tensor, spelt: NDArray[Any], label: NDArray[Any], width: int, bias: Tensor
+    def _responses(
+        self, product: Tensor, word: NDArray[Any], window: NDArray[Any], width: int, bias: Tensor
     ) -> Tensor:
-        """Add up each distinct window: its words' parts, one for each place; the last row is 0."""
-        first = np.unique(label, return_index=True)[1]
-        row, column = np.divmod(first, label.shape[1])
-        found = bias.repeat(len(first) + 1, 1)
-        positions = part.view(-1, len(bias)).contiguous()
-        for position in range(width):
-            at = spelt[row, column + position] * width + position
-            found[:-1] += positions.index_select(0, torch.from_numpy(at))
-        found[-1] = 0.0
-        return found.relu_()
+        """Sum the products of the words of each distinct window; the last row is 0.
+
+        `product` has a row for every distinct word: its product with the filters at each offset.
+        """
+        first = np.unique(window, return_index=True)[1]
+        row, column = np.divmod(first, window.shape[1])
+        response = bias.repeat(len(first) + 1, 1)
+        by_offset = product.view(-1, len(bias)).contiguous()
+        for offset in range(width):
+            index = word[row, column + offset] * width + offset
+            response[:-1] += by_offset.index_select(0, torch.from_numpy(index))
+        response[-1] = 0.0
+        return response.relu_()
 
 
-def _maxima(found: Tensor, label: NDArray[Any], last: NDArray[Any]) -> Tensor:
-    """Give each text the maxima over its windows; those beyond its end count as 0."""
-    label = np.where(np.arange(label.shape[1]) > last[:, None], len(found) - 1, label)
-    rows = found.index_select(0, torch.from_numpy(label.reshape(-1).astype(np.int64)))
-    return rows.view(*label.shape, -1).amax(dim=1)
+def _maxima(response: Tensor, window: NDArray[Any], last: NDArray[Any]) -> Tensor:
+    """Compute the maxima over the windows of each text; those beyond its end count as 0."""
+    window = np.where(np.arange(window.shape[1]) > last[:, None], len(response) - 1, window)
+    rows = response.index_select(0, torch.from_numpy(window.reshape(-1).astype(np.int64)))
+    return rows.view(*window.shape, -1).amax(dim=1)

@@ -1,9 +1,9 @@
-"""LSTMs for scoring on the CPU, faster than torch's own on an attack's texts.
+"""LSTMs for scoring on the CPU, faster than torch's own on the texts of an attack.
 
-Three things make it so. The first layer's input projection of a word is computed once. Everything
-is a sigmoid, for torch's tanh is much slower: tanh(x) = 2 sigmoid(2x) − 1, with the inner factor 2
-folded into the weights. And texts that begin alike share the states of their common words:
-candidates of one attack differ in a word or two. benchmarks/RESULTS.md has both times.
+Three things make it so. The first layer's input projection of a word is computed once. Only
+sigmoids are computed, for torch's tanh is much slower: tanh(x) = 2 sigmoid(2x) − 1, with the inner
+factor 2 folded into the weights. And texts that begin alike share the states of their common
+words: candidates of one attack differ in a word or two. benchmarks/RESULTS.md has both times.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from brittle.zoo.tokenizers.words import WordTokenizer
 
 
 class FastLstm:
-    """The logits of a `Classifier` that reads LSTMs at the last word, to rounding."""
+    """The logits of a `Classifier` of LSTM layers and the last state, to rounding."""
 
-    def __init__(self, network: Classifier, reader: Tokenizer) -> None:
+    def __init__(self, network: Classifier, tokenizer: Tokenizer) -> None:
         lstms: list[nn.LSTM] = list(network.encoder.layers)
         with torch.inference_mode():
-            self._layers = [_ForwardLayer(lstm) for lstm in lstms]
+            self._layers = [_Layer(lstm) for lstm in lstms]
             self.head, self.bias = network.head.weight.t().contiguous(), network.head.bias
-            self._table = word_vector_cache(network, reader, self._layers[0].entered)
-            if isinstance(reader, WordTokenizer):
-                # All of a vocabulary in one go: it is bounded, and most of it will be met.
-                self._table.of(np.arange(len(reader)))
+            self._projected = word_vector_cache(network, tokenizer, self._layers[0].project)
+            if isinstance(tokenizer, WordTokenizer):
+                # The whole vocabulary at once: it is bounded, and most of it will be met.
+                self._projected.look_up(np.arange(len(tokenizer)))
         self.width: int = lstms[-1].hidden_size
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        """Score texts given as the int32 numbers of their words; none may be empty."""
+        """Score texts encoded as the int32 ids of their words; none may be empty."""
         order = sorted(range(len(keys)), key=keys.__getitem__)
         length = np.array([len(keys[i]) >> 2 for i in order])
         ids = np.zeros((len(keys), int(length.max())), dtype=np.int64)
@@ -54,58 +54,61 @@ class FastLstm:
     def _last_states(
         self, ids: NDArray[np.int64], length: NDArray[Any], inside: NDArray[np.bool_]
     ) -> Tensor:
-        """Step through sorted rows; a state is computed once for all rows that begin alike."""
-        words, ids = self._table.of(ids)
-        fresh = np.ones(ids.shape, dtype=bool)
-        np.logical_or.accumulate(ids[1:] != ids[:-1], axis=1, out=fresh[1:])
-        fresh &= inside
-        # The place of each row's state among the fresh ones, step by step.
-        position = np.cumsum(fresh, axis=0) - 1
+        """Compute the last states of sorted rows; rows that begin alike share their states."""
+        projected, ids = self._projected.look_up(ids)
+        is_new = np.ones(ids.shape, dtype=bool)
+        np.logical_or.accumulate(ids[1:] != ids[:-1], axis=1, out=is_new[1:])
+        is_new &= inside
+        # The index of each row's state among the distinct states of a word.
+        state = np.cumsum(is_new, axis=0) - 1
         last = torch.empty((len(ids), self.width))
-        states = [(torch.zeros((1, layer.width)),) * 2 for layer in self._layers]
+        states = [(torch.zeros((1, layer.size)),) * 2 for layer in self._layers]
         ended: NDArray[Any] = np.zeros(0)
         for t in range(ids.shape[1]):
-            rows = np.flatnonzero(fresh[:, t])
-            # As many states as before, and all of them gone on: each has one successor.
+            rows = np.flatnonzero(is_new[:, t])
+            # If none has ended and there are as many as before, each state has one successor.
             if t and (len(rows) != len(states[0][0]) or len(ended)):
-                parent = torch.from_numpy(position[rows, t - 1])
+                parent = torch.from_numpy(state[rows, t - 1])
                 states = [(h.index_select(0, parent), c.index_select(0, parent)) for h, c in states]
-            gates = words.index_select(0, torch.from_numpy(ids[rows, t]))
+            gates = projected.index_select(0, torch.from_numpy(ids[rows, t]))
             for n, layer in enumerate(self._layers):
                 if n:
-                    gates = layer.entered(states[n - 1][0])
+                    gates = layer.project(states[n - 1][0])
                 h, c = states[n]
-                states[n] = _step(gates.addmm_(h, layer.back) if t else gates, c)
+                states[n] = _step(gates.addmm_(h, layer.w_hh) if t else gates, c)
             ended = np.flatnonzero(length == t + 1)
             if len(ended):
-                top = states[-1][0].index_select(0, torch.from_numpy(position[ended, t]))
+                top = states[-1][0].index_select(0, torch.from_numpy(state[ended, t]))
                 last.index_copy_(0, torch.from_numpy(ended), top)
         return last
 
 
-class _ForwardLayer:
-    """The weights of one layer, its gates in our order."""
+class _Layer:
+    """The transposed weights of one layer, its gates in our order."""
 
     def __init__(self, lstm: nn.LSTM) -> None:
-        weight_in, weight_back, bias_in, bias_back = lstm.all_weights[0]
-        self.into = _gates(weight_in.t())
-        self.bias = _gates((bias_in + bias_back)[None])[0]
-        self.back = _gates(weight_back.t())
-        self.width = lstm.hidden_size
+        w_ih, w_hh, b_ih, b_hh = lstm.all_weights[0]
+        self.w_ih, self.w_hh = (reorder_gates(w).t().contiguous() for w in (w_ih, w_hh))
+        self.bias = reorder_gates(b_ih + b_hh)
+        self.size = lstm.hidden_size
 
-    def entered(self, x: Tensor) -> Tensor:
-        """Give what the input adds to the gates."""
-        return torch.addmm(self.bias, x, self.into)
-
-
-def _step(gates: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    let_in, keep, out, new = gates.sigmoid_().chunk(4, dim=1)
-    c = (keep * c).addcmul_(let_in, new, value=2).sub_(let_in)
-    seen = torch.mul(c, 2).sigmoid_()
-    return torch.mul(out, seen.mul_(2).sub_(1)), c
+    def project(self, x: Tensor) -> Tensor:
+        """Compute what the input adds to the gates."""
+        return torch.addmm(self.bias, x, self.w_ih)
 
 
-def _gates(weight: Tensor) -> Tensor:
-    """Order torch's gates (in, forget, new, out) as in, forget, out, new; double the new one."""
-    let_in, keep, new, out = weight.chunk(4, dim=1)
-    return torch.cat([let_in, keep, out, 2 * new], dim=1).contiguous()
+def _step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute the next hidden state and the next cell; the gates are overwritten."""
+    i, f, o, g = gates.sigmoid_().chunk(4, dim=1)
+    cell = (f * cell).addcmul_(i, g, value=2).sub_(i)
+    squashed = torch.mul(cell, 2).sigmoid_()
+    return torch.mul(o, squashed.mul_(2).sub_(1)), cell
+
+
+def reorder_gates(weight: Tensor) -> Tensor:
+    """Order torch's gates i, f, g, o (rows of the weight) as i, f, o, g; double those of g.
+
+    Doubled, the tanh of the candidate g is a sigmoid: tanh(x) = 2 sigmoid(2x) − 1.
+    """
+    i, f, g, o = weight.chunk(4)
+    return torch.cat([i, f, o, 2 * g])

@@ -1,10 +1,10 @@
-"""Layers of LSTMs there and back on the CPU, faster than torch's own way.
+"""LSTM layers forward and backward on the CPU, faster than torch's own.
 
-Torch goes back along the weights too, which nobody asks for here. States stand in columns, a text
-each, so that the gates of all texts are whole blocks of memory. Everything is a sigmoid, for
-tanh(x) = 2 sigmoid(2x) − 1; constant factors are folded into the weights. What distinct words add
-to the gates is worked out once for each, and a layer takes what comes from below and from the word
-before in one product. This file needs torch.
+Torch also computes the gradients of the weights, which nobody asks for here. States are stored
+with a column for every text, so that each gate of all texts is one block of memory. Only sigmoids
+are computed, for tanh(x) = 2 sigmoid(2x) − 1; constant factors are folded into the weights. The
+input projection of a distinct word is computed once, and upper layers take their input and their
+previous state in one product. This file needs torch.
 """
 
 from __future__ import annotations
@@ -16,62 +16,64 @@ import torch
 from torch import Tensor, nn
 
 from brittle.ranking.layout import Integers
+from brittle.zoo.fast.lstm import reorder_gates
 from brittle.zoo.layers.encoders import LSTMEncoder
 from brittle.zoo.layers.heads import Last
 from brittle.zoo.networks import Classifier
 
 
 class LstmGradients:
-    """The logits of a `Classifier` over LSTMs that is read at the last word, and slopes back."""
+    """The logits of a `Classifier` of LSTM layers and the last state, and gradients back."""
 
     def __init__(self, network: Classifier) -> None:
-        self.layers = [_BackwardLayer(layer) for layer in network.encoder.layers]
+        self.layers = [_Layer(lstm) for lstm in network.encoder.layers]
         self.head, self.bias = network.head.weight.detach(), network.head.bias.detach()
 
     @staticmethod
     def fits(network: Classifier) -> bool:
-        """Say whether this is such a network."""
+        """Tell whether this is such a network."""
         return isinstance(network.encoder, LSTMEncoder) and isinstance(network.pool, Last)
 
-    def forward(self, distinct: Tensor, which: Integers, length: Integers) -> LstmPass:
-        """Read texts, given as rows of `distinct` vectors (texts × words)."""
-        first, *others = self.layers
-        states = [first.read(distinct, torch.from_numpy(which.T.copy()))]
-        for layer in others:
-            states.append(layer.over(states[-1].hidden))
-        end, text = torch.from_numpy(length - 1), torch.arange(len(which))
+    def forward(self, distinct: Tensor, inverse: Integers, length: Integers) -> LstmPass:
+        """Read texts, given as rows of the vectors `distinct` (texts × words)."""
+        first, *upper = self.layers
+        states = [first.forward(distinct, torch.from_numpy(inverse.T.copy()))]
+        for layer in upper:
+            states.append(layer.forward_upper(states[-1].hidden))
+        end, text = torch.from_numpy(length - 1), torch.arange(len(inverse))
         last = states[-1].hidden[end, :, text]
         return LstmPass(self, end, states, torch.addmm(self.bias, last, self.head.T))
 
 
 @dataclass(frozen=True, eq=False)
 class LstmPass:
-    """Texts that were read, and what leads back."""
+    """A forward pass: the logits, and the states that the backward pass needs."""
 
-    gradients: LstmGradients
+    network: LstmGradients
     end: Tensor
     states: Sequence[_States]
     logits: Tensor
 
-    def back(self, gradient: Tensor) -> Tensor:
-        """Give the slope along the vectors (words × size × texts), from that along the logits."""
-        down = torch.zeros_like(self.states[-1].hidden)
-        down[self.end, :, torch.arange(len(gradient))] = gradient @ self.gradients.head
-        for layer, states in zip(reversed(self.gradients.layers), reversed(self.states)):
-            down = layer.back(states, down)
-        return down
+    def backward(self, gradient: Tensor) -> Tensor:
+        """Compute the gradient along the vectors (words × size × texts) from that of the logits."""
+        below = torch.zeros_like(self.states[-1].hidden)
+        below[self.end, :, torch.arange(len(gradient))] = gradient @ self.network.head
+        for layer, states in zip(reversed(self.network.layers), reversed(self.states)):
+            below = layer.backward(states, below)
+        return below
 
 
 @dataclass(frozen=True, eq=False)
 class _States:
-    """What a layer held at every word: words × size × texts, four sizes of gates.
+    """The states of a layer at every word: words × size × texts, and 4 · size for the gates.
 
-    All but the cells and the hidden states are sigmoids; the gates are in, forget, out and new.
+    The gates i, f, o and g (input, forget, output, candidate) are sigmoids, and so is `squashed`:
+    tanh of the cell is 2 squashed − 1, and the candidate is 2 g − 1.
     """
 
     gates: Tensor
     cell: Tensor
-    seen: Tensor
+    squashed: Tensor
     hidden: Tensor
 
     @staticmethod
@@ -79,86 +81,83 @@ class _States:
         return _States(*(like.new_empty((words, n * size, texts)) for n in (4, 1, 1, 1)))
 
 
-class _BackwardLayer:
-    def __init__(self, lstm: nn.LSTM) -> None:
-        enter, again, bias_in, bias_back = (weight.detach() for weight in lstm.all_weights[0])
-        self.size = lstm.hidden_size
-        self.enter, self.again = _gates(enter), _gates(again)
-        self.bias = _gates(bias_in + bias_back)
-        self.both = torch.cat([self.enter, self.again], dim=1)
-        # In, forget and new move the cell, of whose slope a quarter is reckoned with below.
-        quarter = self.both.new_tensor([4, 4, 1, 8]).repeat_interleave(self.size)
-        self.down = (self.both * quarter[:, None]).T.contiguous()
+class _Layer:
+    """One LSTM layer: `w_ih` and `w_hh` as torch has them, the gates in our order."""
 
-    def read(self, distinct: Tensor, which: Tensor) -> _States:
-        """Step through words, given as rows of distinct vectors (words × texts)."""
-        entry = torch.addmm(self.bias, distinct, self.enter.T)
-        states = _States.empty(len(which), self.size, which.shape[1], entry)
-        for word, row in enumerate(which):
-            gates = states.gates[word]
-            added = entry.index_select(0, row).T
+    def __init__(self, lstm: nn.LSTM) -> None:
+        w_ih, w_hh, b_ih, b_hh = (weight.detach() for weight in lstm.all_weights[0])
+        self.size = lstm.hidden_size
+        self.w_ih, self.w_hh, self.bias = map(reorder_gates, (w_ih, w_hh, b_ih + b_hh))
+        self.w_both = torch.cat([self.w_ih, self.w_hh], dim=1)
+        # `backward` multiplies i, f and g with a quarter of the cell's gradient; the candidate
+        # 2 g − 1 adds a factor of 2.
+        scale = self.w_both.new_tensor([4, 4, 1, 8]).repeat_interleave(self.size)
+        self.w_backward = (self.w_both * scale[:, None]).T.contiguous()
+
+    def forward(self, distinct: Tensor, inverse: Tensor) -> _States:
+        """Read words, given as rows of the vectors `distinct` (words × texts)."""
+        projected = torch.addmm(self.bias, distinct, self.w_ih.T)
+        states = _States.empty(len(inverse), self.size, inverse.shape[1], projected)
+        for word, rows in enumerate(inverse):
+            gates, from_input = states.gates[word], projected.index_select(0, rows).T
             if word:
-                torch.addmm(added, self.again, states.hidden[word - 1], out=gates)
+                torch.addmm(from_input, self.w_hh, states.hidden[word - 1], out=gates)
             else:
-                gates.copy_(added)
+                gates.copy_(from_input)
             self._step(states, word)
         return states
 
-    def over(self, below: Tensor) -> _States:
-        """Step through the states of the layer below."""
+    def forward_upper(self, below: Tensor) -> _States:
+        """Read the hidden states of the layer below."""
         words, size, texts = below.shape
         states = _States.empty(words, self.size, texts, below)
-        under = below.new_zeros((size + self.size, texts))
+        both = below.new_zeros((size + self.size, texts))
         bias = self.bias[:, None]
         for word in range(words):
-            under[:size] = below[word]
+            both[:size] = below[word]
             if word:
-                under[size:] = states.hidden[word - 1]
-            torch.addmm(bias, self.both, under, out=states.gates[word])
+                both[size:] = states.hidden[word - 1]
+            torch.addmm(bias, self.w_both, both, out=states.gates[word])
             self._step(states, word)
         return states
 
     def _step(self, states: _States, word: int) -> None:
-        cell, seen, hidden = states.cell[word], states.seen[word], states.hidden[word]
-        let_in, keep, out, new = states.gates[word].sigmoid_().view(4, *cell.shape)
-        # in · (2 new − 1) + forget · cell, and then out · (2 seen − 1).
-        torch.addcmul(let_in, let_in, new, value=-2, out=cell).neg_()
+        """Compute cell = i (2 g − 1) + f cell' and hidden = o (2 squashed − 1)."""
+        cell, squashed, hidden = states.cell[word], states.squashed[word], states.hidden[word]
+        i, f, o, g = states.gates[word].sigmoid_().view(4, *cell.shape)
+        torch.addcmul(i, i, g, value=-2, out=cell).neg_()
         if word:
-            cell.addcmul_(keep, states.cell[word - 1])
-        torch.add(cell, cell, out=seen).sigmoid_()
-        torch.addcmul(out, out, seen, value=-2, out=hidden).neg_()
+            cell.addcmul_(f, states.cell[word - 1])
+        torch.add(cell, cell, out=squashed).sigmoid_()
+        torch.addcmul(o, o, squashed, value=-2, out=hidden).neg_()
 
-    def back(self, states: _States, gradient: Tensor) -> Tensor:
-        """Give the slope along what came from below, from that along the hidden states."""
+    def backward(self, states: _States, gradient: Tensor) -> Tensor:
+        """Compute the gradient along the layer's input from that along its hidden states."""
         words, size, texts = gradient.shape
-        below = len(self.down) - size
-        found = gradient.new_empty((words, below, texts))
-        gates = gradient.new_empty((4, size, texts))
-        cell, part = gradient.new_zeros((size, texts)), gradient.new_empty((size, texts))
-        both = gradient.new_zeros((below + size, texts))
+        input_size = len(self.w_backward) - size
+        result = gradient.new_empty((words, input_size, texts))
+        d_gates = gradient.new_empty((4, size, texts))
+        d_i, d_f, d_o, d_g = d_gates
+        d_cell, buffer = gradient.new_zeros((size, texts)), gradient.new_empty((size, texts))
+        d_both = gradient.new_zeros((input_size + size, texts))
         for word in range(words - 1, -1, -1):
-            gate = states.gates[word].view(4, size, texts)
-            seen = states.seen[word]
-            above = both[below:].add_(gradient[word])
-            torch.addcmul(gate, gate, gate, value=-1, out=gates)
-            gates[2].mul_(torch.add(seen, seen, out=part).sub_(1)).mul_(above)
-            # A quarter of the slope along the cell: 1 − tanh² is 4 s (1 − s).
-            torch.addcmul(seen, seen, seen, value=-1, out=part).mul_(gate[2]).mul_(above)
-            cell.add_(part)
-            gates[3].mul_(gate[0]).mul_(cell)
-            gates[0].mul_(torch.add(gate[3], gate[3], out=part).sub_(1))
+            gates = states.gates[word].view(4, size, texts)
+            (i, f, o, g), squashed = gates, states.squashed[word]
+            d_hidden = d_both[input_size:].add_(gradient[word])
+            # The derivative of a sigmoid s is s (1 − s).
+            torch.addcmul(gates, gates, gates, value=-1, out=d_gates)
+            d_o.mul_(torch.add(squashed, squashed, out=buffer).sub_(1)).mul_(d_hidden)
+            # 1 − tanh² is 4 s (1 − s); the 4 is in `w_backward`, so d_cell is a quarter.
+            torch.addcmul(squashed, squashed, squashed, value=-1, out=buffer)
+            d_cell.add_(buffer.mul_(o).mul_(d_hidden))
+            d_g.mul_(i).mul_(d_cell)
+            d_i.mul_(torch.add(g, g, out=buffer).sub_(1))
             if word:
-                gates[1].mul_(states.cell[word - 1])
+                d_f.mul_(states.cell[word - 1])
             else:
-                gates[1].zero_()
-            gates[:2].mul_(cell)
-            cell.mul_(gate[1])
-            torch.mm(self.down, gates.view(4 * size, texts), out=both)
-            found[word] = both[:below]
-        return found
-
-
-def _gates(weight: Tensor) -> Tensor:
-    """Order torch's gates (in, forget, new, out) as in, forget, out, new; double the new one."""
-    let_in, keep, new, out = weight.chunk(4)
-    return torch.cat([let_in, keep, out, 2 * new])
+                d_f.zero_()
+            d_gates[:2].mul_(d_cell)
+            d_cell.mul_(f)
+            torch.mm(self.w_backward, d_gates.view(4 * size, texts), out=d_both)
+            result[word] = d_both[:input_size]
+        return result

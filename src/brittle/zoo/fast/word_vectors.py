@@ -1,8 +1,8 @@
-"""The vectors of the words a network reads, made once and kept.
+"""The vectors of the words a network reads, computed once and kept.
 
 A model of characters reads every word of every candidate by its spelling, and candidates share all
-but one or two of their words: what the model makes of a word is made when it is first met. This
-file needs torch.
+but one or two of their words: the vector of a word is computed when it is first met. This file
+needs torch.
 """
 
 from __future__ import annotations
@@ -19,83 +19,88 @@ from brittle.zoo.batches import Tokenizer, make_batch
 from brittle.zoo.networks import Classifier
 from brittle.zoo.tokenizers.words import PAD, WordTokenizer
 
-MAX_BYTES = 1 << 27  # that a table takes at most, unless one call alone needs more
-WORDS_PER_PASS = 2048  # made in one pass: the windows of a spelling are wide
+MAX_BYTES = 1 << 27  # of all vectors kept, unless one call alone needs more
+WORDS_PER_PASS = 2048  # the windows of a spelling are wide: more would need much memory
 
 
 class WordVectorCache:
-    """A vector for each row of a reader, by `make`, kept up to a bound; for many threads.
+    """A vector for each token id, by `compute`, kept up to `max_bytes`; for many threads.
 
-    Where there is no more room all are forgotten: what comes after is mostly new words anyway.
+    When it is full, all vectors are dropped: what comes after is mostly new words anyway.
     """
 
-    def __init__(self, make: Callable[[NDArray[np.int64]], Tensor], most: int = MAX_BYTES) -> None:
-        self._make = make
-        self._most = most
+    def __init__(
+        self, compute: Callable[[NDArray[np.int64]], Tensor], max_bytes: int = MAX_BYTES
+    ) -> None:
+        self._compute = compute
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._place = np.full(1024, -1, dtype=np.int64)
-        self._kept = torch.empty((0, 0))
+        self._row_of = np.full(1024, -1, dtype=np.int64)  # grows; −1: not kept
+        self._vectors = torch.empty((0, 0))
         self._count = 0
 
-    def of(self, rows: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.int64]]:
-        """Give vectors, and for every row the place of its own among them."""
+    def look_up(self, ids: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.int64]]:
+        """Return a table of vectors, and for every id its row there."""
         with self._lock:
-            lacking = int(rows.max()) + 1 - len(self._place)
+            lacking = int(ids.max()) + 1 - len(self._row_of)
             if lacking > 0:
-                more = np.full(max(lacking, len(self._place)), -1, dtype=np.int64)
-                self._place = np.concatenate([self._place, more])
-            position = self._place[rows]
-            strange = np.unique(rows[position < 0])
-            if len(strange):
-                self._add(strange, rows)
-                position = self._place[rows]
-            return self._kept, position
+                more = np.full(max(lacking, len(self._row_of)), -1, dtype=np.int64)
+                self._row_of = np.concatenate([self._row_of, more])
+            rows = self._row_of[ids]
+            new = np.unique(ids[rows < 0])
+            if len(new):
+                self._add(new, ids)
+                rows = self._row_of[ids]
+            return self._vectors, rows
 
-    def _add(self, strange: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        made = self._made(strange)
-        room = self._most // max(1, made.shape[1] * made.element_size())
-        if self._count and self._count + len(made) > room:
-            self._place[:] = -1
+    def _add(self, new: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+        vectors = self._compute_all(new)
+        max_rows = self._max_bytes // max(1, vectors.shape[1] * vectors.element_size())
+        if self._count and self._count + len(vectors) > max_rows:
+            self._row_of[:] = -1
             self._count = 0
-            self._kept = made[:0]
-            strange = np.unique(rows)
-            made = self._made(strange)
-        after = self._count + len(made)
-        if after > len(self._kept):
+            self._vectors = vectors[:0]
+            new = np.unique(ids)
+            vectors = self._compute_all(new)
+        count = self._count + len(vectors)
+        if count > len(self._vectors):
             # A new tensor, for another thread may still be reading the old one.
-            grown = made.new_empty((max(after, min(2 * after, room)), made.shape[1]))
+            grown = vectors.new_empty((max(count, min(2 * count, max_rows)), vectors.shape[1]))
             if self._count:
-                grown[: self._count] = self._kept[: self._count]
-            self._kept = grown
-        self._kept[self._count : after] = made
-        self._place[strange] = np.arange(self._count, after)
-        self._count = after
+                grown[: self._count] = self._vectors[: self._count]
+            self._vectors = grown
+        self._vectors[self._count : count] = vectors
+        self._row_of[new] = np.arange(self._count, count)
+        self._count = count
 
-    def _made(self, rows: NDArray[np.int64]) -> Tensor:
-        starts = range(0, len(rows), WORDS_PER_PASS)
-        return torch.cat([self._make(rows[start : start + WORDS_PER_PASS]) for start in starts])
+    def _compute_all(self, ids: NDArray[np.int64]) -> Tensor:
+        starts = range(0, len(ids), WORDS_PER_PASS)
+        return torch.cat([self._compute(ids[start : start + WORDS_PER_PASS]) for start in starts])
 
 
-def compute_word_vectors(network: Classifier, reader: Tokenizer, rows: NDArray[np.int64]) -> Tensor:
-    """Give what the encoder takes for each row; zeros for padding."""
+def compute_word_vectors(
+    network: Classifier, tokenizer: Tokenizer, ids: NDArray[np.int64]
+) -> Tensor:
+    """Compute the encoder's input for each token id; zeros for padding."""
     with torch.inference_mode():
-        if isinstance(reader, WordTokenizer):
+        if isinstance(tokenizer, WordTokenizer):
             assert network.embedding is not None
-            return network.embedding.weight.index_select(0, torch.from_numpy(rows))
-        # Every row as a text of one word.
-        batch = make_batch([row.tobytes() for row in rows.astype(np.int32)], reader, "cpu")
+            return network.embedding.weight.index_select(0, torch.from_numpy(ids))
+        # Every id as a text of one word.
+        batch = make_batch([key.tobytes() for key in ids.astype(np.int32)], tokenizer, "cpu")
         vectors = network.vectors(network.embed(batch), batch)[:, 0]
-        return vectors * torch.from_numpy(rows != PAD)[:, None]
+        return vectors * torch.from_numpy(ids != PAD)[:, None]
 
 
 def word_vector_cache(
-    network: Classifier, reader: Tokenizer, after: Callable[[Tensor], Tensor] | None = None
+    network: Classifier,
+    tokenizer: Tokenizer,
+    transform: Callable[[Tensor], Tensor] = lambda vectors: vectors,
 ) -> WordVectorCache:
-    """Keep the vectors of a network's rows, or what `after` makes of them."""
+    """Build a cache of the vectors of a network's token ids, each transformed."""
 
-    def make(rows: NDArray[np.int64]) -> Tensor:
+    def compute(ids: NDArray[np.int64]) -> Tensor:
         with torch.inference_mode():
-            vectors = compute_word_vectors(network, reader, rows)
-            return vectors if after is None else after(vectors)
+            return transform(compute_word_vectors(network, tokenizer, ids))
 
-    return WordVectorCache(make)
+    return WordVectorCache(compute)

@@ -1,7 +1,8 @@
-"""What makes one vector of the states of a text's words: the last one, maxima, mean, attention.
+"""Pooling the states of a text's words into one vector: the last one, maxima, mean, attention.
 
-A head takes states (texts × words × width), lengths and the encoder, and gives the vector of every
-text and, where it weighs the words, the weights (texts × words). This file needs torch.
+A head takes states (texts × words × width), lengths and the encoder. It returns the vector of every
+text and, if it attends, the weights of the words (texts × words). The names of layers are those of
+the tensors in trained files, and stay. This file needs torch.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Pooled = tuple[Tensor, Tensor | None]
 
 
 class Last(nn.Module):
-    """The state of the last word; of a BiLSTM, of the last word from each side."""
+    """The state of the last word; in a BiLSTM, the last state of each direction."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -38,10 +39,9 @@ class Maximum(nn.Module):
     def forward(self, states: Tensor, length: Tensor, encoder: Any) -> Pooled:
         position = torch.arange(states.shape[1], device=states.device)[None, :, None]
         if hasattr(encoder, "windows"):
-            # After the relu nothing is below zero, so a zero cannot win over a real maximum.
-            return states.masked_fill(position >= encoder.windows(length)[:, None, :], 0).amax(
-                1
-            ), None
+            # After the relu nothing is below zero, so a zero cannot exceed a real maximum.
+            outside = position >= encoder.windows(length)[:, None, :]
+            return states.masked_fill(outside, 0).amax(dim=1), None
         return states.masked_fill(position >= length[:, None, None], -torch.inf).amax(dim=1), None
 
 
@@ -57,7 +57,7 @@ class Mean(nn.Module):
 
 
 class Attention(nn.Module):
-    """A weighted mean: how much each word counts is learnt (Yang et al., 2016)."""
+    """A mean with learnt weights of the words (Yang et al., 2016)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Words as their spellings: how a text becomes the numbers a model of characters reads.
+"""Words as their spellings: how a text becomes the ids a model of characters reads.
 
-Every spelling met gets a row of its own, so that a text is again a row of numbers, and whatever a
-model makes of one word it need make only once. Words that the model cannot tell apart (characters
-outside its alphabet, letters beyond the last one read) share a row.
+Every spelling that is met gets an id, so that a text is again a sequence of ids, and the vector of
+a word can be computed once. Words that the model cannot tell apart (characters outside its
+alphabet, letters beyond the last one it reads) share an id.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from brittle.zoo.tokenizers.words import (
     encode_texts,
 )
 
-UNKNOWN_CHARACTER = 1  # the character that stands for all outside the alphabet; 0 is no character
+UNKNOWN_CHARACTER = 1  # the id of all characters outside the alphabet; 0 is padding
 INITIAL_ROWS = 1024
 
 
 class CharacterTokenizer:
-    """The rows of all spellings met so far; row 0 is padding, row 1 a hole.
+    """The ids of all spellings met so far; 0 is padding, 1 a hole.
 
-    `alphabet` begins after the numbers 0 (no character) and 1 (a strange one). With a vocabulary a
-    row also holds the number of the word, for models that read both.
+    The characters of `alphabet` have the ids after 0 (padding) and 1 (unknown); `spelling` of a
+    word are read. With `both`, for models that also read whole words, words that differ in the
+    vocabulary have different ids.
     """
 
     def __init__(
@@ -45,16 +46,16 @@ class CharacterTokenizer:
         self.pairs = vocabulary.pairs
         self._character = {c: i for i, c in enumerate(self.alphabet, UNKNOWN_CHARACTER + 1)}
         self._lock = threading.Lock()
-        self._rows: dict[bytes, int] = {}
-        self._of: dict[Word, int] = {}
+        self._ids_by_spelling: dict[bytes, int] = {}
+        self._ids: dict[Word, int] = {}
         self._characters = np.zeros((INITIAL_ROWS, spelling), dtype=np.int32)
-        self._words = np.zeros(INITIAL_ROWS, dtype=np.int32)
+        self._word_ids = np.zeros(INITIAL_ROWS, dtype=np.int32)
         self._count = 1
-        self._next = -1
-        self._of[HOLE] = self._row(UNKNOWN if both else PAD, (UNKNOWN_CHARACTER,))
+        self._separator = -1
+        self._ids[HOLE] = self._add(UNKNOWN if both else PAD, (UNKNOWN_CHARACTER,))
         if self.pairs:
             # Between the fields of a pair stands a spelling that no word has.
-            self._next = self._row(SEPARATOR if both else PAD, (UNKNOWN_CHARACTER,) * spelling)
+            self._separator = self._add(SEPARATOR if both else PAD, (UNKNOWN_CHARACTER,) * spelling)
 
     def __len__(self) -> int:
         return self._count
@@ -73,49 +74,48 @@ class CharacterTokenizer:
         return sorted(known, key=lambda c: (-counts[c], c))
 
     def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
-        """Encode each text as the int32 rows of its first `reads` words, in order."""
-        return encode_texts(texts, reads, self.token_id, self._next)
+        """Encode each text as the int32 ids of its first `reads` words, in order."""
+        return encode_texts(texts, reads, self.token_id, self._separator)
 
     def token_id(self, word: Word) -> int:
-        """Give the row of a word, a new one for a spelling not met yet."""
-        found = self._of.get(word)
-        if found is None:
-            numbers = self.character_ids(str(word))
-            found = self._row(self.vocabulary.token_id(word) if self.both else PAD, numbers)
-            if len(self._of) < MAX_CACHED_WORDS:
-                self._of[word] = found
-        return found
+        """Return the id of a word, a new one for a spelling not met yet."""
+        token_id = self._ids.get(word)
+        if token_id is None:
+            word_id = self.vocabulary.token_id(word) if self.both else PAD
+            token_id = self._add(word_id, self.character_ids(str(word)))
+            if len(self._ids) < MAX_CACHED_WORDS:
+                self._ids[word] = token_id
+        return token_id
 
     def character_ids(self, word: str) -> tuple[int, ...]:
-        """Give the numbers of a word's characters, as many as are read."""
-        character = self._character
-        return tuple(character.get(c, UNKNOWN_CHARACTER) for c in word[: self.spelling]) or (
-            UNKNOWN_CHARACTER,
-        )
+        """Return the ids of a word's characters, as many as are read; an empty word has one."""
+        ids = (self._character.get(c, UNKNOWN_CHARACTER) for c in word[: self.spelling])
+        return tuple(ids) or (UNKNOWN_CHARACTER,)
 
-    def characters(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the characters of rows, 0 after the end of each."""
-        return self._characters[rows].astype(np.int64)
+    def characters(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the character ids of spellings, 0 after the end of each."""
+        return self._characters[ids].astype(np.int64)
 
-    def words(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the numbers of the words of rows."""
-        return self._words[rows].astype(np.int64)
+    def words(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ids in the vocabulary of spellings; 0 unless both are read."""
+        return self._word_ids[ids].astype(np.int64)
 
-    def _row(self, word: int, numbers: tuple[int, ...]) -> int:
-        key = np.array((word, *numbers), dtype=np.int32).tobytes()
+    def _add(self, word_id: int, character_ids: tuple[int, ...]) -> int:
+        """Return the id of a spelling, which it gets here if it has none."""
+        key = np.array((word_id, *character_ids), dtype=np.int32).tobytes()
         with self._lock:
-            found = self._rows.get(key)
-            if found is not None:
-                return found
-            row = self._count
-            if row == len(self._words):
+            known = self._ids_by_spelling.get(key)
+            if known is not None:
+                return known
+            new = self._count
+            if new == len(self._word_ids):
                 # New arrays, for another thread may be reading the old ones.
-                self._characters = np.concatenate(
-                    [self._characters, np.zeros_like(self._characters)]
+                self._characters, self._word_ids = (
+                    np.concatenate([array, np.zeros_like(array)])
+                    for array in (self._characters, self._word_ids)
                 )
-                self._words = np.concatenate([self._words, np.zeros_like(self._words)])
-            self._characters[row, : len(numbers)] = numbers
-            self._words[row] = word
-            self._rows[key] = row
+            self._characters[new, : len(character_ids)] = character_ids
+            self._word_ids[new] = word_id
+            self._ids_by_spelling[key] = new
             self._count += 1
-            return row
+            return new

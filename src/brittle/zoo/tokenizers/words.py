@@ -1,4 +1,4 @@
-"""Words and their numbers: how a text becomes the bytes a word model reads."""
+"""Words and their token ids: how a text becomes the bytes a word model reads."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ MAX_CACHED_WORDS = 500_000
 
 
 class WordIds(dict[Word, int]):
-    """The number of every word; lower-casing is remembered, so a word met again is one look-up."""
+    """The id of every word; lower-casing is remembered, so a word met again is one look-up."""
 
     def __init__(self, words: Sequence[str]) -> None:
         super().__init__((word, i) for i, word in enumerate(words))
         self[HOLE] = UNKNOWN
 
     def __missing__(self, word: Word) -> int:
-        number = self.get(str(word).lower(), UNKNOWN)
+        token_id = self.get(str(word).lower(), UNKNOWN)
         if len(self) < MAX_CACHED_WORDS:
-            self[word] = number
-        return number
+            self[word] = token_id
+        return token_id
 
 
 class WordTokenizer:
@@ -36,7 +36,7 @@ class WordTokenizer:
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)
         self.pairs = SEPARATOR_WORD in self.words[: SEPARATOR + 1]
-        self._number = WordIds(self.words).__getitem__
+        self._token_id = WordIds(self.words).__getitem__
 
     def __len__(self) -> int:
         return len(self.words)
@@ -55,19 +55,19 @@ class WordTokenizer:
         return WordTokenizer([*special, *known[:cap]])
 
     def token_id(self, word: Word) -> int:
-        """Give the number of a word, whatever its case."""
-        return self._number(word)
+        """Return the id of a word, whatever its case."""
+        return self._token_id(word)
 
     def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
-        """Encode each text as the int32 numbers of its first `reads` words, in order."""
-        return encode_texts(texts, reads, self._number, SEPARATOR if self.pairs else -1)
+        """Encode each text as the int32 ids of its first `reads` words, in order."""
+        return encode_texts(texts, reads, self._token_id, SEPARATOR if self.pairs else -1)
 
     def encode_bags(self, texts: Sequence[Text]) -> list[bytes]:
-        """Encode each text as the sorted int32 numbers of its known words, after one 0.
+        """Encode each text as the sorted int32 ids of its known words, after one 0.
 
         The 0 stands for the bias, so that no bag is empty.
         """
-        number = self._number
+        token_id = self._token_id
         keys = []
         frame = None
         for text in texts:
@@ -77,73 +77,75 @@ class WordTokenizer:
                     frame = text.frame
                 else:
                     words = chain.from_iterable(words for _, words in text.field_words())
-            numbers = sorted(map(number, words))
-            if numbers and numbers[0] == UNKNOWN:
-                del numbers[: numbers.count(UNKNOWN)]
-            keys.append(pack_int32(len(numbers) + 1)(PAD, *numbers))
+            ids = sorted(map(token_id, words))
+            if ids and ids[0] == UNKNOWN:
+                del ids[: ids.count(UNKNOWN)]
+            keys.append(pack_int32(len(ids) + 1)(PAD, *ids))
         return keys
 
 
 def encode_texts(
-    texts: Sequence[Text], reads: int, number: Callable[[Word], int], between: int
+    texts: Sequence[Text], reads: int, token_id: Callable[[Word], int], separator: int
 ) -> list[bytes]:
-    """Encode each text as the int32 numbers of its first `reads` words, in order.
+    """Encode each text as the int32 ids of its first `reads` words, in order.
 
-    A text of no words reads as one hole. `between` stands between the fields of a pair, unless it
-    is −1.
+    A text of no words reads as one hole. The id `separator` stands between the fields of a pair,
+    unless it is −1.
     """
-    nothing = pack_int32(1)(number(HOLE))
+    empty = pack_int32(1)(token_id(HOLE))
     keys = []
     frame = None
     for text in texts:
         if text.frame is not frame:
             if not _is_open(text):
-                keys.append(_joined(text, reads, number, between) or nothing)
+                keys.append(_encode_fields(text, reads, token_id, separator) or empty)
                 continue
             frame = text.frame
         words = text.words[:reads]
-        keys.append(pack_int32(len(words))(*map(number, words)) or nothing)
+        keys.append(pack_int32(len(words))(*map(token_id, words)) or empty)
     return keys
 
 
 def positions_and_columns(
     text: Text, reads: int, pairs: bool
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Give the positions of the words that `encode_texts` encodes, and the column of each there."""
+    """Return the positions of the words that `encode_texts` encodes, and the column of each."""
     if _is_open(text):
         whole = range(min(len(text), reads))
         return whole, whole
     positions: list[int] = []
     columns: list[int] = []
-    at = 0
+    column = 0
     fields = zip(text.frame.fields, text.frame.spans, text.field_words())
-    for number, (field, (start, stop), (_, words)) in enumerate(fields):
-        at += pairs and number > 0
+    for n, (field, (start, stop), (_, words)) in enumerate(fields):
+        column += pairs and n > 0
         if not field.locked:
-            seen = range(at, min(at + len(words), reads))
-            columns.extend(seen)
-            positions.extend(range(start, stop)[: len(seen)])
-        at += len(words)
+            read = range(column, min(column + len(words), reads))
+            columns.extend(read)
+            positions.extend(range(start, stop)[: len(read)])
+        column += len(words)
     return positions, columns
 
 
-def _joined(text: Text, reads: int, number: Callable[[Word], int], between: int) -> bytes:
-    numbers: list[int] = []
-    for at, (_, words) in enumerate(text.field_words()):
-        if at and between >= 0:
-            numbers.append(between)
-        numbers.extend(map(number, words))
-    del numbers[reads:]
-    return pack_int32(len(numbers))(*numbers)
+def _encode_fields(
+    text: Text, reads: int, token_id: Callable[[Word], int], separator: int
+) -> bytes:
+    ids: list[int] = []
+    for n, (_, words) in enumerate(text.field_words()):
+        if n and separator >= 0:
+            ids.append(separator)
+        ids.extend(map(token_id, words))
+    del ids[reads:]
+    return pack_int32(len(ids))(*ids)
 
 
 @lru_cache(maxsize=4096)
 def pack_int32(n: int) -> Callable[..., bytes]:
-    """Give the function that packs n numbers as int32; the quickest way there is, measured."""
+    """Return the function that packs n integers as int32; the fastest way of those measured."""
     return Struct(f"{n}i").pack
 
 
 def _is_open(text: Text) -> bool:
-    """Say whether the words of the text are all it has: one field, open to edits."""
+    """Tell whether the text is one field that may be edited: then its words are all it has."""
     fields = text.frame.fields
     return len(fields) == 1 and not fields[0].locked

@@ -1,0 +1,94 @@
+"""The k highest gains of every text, found without sorting all the others. This file needs torch.
+
+Gains of one value stay in the order of their blocks, then of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from brittle.ranking.layout import Integers
+
+BLOCK_COLUMNS = 128  # of a table, whose maximum is computed before any of them is compared
+
+
+class TopK(NamedTuple):
+    """The highest gains of one text, the highest first, with the row and the column of each."""
+
+    gain: NDArray[np.float64]
+    row: Integers
+    column: Integers
+
+
+def top_k_of_table(
+    gain: Tensor, ends: Sequence[int], k: int, threshold: NDArray[Any] | None = None
+) -> list[TopK]:
+    """Find the k highest finite gains of every text in a table; text n has the rows before ends[n].
+
+    Rows are counted from the first row of their text; `threshold` is as in `top_k`.
+    """
+    blocks = -(-gain.shape[1] // BLOCK_COLUMNS)
+    padding = blocks * BLOCK_COLUMNS - gain.shape[1]
+    padded = torch.nn.functional.pad(gain, (0, padding), value=-torch.inf) if padding else gain
+    block = padded.view(len(gain) * blocks, BLOCK_COLUMNS)
+    maximum = block.amax(dim=1)
+    if not bool((maximum < torch.inf).all()):
+        # What is infinite or not a number would hide the other gains of its block.
+        block = torch.where(block.isfinite(), block, -torch.inf)
+        maximum = block.amax(dim=1)
+
+    def expand(numbers: Integers) -> NDArray[Any]:
+        return block[torch.from_numpy(numbers).to(block.device)].cpu().numpy()
+
+    ends = [blocks * end for end in ends]
+    return [
+        TopK(best, number // blocks, number % blocks * BLOCK_COLUMNS + column)
+        for best, number, column in top_k(maximum.cpu().numpy(), ends, k, expand, threshold)
+    ]
+
+
+def top_k(
+    maximum: NDArray[Any],
+    ends: Sequence[int],
+    k: int,
+    expand: Callable[[Integers], NDArray[Any]],
+    threshold: NDArray[Any] | None = None,
+) -> list[TopK]:
+    """Find the k highest gains of every text, where gains lie in blocks; −∞ stands for no gain.
+
+    `maximum` is the highest gain of each block, text n has the blocks before ends[n], and `expand`
+    computes all gains of some blocks (blocks × columns). `threshold` has a number for every text
+    that is not above its k-th highest gain; if None, it is the k-th highest maximum of its blocks.
+    The rows of the answer are blocks, counted from the first one of their text.
+    """
+    starts = [0, *ends][:-1]
+    if threshold is None:
+        spans = zip(starts, ends)
+        threshold = np.array([_kth_highest(maximum[start:stop], k) for start, stop in spans])
+    threshold = threshold.astype(maximum.dtype)
+    text = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
+    block = np.flatnonzero((maximum >= threshold[text]) & (maximum > -np.inf))
+    gains = expand(block)
+    row, column = np.nonzero((gains >= threshold[text[block], None]) & (gains > -np.inf))
+    gain, block = gains[row, column], block[row]
+    stops = np.searchsorted(block, ends).tolist()
+    best = []
+    for start, begin, stop in zip(starts, [0, *stops], stops):
+        value = gain[begin:stop]
+        highest = (value >= _kth_highest(value, k)).nonzero()[0]
+        index = begin + highest[(-value[highest]).argsort(kind="stable")[:k]]
+        best.append(TopK(gain[index].astype(np.float64), block[index] - start, column[index]))
+    return best
+
+
+def _kth_highest(value: NDArray[Any], k: int) -> float:
+    """Return the k-th highest value; −∞ if there are fewer."""
+    if not k:
+        return np.inf
+    return float(np.partition(value, -k)[-k]) if k <= len(value) else -np.inf
