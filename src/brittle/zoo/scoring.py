@@ -21,7 +21,7 @@ from brittle.zoo.layers.heads import Last, Maximum
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.tokenizers.words import WordTokenizer, positions_and_columns
 
 MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
 TEXTS_PER_CALL = 512  # the more texts begin alike, the more states they share
@@ -60,6 +60,11 @@ class NetworkModel:
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         return self.tokenizer.encode(items, self.reads)
+
+    def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+        """Return for every text the positions of the words that are read, in order."""
+        pairs = self.vocabulary.pairs
+        return [positions_and_columns(text, self.reads, pairs)[0] for text in items]
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Compute logits in passes of a bounded number of words, the texts sorted by length."""

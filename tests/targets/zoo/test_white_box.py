@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import brittle
+from brittle import attack
 from brittle.data import load
 from brittle.errors import UsageError
 from brittle.moves import EditRequest, EditSpace
@@ -164,3 +165,12 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
     )
     assert target.attention(items)[1].shape[2:] == (4, 4)
     assert {"good", "film", "story"} <= set(target.vocabulary)
+
+
+def test_a_black_box_attack_builds_no_white_box(cache: Path, tmp_path: Path) -> None:
+    target = load_zoo(f"zoo:LSTM-W-Random-1@{cache}/toy.csv#1", size="tiny")
+    texts = [("a lovely warm film", "positive"), ("a dull and cold plot", "negative")]
+    attack(target, texts, "random-swap", folder=tmp_path)
+    assert "inside" not in vars(target)
+    attack(target, texts, "hotflip", folder=tmp_path)
+    assert "inside" in vars(target)

@@ -34,6 +34,7 @@ class ZooTarget:
         self.labels = card.labels
         self.parallel = model.parallel
         self.batch: int | None = getattr(model, "batch", None)
+        self.device: str = getattr(model, "device", "cpu")
 
     def __repr__(self) -> str:
         return f"ZooTarget({self.name!r})"
@@ -85,7 +86,9 @@ class WhiteBoxZooTarget(ZooTarget):
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Return for every text the positions of the words that are read, in order."""
-        return self.inside.words_read(items)
+        model: Any = self.model  # not the white box: black-box attacks ask for this, too
+        positions: list[Sequence[int]] = model.words_read(items)
+        return positions
 
     def logits(self, items: Sequence[Text]) -> Scores:
         return self.inside.logits(items)
@@ -113,9 +116,13 @@ class TransformerModel:
     def __init__(self, classifier: transformers.SequenceClassifier) -> None:
         self.classifier = classifier
         self.parallel = classifier.parallel
+        self.device = classifier.device
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         return self.classifier.canonical(items)
+
+    def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
+        return self.classifier.words_read(items)
 
     def logits(self, keys: Sequence[bytes]) -> Scores:
         """Compute log-probabilities: the logits up to a constant for each row."""
