@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from brittle.engine.cache import Cache
-from brittle.engine.desks import BatchCost, Desk, Failures, compute_batch, compute_by_halves
+from brittle.engine.cache import Cache, cache_keys
+from brittle.engine.desks import BatchCost, Desk, Failures, compute_batch
 from brittle.engine.pace import BatchSize
 from brittle.engine.workers import Workers
 from brittle.errors import Interrupted, RunStopped
@@ -74,7 +74,7 @@ class Broker:
         """Return a payload for every item; None where the desk failed, with the failure."""
         desk, cache = self.desks[question], self._caches[question]
         self.totals.asked += len(items) if desk.counted else 0
-        keys, failures = _keys(desk, items)
+        keys, failures = cache_keys(desk, items)
         payloads = cache.find(keys)
         missing: dict[Any, Any] = {}
         for key, item in zip(keys, items):
@@ -93,7 +93,7 @@ class Broker:
         """Answer every item by itself, without the cache: the check of a winner."""
         desk = self.desks[question]
         self.totals.asked += len(items) if desk.counted else 0
-        keys, failures = _keys(desk, items)
+        keys, failures = cache_keys(desk, items)
         missing = {key: item for key, item in zip(keys, items) if key is not None}
         fresh, failed = self._compute(question, missing, alone=True)
         failures |= {i: failed[key] for i, key in enumerate(keys) if key in failed}
@@ -185,13 +185,3 @@ class Broker:
             self.totals.busy += c.seconds
         self._sizes[question].note(len(batch), sum(map(len, batch)) / max(c.seconds, 1e-9))
         return payloads, failed
-
-
-def _keys(desk: Desk, items: Sequence[Any]) -> tuple[list[Any], Failures]:
-    """Return the key of every item; None where it cannot be computed, with the failure."""
-    if desk.canonical is None:
-        return [item.key for item in items], {}
-    try:
-        return list(desk.canonical(items)), {}
-    except Exception:
-        return compute_by_halves(desk.canonical, items)

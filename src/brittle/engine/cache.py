@@ -1,9 +1,11 @@
-"""The answers of a desk that are kept in memory, up to a bound."""
+"""The answers of a desk that are kept in memory up to a bound, and the keys they are kept under."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from brittle.engine.desks import Desk, Failures, compute_by_halves
 
 
 class Cache:
@@ -34,3 +36,13 @@ class Cache:
             self.young, self.old, self.filled = {}, self.young, 0
         self.young.update(answers)
         self.filled += weight
+
+
+def cache_keys(desk: Desk, items: Sequence[Any]) -> tuple[list[Any], Failures]:
+    """Return the key of every item; None where it cannot be computed, with the failure."""
+    if desk.canonical is None:
+        return [item.key for item in items], {}
+    try:
+        return list(desk.canonical(items)), {}
+    except Exception:
+        return compute_by_halves(desk.canonical, items)
