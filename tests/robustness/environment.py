@@ -226,7 +226,7 @@ def nowhere_to_write(folder: Path) -> None:
     assert main(["report", "films", "--out", out, "--runs", str(folder)]) == 2
 
 
-@row("a terminal without Unicode", "question marks for what it cannot show; JSON is escaped")
+@row("a terminal without Unicode", "question marks for what it cannot show; JSON is escaped", slow=True)
 def plain_terminal(folder: Path) -> None:
     attacked(folder / "runs", ("a good film “😀”", "positive"), name="run")
     ascii_only = {"PYTHONIOENCODING": "ascii"}

@@ -141,6 +141,7 @@ def test_an_interrupted_training_ends_as_if_undisturbed(
     assert (plain / folders.WEIGHTS_FILE).read_bytes() != weights[0]
 
 
+@pytest.mark.slow
 def test_hardened_by_flips_a_network_is_fooled_less() -> None:
     """Three words of every text tell its class, so that a network could well withstand a flip."""
     fooled = {"": 0, "hotflip": 0}
