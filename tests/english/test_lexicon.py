@@ -72,6 +72,7 @@ def test_the_shipped_table_is_that_of_textblob(english_files: Path) -> None:
     assert script().build_table(english_files, load_lexicon().source) == shipped
 
 
+@pytest.mark.slow
 def test_tokens_are_tagged_as_textblob_tags_them(english_files: Path) -> None:
     alone = [[token] for token in STRANGE]
     later = [["the", token, token] for token in STRANGE]

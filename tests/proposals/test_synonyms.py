@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
+from functools import cache
 from pathlib import Path
 
 import lemminflect
@@ -30,8 +31,20 @@ SAMPLE = [
 ]  # fmt: skip
 
 
+@cache
+def members(pos: str) -> list[tuple[str, int, str]]:
+    """Return the lemma and the rank of every member of every line of the table, and the line."""
+    table = lzma.decompress(SHIPPED.read_bytes()).decode()
+    block = next(part[2:] for part in table.split("#") if part.startswith(pos + "\n"))
+    return [
+        (re.sub(r"\d", "", member).lower(), int(re.sub(r"\D", "", member) or 0), line)
+        for line in block.splitlines()
+        for member in line.split()
+    ]
+
+
 def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
-    """Do it the slow way: read the whole table for each lemma, and look up every form afresh."""
+    """Do it the slow way: go through the whole table for each lemma, look up every form afresh."""
     low = word.lower()
     be = ("be", "am", "is", "are", "was", "were", "been", "being")
     if not re.fullmatch("NNS?|VB[DGNPZ]?|JJ[RS]?|RB[RS]?", tag) or low in be:
@@ -46,15 +59,12 @@ def reference(word: str, tag: str, inflect: bool = True) -> list[str]:
         return tuple(lemminflect.getInflection(lemma, tag, inflect_oov=not known_only))
 
     own = [m for m in possible if low in ((m,) if tag in BASE else forms(m))] or list(possible)
-    table = lzma.decompress(SHIPPED.read_bytes()).decode()
-    block = next(part[2:] for part in table.split("#") if part.startswith(pos + "\n"))
     names = []
     for lemma in own:
         senses = []
-        for line in block.splitlines():
-            for member in line.split():
-                if re.sub(r"\d", "", member).lower() == lemma:
-                    senses.append((int(re.sub(r"\D", "", member) or 0), line))
+        for member, rank, line in members(pos):
+            if member == lemma:
+                senses.append((rank, line))
         for _, line in sorted(senses, key=lambda sense: sense[0]):
             names += [re.sub(r"\d", "", member) for member in line.split()]
     substitutes: list[str] = []

@@ -99,7 +99,10 @@ def one_group(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("one_group")
 @pytest.mark.parametrize("sign", [False, True])
-@pytest.mark.parametrize("kinds", [CHARACTER_EDITS, ("delete",), ("flip", "insert")])
+@pytest.mark.parametrize(
+    "kinds",
+    [CHARACTER_EDITS, ("delete",), pytest.param(("flip", "insert"), marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_all_edits_have_the_gains_of_brute_force(
     name: str, kinds: tuple[EditKind, ...], sign: bool

@@ -219,6 +219,7 @@ def test_texts_are_stored_once(make_run: Callable[..., Any], make_row: Callable[
     assert page.count("sentence of some length") == 1
 
 
+@pytest.mark.slow
 def test_a_thousand_sentences_stay_under_two_megabytes(
     make_run: Callable[..., Any], make_row: Callable[..., Result]
 ) -> None:

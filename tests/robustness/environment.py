@@ -111,7 +111,7 @@ def interrupted_twice(folder: Path) -> None:
     assert process.returncode == 130 and 0 < rows_stored(workspace) < 160
 
 
-@row("a reader that closes the pipe, such as `head -1`", "exit 0, silently")
+@row("a reader that closes the pipe, such as `head -1`", "exit 0, silently", slow=True)
 def broken_pipe(folder: Path) -> None:
     attacked(folder / "runs", *FILMS, name="run")
     with subprocess.Popen(
@@ -226,7 +226,11 @@ def nowhere_to_write(folder: Path) -> None:
     assert main(["report", "films", "--out", out, "--runs", str(folder)]) == 2
 
 
-@row("a terminal without Unicode", "question marks for what it cannot show; JSON is escaped")
+@row(
+    "a terminal without Unicode",
+    "question marks for what it cannot show; JSON is escaped",
+    slow=True,
+)
 def plain_terminal(folder: Path) -> None:
     attacked(folder / "runs", ("a good film “😀”", "positive"), name="run")
     ascii_only = {"PYTHONIOENCODING": "ascii"}

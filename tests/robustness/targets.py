@@ -108,7 +108,7 @@ def hangs(folder: Path) -> None:
     equal_to_fresh(workspace, folder / "fresh", 160)
 
 
-@row("a function that hangs at once", "exit 3 after `--watchdog` seconds")
+@row("a function that hangs at once", "exit 3 after `--watchdog` seconds", slow=True)
 def hangs_at_once(folder: Path) -> None:
     workspace = write_workspace(folder, 2)
     ended = command(workspace, *ATTACK, "--watchdog", "0.5", env={"HANG_ON": "film"})

@@ -34,7 +34,13 @@ class Counted:
 
 @pytest.mark.parametrize(
     ("words", "count", "limit"),
-    [(4, 99, 96), (60, 99, 96), (250, 40, 27), (700, 12, 9), (2048, 3, 1)],
+    [
+        (4, 99, 96),
+        (60, 99, 96),
+        (250, 40, 27),
+        pytest.param(700, 12, 9, marks=pytest.mark.slow),
+        pytest.param(2048, 3, 1, marks=pytest.mark.slow),
+    ],
 )
 def test_the_longer_the_texts_the_fewer_at_a_time(words: int, count: int, limit: int) -> None:
     cases = [Case(str(i), Text.of(f"good{i} " * words), 1) for i in range(count)]

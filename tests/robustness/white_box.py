@@ -26,6 +26,8 @@ from robustness.table import row, write_workspace
 
 GOOD, BAD = ("lovely", "warm", "funny", "great"), ("dull", "cold", "awful", "weak")
 OTHER = ("the", "film", "plot", "and", "its", "cast", "is", "with")
+TRAINED: dict[tuple[str, str], tuple[Path, dict[str, bytes]]] = {}
+"""The files of every model trained, which many checks use, and their place in a workspace."""
 GRADIENTS = ("hotflip", "hotflip-words", "jsma")
 ANY = {"hotflip-words": ("--cosine", "0", "--no-same-tag", "--no-other-lexeme", "--stop-words")}
 """Flags with which an attack may swap a word for any other."""
@@ -63,9 +65,17 @@ class Workspace:
 
     def trained(self, model: str, **changed: Any) -> str:
         """Train a small model on the reviews; return its folder."""
-        settings = grid.settings(grid.design(model), "tiny", **changed)
-        splits = load_splits(self.reviews())
-        return str(train_on(model, splits, size="tiny", settings=settings))
+        data, key = self.reviews(), (model, repr(changed))
+        if key not in TRAINED:
+            settings = grid.settings(grid.design(model), "tiny", **changed)
+            folder = train_on(model, load_splits(data), size="tiny", settings=settings)
+            files = {file.name: file.read_bytes() for file in folder.iterdir()}
+            TRAINED[key] = folder.relative_to(self.folder), files
+        path, files = TRAINED[key]
+        (self.folder / path).mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (self.folder / path / name).write_bytes(content)
+        return str(self.folder / path)
 
     def attacked(
         self, target: str, attack: str, *texts: str, more: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ def test_the_first_step_with_enough_confidence_counts() -> None:
     assert at_most[0].characters_changed == 2
 
 
-@pytest.mark.parametrize("asked", [0.7, 0.9])
+@pytest.mark.parametrize("asked", [0.7, pytest.param(0.9, marks=pytest.mark.slow)])
 def test_the_counts_are_those_of_the_curve(tmp_path: object, asked: float) -> None:
     target = FakeTarget(spread=0.5)
     texts = [(f"the story of {n} small films and one great cast", "positive") for n in range(40)]

@@ -37,6 +37,7 @@ def chosen(name: str = LSTM, **changed: Any) -> Any:
     return settings(design(name), "tiny", **changed)
 
 
+@pytest.mark.slow
 @BOTH
 def test_it_learns(changed: dict[str, Any], splits: Any) -> None:
     reports: list[TrainingProgress] = []

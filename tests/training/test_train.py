@@ -59,7 +59,7 @@ def test_what_a_folder_holds(splits: Any) -> None:
     assert not list(folder.parent.glob("*.partial"))
 
 
-@pytest.mark.parametrize("name", [LSTM, CNN])
+@pytest.mark.parametrize("name", [LSTM, pytest.param(CNN, marks=pytest.mark.slow)])
 def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> None:
     pytest.importorskip("torch")
     reports: list[TrainingProgress] = []
@@ -77,7 +77,13 @@ def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["CharCNN-LSTM", "CNN-WC-Random-2", "Transformer", "BiLSTM-C-Random-1-attention"]
+    "name",
+    [
+        "CharCNN-LSTM",
+        "BiLSTM-C-Random-1-attention",
+        pytest.param("CNN-WC-Random-2", marks=pytest.mark.slow),
+        pytest.param("Transformer", marks=pytest.mark.slow),
+    ],
 )
 def test_what_is_opened_again_is_as_good_as_it_was(name: str, splits: Any) -> None:
     pytest.importorskip("torch")

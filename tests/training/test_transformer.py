@@ -49,6 +49,7 @@ def weights(folder: Path) -> bytes:
     return (folder / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_it_learns_resumes_and_is_an_ordinary_folder(
     encoder: str, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

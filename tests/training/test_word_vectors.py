@@ -42,6 +42,7 @@ def test_vectors_of_the_train_split(kind: str) -> None:
     assert not np.array_equal(found, trained_vectors(kind, 1)[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LEARNT)
 def test_they_are_the_same_in_every_process(kind: str) -> None:
     pytest.importorskip("gensim")

@@ -112,7 +112,7 @@ def test_tasks_in_an_order_that_cannot_be_run_are_refused(
         run_tasks(tasks, tmp_path, print)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_error_names_its_task(tmp_path: Path, workers: int) -> None:
     with pytest.raises(UsageError, match="The task 'bad': no luck"):
         run_tasks([Task("bad", fail, {"kind": "usage"})], tmp_path, print, workers)
@@ -151,6 +151,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
 def test_children_end_with_their_parent(tmp_path: Path, kind: signal.Signals) -> None:

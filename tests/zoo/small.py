@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -57,3 +58,22 @@ def structures() -> list[Design]:
             parts = tuple(value for name, value in design.parts.items() if name != "embedding")
             told.setdefault(parts, design)
     return list(told.values())
+
+
+def covering(designs: list[Design]) -> list[Design]:
+    """Choose designs in which every pair of parts that occurs together occurs at least once."""
+    pairs = {
+        design.name: {
+            frozenset(pair)
+            for pair in combinations(
+                [part for part in design.parts.items() if part[0] != "embedding"], 2
+            )
+        }
+        for design in designs
+    }
+    missing, chosen = set().union(*pairs.values()), []
+    while missing:
+        best = max(designs, key=lambda design: len(pairs[design.name] & missing))
+        missing -= pairs[best.name]
+        chosen.append(best)
+    return chosen

@@ -15,10 +15,17 @@ from brittle.zoo.batches import make_batch  # noqa: E402
 from brittle.zoo.names import grid  # noqa: E402
 from brittle.zoo.names.grid import Design  # noqa: E402
 from brittle.zoo.tokenizers.words import UNKNOWN  # noqa: E402
-from zoo.small import KNOWN, LABELS, model, structures, texts  # noqa: E402
+from zoo.small import KNOWN, LABELS, covering, model, structures, texts  # noqa: E402
 
 CLOSE = 1e-5
-ALL = pytest.mark.parametrize("design", structures(), ids=lambda design: design.name)
+QUICK = covering(structures())  # the whole grid is slow
+ALL = pytest.mark.parametrize(
+    "design",
+    [
+        pytest.param(design, id=design.name, marks=[pytest.mark.slow] * (design not in QUICK))
+        for design in structures()
+    ],
+)
 SOME = ["LSTM-W-Random-1", "CNN-W-Random-1", "BiLSTM-WC-Random-2-attention", "Transformer"]
 
 

@@ -29,6 +29,10 @@ TEXTS = [
 ]
 ITEMS = [Text.of(text) for text in TEXTS]
 OBJECTIVES = [("loss", None), ("loss", 2), ("logit", None), ("logit", 0)]
+SLOPES = [
+    *(OBJECTIVES[0], OBJECTIVES[3]),
+    *(pytest.param(*objective, marks=pytest.mark.slow) for objective in OBJECTIVES[1:3]),
+]
 CHARACTERS = EditSpace("characters")
 
 
@@ -45,7 +49,7 @@ def pair(locked: bool) -> Text:
 # Slopes.
 
 
-@pytest.mark.parametrize(("of", "toward"), OBJECTIVES)
+@pytest.mark.parametrize(("of", "toward"), SLOPES)
 @pytest.mark.parametrize("name", INPUTS)
 def test_slopes_at_words_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
@@ -66,7 +70,7 @@ def test_slopes_at_words_are_those_of_finite_differences(
     assert close(found.value, gradient[0], 1e-8) and np.abs(gradient).max() > 1e-4
 
 
-@pytest.mark.parametrize(("of", "toward"), OBJECTIVES)
+@pytest.mark.parametrize(("of", "toward"), SLOPES)
 @pytest.mark.parametrize("name", INPUTS[1:])
 def test_slopes_at_characters_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
@@ -183,6 +187,7 @@ def test_lstms_have_the_same_slopes_in_a_quick_way(
         assert all(close(*both) for both in zip(mine.value, theirs.value))
 
 
+@pytest.mark.parametrize("name", ["LSTM-W-Random-2", "CharCNN-LSTM", "Transformer-W-Random-2"])
 def test_two_threads_may_ask_at_once(name: str) -> None:
     tested = model(name, double=False)
     white = NetworkWhiteBox(tested)

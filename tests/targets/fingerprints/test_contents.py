@@ -71,6 +71,7 @@ def test_what_cannot_be_taken_apart_says_so() -> None:
         hash_object(Held(lock=threading.Lock()))
 
 
+@pytest.mark.slow
 def test_every_process_sees_the_same_pipeline() -> None:
     pytest.importorskip("sklearn")
     script = """

@@ -364,6 +364,7 @@ def test_attention_is_added_up_from_the_models_own(exact: SequenceClassifier) ->
     assert (total > 0).all() and (total < 1).all()  # the marks and the comma get the rest
 
 
+@pytest.mark.slow
 def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
     fresh = of_model(target.model, target.tokenizer.hf_tokenizer)
     aims = [aim(item, fresh, EditSpace(top_k=20)) for item in ITEMS]

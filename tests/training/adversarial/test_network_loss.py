@@ -118,8 +118,17 @@ def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) ->
     assert network.weight.item() == pytest.approx(before - 0.5 * (2.0 + 6.0) / 2)
 
 
-@pytest.mark.parametrize("method", ["hotflip", "miyato", "key"])
-@pytest.mark.parametrize("name", ["CNN-C-Random-1", "LSTM-W-Random-1"])
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("LSTM-W-Random-1", "hotflip"),
+        ("LSTM-W-Random-1", "miyato"),
+        ("CNN-C-Random-1", "key"),
+        pytest.param("CNN-C-Random-1", "hotflip", marks=pytest.mark.slow),
+        pytest.param("CNN-C-Random-1", "miyato", marks=pytest.mark.slow),
+        pytest.param("LSTM-W-Random-1", "key", marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupted_training_ends_as_if_undisturbed(
     name: str, method: str, splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +150,7 @@ def test_an_interrupted_training_ends_as_if_undisturbed(
     assert (plain / folders.WEIGHTS_FILE).read_bytes() != weights[0]
 
 
+@pytest.mark.slow
 def test_hardened_by_flips_a_network_is_fooled_less() -> None:
     """Three words of every text tell its class, so that a network could well withstand a flip."""
     fooled = {"": 0, "hotflip": 0}
