@@ -34,7 +34,7 @@ from brittle.engine.running import RunningCase
 from brittle.goals import Confident, Untargeted
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import SubstituteTable
-from brittle.targets.desks import make_desks
+from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text
 

@@ -19,7 +19,7 @@ from brittle.engine.engine import Engine
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.moves import EditRequest, Move
-from brittle.targets.desks import make_desks
+from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeMoves, FakeNetwork
 from brittle.text import Text
 

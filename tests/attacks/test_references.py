@@ -27,7 +27,7 @@ from brittle.engine.engine import Engine
 from brittle.english.tags import Tagger
 from brittle.goals import Untargeted
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
-from brittle.targets.desks import scores_desk
+from brittle.targets.capabilities import scores_desk
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

@@ -18,7 +18,7 @@ from brittle.engine.outcomes import Outcome
 from brittle.errors import BrittleError, Interrupted, RunStopped, TargetDown, TargetError
 from brittle.goals import Untargeted
 from brittle.moves import ScoredMoves
-from brittle.targets.desks import scores_desk
+from brittle.targets.capabilities import scores_desk
 
 
 class Number(int):

@@ -7,11 +7,11 @@ from pathlib import Path
 from brittle.metrics.histogram import histogram
 from brittle.metrics.paired import contrast
 from brittle.metrics.summary import rate
-from brittle.papers.findings import Judgement
-from brittle.papers.found import Found
+from brittle.papers.claims import Judgement
 from brittle.papers.page import Cell, Page, format_table, load_notes, write_page
 from brittle.papers.paper import Paper, build_page
 from brittle.papers.request import PaperRequest
+from brittle.papers.results import PaperResults
 from brittle.reports.plots import histogram_figure
 
 
@@ -69,14 +69,14 @@ def test_a_page_tells_how_it_was_written() -> None:
     paper = Paper(
         "HotFlip",
         plan=lambda request: [],
-        found=Found,
+        found=PaperResults,
         add_sections=lambda page, found: page.add("## A figure"),
         claims={"a": "A claim", "b": "Other", "c": "Not judged"},
         judgements=lambda found: {"a": Judgement("agrees", "1"), "b": Judgement("undecided", "2")},
         differences=lambda found: {"beam": (10, 3), "draws": (None, 5)},
     )
     notes = {"": "Read this first.", "b": "Too few cases."}
-    page = build_page(paper, Found(request, Path("folder"), {}), notes, seconds=75.0)
+    page = build_page(paper, PaperResults(request, Path("folder"), {}), notes, seconds=75.0)
     text = page.text()
     command = "brittle papers hotflip --scale small --data ag_news --words ../data/sst2 --cases 100"
     assert f"```text\n{command} --seed 3\n```" in text and "someone" not in text

@@ -12,9 +12,9 @@ from brittle.metrics.samples import sample_results, sample_steps
 from brittle.papers import PAPERS, SCALES, tasks
 from brittle.papers.components import principal_components
 from brittle.papers.data import write_splits
-from brittle.papers.found import Found
 from brittle.papers.paper import build_page, load_paper
 from brittle.papers.request import PaperRequest
+from brittle.papers.results import PaperResults
 from brittle.results import Result, Step
 from brittle.workflow.tasks import Task
 from brittle.zoo.names import grid
@@ -95,11 +95,11 @@ def requests(data: str) -> Iterator[PaperRequest]:
 def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
     data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def open_run(found: Found, task: str) -> InventedRun:
+    def open_run(found: PaperResults, task: str) -> InventedRun:
         assert "run" in found.results[task]
         return InventedRun()
 
-    monkeypatch.setattr(Found, "run", open_run)
+    monkeypatch.setattr(PaperResults, "run", open_run)
     for request in requests(data):
         paper = load_paper(request.paper)
         plan = list(paper.plan(request))

@@ -13,7 +13,7 @@ from brittle.engine.broker import Broker
 from brittle.engine.cache import Cache
 from brittle.engine.engine import Engine
 from brittle.goals import Untargeted
-from brittle.targets.desks import scores_desk
+from brittle.targets.capabilities import scores_desk
 from brittle.testing import FakeTarget
 from brittle.text import Text
 

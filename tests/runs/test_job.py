@@ -14,7 +14,8 @@ from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.goals import Confident, Targeted, Untargeted
-from brittle.runs.job import FIXED, Job, make_goal
+from brittle.runs.job import Job, make_goal
+from brittle.runs.resuming import FIXED
 from brittle.testing import FakeTarget
 
 DATA = Dataset(

@@ -12,7 +12,7 @@ import pytest
 
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError
-from brittle.targets.desks import scores_desk
+from brittle.targets.capabilities import scores_desk
 from brittle.targets.diagnosis import (
     constant,
     diagnose,

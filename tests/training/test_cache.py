@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from brittle.training import cache_folder, train_on, trained_models
-from brittle.zoo import cache as module
+from brittle.zoo import model_cache as module
 
 
 def test_the_folder_is_the_one_named_or_the_users(

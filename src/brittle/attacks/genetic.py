@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
-from brittle.attacks.limits import max_words
+from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_count, check_positive, check_share
 from brittle.proposals import Proposal

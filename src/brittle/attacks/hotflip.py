@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks.beam import beam
-from brittle.attacks.limits import max_characters
+from brittle.attacks.edit_limits import max_characters
 from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count, check_share
 from brittle.edits import is_further

@@ -8,7 +8,7 @@ from string import ascii_letters, digits
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Try
-from brittle.attacks.limits import max_characters
+from brittle.attacks.edit_limits import max_characters
 from brittle.attacks.setting_checks import check_count, check_share
 from brittle.english.keyboard import beside
 from brittle.text import Text

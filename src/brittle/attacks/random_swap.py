@@ -7,7 +7,7 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Tag, Try
-from brittle.attacks.limits import max_words
+from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from brittle.asks import Answer, Ask, Case, Search, Status, Try, leaves
+from brittle.engine.budget import Question, cut_to_budget
 from brittle.engine.outcomes import Improvement, Outcome
 
 FIRST_PART = 4
@@ -30,7 +31,7 @@ class RunningCase:
     steps: list[Improvement]
     queries: int = 1
     ask: Ask[Any] = field(default_factory=lambda: Ask(()))
-    plan: list[tuple[Ask[Any], Sequence[Any]]] = field(default_factory=list)
+    plan: list[Question] = field(default_factory=list)
     is_out_of_budget: bool = False
     parts: list[Answer] = field(default_factory=list)
 
@@ -45,23 +46,16 @@ class RunningCase:
         return sum(len(answer.loss) for answer in self.parts)
 
     def make_plan(self, budget: int | None) -> None:
-        """Cut the questions to the budget: a Try in order, a Probe whole or not at all."""
-        self.plan = []
-        left = None if budget is None else budget - self.queries
+        """Plan the questions of this round, within the budget."""
+        questions = []
         for leaf in leaves(self.ask):
             items = leaf.items
             if leaf is self.ask and self.path is not None:
                 # Most paths win early: ask about a few, then about as many again as were tried.
                 items = items[self.tried : self.tried + max(FIRST_PART, self.tried)]
-            if leaf.is_query and left is not None:
-                if len(items) > left:
-                    # The search ends after this round, so the answers to Probes are of no use.
-                    self.is_out_of_budget = True
-                    self.plan = [part for part in self.plan if isinstance(part[0], Try)]
-                    self.plan += [(leaf, items[:left])] if isinstance(leaf, Try) else []
-                    return
-                left -= len(items)
-            self.plan.append((leaf, items))
+            questions.append((leaf, items))
+        left = None if budget is None else budget - self.queries
+        self.plan, self.is_out_of_budget = cut_to_budget(questions, left)
 
     def judge(self, leaf: Try, items: Sequence[Any], answer: Answer) -> Improvement | None:
         """Count the queries of a Try, note its improvements, and return the winner, if any."""

@@ -11,13 +11,13 @@ from typing import Any, Generic, TypeVar
 from brittle.errors import unknown
 from brittle.formatting import duration
 from brittle.papers import PAPERS
-from brittle.papers.findings import Finding, Judgement, format_findings
-from brittle.papers.found import Found
+from brittle.papers.claims import Finding, Judgement, format_findings
 from brittle.papers.page import Page, format_settings
 from brittle.papers.request import PaperRequest
+from brittle.papers.results import PaperResults
 from brittle.workflow.tasks import Task
 
-F = TypeVar("F", bound=Found)
+F = TypeVar("F", bound=PaperResults)
 
 READING = (
     "Every figure of ours stands with its 95% interval (Wilson for rates, bootstrap for means, "

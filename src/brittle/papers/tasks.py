@@ -25,8 +25,8 @@ from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
 from brittle.training import train_on
 from brittle.workflow.tasks import Report, Task, TaskContext
-from brittle.zoo.cache import models_folder
 from brittle.zoo.folder import CARD_FILE, load_card
+from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names import grid
 
 SECONDS_BETWEEN_MESSAGES = 20.0

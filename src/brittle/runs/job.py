@@ -19,16 +19,10 @@ from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.goals import Confident, Goal, Targeted, Untargeted
-from brittle.targets.desks import check_asks, make_desks
+from brittle.targets.capabilities import check_asks, make_desks
 from brittle.targets.labels import Labels, find_label, match_labels
 from brittle.targets.protocols import Classifies, positions_read
 from brittle.text import Text
-
-FIXED = (
-    *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
-    *("label_map", "files"),
-)
-"""The entries of a manifest that cannot change when a run is resumed."""
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn")
 

@@ -19,7 +19,8 @@ from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.opening import TargetOptions, open_target
-from brittle.runs.job import FIXED, Job
+from brittle.runs.job import Job
+from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
@@ -141,7 +142,7 @@ def run_job(
     path = storage.path(job)
     manifest = job.manifest(taken, limits.limit, limits.budget)
     manifest["about_target"] = dict(about_target)
-    with _open_store(path, manifest, storage) as store:
+    with open_store(path, manifest, storage.new, storage.retry_errors) as store:
         ids = case_ids(taken.examples)
         store.plan(taken.examples, ids)
         totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
@@ -180,49 +181,6 @@ def _dataset(examples: Any) -> Dataset:
     rows = tuple(as_examples(examples))
     labels = tuple(sorted({row.label for row in rows if row.label is not None}))
     return Dataset("examples", "all", rows, labels)
-
-
-def _open_store(path: Path, manifest: dict[str, Any], storage: Storage) -> Store:
-    """Create the run, or resume it after checking that nothing but limit and budget changed."""
-    if storage.new or not Store.exists(path):
-        return Store.create(path, manifest, storage.new)
-    store = Store.resume(path)
-    try:
-        former = store.manifest
-        _check_unchanged(path.stem, former, manifest)
-        if _is_more(manifest["budget"], former["budget"]):
-            store.forget("out of budget")
-        if storage.retry_errors:
-            store.forget("error")
-        store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
-    except BaseException:
-        store.close()
-        raise
-    return store
-
-
-def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
-    """Refuse to resume a run with other settings, or with less than it has."""
-    changed = [key for key in FIXED if former.get(key) != manifest[key]]
-    if changed:
-        differences = "; ".join(
-            f"{key} was {former.get(key)!r}, now {manifest[key]!r}" for key in changed
-        )
-        raise UsageError(
-            f"The run {name!r} exists with other settings: {differences}. Only limit and budget "
-            "may change. Choose another --name, or start over with --new."
-        )
-    for key, words in (("budget", "a budget of {} queries"), ("examples", "a plan of {} cases")):
-        if _is_more(former[key], manifest[key]):
-            raise UsageError(
-                f"The run {name!r} has {words.format(former[key] or 'any number of')}, got "
-                f"{manifest[key]}; it can only be extended. Choose another --name, or --new."
-            )
-
-
-def _is_more(now: int | None, before: int | None) -> bool:
-    """Tell whether a limit grew; None is no limit."""
-    return before is not None and (now is None or now > before)
 
 
 def _attack_cases(

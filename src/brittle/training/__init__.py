@@ -2,7 +2,7 @@
 
 from brittle.training.progress import TrainingProgress
 from brittle.training.train import find, train, train_on
-from brittle.zoo.cache import TrainedModel, cache_folder, trained_models
+from brittle.zoo.model_cache import TrainedModel, cache_folder, trained_models
 
 __all__ = [
     "TrainedModel",

@@ -13,7 +13,7 @@ from brittle.training.adversarial import methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.splits import TrainingSplits
 from brittle.training.word_vectors import RECIPES
-from brittle.zoo import cache
+from brittle.zoo import model_cache as cache
 from brittle.zoo.folder import full_name
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design

@@ -19,8 +19,8 @@ from brittle.training.plan import Changed, TrainingPlan, choose_settings
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
 from brittle.training.splits import TrainingSplits, check_splits, load_splits
-from brittle.zoo import cache
 from brittle.zoo import folder as folders
+from brittle.zoo import model_cache as cache
 from brittle.zoo.folder import Card
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design

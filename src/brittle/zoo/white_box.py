@@ -18,7 +18,7 @@ from torch import Tensor
 from brittle.errors import UsageError, unknown
 from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
 from brittle.text import Text, Word
-from brittle.zoo.edits import EditRanking
+from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
 from brittle.zoo.layers.encoders import TransformerEncoder
 from brittle.zoo.layers.heads import Attention

@@ -15,8 +15,8 @@ import pytest
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.opening import as_target
+from brittle.targets.capabilities import scores_desk
 from brittle.targets.command.target import Command
-from brittle.targets.desks import scores_desk
 from brittle.text import Text
 
 GOOD, BAD, OTHER = Text.of("a good film"), Text.of("a bad film"), Text.of("a film")

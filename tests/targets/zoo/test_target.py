@@ -16,7 +16,7 @@ from brittle.targets.scores import softmax
 from brittle.targets.zoo import target as zoo
 from brittle.targets.zoo.target import ZooTarget
 from brittle.text import Text
-from brittle.zoo.cache import trained_models
+from brittle.zoo.model_cache import trained_models
 from brittle.zoo.names.grid import designs
 
 NAMES = ["naive-bayes", "linear-svm", "LSTM-W-Random-1", "CNN-W-Random-1"]

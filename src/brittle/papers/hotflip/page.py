@@ -8,8 +8,8 @@ from brittle.formatting import number
 from brittle.metrics.confidence import success_by_confidence
 from brittle.metrics.summary import summary
 from brittle.papers.hotflip import plan
-from brittle.papers.hotflip.findings import CLAIMS, judge_claims
-from brittle.papers.hotflip.found import THRESHOLDS, HotFlipFound
+from brittle.papers.hotflip.claims import CLAIMS, judge_claims
+from brittle.papers.hotflip.results import THRESHOLDS, HotFlipResults
 from brittle.papers.page import Cell, Page, Row, format_optimizer, format_table, format_value
 from brittle.papers.paper import Paper
 from brittle.reports.plots import confidence_figure
@@ -31,14 +31,14 @@ TABLE_2 = {
 MAX_EDITS_SHOWN, MAX_SWAPS_SHOWN = 8, 12
 
 
-def add_sections(page: Page, found: HotFlipFound) -> None:
+def add_sections(page: Page, results: HotFlipResults) -> None:
     """Add the figures and tables of the paper."""
-    _figure_1(page, found)
-    _operations(page, found)
-    _table_2(page, found)
-    if found.request.words:
-        _word_level(page, found)
-    _table_4(page, found)
+    _figure_1(page, results)
+    _operations(page, results)
+    _table_2(page, results)
+    if results.request.words:
+        _word_level(page, results)
+    _table_4(page, results)
     page.add(
         "## People",
         "The paper had 600 texts read by people (median accuracy 87.49% on clean and 85.71% on "
@@ -46,11 +46,11 @@ def add_sections(page: Page, found: HotFlipFound) -> None:
     )
 
 
-def _figure_1(page: Page, found: HotFlipFound) -> None:
+def _figure_1(page: Page, results: HotFlipResults) -> None:
     page.add("## Success against the confidence asked for (Figure 1)")
     curves = {
         NAMES[name]: success_by_confidence(*rows_and_steps, asked=plan.CONFIDENCE)
-        for name, rows_and_steps in found.figure_1.items()
+        for name, rows_and_steps in results.figure_1.items()
     }
     page.add_plot("hotflip-confidence", confidence_figure(curves), "success against confidence")
     page.add(
@@ -64,28 +64,28 @@ def _figure_1(page: Page, found: HotFlipFound) -> None:
         f"{threshold:g}": [
             f"{threshold:g}" if threshold else "any",
             paper.get(threshold, "plot only"),
-            *(Cell(found.success(name, threshold), name) for name in NAMES),
+            *(Cell(results.success(name, threshold), name) for name in NAMES),
         ]
         for threshold in THRESHOLDS
     }
     page.add_table("figure 1", ["confidence", "paper", *NAMES.values()], rows)
 
 
-def _operations(page: Page, found: HotFlipFound) -> None:
-    operations = found.beam_operations
+def _operations(page: Page, results: HotFlipResults) -> None:
+    operations = results.beam_operations
     inserts, deletes = operations.inserts, operations.deletes
     per_insert = f"{deletes / inserts:.2f}" if inserts else "no insert at all"
     counts = f"{number(deletes)} deletes, {number(inserts)} inserts"
     rows: dict[str, Row] = {
         "characters changed": ["characters changed, confidence 0.5", "4.18%", operations.share],
-        "flips": ["flips among the operations", "around 80%", found.flip_share],
+        "flips": ["flips among the operations", "around 80%", results.flip_share],
         "deletes for each insert": ["deletes for each insert", "2", f"{per_insert} ({counts})"],
     }
     page.add_table("operations", ["beam search", "paper", "here"], rows)
     page.record(["operations"], {"inserts": inserts, "deletes": deletes})
 
 
-def _table_2(page: Page, found: HotFlipFound) -> None:
+def _table_2(page: Page, results: HotFlipResults) -> None:
     page.add(
         "## Adversarial training (Table 2)",
         "Flips only, no confidence asked for. The error is on the whole test split; success is "
@@ -94,19 +94,19 @@ def _table_2(page: Page, found: HotFlipFound) -> None:
     versus = "success against the baseline"
     rows: dict[str, Row] = {}
     for model, (trained_on, error, success) in TABLE_2.items():
-        ours = Cell(found.error(model), "error")
-        broken = Cell(summary(found.rows(plan.FLIPS[model])).success, "success")
-        contrast = found.compare_flips(plan.PLAIN, model)
+        ours = Cell(results.error(model), "error")
+        broken = Cell(summary(results.rows(plan.FLIPS[model])).success, "success")
+        contrast = results.compare_flips(plan.PLAIN, model)
         compared = Cell(contrast, versus, "" if model == plan.PLAIN else None)
         rows[model] = [trained_on, error, ours, success, broken, compared]
     head = ["trained on", "error, paper", "error, here", "success, paper", "success, here", versus]
     page.add_table("table 2", head, rows)
     for model in TABLE_2:
-        contrast = found.compare_error(plan.PLAIN, model)
+        contrast = results.compare_error(plan.PLAIN, model)
         page.record(["table 2", model], {"error against the baseline": contrast})
 
 
-def _word_level(page: Page, found: HotFlipFound) -> None:
+def _word_level(page: Page, results: HotFlipResults) -> None:
     page.add(
         "## Words instead of characters (section 5)",
         "Share of the rightly classified test sentences that break with one or two swapped words, "
@@ -114,20 +114,20 @@ def _word_level(page: Page, found: HotFlipFound) -> None:
     )
     rows: dict[str, Row] = {}
     for name in plan.CONSTRAINTS:
-        results = found.rows(plan.WORDS[name])
-        one_word = sum(row.status == "broken" and row.words_changed == 1 for row in results)
+        cases = results.rows(plan.WORDS[name])
+        one_word = sum(row.status == "broken" and row.words_changed == 1 for row in cases)
         paper = "2% (41 texts)" if name == plan.ALL_FOUR else "not given"
-        rows[name] = [name, paper, summary(results).success, Cell(one_word, "one word")]
+        rows[name] = [name, paper, summary(cases).success, Cell(one_word, "one word")]
     page.add_table("word level", ["constraints", "paper", "here", "of these with one word"], rows)
-    broken = [row for row in found.rows(plan.WORDS[plan.ALL_FOUR]) if row.status == "broken"]
+    broken = [row for row in results.rows(plan.WORDS[plan.ALL_FOUR]) if row.status == "broken"]
     swaps = dict.fromkeys(f"{edit.old} → {edit.new}" for row in broken for edit in row.edits)
     if swaps:
         shown = ", ".join([*swaps][:MAX_SWAPS_SHOWN])
         page.add(f"Swaps that broke sentences under all four: {shown}.")
 
 
-def _table_4(page: Page, found: HotFlipFound) -> None:
-    nearest = found.results[plan.NEAREST]
+def _table_4(page: Page, results: HotFlipResults) -> None:
+    nearest = results.results[plan.NEAREST]
     changes = nearest["changes"]
     rows = [
         [
@@ -142,27 +142,27 @@ def _table_4(page: Page, found: HotFlipFound) -> None:
         f"At the layer `{nearest['layer']}`, by cosine, among the {number(nearest['words'])} words "
         f"of the vocabulary. Of the {number(len(changes))} words that one edit of a character "
         "changed in the clearest broken cases of the beam search, "
-        f"{format_value(found.lost_share)} no longer have the original among their {nearest['k']} "
-        "nearest words. Some of them:",
+        f"{format_value(results.lost_share)} no longer have the original among their "
+        f"{nearest['k']} nearest words. Some of them:",
         format_table(["edit", "nearest before", "nearest after"], rows, of_words=True),
     )
-    page.record(["nearest"], {"lost": found.lost_share, "layer": nearest["layer"]})
+    page.record(["nearest"], {"lost": results.lost_share, "layer": nearest["layer"]})
 
 
-def differences(found: HotFlipFound) -> dict[str, tuple[Any, Any]]:
+def differences(results: HotFlipResults) -> dict[str, tuple[Any, Any]]:
     """List the settings of the paper beside ours."""
-    card = found.results[plan.TRAINING[plan.PLAIN]]
+    card = results.results[plan.TRAINING[plan.PLAIN]]
     ours = card["settings"]
     runs = (plan.BEAM, plan.FLIPS[plan.PLAIN], plan.KEY)
-    beam, flips, key = (found.run(name).manifest for name in runs)
+    beam, flips, key = (results.run(name).manifest for name in runs)
     kernels = f"{ours['kernels']} of width {ours['character_window']}"
     edited = f"{beam['settings']['share']:.0%} of words"
-    share = found.results[plan.TRAINING[plan.HARDENED]]["hardening"]["share"]
+    share = results.results[plan.TRAINING[plan.HARDENED]]["hardening"]["share"]
     pairs = {
         "training texts": ("108,000 (120,000 less a tenth)", card["examples"]),
         "test texts attacked, Figure 1": (760, beam["examples"]),
         "test texts attacked, Table 2": (7600, flips["examples"]),
-        "test texts for the clean error": (7600, found.results[plan.DATA]["test"]["examples"]),
+        "test texts for the clean error": (7600, results.results[plan.DATA]["test"]["examples"]),
         "character vectors": (25, ours["character_embedding"]),
         "convolutions": ("1,000 of width 6", kernels),
         "highway layers": ("some", ours["highways"]),
@@ -175,8 +175,8 @@ def differences(found: HotFlipFound) -> dict[str, tuple[Any, Any]]:
         "flips in training": ("20% of the characters", f"{share:.0%} of the characters of words"),
         "draws in a step of Key and Key*": (None, int(key["settings"]["draws"])),
     }
-    if found.request.words:
-        words = found.results[plan.WORDS_TRAINING]
+    if results.request.words:
+        words = results.results[plan.WORDS_TRAINING]
         pairs["word level, training sentences"] = ("6,920 (the set's own)", words["examples"])
         pairs["word level, vectors"] = (
             "word2vec, 300 dimensions (Kim, 2014)",
@@ -188,7 +188,7 @@ def differences(found: HotFlipFound) -> dict[str, tuple[Any, Any]]:
 PAPER = Paper(
     "HotFlip: our figures beside the paper's",
     plan.plan,
-    HotFlipFound,
+    HotFlipResults,
     add_sections,
     CLAIMS,
     judge_claims,

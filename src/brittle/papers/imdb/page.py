@@ -9,9 +9,9 @@ from brittle.metrics.confusion import confusion
 from brittle.metrics.histogram import words_histogram
 from brittle.metrics.summary import rate
 from brittle.papers.imdb import plan
-from brittle.papers.imdb.findings import CLAIMS, judge_claims
-from brittle.papers.imdb.found import ImdbFound
+from brittle.papers.imdb.claims import CLAIMS, judge_claims
 from brittle.papers.imdb.plan import JSMA, LSTM, SVM, TARGETS
+from brittle.papers.imdb.results import ImdbResults
 from brittle.papers.page import Cell, Page, Row, format_optimizer, format_table, format_value
 from brittle.papers.paper import Paper
 from brittle.reports.plots import grid_figure, histogram_figure, scatter_figure
@@ -46,31 +46,31 @@ FEATURES = {"glove": "mean GloVe vector of a review", "words": "shares of the mo
 FEW_WORDS = 5
 
 
-def add_sections(page: Page, found: ImdbFound) -> None:
+def add_sections(page: Page, results: ImdbResults) -> None:
     """Add the figures of the paper."""
-    _figure_8(page, found)
-    _figure_9(page, found)
-    _figure_10(page, found)
-    _figure_6(page, found)
-    _figure_7(page, found)
+    _figure_8(page, results)
+    _figure_9(page, results)
+    _figure_10(page, results)
+    _figure_6(page, results)
+    _figure_7(page, results)
 
 
-def _figure_8(page: Page, found: ImdbFound) -> None:
+def _figure_8(page: Page, results: ImdbResults) -> None:
     page.add("## Accuracy under attack (Figure 8)")
     description = "accuracy of every target under every attack"
-    page.add_plot("imdb-accuracy", grid_figure(found.grid), description)
+    page.add_plot("imdb-accuracy", grid_figure(results.grid), description)
     page.add(
         "Share of the reviews that are right on the original and stay right under the attack; "
         "those wrong before count as wrong. The paper gives numbers for the LSTM only. Cells "
         "marked *transfer* are answers to the texts that JSMA made on the LSTM, broken or not: it "
         "needs gradients, and the paper does not say how it stood there.",
     )
-    clean = [Cell(found.grid.clean[target], target) for target in TARGETS]
+    clean = [Cell(results.grid.clean[target], target) for target in TARGETS]
     rows: dict[str, Row] = {"clean": ["clean", PAPER_LSTM["clean"], *clean]}
     for attack in plan.ATTACKS:
         cells = []
         for target in TARGETS:
-            figure = found.grid.cells[target, attack]
+            figure = results.grid.cells[target, attack]
             is_transfer = (target, attack) in plan.TRANSFER
             text = f"{format_value(figure)} (transfer)" if is_transfer else None
             cells.append(Cell(figure, target, text))
@@ -78,16 +78,16 @@ def _figure_8(page: Page, found: ImdbFound) -> None:
     page.add_table("figure 8", ["attack", f"paper, {LSTM}", *TARGETS], rows)
     page.add("Without an attack, on the whole test split:")
     rows = {
-        target: [target, PAPER_CLEAN[target], found.accuracy(plan.CLEAN[target])]
+        target: [target, PAPER_CLEAN[target], results.accuracy(plan.CLEAN[target])]
         for target in TARGETS
     }
     page.add_table("clean", ["target", "paper", "here"], rows)
 
 
-def _figure_9(page: Page, found: ImdbFound) -> None:
+def _figure_9(page: Page, results: ImdbResults) -> None:
     rows = []
     for attack in JSMA.values():
-        tables = confusion(found.cells[LSTM, attack])
+        tables = confusion(results.cells[LSTM, attack])
         for i, label in enumerate(tables.labels):
             for j, predicted in enumerate(tables.labels):
                 paper = PAPER_CONFUSION.get((label, predicted), NO_VALUE)
@@ -103,11 +103,11 @@ def _figure_9(page: Page, found: ImdbFound) -> None:
     )
 
 
-def _figure_10(page: Page, found: ImdbFound) -> None:
+def _figure_10(page: Page, results: ImdbResults) -> None:
     page.add("## Words replaced by JSMA (Figure 10)")
     rows: dict[str, Row] = {}
     for direction, attack in JSMA.items():
-        broken = [row for row in found.cells[LSTM, attack] if row.status == "broken"]
+        broken = [row for row in results.cells[LSTM, attack] if row.status == "broken"]
         histogram = words_histogram(broken)
         page.add_plot(
             f"imdb-words-{direction}",
@@ -123,23 +123,23 @@ def _figure_10(page: Page, found: ImdbFound) -> None:
     page.add_table("figure 10", ["attack", "paper", "here"], rows)
 
 
-def _figure_6(page: Page, found: ImdbFound) -> None:
+def _figure_6(page: Page, results: ImdbResults) -> None:
     page.add(
         "## Hidden units and dropout (Figure 6)",
         "Accuracy of the LSTM on the dev split, dropout 25% unless named. "
         f"{plan.ATTACKED_LSTM} at 25% is the one that is attacked, as in the paper.",
     )
     rows: dict[str, Row] = {
-        name: [name, PAPER_DEV[name], found.accuracy(task)] for name, task in plan.DEV.items()
+        name: [name, PAPER_DEV[name], results.accuracy(task)] for name, task in plan.DEV.items()
     }
     page.add_table("figure 6", ["LSTM", "paper", "here"], rows)
 
 
-def _figure_7(page: Page, found: ImdbFound) -> None:
+def _figure_7(page: Page, results: ImdbResults) -> None:
     page.add("## Two principal components of the training set (Figure 7)")
     rows: dict[str, Row] = {}
     for features, task in plan.COMPONENTS.items():
-        name, plane = FEATURES[features], found.results[task]
+        name, plane = FEATURES[features], results.results[task]
         clouds: dict[str, list[tuple[float, float]]] = {label: [] for label in plane["labels"]}
         for (x, y), label in zip(plane["points"], plane["label"]):
             clouds[plane["labels"][label]].append((x, y))
@@ -148,7 +148,7 @@ def _figure_7(page: Page, found: ImdbFound) -> None:
             scatter_figure(clouds, title=name),
             f"two principal components of the training set: {name}",
         )
-        parted, variance = Cell(found.parted(features), "parted"), f"{sum(plane['share']):.1%}"
+        parted, variance = Cell(results.parted(features), "parted"), f"{sum(plane['share']):.1%}"
         rows[features] = [name, "some separation (plot only)", parted, variance]
         page.record(["figure 7", features], {"variance": plane["share"]})
     page.add(
@@ -159,12 +159,12 @@ def _figure_7(page: Page, found: ImdbFound) -> None:
     page.add_table("figure 7", head, rows)
 
 
-def differences(found: ImdbFound) -> dict[str, tuple[Any, Any]]:
+def differences(results: ImdbResults) -> dict[str, tuple[Any, Any]]:
     """List the settings of the paper beside ours."""
-    data, card = found.results[plan.DATA], found.results[plan.TRAINING[LSTM]]
-    ours, svm = card["settings"], found.results[plan.TRAINING[SVM]]["settings"]
-    jsma = found.run(plan.RUN[LSTM, JSMA["gradient"]]).manifest
-    tack_on = found.run(plan.RUN[LSTM, "tack-on"]).manifest
+    data, card = results.results[plan.DATA], results.results[plan.TRAINING[LSTM]]
+    ours, svm = card["settings"], results.results[plan.TRAINING[SVM]]["settings"]
+    jsma = results.run(plan.RUN[LSTM, JSMA["gradient"]]).manifest
+    tack_on = results.run(plan.RUN[LSTM, "tack-on"]).manifest
     tuned = "tuned" if ours["tuned"] else "not tuned"
     batches = card["epochs"] * -(-card["examples"] // ours["batch"])
     return {
@@ -201,7 +201,7 @@ def differences(found: ImdbFound) -> dict[str, tuple[Any, Any]]:
 PAPER = Paper(
     "Word attacks on sentiment models: our figures beside the paper's",
     plan.plan,
-    ImdbFound,
+    ImdbResults,
     add_sections,
     CLAIMS,
     judge_claims,

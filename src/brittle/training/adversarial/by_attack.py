@@ -14,7 +14,7 @@ from brittle.engine.engine import Engine
 from brittle.errors import unknown
 from brittle.files import named_files
 from brittle.goals import Untargeted
-from brittle.targets.desks import check_asks, make_desks
+from brittle.targets.capabilities import check_asks, make_desks
 from brittle.targets.protocols import positions_read
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text

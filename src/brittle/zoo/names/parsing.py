@@ -16,8 +16,8 @@ from typing import Any
 from brittle.data.catalogue import CATALOGUE
 from brittle.errors import UsageError
 from brittle.values import split_settings
-from brittle.zoo.cache import trained_models
 from brittle.zoo.folder import full_name
+from brittle.zoo.model_cache import trained_models
 from brittle.zoo.names import changes, grid
 from brittle.zoo.names.grid import Design
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from brittle.metrics.operations import Operations, operations
 from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import Figure, rate, summary
-from brittle.papers.found import Found
 from brittle.papers.hotflip.plan import ATTACKS, BEAM, CLEAN, CONFIDENCE, FLIPS, NEAREST
+from brittle.papers.results import PaperResults
 from brittle.results import Result, Step
 from brittle.studies.reached import at_confidence
 
@@ -19,7 +19,7 @@ THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True)
-class HotFlipFound(Found):
+class HotFlipResults(PaperResults):
     """The results of HotFlip's tasks, with the figures that more than one part of the page uses."""
 
     @cached_property

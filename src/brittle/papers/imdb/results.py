@@ -9,14 +9,14 @@ from functools import cached_property
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import ATTACKED, Figure, is_judged, is_right_after, rate
-from brittle.papers.found import Found
 from brittle.papers.imdb.plan import ATTACKS, COMPONENTS, LSTM, RUN, TARGETS, TRANSFER
+from brittle.papers.results import PaperResults
 from brittle.results import Result
 from brittle.studies.transfer import transferred_rows
 
 
 @dataclass(frozen=True)
-class ImdbFound(Found):
+class ImdbResults(PaperResults):
     """The results of the tasks, with the figures that more than one part of the page uses."""
 
     @cached_property

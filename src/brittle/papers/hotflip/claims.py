@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import rate
-from brittle.papers.findings import Judgement, above, below, judge, nowhere
+from brittle.papers.claims import Judgement, above, below, judge, nowhere
 from brittle.papers.hotflip import plan
-from brittle.papers.hotflip.found import THRESHOLDS, HotFlipFound
+from brittle.papers.hotflip.results import THRESHOLDS, HotFlipResults
 
 MARGIN = 0.05
 """A difference up to this share counts as none: finitely many texts cannot show a finer one."""
@@ -30,16 +30,16 @@ CLAIMS = {
 }
 
 
-def judge_claims(found: HotFlipFound) -> dict[str, Judgement]:
+def judge_claims(results: HotFlipResults) -> dict[str, Judgement]:
     """Judge the claims; that about word constraints only if the word level was run."""
-    by_threshold = [found.compare_success(plan.GREEDY, plan.BEAM, c) for c in THRESHOLDS]
+    by_threshold = [results.compare_success(plan.GREEDY, plan.BEAM, c) for c in THRESHOLDS]
     least = 100 * min((contrast.difference or 0.0) for contrast in by_threshold)
-    black = found.compare_success(plan.KEY_ANY, plan.GREEDY, plan.CONFIDENCE)
-    keys = found.compare_success(plan.KEY, plan.KEY_ANY, plan.CONFIDENCE)
-    inserts, deletes = found.beam_operations.inserts, found.beam_operations.deletes
+    black = results.compare_success(plan.KEY_ANY, plan.GREEDY, plan.CONFIDENCE)
+    keys = results.compare_success(plan.KEY, plan.KEY_ANY, plan.CONFIDENCE)
+    inserts, deletes = results.beam_operations.inserts, results.beam_operations.deletes
     deleted = judge(above, rate(deletes, deletes + inserts, "deletes and inserts"), 0.5)
     judgements = {
-        "beam-90": judge(above, found.success(plan.BEAM, plan.CONFIDENCE), 0.9),
+        "beam-90": judge(above, results.success(plan.BEAM, plan.CONFIDENCE), 0.9),
         "beam-greedy": judge(above, by_threshold[-1]),
         "beam-never-below": Judgement(
             nowhere(by_threshold, MARGIN),
@@ -47,15 +47,15 @@ def judge_claims(found: HotFlipFound) -> dict[str, Judgement]:
         ),
         "white-black": judge(above, black),
         "key-star": judge(above, keys),
-        "mostly-flips": judge(above, found.flip_share, 0.5),
+        "mostly-flips": judge(above, results.flip_share, 0.5),
         "deletes-inserts": Judgement(deleted.verdict, f"{deleted.evidence} of both are deletes"),
-        "trained-plain": judge(below, found.compare_flips(plan.PLAIN, plan.HARDENED)),
-        "trained-miyato": judge(below, found.compare_flips("miyato", plan.HARDENED)),
-        "trained-key": judge(below, found.compare_flips("key", plan.HARDENED)),
-        "trained-clean": judge(below, found.compare_error(plan.PLAIN, plan.HARDENED)),
-        "nearest": judge(above, found.lost_share, 0.5),
+        "trained-plain": judge(below, results.compare_flips(plan.PLAIN, plan.HARDENED)),
+        "trained-miyato": judge(below, results.compare_flips("miyato", plan.HARDENED)),
+        "trained-key": judge(below, results.compare_flips("key", plan.HARDENED)),
+        "trained-clean": judge(below, results.compare_error(plan.PLAIN, plan.HARDENED)),
+        "nearest": judge(above, results.lost_share, 0.5),
     }
-    if found.request.words:
-        free, strict = (found.rows(plan.WORDS[c]) for c in (plan.NO_CONSTRAINT, plan.ALL_FOUR))
+    if results.request.words:
+        free, strict = (results.rows(plan.WORDS[c]) for c in (plan.NO_CONSTRAINT, plan.ALL_FOUR))
         judgements["word-constraints"] = judge(below, paired(free, strict).success)
     return judgements

@@ -17,7 +17,7 @@ from brittle.runs.run import Run
 
 
 @dataclass(frozen=True)
-class Found:
+class PaperResults:
     """The results of a paper's tasks by task name, and the folder with their files."""
 
     request: PaperRequest

@@ -6,7 +6,7 @@ import pytest
 
 from brittle.metrics.paired import contrast
 from brittle.metrics.summary import rate
-from brittle.papers.findings import (
+from brittle.papers.claims import (
     Finding,
     above,
     altogether,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from brittle.papers import findings
-from brittle.papers.findings import Judgement, above, below, judge, judge_all, within
+from brittle.papers import claims as findings
+from brittle.papers.claims import Judgement, above, below, judge, judge_all, within
 from brittle.papers.imdb import plan
-from brittle.papers.imdb.found import ImdbFound
 from brittle.papers.imdb.plan import LSTM, SVM, TARGETS
+from brittle.papers.imdb.results import ImdbResults
 from brittle.papers.page import format_value
 
 NEGLIGIBLE = 0.05
@@ -51,44 +51,44 @@ CLAIMS = {
 }
 
 
-def judge_claims(found: ImdbFound) -> dict[str, Judgement]:
+def judge_claims(results: ImdbResults) -> dict[str, Judgement]:
     """Judge all claims."""
-    jsma = {name: found.compare_cells((LSTM, name), (LSTM, MAIN)) for name in plan.BLACK_BOX}
-    svm = {t: found.compare_accuracy(plan.CLEAN[t], plan.CLEAN[SVM]) for t in TARGETS if t != SVM}
+    jsma = {name: results.compare_cells((LSTM, name), (LSTM, MAIN)) for name in plan.BLACK_BOX}
+    svm = {t: results.compare_accuracy(plan.CLEAN[t], plan.CLEAN[SVM]) for t in TARGETS if t != SVM}
     sweep = {
-        name: found.compare_accuracy(task, plan.DEV[plan.ATTACKED_LSTM])
+        name: results.compare_accuracy(task, plan.DEV[plan.ATTACKED_LSTM])
         for name, task in plan.DEV.items()
     }
     return {
         "jsma-strongest": judge_all(below, jsma),
-        "harmless-tack-on": judge(within, found.fall(LSTM, "tack-on"), NEGLIGIBLE),
-        "harmless-1-swap": judge(within, found.fall(LSTM, "1 swap"), NEGLIGIBLE),
-        "harmful-5-swaps": judge(below, found.fall(LSTM, "5 swaps"), -NEGLIGIBLE),
-        **{f"monotone-{target}": _monotone(found, target) for target in TARGETS},
+        "harmless-tack-on": judge(within, results.fall(LSTM, "tack-on"), NEGLIGIBLE),
+        "harmless-1-swap": judge(within, results.fall(LSTM, "1 swap"), NEGLIGIBLE),
+        "harmful-5-swaps": judge(below, results.fall(LSTM, "5 swaps"), -NEGLIGIBLE),
+        **{f"monotone-{target}": _monotone(results, target) for target in TARGETS},
         "svm-clean": judge_all(above, svm),
-        "lstm-robust": _most_robust(found, *plan.BLACK_BOX),
-        "lstm-jsma": _most_robust(found, MAIN),
+        "lstm-robust": _most_robust(results, *plan.BLACK_BOX),
+        "lstm-jsma": _most_robust(results, MAIN),
         "units": judge_all(above, {name: sweep[name] for name in ("32 units", "128 units")}),
         "dropout": judge(above, sweep["64 units, dropout 50%"]),
-        "both-classes": _both_classes(found),
-        **{f"components-{features}": _parted(found, features) for features in plan.FEATURES},
+        "both-classes": _both_classes(results),
+        **{f"components-{features}": _parted(results, features) for features in plan.FEATURES},
     }
 
 
-def _monotone(found: ImdbFound, target: str) -> Judgement:
+def _monotone(results: ImdbResults, target: str) -> Judgement:
     attacks = BY_STRENGTH[target]
-    falls = [found.compare_cells((target, b), (target, a)) for a, b in pairwise(attacks)]
+    falls = [results.compare_cells((target, b), (target, a)) for a, b in pairwise(attacks)]
     least = 100 * min((contrast.difference or 0.0) for contrast in falls)
-    first = f"{attacks[0]} {format_value(found.fall(target, attacks[0]))}"
+    first = f"{attacks[0]} {format_value(results.fall(target, attacks[0]))}"
     return Judgement(
         findings.nowhere(falls, NEGLIGIBLE),
         f"{first}; the least further fall is {least:+.1f} points",
     )
 
 
-def _most_robust(found: ImdbFound, *attacks: str) -> Judgement:
+def _most_robust(results: ImdbResults, *attacks: str) -> Judgement:
     others = {
-        f"{attack}, {target}": found.compare_cells((target, attack), (LSTM, attack))
+        f"{attack}, {target}": results.compare_cells((target, attack), (LSTM, attack))
         for attack in attacks
         for target in TARGETS
         if target != LSTM
@@ -96,14 +96,14 @@ def _most_robust(found: ImdbFound, *attacks: str) -> Judgement:
     return judge_all(above, others)
 
 
-def _both_classes(found: ImdbFound) -> Judgement:
-    classes = found.success_by_class(MAIN)
+def _both_classes(results: ImdbResults) -> Judgement:
+    classes = results.success_by_class(MAIN)
     evidence = ", ".join(f"{label} {format_value(figure)}" for label, figure in classes.items())
     if len(classes) != 2:
         return Judgement("undecided", evidence)
     return Judgement(within(findings.difference(*classes.values()), ALIKE), evidence)
 
 
-def _parted(found: ImdbFound, features: str) -> Judgement:
-    classes = found.results[plan.COMPONENTS[features]]["labels"]
-    return judge(above, found.parted(features), 1 / len(classes))
+def _parted(results: ImdbResults, features: str) -> Judgement:
+    classes = results.results[plan.COMPONENTS[features]]["labels"]
+    return judge(above, results.parted(features), 1 / len(classes))

@@ -1,0 +1,58 @@
+"""A run that is there already: what may change when it is resumed, and what is attacked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from brittle.errors import UsageError
+from brittle.runs.store import Store
+
+FIXED = (
+    *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
+    *("label_map", "files"),
+)
+"""The entries of a manifest that cannot change when a run is resumed."""
+
+
+def open_store(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool) -> Store:
+    """Create the run, or resume it after checking that nothing but limit and budget changed."""
+    if new or not Store.exists(path):
+        return Store.create(path, manifest, new)
+    store = Store.resume(path)
+    try:
+        former = store.manifest
+        _check_unchanged(path.stem, former, manifest)
+        if _is_more(manifest["budget"], former["budget"]):
+            store.forget("out of budget")
+        if retry_errors:
+            store.forget("error")
+        store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
+    """Refuse to resume a run with other settings, or with less than it has."""
+    changed = [key for key in FIXED if former.get(key) != manifest[key]]
+    if changed:
+        differences = "; ".join(
+            f"{key} was {former.get(key)!r}, now {manifest[key]!r}" for key in changed
+        )
+        raise UsageError(
+            f"The run {name!r} exists with other settings: {differences}. Only limit and budget "
+            "may change. Choose another --name, or start over with --new."
+        )
+    for key, words in (("budget", "a budget of {} queries"), ("examples", "a plan of {} cases")):
+        if _is_more(former[key], manifest[key]):
+            raise UsageError(
+                f"The run {name!r} has {words.format(former[key] or 'any number of')}, got "
+                f"{manifest[key]}; it can only be extended. Choose another --name, or --new."
+            )
+
+
+def _is_more(now: int | None, before: int | None) -> bool:
+    """Tell whether a limit grew; None is no limit."""
+    return before is not None and (now is None or now > before)
