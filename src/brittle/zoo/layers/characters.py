@@ -30,7 +30,7 @@ class Highway(nn.Module):
         super().__init__()
         self.transform = nn.Linear(width, width)
         self.gate = nn.Linear(width, width)
-        nn.init.constant_(self.gate.bias, -2.0)  # at first most is carried, as in Kim et al.
+        nn.init.constant_(self.gate.bias, -2.0)  # at first, x is carried (Kim et al.)
 
     def forward(self, x: Tensor) -> Tensor:
         gate = torch.sigmoid(self.gate(x))
