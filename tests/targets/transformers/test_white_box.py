@@ -182,7 +182,7 @@ def test_gains_of_swaps_are_those_of_brute_force(
     e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
     (placed,) = exact.tokens.placed([item])
     expected = {}
-    for word, piece in zip(exact.inside._pieces.words, exact.inside._pieces.ids):
+    for word, piece in zip(exact.inside._token_edits.words, exact.inside._token_edits.token_ids):
         for place, own in enumerate(columns):
             now = sum(e[placed.ids[c]] @ slope[c] for c in own)
             expected[place, word] = e[piece] @ slope[own[0]] - now
@@ -205,7 +205,7 @@ def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier
         assert len(after.ids) == len(before.ids) - len(own) + 1
         assert after.ids[: own[0]].tolist() == before.ids[: own[0]].tolist()
         piece = int(after.ids[own[0]])
-        known = dict(zip(target.inside._pieces.ids, target.inside._pieces.words))
+        known = dict(zip(target.inside._token_edits.token_ids, target.inside._token_edits.words))
         assert known[piece].lower() == move.new.lower()
 
 
@@ -226,7 +226,7 @@ def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier)
         new = sum(e[piece] @ slope[own].mean(axis=0) for piece in read)
         assert move.gain == pytest.approx(new - now, abs=1e-9)
     assert any(m.in_vocabulary for m in told) == any(
-        m.new in exact.inside._pieces.known for m in told
+        m.new in exact.inside._token_edits.lower_words for m in told
     )
     assert len({(m.position, m.new) for m in told}) == len(told)
 
@@ -239,7 +239,7 @@ def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> Non
     (flipped,) = bert.flips([order])
     weight = bert.model.get_input_embeddings().weight
     ids = [p[0] for p in tokens(bert, item)]
-    numbers = dict(zip(bert.inside._pieces.words, bert.inside._pieces.ids))
+    numbers = dict(zip(bert.inside._token_edits.words, bert.inside._token_edits.token_ids))
     for move in moves_of(flipped)[:5]:
         with torch.no_grad():
             old = weight[ids[move.position]].clone()
@@ -318,7 +318,7 @@ def test_only_the_places_aimed_at_are_ranked(bert: SequenceClassifier) -> None:
 def test_holes_are_filled_and_leave_no_characters(bert: SequenceClassifier) -> None:
     item = Text.of("a good film").mask(1)
     (flipped,) = bert.flips([EditRequest(item, 1, None, EditSpace(top_k=10_000), (1,))])
-    assert {m.new for m in moves_of(flipped)} == set(bert.inside._pieces.words)
+    assert {m.new for m in moves_of(flipped)} == set(bert.inside._token_edits.words)
     (gradient,) = bert.gradients([aim(item, bert, EditSpace("characters"))])
     assert [rows.shape for rows in gradient.value] == [(1, 16), (0, 16), (4, 16)]
 
