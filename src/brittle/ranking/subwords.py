@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any
 
@@ -22,10 +22,9 @@ from torch import Tensor
 from torch.nn.functional import normalize, pad
 
 from brittle.moves import EditKind, EditSpace
-from brittle.ranking import respellings
 from brittle.ranking.layout import Integers
 from brittle.ranking.moves import RankedMoves, match_capitals
-from brittle.ranking.respellings import NO_RESPELLINGS, Respellings, TokensOf
+from brittle.ranking.respellings import NO_RESPELLINGS, TokensOf, find_respellings, spell_out
 from brittle.ranking.top_k import BLOCK_COLUMNS, TopK, top_k, top_k_of_table
 from brittle.text import Word
 
@@ -69,8 +68,9 @@ class SubwordEdits:
         self.token_ids = tuple(int(token) for token in token_ids if finite[token])
         self.lower_words = frozenset(word.lower() for word in words)
         self.tokens_of = tokens_of
-        self._respellings = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_respellings)
-        self._same_word = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_same_word)
+        remember = lru_cache(maxsize=MAX_CACHED_WORDS)
+        self._same_word = remember(self._find_same_word)
+        self._respellings = remember(partial(find_respellings, tokens_of=tokens_of))
 
     def rank(self, texts: Sequence[TokenGradients]) -> list[RankedMoves]:
         """Rank the edits of texts, each in its own space; texts of one space share a product."""
@@ -79,9 +79,9 @@ class SubwordEdits:
             group = [texts[n] for n in numbers]
             by_word = space.level == "words"
             find = self._best_swaps if by_word else self._best_respellings
-            spell_out = self._spell_swap if by_word else self._spell_respelling
+            spell = self._spell_swap if by_word else self._spell_respelling
             for n, best in zip(numbers, find(_Stack.of(group, space.sign, self.table), space)):
-                moves[n] = RankedMoves(*best, texts[n].positions, texts[n].words, spell_out)
+                moves[n] = RankedMoves(*best, texts[n].positions, texts[n].words, spell)
         return [moves[n] for n in range(len(texts))]
 
     def _groups(self, texts: Sequence[TokenGradients]) -> Iterator[tuple[EditSpace, list[int]]]:
@@ -181,9 +181,6 @@ class SubwordEdits:
             for (value, index, _), begin, (start, _) in zip(best, [0, *ends], stack.spans)
         ]
 
-    def _find_respellings(self, word: str, kinds: tuple[EditKind, ...]) -> Respellings:
-        return respellings.find_respellings(word, kinds, self.tokens_of)
-
     def _spell_swap(self, word: Word, column: int) -> tuple[str, EditKind, int, bool]:
         new = self.words[column]
         alike = match_capitals(new, word)
@@ -192,7 +189,7 @@ class SubwordEdits:
         return new, "swap", 0, True
 
     def _spell_respelling(self, word: Word, number: int) -> tuple[str, EditKind, int, bool]:
-        new, kind, character = respellings.spell_out(str(word), number)
+        new, kind, character = spell_out(str(word), number)
         return new, kind, character, new.lower() in self.lower_words
 
     @cached_property

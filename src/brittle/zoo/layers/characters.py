@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from brittle.zoo.names.settings import NetworkSettings
 
 LENGTH_GROUP = 4  # characters by which the words of one group may differ: little is padding
-# Both are of the first weights. At torch's own, the maximum of a kernel over the windows of a word
-# is 0.56 ± 0.33 before the tanh; doubled and shifted, it is −0.1 ± 0.67, and the mean cosine of two
-# words falls from 0.81 to 0.15. CharCNN-LSTM on MR gains 2 points (73.5, 74.7 after 71.8, 72.3 %).
+# Of the initial weights. With torch's own, the maximum of a kernel over the windows of a word is
+# 0.56 ± 0.33 before the tanh: all words look alike (mean cosine of two words: 0.81). Doubling the
+# embeddings spreads the maxima (± 0.67), the shift centres them (at −0.1): the mean cosine is 0.15.
+# Dev accuracy of CharCNN-LSTM on MR, for two seeds: 73.5 and 74.7 %; without both 71.8 and 72.3 %.
 CHARACTER_VECTOR_SCALE = 2.0
 CONVOLUTION_BIAS_SHIFT = 1.2
 
