@@ -16,7 +16,7 @@ from brittle.text import Text, words_of  # noqa: E402
 from brittle.zoo.layers import characters  # noqa: E402
 from brittle.zoo.tokenizers.words import UNKNOWN  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
-from zoo.exact import ALPHABET, KNOWN, aim, model, opened  # noqa: E402
+from zoo.exact import ALPHABET, KNOWN, edit_request, model, opened  # noqa: E402
 
 NAMES = ["CharCNN-LSTM", "CNN-C-Random-1-mean", "BiLSTM-WC-Random-2-attention"]
 ALL = 10**9
@@ -42,11 +42,11 @@ def edits(word: str, most: int) -> Iterator[tuple[EditKind, int, str]]:
 
 
 class Brute:
-    """All gains of one text, by the slope along one-hot characters and words."""
+    """All gains of one text, by the gradient along one-hot characters and words."""
 
     def __init__(self, tested: Any, text: Text, space: EditSpace) -> None:
-        order = aim(text, tested, space)
-        embedded, batch, _ = opened(tested, [order])
+        request = edit_request(text, tested, space)
+        embedded, batch, _ = opened(tested, [request])
         self.tokenizer, self.text, network = tested.tokenizer, text, tested.network
         self.most = self.tokenizer.spelling
         rows = embedded.characters.grad[batch.which[0]].numpy()
@@ -66,7 +66,7 @@ class Brute:
         return found
 
     def gain(self, position: int, new: str) -> float:
-        """Project the slope on the difference, as HotFlip does."""
+        """Project the gradient on the difference, as HotFlip does."""
         old = str(self.text.words[position])
         change = self.one_hot(new) - self.one_hot(old)
         gain, square = (change * self.character[position]).sum(), (change**2).sum()
@@ -87,13 +87,13 @@ class Brute:
 
 
 def ranked(tested: Any, text: Text, space: EditSpace) -> list[Move]:
-    (found,) = NetworkWhiteBox(tested).flips([aim(text, tested, space)])
+    (found,) = NetworkWhiteBox(tested).flips([edit_request(text, tested, space)])
     return [found.moves[n] for n in range(len(found.moves.gain))]
 
 
 @pytest.fixture
 def one_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have torch read all words as one group, or its slope after the last character is cut off."""
+    """Let torch read all words as one group, or its gradient at the end of a word is cut off."""
     monkeypatch.setattr(characters, "LENGTH_GROUP", 64)
 
 
@@ -119,7 +119,7 @@ def test_all_edits_have_the_gains_of_brute_force(
             assert gain == pytest.approx(expected[key][0], abs=1e-11) and kind == expected[key][1]
 
 
-def test_of_windows_that_are_alike_the_first_has_the_slope() -> None:
+def test_of_windows_that_are_alike_the_first_has_the_gradient() -> None:
     tested = model("CharCNN-LSTM")
     text, space = Text.of(f"the {ALIKE}"), EditSpace("characters", top_k=ALL)
     moves = [move for move in ranked(tested, text, space) if move.position == 1]
@@ -127,11 +127,11 @@ def test_of_windows_that_are_alike_the_first_has_the_slope() -> None:
     assert {move.new for move in moves} == {
         new for position, new in brute.all(CHARACTER_EDITS) if position
     }
-    (gradient,) = NetworkWhiteBox(tested).gradients([aim(text, tested, space)])
+    (gradient,) = NetworkWhiteBox(tested).gradients([edit_request(text, tested, space)])
     inner = gradient.value[1][3:5]  # in none but the windows that are alike, and not in the first
     assert not inner.any() and gradient.value[1][:3].any()
-    # Torch shares the slope out evenly: the sum is the same.
-    embedded, batch, _ = opened(tested, [aim(text, tested)])
+    # Torch shares the gradient out evenly: the sum is the same.
+    embedded, batch, _ = opened(tested, [edit_request(text, tested)])
     whole = embedded.characters.grad[batch.which[0, 1]].numpy()
     assert gradient.value[1].sum(axis=0) == pytest.approx(whole[:8].sum(axis=0))
 
@@ -140,7 +140,7 @@ def test_of_windows_that_are_alike_the_first_has_the_slope() -> None:
 def test_a_flip_an_insertion_and_a_deletion_by_hand() -> None:
     tested = model("CharCNN-LSTM")
     text = Text.of("the foo")
-    embedded, batch, _ = opened(tested, [aim(text, tested)])
+    embedded, batch, _ = opened(tested, [edit_request(text, tested)])
     g = embedded.characters.grad[batch.which[0, 1]].numpy()
     table = tested.network.spelling.embedding.weight.detach().numpy()
     o, f, e = (table[2 + ALPHABET.index(c)] for c in "ofe")
@@ -166,11 +166,16 @@ def test_the_best_are_the_first_of_the_whole_ranking(double: bool) -> None:
     tested = model("CharCNN-LSTM", double=double)
     white = NetworkWhiteBox(tested)
     for kinds in (CHARACTER_EDITS, ("delete",)):
-        orders = [aim(text, tested, EditSpace("characters", kinds, top_k=ALL)) for text in TEXTS]
-        whole = [found.moves for found in white.flips(orders)]
+        requests = [
+            edit_request(text, tested, EditSpace("characters", kinds, top_k=ALL)) for text in TEXTS
+        ]
+        whole = [found.moves for found in white.flips(requests)]
         assert all((np.diff(moves.gain) <= 0).all() for moves in whole)
         for top in (0, 1, 2, 7, 64, 300):
-            some = [aim(text, tested, EditSpace("characters", kinds, top_k=top)) for text in TEXTS]
+            some = [
+                edit_request(text, tested, EditSpace("characters", kinds, top_k=top))
+                for text in TEXTS
+            ]
             for found, expected in zip(white.flips(some), whole):
                 count = min(top, len(expected.gain))
                 assert len(found.moves.gain) == count and found.moves.gain.dtype == np.float64
@@ -181,8 +186,8 @@ def test_an_edit_gains_what_it_says_when_it_is_small() -> None:
     """Along the way from a word to its edit, the objective rises by the gain at first."""
     tested = model("CharCNN-LSTM")
     text = Text.of("the film is good")
-    order = aim(text, tested, EditSpace("characters", ("flip",), top_k=ALL))
-    _, batch, _ = opened(tested, [order])
+    request = edit_request(text, tested, EditSpace("characters", ("flip",), top_k=ALL))
+    _, batch, _ = opened(tested, [request])
     network, tokenizer = tested.network, tested.tokenizer
     table = network.spelling.embedding.weight.detach()
     embedded = network.embed(batch)
@@ -194,7 +199,7 @@ def test_an_edit_gains_what_it_says_when_it_is_small() -> None:
         return float(-logits.log_softmax(1)[0, 1])
 
     with torch.no_grad():
-        for move in ranked(tested, text, order.space)[:40:5]:
+        for move in ranked(tested, text, request.space)[:40:5]:
             row, moved = int(batch.which[0, move.position]), embedded.characters.clone()
             new = tokenizer.character_ids(move.new)
             change = (
@@ -226,7 +231,7 @@ def rows(words: list[str], spelling: int = 6) -> int:
     return sum(min(len(word) + 1, spelling) for word in words)
 
 
-def test_ties_stand_in_the_order_of_places_and_characters() -> None:
+def test_ties_stand_in_the_order_of_positions_and_characters() -> None:
     edits = flat()
     where = [EditedWords((3, 8), ["ab", "c"])]
     for top in (ALL, 5):

@@ -34,7 +34,7 @@ def random_words(count: int) -> list[str]:
     return found
 
 
-def test_rows_are_characters_and_the_place_after_them() -> None:
+def test_rows_are_characters_and_the_end_of_the_word() -> None:
     rows = layout().rows(["ab", "abcabc", "ab", "ŷ"])
     assert rows.word.tolist() == [0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3]
     assert rows.character.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 5, 0, 1, 2, 0, 1]

@@ -60,12 +60,12 @@ def test_of_a_long_word_the_first_characters_are_edited() -> None:
     assert max(positions) == MAX_CHARACTERS
 
 
-def test_the_pieces_of_edits_are_summed() -> None:
+def test_the_tokens_of_edits_are_summed() -> None:
     asked: list[Sequence[str]] = []
 
     def read(words: Sequence[str]) -> list[tuple[int, ...]]:
         asked.append(words)
-        # Letters before "n" read as they are, the others as one strange piece.
+        # Letters before "n" read as they are, the others as one strange token.
         return [tuple(min(ord(c) - ord("a"), 13) for c in word if c.isalpha()) for word in words]
 
     found = find_respellings("on", CHARACTER_EDITS, read)

@@ -14,7 +14,7 @@ from brittle.ranking import top_k  # noqa: E402
 from brittle.ranking.words import VectorGradients, WordSwaps  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
-from zoo.exact import KNOWN, aim, model  # noqa: E402
+from zoo.exact import KNOWN, edit_request, model  # noqa: E402
 
 NAMES = ["CharCNN-LSTM", "BiLSTM-WC-Random-2-attention"]
 TEXT = Text.of("the Fool is GOOD on a log")
@@ -32,7 +32,7 @@ def as_in(word: str, like: str) -> str:
 
 
 def vector(tested: Any, word: str) -> Any:
-    """Give what the encoder takes for a word, by the network itself."""
+    """Return what the encoder takes for a word, by the network itself."""
     from brittle.zoo.batches import make_batch
 
     batch = make_batch(tested.encode([Text.of(word)]), tested.tokenizer, "cpu")
@@ -43,13 +43,13 @@ def vector(tested: Any, word: str) -> Any:
 @pytest.mark.parametrize("cosine", [None, 0.2])
 @pytest.mark.parametrize("sign", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_swaps_gain_the_slope_along_the_difference(
+def test_swaps_gain_the_gradient_along_the_difference(
     name: str, sign: bool, cosine: float | None
 ) -> None:
     tested = model(name)
     white = NetworkWhiteBox(tested)
-    order = aim(TEXT, tested, EditSpace(top_k=ALL, sign=sign, cosine=cosine))
-    (gradient,) = white.gradients([order])
+    request = edit_request(TEXT, tested, EditSpace(top_k=ALL, sign=sign, cosine=cosine))
+    (gradient,) = white.gradients([request])
     expected = {}
     for position, word in enumerate(map(str, TEXT.words)):
         g = np.sign(gradient.value[position]) if sign else gradient.value[position]
@@ -59,7 +59,7 @@ def test_swaps_gain_the_slope_along_the_difference(
             near = old @ new / np.linalg.norm(old) / np.linalg.norm(new)
             if known != word.lower() and near >= (cosine or -2):
                 expected[position, as_in(known, word)] = float(g @ (new - old))
-    moves = listed(white.flips([order])[0].moves)
+    moves = listed(white.flips([request])[0].moves)
     told = {(move.position, move.new): move.gain for move in moves}
     assert told == pytest.approx(expected, abs=1e-11) and len(told) == len(moves) > 5
     assert (cosine is None) == (len(told) == len(TEXT) * len(KNOWN) - 5)
@@ -74,9 +74,9 @@ def test_the_best_are_the_first_of_the_whole_ranking(
     monkeypatch.setattr(top_k, "BLOCK_COLUMNS", chunk)
     tested = model("CharCNN-LSTM")
     white = NetworkWhiteBox(tested)
-    whole = listed(white.flips([aim(TEXT, tested, EditSpace(top_k=ALL))])[0].moves)
+    whole = listed(white.flips([edit_request(TEXT, tested, EditSpace(top_k=ALL))])[0].moves)
     for top in (0, 1, 5, 40):
-        (found,) = white.flips([aim(TEXT, tested, EditSpace(top_k=top))])
+        (found,) = white.flips([edit_request(TEXT, tested, EditSpace(top_k=top))])
         assert listed(found.moves) == whole[:top]
 
 
@@ -88,7 +88,7 @@ def swaps(table: Any, words: list[Any], gradient: Any, **space: Any) -> list[Mov
     return listed(made.rank([text])[0])
 
 
-def test_ties_stand_in_the_order_of_places_and_dictionary() -> None:
+def test_ties_stand_in_the_order_of_positions_and_vocabulary() -> None:
     gradient = torch.ones((2, 3), dtype=torch.float64)
     for top in (4, ALL):
         moves = swaps(np.zeros((200, 3)), ["w1", HOLE], gradient, top_k=top)

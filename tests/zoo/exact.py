@@ -1,4 +1,4 @@
-"""Small networks in double precision, and what to hold their slopes against."""
+"""Small networks in double precision, and what to hold their gradients against."""
 
 from __future__ import annotations
 
@@ -45,42 +45,44 @@ def model(name: str, *, pairs: bool = False, double: bool = True, **changed: Any
         for table in (network.embedding, network.spelling and network.spelling.embedding):
             if table is not None:
                 table.weight[0] = 0.0
-    made = NetworkModel(network, tokenizer, chosen.reads, "cpu")
+    built = NetworkModel(network, tokenizer, chosen.reads, "cpu")
     if double:
         network.double()
-    return made
+    return built
 
 
-def aim(text: Text, model: NetworkModel, space: EditSpace | None = None, **to: Any) -> EditRequest:
-    """Aim at all words of a text."""
-    told = {"label": 1, "toward": None, **to}
-    return EditRequest(text, told["label"], told["toward"], space or EditSpace(), range(len(text)))
+def edit_request(
+    text: Text, model: NetworkModel, space: EditSpace | None = None, **to: Any
+) -> EditRequest:
+    """Request the edits of all words of a text."""
+    aim = {"label": 1, "toward": None, **to}
+    return EditRequest(text, aim["label"], aim["toward"], space or EditSpace(), range(len(text)))
 
 
-def objective(logits: Any, order: EditRequest) -> Any:
-    """Work an objective out from logits, as `EditSpace` tells it."""
-    value = logits if order.space.objective == "logit" else logits.log_softmax(dim=-1)
-    return -value[..., order.label] if order.toward is None else value[..., order.toward]
+def objective(logits: Any, request: EditRequest) -> Any:
+    """Compute an objective from logits, as `EditSpace` defines it."""
+    value = logits if request.space.objective == "logit" else logits.log_softmax(dim=-1)
+    return -value[..., request.label] if request.toward is None else value[..., request.toward]
 
 
-def opened(model: NetworkModel, orders: Sequence[EditRequest]) -> tuple[Embedded, Any, Any]:
-    """Give the vectors of texts with their slopes, by torch alone, the batch, and the logits.
+def opened(model: NetworkModel, requests: Sequence[EditRequest]) -> tuple[Embedded, Any, Any]:
+    """Return the vectors of texts with their gradients, by torch alone, the batch, and the logits.
 
-    Every place has characters of its own.
+    Every position has characters of its own.
     """
-    keys = model.encode([order.text for order in orders])
+    keys = model.encode([request.text for request in requests])
     batch = make_batch(keys, model.tokenizer, "cpu", apart=True)
     embedded = model.network.embed(batch)
     for vectors in (embedded.words, embedded.characters):
         if vectors is not None:
             vectors.retain_grad()
     logits = model.network.logits(embedded, batch)
-    torch.stack([objective(z, order) for z, order in zip(logits, orders)]).sum().backward()
+    torch.stack([objective(z, request) for z, request in zip(logits, requests)]).sum().backward()
     return embedded, batch, logits.detach()
 
 
 def central(function: Any, at: Any, step: float = 1e-6) -> Any:
-    """Give the slope of a function of one array, by differences."""
+    """Return the gradient of a function of one array, by differences."""
     gradient = np.zeros(at.shape)
     for position in np.ndindex(*at.shape):
         ends = []
@@ -93,6 +95,6 @@ def central(function: Any, at: Any, step: float = 1e-6) -> Any:
 
 
 def close(mine: Any, theirs: Any, error: float = 1e-12) -> bool:
-    """Say whether arrays of one shape are the same but for an error."""
+    """Tell whether arrays of one shape are the same but for an error."""
     one, other = np.asarray(mine), np.asarray(theirs)
     return one.shape == other.shape and bool(np.allclose(one, other, rtol=0, atol=error))

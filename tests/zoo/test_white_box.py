@@ -13,12 +13,12 @@ torch = pytest.importorskip("torch")
 from brittle.errors import UsageError  # noqa: E402
 from brittle.moves import CHARACTER_EDITS, EditRequest, EditSpace, ScoredMoves  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
-from brittle.zoo import gradients as passing  # noqa: E402
+from brittle.zoo import gradients as module  # noqa: E402
 from brittle.zoo.batches import make_batch  # noqa: E402
 from brittle.zoo.layers.encoders import TransformerEncoder  # noqa: E402
 from brittle.zoo.networks import Embedded  # noqa: E402
 from brittle.zoo.white_box import NetworkWhiteBox  # noqa: E402
-from zoo.exact import INPUTS, NAMES, aim, central, close, model, objective, opened  # noqa: E402
+from zoo.exact import INPUTS, NAMES, central, close, edit_request, model, objective, opened  # noqa: E402
 
 TEXTS = [
     "the film is good",
@@ -51,20 +51,20 @@ def pair(locked: bool) -> Text:
 
 @pytest.mark.parametrize(("of", "toward"), SLOPES)
 @pytest.mark.parametrize("name", INPUTS)
-def test_slopes_at_words_are_those_of_finite_differences(
+def test_gradients_at_words_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
 ) -> None:
     tested = model(name, hidden=4, kernels=5)
     text = Text.of("the fool is good")
-    order = aim(text, tested, EditSpace(objective=of), toward=toward)
-    (found,) = NetworkWhiteBox(tested).gradients([order])
+    request = edit_request(text, tested, EditSpace(objective=of), toward=toward)
+    (found,) = NetworkWhiteBox(tested).gradients([request])
     batch = make_batch(tested.encode([text]), tested.tokenizer, "cpu")
     network = tested.network
     with torch.no_grad():
         vectors = network.vectors(network.embed(batch), batch)
         assert found.scores == pytest.approx(network(batch)[0].softmax(0).tolist())
         gradient = central(
-            lambda moved: objective(network.classify(moved, batch.length)[0], order), vectors
+            lambda moved: objective(network.classify(moved, batch.length)[0], request), vectors
         )
     assert found.value.shape == gradient[0].shape
     assert close(found.value, gradient[0], 1e-8) and np.abs(gradient).max() > 1e-4
@@ -72,18 +72,18 @@ def test_slopes_at_words_are_those_of_finite_differences(
 
 @pytest.mark.parametrize(("of", "toward"), SLOPES)
 @pytest.mark.parametrize("name", INPUTS[1:])
-def test_slopes_at_characters_are_those_of_finite_differences(
+def test_gradients_at_characters_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
 ) -> None:
     tested = model(name, hidden=4, kernels=5, character_embedding=3)
     text = Text.of("the fool ŷs tattooing")
-    order = aim(text, tested, EditSpace("characters", objective=of), toward=toward)
-    (found,) = NetworkWhiteBox(tested).gradients([order])
+    request = edit_request(text, tested, EditSpace("characters", objective=of), toward=toward)
+    (found,) = NetworkWhiteBox(tested).gradients([request])
     batch = make_batch(tested.encode([text]), tested.tokenizer, "cpu", apart=True)
     network = tested.network
 
     def value(moved: Any) -> Any:
-        return objective(network.logits(Embedded(embedded.words, moved), batch)[0], order)
+        return objective(network.logits(Embedded(embedded.words, moved), batch)[0], request)
 
     with torch.no_grad():
         embedded = network.embed(batch)
@@ -97,18 +97,20 @@ def test_slopes_at_characters_are_those_of_finite_differences(
 
 
 @pytest.mark.parametrize("level", ["words", "characters"])
-def test_slopes_and_scores_are_torch_s_own(name: str, level: Any) -> None:
+def test_gradients_and_scores_are_torch_s_own(name: str, level: Any) -> None:
     tested = model(name)
-    orders = [
-        aim(text, tested, EditSpace(level, objective=of), label=n % 3, toward=toward)
+    requests = [
+        edit_request(text, tested, EditSpace(level, objective=of), label=n % 3, toward=toward)
         for text in ITEMS
         for n, (of, toward) in enumerate(OBJECTIVES)
     ]
-    embedded, batch, logits = opened(tested, orders)
-    for n, (order, found) in enumerate(zip(orders, NetworkWhiteBox(tested).gradients(orders))):
+    embedded, batch, logits = opened(tested, requests)
+    for n, (request, found) in enumerate(
+        zip(requests, NetworkWhiteBox(tested).gradients(requests))
+    ):
         assert close(found.scores, logits[n].softmax(0).tolist(), 1e-12)
-        assert len(found.value) == len(order.text)
-        for i, word in enumerate(map(str, order.text.words)):
+        assert len(found.value) == len(request.text)
+        for i, word in enumerate(map(str, request.text.words)):
             if level == "characters" and embedded.characters is not None:
                 grad = embedded.characters.grad[batch.which[n, i]][: len(word)]
                 expected = np.zeros((len(word), grad.shape[1]))
@@ -131,18 +133,18 @@ def test_texts_in_a_batch_are_as_they_are_alone(name: str) -> None:
         EditSpace("characters", ("delete",), objective="logit"),
         EditSpace(top_k=3),
     ]
-    orders = [
-        aim(text, tested, spaces[n % 4], toward=(None, 2)[n % 2])
+    requests = [
+        edit_request(text, tested, spaces[n % 4], toward=(None, 2)[n % 2])
         for n, text in enumerate(ITEMS * 3)
     ]
-    alone = [white.flips([order])[0] for order in orders]
-    for one, other in zip(white.flips(orders), alone):
+    alone = [white.flips([request])[0] for request in requests]
+    for one, other in zip(white.flips(requests), alone):
         assert close(one.scores, other.scores, 1e-6)
         assert close(gains(one), gains(other), 1e-5)
         assert len(one.moves.gain) > 0
-    slopes = [white.gradients([order])[0].value for order in orders]
-    for order, mine, other in zip(orders, white.gradients(orders), slopes):
-        flat = np.concatenate if order.space.level == "characters" else np.asarray
+    gradients = [white.gradients([request])[0].value for request in requests]
+    for request, mine, other in zip(requests, white.gradients(requests), gradients):
+        flat = np.concatenate if request.space.level == "characters" else np.asarray
         assert close(flat(mine.value), flat(other), 1e-5)
 
 
@@ -153,9 +155,9 @@ def gains(found: ScoredMoves) -> Any:
 def test_scores_are_the_target_s(name: str) -> None:
     tested = model(name, double=False)
     expected = torch.tensor(tested.logits(tested.encode(ITEMS))).double().softmax(1).numpy()
-    orders = [aim(text, tested, CHARACTERS) for text in ITEMS]
+    requests = [edit_request(text, tested, CHARACTERS) for text in ITEMS]
     white = NetworkWhiteBox(tested)
-    for found in (white.flips(orders), white.gradients(orders)):
+    for found in (white.flips(requests), white.gradients(requests)):
         assert close(np.array([one.scores for one in found]), expected, 1e-6)
     assert close(white.logits(ITEMS), tested.logits(tested.encode(ITEMS)), 1e-5)
     assert white.flips([]) == white.gradients([]) == white.embeddings([], white.layers[0]) == []
@@ -164,25 +166,27 @@ def test_scores_are_the_target_s(name: str) -> None:
 
 def test_many_passes_equal_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tested = model(name)
-    orders = [aim(text, tested, CHARACTERS) for text in ITEMS * 2]
-    whole = [gains(found) for found in NetworkWhiteBox(tested).flips(orders)]
-    monkeypatch.setattr(passing, "MAX_WORDS_PER_PASS", 20)
-    for found, expected in zip(NetworkWhiteBox(tested).flips(orders), whole):
+    requests = [edit_request(text, tested, CHARACTERS) for text in ITEMS * 2]
+    whole = [gains(found) for found in NetworkWhiteBox(tested).flips(requests)]
+    monkeypatch.setattr(module, "MAX_WORDS_PER_PASS", 20)
+    for found, expected in zip(NetworkWhiteBox(tested).flips(requests), whole):
         assert close(gains(found), expected, 1e-10)
 
 
 @pytest.mark.parametrize("name", ["LSTM-W-Random-2", "CharCNN-LSTM", "LSTM-WC-Random-1"])
-def test_lstms_have_the_same_slopes_in_a_quick_way(
+def test_lstms_have_the_same_gradients_in_a_fast_way(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tested = model(name)
-    orders = [aim(text, tested, CHARACTERS) for text in [*ITEMS, Text.of(""), pair(True)]]
-    slow = NetworkWhiteBox(tested).gradients(orders)
-    monkeypatch.setattr(passing, "MIN_TEXTS_FOR_FAST_LSTM", 1)
+    requests = [
+        edit_request(text, tested, CHARACTERS) for text in [*ITEMS, Text.of(""), pair(True)]
+    ]
+    slow = NetworkWhiteBox(tested).gradients(requests)
+    monkeypatch.setattr(module, "MIN_TEXTS_FOR_FAST_LSTM", 1)
     white = NetworkWhiteBox(tested)
     assert white._passes._lstm is not None
     monkeypatch.setattr(white.network, "classify", None)
-    for mine, theirs in zip(white.gradients(orders), slow):
+    for mine, theirs in zip(white.gradients(requests), slow):
         assert close(mine.scores, theirs.scores)
         assert all(close(*both) for both in zip(mine.value, theirs.value))
 
@@ -191,10 +195,12 @@ def test_lstms_have_the_same_slopes_in_a_quick_way(
 def test_two_threads_may_ask_at_once(name: str) -> None:
     tested = model(name, double=False)
     white = NetworkWhiteBox(tested)
-    orders = [aim(text, tested, space) for text in ITEMS for space in (CHARACTERS, EditSpace())]
-    expected = [moves_of(found) for found in NetworkWhiteBox(tested).flips(orders)]
+    requests = [
+        edit_request(text, tested, space) for text in ITEMS for space in (CHARACTERS, EditSpace())
+    ]
+    expected = [moves_of(found) for found in NetworkWhiteBox(tested).flips(requests)]
     with ThreadPoolExecutor(4) as pool:
-        for answers in pool.map(lambda _: white.flips(orders), range(8)):
+        for answers in pool.map(lambda _: white.flips(requests), range(8)):
             for found, told in zip(answers, expected):
                 assert [m.new for m in moves_of(found)] == [m.new for m in told]
 
@@ -203,14 +209,14 @@ def moves_of(found: ScoredMoves) -> list[Any]:
     return [found.moves[n] for n in range(len(gains(found)))]
 
 
-def test_the_slope_of_a_sure_text_is_not_lost() -> None:
+def test_the_gradient_of_a_sure_text_is_not_lost() -> None:
     tested = model("LSTM-W-Random-1", double=False)
     with torch.no_grad():
         tested.network.head.bias[:] = torch.tensor([0.0, 40.0, 0.0])
-    order = aim(ITEMS[0], tested)
-    (found,) = NetworkWhiteBox(tested).gradients([order])
+    request = edit_request(ITEMS[0], tested)
+    (found,) = NetworkWhiteBox(tested).gradients([request])
     tested.network.double()
-    (exact,) = NetworkWhiteBox(tested).gradients([order])
+    (exact,) = NetworkWhiteBox(tested).gradients([request])
     assert found.scores[1] == 1.0 and 0 < np.abs(exact.value).max() < 1e-10
     assert np.allclose(found.value, exact.value, rtol=1e-3, atol=1e-22)
 
@@ -218,7 +224,7 @@ def test_the_slope_of_a_sure_text_is_not_lost() -> None:
 def test_weights_are_left_as_they_were(name: str) -> None:
     tested = model(name)
     before = {key: value.clone() for key, value in tested.network.state_dict().items()}
-    NetworkWhiteBox(tested).flips([aim(ITEMS[0], tested, CHARACTERS)])
+    NetworkWhiteBox(tested).flips([edit_request(ITEMS[0], tested, CHARACTERS)])
     assert all(
         weight.requires_grad and weight.grad is None for weight in tested.network.parameters()
     )
@@ -251,18 +257,21 @@ def test_what_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_words_of_several_fields_are_matched(name: str, pairs: bool) -> None:
-    """The same words in one field, or in several with one locked: only the places differ."""
+    """The same words in one field, or in several with one locked: only the positions differ."""
     tested = model(name, pairs=pairs)
     white = NetworkWhiteBox(tested)
     locked, open_ = pair(True), pair(False)
     for space in (EditSpace(), CHARACTERS):
-        few, many = white.gradients([aim(text, tested, space) for text in (locked, open_)])
+        few, many = white.gradients([edit_request(text, tested, space) for text in (locked, open_)])
         assert close(few.scores, many.scores, 1e-12)
         assert len(few.value) == len(locked) == len(open_) - 3
         for mine, theirs in zip(few.value, [*many.value[:3], *many.value[6:]]):
             assert close(mine, theirs, 1e-12)
         flips = white.flips(
-            [aim(text, tested, EditSpace(space.level, top_k=10**6)) for text in (locked, open_)]
+            [
+                edit_request(text, tested, EditSpace(space.level, top_k=10**6))
+                for text in (locked, open_)
+            ]
         )
         mine, theirs = ({(m.position, m.new): m.gain for m in moves_of(found)} for found in flips)
         assert {position for position, _ in mine} == set(range(len(locked)))
@@ -274,16 +283,16 @@ def test_words_of_several_fields_are_matched(name: str, pairs: bool) -> None:
         assert close(few, np.delete(many, [3, 4, 5], axis=0), 1e-12)
 
 
-def test_what_is_cut_off_has_no_slope_no_vector_and_no_edit(name: str) -> None:
+def test_what_is_cut_off_has_no_gradient_no_vector_and_no_edit(name: str) -> None:
     tested = model(name, reads=3)
     white = NetworkWhiteBox(tested)
     text = Text.of("the film is good")
-    (words,) = white.gradients([aim(text, tested)])
-    (spelt,) = white.gradients([aim(text, tested, CHARACTERS)])
+    (words,) = white.gradients([edit_request(text, tested)])
+    (spelt,) = white.gradients([edit_request(text, tested, CHARACTERS)])
     assert words.value[:3].any(axis=1).all() and not words.value[3].any()
     assert spelt.value[0].any() and not spelt.value[3].any() and len(spelt.value[3]) == 4
     for space in (EditSpace(), CHARACTERS):
-        (found,) = white.flips([aim(text, tested, space)])
+        (found,) = white.flips([edit_request(text, tested, space)])
         assert {move.position for move in moves_of(found)} <= {0, 1, 2}
     for layer in white.layers:
         (by_word,) = white.embeddings([text], layer)
@@ -292,12 +301,13 @@ def test_what_is_cut_off_has_no_slope_no_vector_and_no_edit(name: str) -> None:
         assert np.isfinite(by_letter[0]).all() and np.isnan(by_letter[3]).all()
 
 
-def test_only_the_places_aimed_at_are_edited(name: str) -> None:
+def test_only_the_requested_positions_are_edited(name: str) -> None:
     tested = model(name)
     white = NetworkWhiteBox(tested)
     for space in (EditSpace(top_k=10**6), EditSpace("characters", top_k=10**6)):
         whole = {
-            (m.position, m.new): m for m in moves_of(white.flips([aim(ITEMS[1], tested, space)])[0])
+            (m.position, m.new): m
+            for m in moves_of(white.flips([edit_request(ITEMS[1], tested, space)])[0])
         }
         some = EditRequest(ITEMS[1], 1, None, space, (8, 2))
         (found,) = white.flips([some])
@@ -316,27 +326,29 @@ def test_odd_texts(name: str) -> None:
     texts = [Text.of(text) for text in ("", "?!", "\x00", "a\ud800b", "good " * 1000, "é̂ ﷺ 𝔣ilm")]
     texts += [Text.of("good film").mask(0), Text.of("good film").swap(1, "")]
     for space in (EditSpace(), CHARACTERS):
-        orders = [aim(text, tested, space) for text in texts]
-        for text, found, gradient in zip(texts, white.flips(orders), white.gradients(orders)):
+        requests = [edit_request(text, tested, space) for text in texts]
+        for text, found, gradient in zip(texts, white.flips(requests), white.gradients(requests)):
             assert np.isfinite(found.scores).all() and np.isfinite(gains(found)).all()
             assert len(gradient.value) == len(text)
     hole = texts[6]
-    (found,) = white.gradients([aim(hole, tested, CHARACTERS)])
+    (found,) = white.gradients([edit_request(hole, tested, CHARACTERS)])
     assert [len(value) for value in found.value] == [0, 4] and hole.words[0] is HOLE
-    (found,) = white.flips([aim(hole, tested, CHARACTERS)])
+    (found,) = white.flips([edit_request(hole, tested, CHARACTERS)])
     assert {move.position for move in moves_of(found)} == {1}
-    (found,) = white.flips([aim(hole, tested)])
+    (found,) = white.flips([edit_request(hole, tested)])
     assert {move.position for move in moves_of(found)} == {0, 1}
 
 
 def test_every_kind_of_edit_is_there_and_none_too_many(name: str) -> None:
     tested = model(name)
     white = NetworkWhiteBox(tested)
-    (found,) = white.flips([aim(ITEMS[0], tested, EditSpace("characters", top_k=10**6))])
+    (found,) = white.flips([edit_request(ITEMS[0], tested, EditSpace("characters", top_k=10**6))])
     assert {move.kind for move in moves_of(found)} == set(CHARACTER_EDITS)
-    (found,) = white.flips([aim(ITEMS[0], tested, EditSpace("characters", ("insert",), top_k=5))])
+    (found,) = white.flips(
+        [edit_request(ITEMS[0], tested, EditSpace("characters", ("insert",), top_k=5))]
+    )
     assert [move.kind for move in moves_of(found)] == ["insert"] * 5
-    (found,) = white.flips([aim(ITEMS[0], tested, EditSpace(top_k=7))])
+    (found,) = white.flips([edit_request(ITEMS[0], tested, EditSpace(top_k=7))])
     assert [move.kind for move in moves_of(found)] == ["swap"] * 7
     assert {move.new for move in moves_of(found)} <= set(white.vocabulary)
     assert gains(found).tolist() == sorted(gains(found), reverse=True)
@@ -388,7 +400,7 @@ def test_characters_have_vectors_of_their_own() -> None:
     assert found[2] == pytest.approx(table[1:2])  # a strange one
 
 
-def test_words_alone_are_embedded_as_the_dictionary_has_them() -> None:
+def test_words_alone_are_embedded_as_the_vocabulary_has_them() -> None:
     tested = model("LSTM-W-Random-2")
     white = NetworkWhiteBox(tested)
     assert white.vocabulary == tested.vocabulary.words[2:]

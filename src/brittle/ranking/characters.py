@@ -97,23 +97,18 @@ class CharacterEdits:
         best = top_k(gains.maximum.reshape(-1), ends, space.top_k, gains.expand)
         for n, (text, (gain, block, column)) in enumerate(zip(texts, best)):
             row, kind = np.divmod(KINDS * first_row[n] + block, KINDS)
-            edit = self._number(rows.character[row], kind, column)
+            # `_spell_out` takes these numbers apart.
+            edit = (rows.character[row] * KINDS + kind) * gains.one_hot.shape[1] + column
             word = rows.word[row] - first_word[n]
             moves.append(RankedMoves(gain, word, edit, text.positions, text.words, self._spell_out))
         return moves
 
-    def _number(self, character: Integers, kind: Integers, new: Integers) -> Integers:
-        number: Integers = (character * KINDS + kind) * max(1, len(self.new_characters)) + new
-        return number
-
     def _spell_out(self, word: Word, number: int) -> tuple[str, EditKind, int, bool]:
-        """Spell an edit out: the reverse of `_number`."""
-        spelt = str(word)
-        rest, new = divmod(number, max(1, len(self.new_characters)))
+        rest, column = divmod(number, max(1, len(self.new_characters)))
         at, kind = divmod(rest, KINDS)
-        inserted = "" if kind == DELETE else self.new_characters[new]
-        spelt = spelt[:at] + inserted + spelt[at + (kind != INSERT) :]
-        return spelt, CHARACTER_EDITS[kind], at, spelt.lower() in self.vocabulary
+        inserted = "" if kind == DELETE else self.new_characters[column]
+        new = str(word)[:at] + inserted + str(word)[at + (kind != INSERT) :]
+        return new, CHARACTER_EDITS[kind], at, new.lower() in self.vocabulary
 
 
 @dataclass(frozen=True, eq=False)

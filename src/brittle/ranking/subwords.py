@@ -11,26 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize, pad
 
 from brittle.moves import EditKind, EditSpace
-from brittle.ranking import respellings
 from brittle.ranking.layout import Integers
 from brittle.ranking.moves import RankedMoves, match_capitals
-from brittle.ranking.respellings import NO_RESPELLINGS, Respellings, TokensOf
+from brittle.ranking.respellings import NO_RESPELLINGS, TokensOf, find_respellings, spell_out
 from brittle.ranking.top_k import BLOCK_COLUMNS, TopK, top_k, top_k_of_table
 from brittle.text import Word
 
 MAX_GAINS_PER_TABLE = 1 << 21  # positions × vocabulary: 8 MB, unless one text alone has more
 MAX_CACHED_WORDS = 2048  # words whose respellings, or own columns, are kept
-ROUNDING_MARGIN = 1e-5  # relative, of a bound, so that rounding leaves no position out
+ROUNDING_MARGIN = 1e-5  # of the size of the terms, well above the rounding of single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +68,9 @@ class SubwordEdits:
         self.token_ids = tuple(int(token) for token in token_ids if finite[token])
         self.lower_words = frozenset(word.lower() for word in words)
         self.tokens_of = tokens_of
-        self._respellings = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_respellings)
-        self._same_word = lru_cache(maxsize=MAX_CACHED_WORDS)(self._find_same_word)
+        remember = lru_cache(maxsize=MAX_CACHED_WORDS)
+        self._same_word = remember(self._find_same_word)
+        self._respellings = remember(partial(find_respellings, tokens_of=tokens_of))
 
     def rank(self, texts: Sequence[TokenGradients]) -> list[RankedMoves]:
         """Rank the edits of texts, each in its own space; texts of one space share a product."""
@@ -78,9 +79,9 @@ class SubwordEdits:
             group = [texts[n] for n in numbers]
             by_word = space.level == "words"
             find = self._best_swaps if by_word else self._best_respellings
-            spell_out = self._spell_swap if by_word else self._spell_respelling
+            spell = self._spell_swap if by_word else self._spell_respelling
             for n, best in zip(numbers, find(_Stack.of(group, space.sign, self.table), space)):
-                moves[n] = RankedMoves(*best, texts[n].positions, texts[n].words, spell_out)
+                moves[n] = RankedMoves(*best, texts[n].positions, texts[n].words, spell)
         return [moves[n] for n in range(len(texts))]
 
     def _groups(self, texts: Sequence[TokenGradients]) -> Iterator[tuple[EditSpace, list[int]]]:
@@ -101,41 +102,44 @@ class SubwordEdits:
     def _best_swaps(self, stack: _Stack, space: EditSpace) -> list[TopK]:
         """Find the best words v of the vocabulary: E[v] · g₁ − Σⱼ E[tⱼ] · gⱼ for the old tokens t.
 
-        The new word stands where the first old token stood. By Cauchy and Schwarz, no gain at a
-        position is above |g₁| max |E[v]| − Σⱼ E[tⱼ] · gⱼ. The position with the highest bound is
-        multiplied with the vocabulary first. The k-th highest gain there is a threshold: positions
-        whose bound is below need not be multiplied.
+        The new word stands where the first old token stood. First, the position of every text with
+        the highest bound is multiplied with the vocabulary. The k-th highest gain there is a
+        threshold: positions whose bound is below it are left out.
         """
-        direction = stack.direction[stack.first_token]
-        norm = torch.linalg.vector_norm(direction, dim=1).double().cpu().numpy()
-        limit, current = norm * self._max_norm, stack.current.double().cpu().numpy()
-        margin = ROUNDING_MARGIN * (limit + abs(current))
-        # A gradient that is not finite makes all gains of its position void.
-        void = ~np.isfinite(limit - current)
-        bound = np.where(void, -np.inf, limit - current + margin)
+        bound, margin = self._bound_gains(stack)
         threshold = np.full(len(stack.spans), -np.inf)
         if 0 < space.top_k <= len(self.words):
-            filled = [n for n, (start, stop) in enumerate(stack.spans) if start < stop]
-            spans = [stack.spans[n] for n in filled]
+            spans = [(start, stop) for start, stop in stack.spans if start < stop]
             first = np.array([start + bound[start:stop].argmax() for start, stop in spans], int)
-            highest = self._gains(stack, direction, first, space).topk(space.top_k).values
-            threshold[filled] = highest[:, -1].double().cpu().numpy() - margin[first]
-        text = np.repeat(np.arange(len(threshold)), [stop - start for start, stop in stack.spans])
-        rows = np.flatnonzero((bound >= threshold[text]) & ~void)
-        gain = self._gains(stack, direction, rows, space)
+            highest = self._gains(stack, first, space).topk(space.top_k).values[:, -1]
+            threshold[stack.text[first]] = highest.double().cpu().numpy() - margin[first]
+        rows = np.flatnonzero((bound >= threshold[stack.text]) & (bound > -np.inf))
         ends = np.searchsorted(rows, [stop for _, stop in stack.spans]).tolist()
+        best = top_k_of_table(self._gains(stack, rows, space), ends, space.top_k, threshold)
         return [
-            TopK(value, rows[begin + row] - start, column)
-            for (value, row, column), begin, (start, _) in zip(
-                top_k_of_table(gain, ends, space.top_k, threshold), [0, *ends], stack.spans
-            )
+            TopK(gain, rows[begin + row] - start, column)
+            for (gain, row, column), begin, (start, _) in zip(best, [0, *ends], stack.spans)
         ]
 
-    def _gains(self, stack: _Stack, direction: Tensor, rows: Integers, space: EditSpace) -> Tensor:
+    def _bound_gains(self, stack: _Stack) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Bound the gains at every position: no product E[v] · g₁ exceeds |E[v]| |g₁|.
+
+        Returns the bounds, and how far rounding may move a gain. A gradient that is not finite
+        makes all gains of its position void: the bound is −∞.
+        """
+        norm = torch.linalg.vector_norm(stack.first_direction, dim=1).double().cpu().numpy()
+        current = stack.current.double().cpu().numpy()
+        product = norm * self._max_norm
+        margin = ROUNDING_MARGIN * (product + abs(current))
+        bound = product - current + margin
+        return np.where(np.isfinite(bound), bound, -np.inf), margin
+
+    def _gains(self, stack: _Stack, rows: Integers, space: EditSpace) -> Tensor:
         """Compute the gains of the vocabulary at some positions, −∞ for what is not allowed."""
-        index = torch.from_numpy(rows).to(direction.device)
-        # The last column makes the product subtract what the old tokens contribute.
-        gain = torch.cat([direction, -stack.current[:, None]], dim=1)[index] @ self._weight
+        index = torch.from_numpy(rows).to(self.table.device)
+        # The row of ones in `_weight` adds the last column: −Σⱼ E[tⱼ] · gⱼ.
+        factor = torch.cat([stack.first_direction[index], -stack.current[index, None]], dim=1)
+        gain = factor @ self._weight
         gain[:, len(self.words) :] = -torch.inf
         same = [self._same_word(stack.words[n], tuple(stack.tokens[n])) for n in rows.tolist()]
         row = np.repeat(np.arange(len(rows)), [len(columns) for columns in same])
@@ -161,27 +165,21 @@ class SubwordEdits:
         current = stack.current.double().cpu().numpy()
         gains, numbers = [np.zeros(0)], [np.zeros(0, np.int32)]
         for row, word in enumerate(stack.words):
-            edits = NO_RESPELLINGS
-            if isinstance(word, str):
-                edits = self._respellings(word, space.kinds)
+            is_hole = not isinstance(word, str)
+            edits = NO_RESPELLINGS if is_hole else self._respellings(word, space.kinds)
             product = (self.table[edits.token] @ direction[row]).double().cpu().numpy()
             gains.append(edits.sum_tokens(product) - current[row])
             numbers.append(edits.number)
-        counts = [len(part) for part in numbers[1:]]
-        row_of = np.repeat(np.arange(len(counts)), counts)
-        number = np.concatenate(numbers)
-        gain = np.concatenate(gains)
+        count = np.array([len(part) for part in numbers[1:]], dtype=np.int64)
+        row_of = np.repeat(np.arange(len(count)), count)
+        ends = np.searchsorted(row_of, [stop for _, stop in stack.spans]).tolist()
+        number, gain = np.concatenate(numbers), np.concatenate(gains)
         gain[~np.isfinite(gain)] = -np.inf
-        stops = np.append(0, np.cumsum(counts, dtype=np.int64))
-        ends = stops[[stop for _, stop in stack.spans]].tolist()
-        found = top_k(gain, ends, space.top_k, lambda index: gain[index, None])
+        best = top_k(gain, ends, space.top_k, lambda index: gain[index, None])
         return [
             TopK(value, row_of[begin + index] - start, number[begin + index])
-            for (value, index, _), begin, (start, _) in zip(found, [0, *ends], stack.spans)
+            for (value, index, _), begin, (start, _) in zip(best, [0, *ends], stack.spans)
         ]
-
-    def _find_respellings(self, word: str, kinds: tuple[EditKind, ...]) -> Respellings:
-        return respellings.find_respellings(word, kinds, self.tokens_of)
 
     def _spell_swap(self, word: Word, column: int) -> tuple[str, EditKind, int, bool]:
         new = self.words[column]
@@ -191,7 +189,7 @@ class SubwordEdits:
         return new, "swap", 0, True
 
     def _spell_respelling(self, word: Word, number: int) -> tuple[str, EditKind, int, bool]:
-        new, kind, character = respellings.spell_out(str(word), number)
+        new, kind, character = spell_out(str(word), number)
         return new, kind, character, new.lower() in self.lower_words
 
     @cached_property
@@ -225,40 +223,49 @@ class SubwordEdits:
 
 @dataclass(frozen=True, eq=False)
 class _Stack:
-    """The positions of several texts, one text after another, and their tokens.
+    """The positions of several texts, one text after another.
 
-    Tokens have an id, a position (an index here), a gradient and a `direction`: the gradient, or
-    its sign. Positions have a word, tokens, the index of their first token, and `current`, what
-    these tokens contribute: Σⱼ E[tⱼ] · gⱼ. Texts have a span of positions.
+    Every position has a word, its tokens, the index of its text, and `current`, what its tokens
+    contribute: Σⱼ E[tⱼ] · gⱼ. Every token has its id, its position (an index here) and a gradient.
+    `first_direction` has for every position the gradient of its first token, or its sign: g₁.
+    `spans` are the positions of each text.
     """
 
+    words: list[Word]
+    tokens: list[Sequence[int]]
+    text: Integers
+    spans: list[tuple[int, int]]
     token: Tensor
     position: Tensor
     gradient: Tensor
-    direction: Tensor
-    words: list[Word]
-    tokens: list[Sequence[int]]
-    first_token: Tensor
+    first_direction: Tensor
     current: Tensor
-    spans: list[tuple[int, int]]
 
     @staticmethod
     def of(texts: Sequence[TokenGradients], sign: bool, table: Tensor) -> _Stack:
         words = [word for text in texts for word in text.words]
         tokens = [ids for text in texts for ids in text.tokens]
-        counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        token = torch.from_numpy(np.fromiter(chain.from_iterable(tokens), np.int64, counts.sum()))
-        position = torch.from_numpy(np.repeat(np.arange(len(tokens)), counts)).to(table.device)
+        lengths = [len(text.words) for text in texts]
+        stops = np.cumsum(lengths).tolist()
+        count = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        ids = np.fromiter(chain.from_iterable(tokens), np.int64, count.sum())
+        token, position, first_token = (
+            torch.from_numpy(index).to(table.device)
+            for index in (ids, np.repeat(np.arange(len(count)), count), np.cumsum(count) - count)
+        )
         gradient = torch.cat([torch.as_tensor(text.gradient).to(table) for text in texts])
         direction = gradient.sign() if sign else gradient
-        token = token.to(table.device)
         product = (table[token] * direction).sum(1)
-        current = table.new_zeros(len(tokens)).index_add_(0, position, product)
-        first_token = torch.from_numpy(np.cumsum(counts) - counts).to(table.device)
-        stops = np.cumsum([len(text.words) for text in texts]).tolist()
-        spans = list(zip([0, *stops[:-1]], stops))
         return _Stack(
-            token, position, gradient, direction, words, tokens, first_token, current, spans
+            words,
+            tokens,
+            np.repeat(np.arange(len(texts)), lengths),
+            list(zip([0, *stops[:-1]], stops)),
+            token,
+            position,
+            gradient,
+            direction[first_token],
+            table.new_zeros(len(tokens)).index_add_(0, position, product),
         )
 
     def mean(self, value: Tensor) -> Tensor:

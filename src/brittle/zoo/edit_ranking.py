@@ -44,9 +44,9 @@ class EditRanking:
             numbers += batch
             scores += gradients.scores
             if not isinstance(tokenizer, CharacterTokenizer):
-                texts += self._token_gradients(gradients, space)
+                texts += _token_gradients(gradients, space)
             elif space.level == "words":
-                texts += self._vector_gradients(gradients, space)
+                texts += _vector_gradients(gradients, space)
             else:
                 moves += self._rank_characters(gradients, space, tokenizer)
         if texts:
@@ -55,22 +55,6 @@ class EditRanking:
             moves = rank_as_needed([requests[n] for n in numbers], scores, texts, rank)
         answers = dict(zip(numbers, map(ScoredMoves, scores, moves)))
         return [answers[n] for n in range(len(requests))]
-
-    def _token_gradients(
-        self, gradients: WordGradients, space: EditSpace
-    ) -> Iterator[TokenGradients]:
-        tokens = [(token,) for token in gradients.token_ids.tolist()]
-        for positions, words, (start, stop) in gradients.texts():
-            gradient = gradients.gradient[start:stop]
-            yield TokenGradients(space, positions, words, tokens[start:stop], gradient)
-
-    def _vector_gradients(
-        self, gradients: WordGradients, space: EditSpace
-    ) -> Iterator[VectorGradients]:
-        vectors = gradients.vectors
-        for positions, words, (start, stop) in gradients.texts():
-            gradient = gradients.gradient[start:stop]
-            yield VectorGradients(space, positions, words, vectors[start:stop], gradient)
 
     def _rank_characters(
         self, gradients: WordGradients, space: EditSpace, tokenizer: CharacterTokenizer
@@ -89,10 +73,10 @@ class EditRanking:
             EditedWords(
                 positions,
                 [str(word) for word in words],
-                None if unknown_gain is None else unknown_gain[start:stop],
-                None if was_known is None else was_known[start:stop],
+                None if unknown_gain is None else unknown_gain[rows],
+                None if was_known is None else was_known[rows],
             )
-            for positions, words, (start, stop) in gradients.texts()
+            for positions, words, rows in gradients.texts()
         ]
         return self._character_edits.rank(texts, gradient, space)
 
@@ -138,3 +122,15 @@ class EditRanking:
         assert convolution is not None and isinstance(tokenizer, CharacterTokenizer)
         vocabulary = frozenset(self.words)
         return CharacterEdits(tokenizer.alphabet, tokenizer.spelling, convolution.table, vocabulary)
+
+
+def _token_gradients(gradients: WordGradients, space: EditSpace) -> Iterator[TokenGradients]:
+    tokens = [(token,) for token in gradients.token_ids.tolist()]
+    for positions, words, rows in gradients.texts():
+        yield TokenGradients(space, positions, words, tokens[rows], gradients.gradient[rows])
+
+
+def _vector_gradients(gradients: WordGradients, space: EditSpace) -> Iterator[VectorGradients]:
+    vectors = gradients.vectors
+    for positions, words, rows in gradients.texts():
+        yield VectorGradients(space, positions, words, vectors[rows], gradients.gradient[rows])

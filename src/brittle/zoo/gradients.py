@@ -90,10 +90,10 @@ class WordGradients:
         """Return the vectors of the words, on the CPU."""
         return self.embedded.distinct.cpu().index_select(0, torch.from_numpy(self.index))
 
-    def texts(self) -> Iterator[tuple[Sequence[int], Sequence[Word], tuple[int, int]]]:
-        """Yield for every text its positions, their words, and where their rows begin and end."""
+    def texts(self) -> Iterator[tuple[Sequence[int], Sequence[Word], slice]]:
+        """Yield for every text its positions, their words, and their rows of `gradient`."""
         ends = np.cumsum([len(words) for words in self.words]).tolist()
-        return zip(self.positions, self.words, zip([0, *ends[:-1]], ends))
+        return zip(self.positions, self.words, map(slice, [0, *ends], ends))
 
     def character_gradients(self, max_characters: int) -> tuple[Integers, Tensor]:
         """Count the characters of each word that are read, and compute the gradient along them.
@@ -168,10 +168,7 @@ class GradientPasses:
             column = np.array([i for _, columns in where for i in columns], dtype=np.int64)
             scores, gradient = self._backward(embedded, batch, row, column)
             index = embedded.inverse[row, column]
-            yield (
-                numbers,
-                WordGradients(batch, embedded, scores.tolist(), positions, words, index, gradient),
-            )
+            yield numbers, WordGradients(batch, embedded, scores, positions, words, index, gradient)
 
     def _embed_batch(self, keys: Sequence[bytes]) -> EmbeddedTexts:
         ids, length = pad_keys(keys)
@@ -194,7 +191,7 @@ class GradientPasses:
         requests: Sequence[EditRequest],
         row: Integers,
         column: Integers,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[list[list[float]], Tensor]:
         """Compute the scores of texts, and the gradients at the words of some rows and columns."""
         if self._lstm is not None and len(requests) >= MIN_TEXTS_FOR_FAST_LSTM:
             with torch.no_grad():
@@ -202,7 +199,8 @@ class GradientPasses:
                 scores = state.logits.double().softmax(dim=1)
                 gradient = state.backward(objective_gradient(scores, requests).to(state.logits))
             index = torch.from_numpy(column * len(requests) + row)
-            return scores, gradient.transpose(1, 2).flatten(0, 1).index_select(0, index)
+            gradient = gradient.transpose(1, 2).flatten(0, 1)
+            return scores.tolist(), gradient.index_select(0, index)
         with torch.enable_grad(), _without_cudnn(self.device):
             vectors = embedded.vectors.requires_grad_()
             logits = self.network.classify(vectors, embedded.lengths)
@@ -212,7 +210,7 @@ class GradientPasses:
             # it would make torch import sympy, which takes a second.
             [gradient] = torch.autograd.grad((logits * weight).sum(), vectors)
         index = torch.from_numpy(row * embedded.inverse.shape[1] + column)
-        return scores, gradient.cpu().flatten(0, 1).index_select(0, index)
+        return scores.tolist(), gradient.cpu().flatten(0, 1).index_select(0, index)
 
 
 def _without_cudnn(device: str) -> AbstractContextManager[Any]:

@@ -208,12 +208,12 @@ class NetworkWhiteBox:
 
 
 def _by_word(gradients: WordGradients) -> list[Array]:
-    """Put the gradients of each text into an array of all its words."""
-    rows = gradients.gradient.double().numpy()
+    """Return the gradient of every text, with zeros for its other words."""
+    gradient = gradients.gradient.double().numpy()
     values = []
-    for request, (positions, _, (start, stop)) in zip(gradients.requests, gradients.texts()):
-        value = np.zeros((len(request.text), rows.shape[1]))
-        value[list(positions)] = rows[start:stop]
+    for request, (positions, _, rows) in zip(gradients.requests, gradients.texts()):
+        value = np.zeros((len(request.text), gradient.shape[1]))
+        value[list(positions)] = gradient[rows]
         values.append(value)
     return values
 

@@ -52,7 +52,7 @@ def bert() -> SequenceClassifier:
     return made("bert", double=True)
 
 
-def aim(
+def edit_request(
     item: Text, target: SequenceClassifier, space: EditSpace | None = None, **to: Any
 ) -> EditRequest:
     told = {"label": 1, "toward": None, **to}
@@ -61,11 +61,11 @@ def aim(
     )
 
 
-def wanted(target: SequenceClassifier, order: EditRequest) -> float:
-    """Work the objective out from the logits alone, as `EditSpace` tells it."""
-    (z,) = target.logits([order.text])
-    value = z if order.space.objective == "logit" else z - np.log(np.exp(z).sum())
-    return float(-value[order.label] if order.toward is None else value[order.toward])
+def wanted(target: SequenceClassifier, request: EditRequest) -> float:
+    """Compute the objective from the logits alone, as `EditSpace` defines it."""
+    (z,) = target.logits([request.text])
+    value = z if request.space.objective == "logit" else z - np.log(np.exp(z).sum())
+    return float(-value[request.label] if request.toward is None else value[request.toward])
 
 
 def table(target: SequenceClassifier) -> Any:
@@ -87,16 +87,16 @@ def _read(target: SequenceClassifier, item: Text, words: int) -> list[int]:
     return list(told)
 
 
-def by_hand(target: SequenceClassifier, order: EditRequest) -> Any:
+def by_hand(target: SequenceClassifier, request: EditRequest) -> Any:
     """Take the gradient at every token with the library's own `inputs_embeds`."""
-    (key,) = target.canonical([order.text])
+    (key,) = target.canonical([request.text])
     ids = torch.tensor(np.frombuffer(key, np.int32).astype(np.int64))[None]
     vectors = target.model.get_input_embeddings()(ids).detach().requires_grad_()
     z = target.model(inputs_embeds=vectors).logits[0]
-    value = z if order.space.objective == "logit" else z.log_softmax(0)
-    rise = -value[order.label] if order.toward is None else value[order.toward]
-    (slope,) = torch.autograd.grad(rise, vectors)
-    return slope[0].double().numpy()
+    value = z if request.space.objective == "logit" else z.log_softmax(0)
+    rise = -value[request.label] if request.toward is None else value[request.toward]
+    (gradient,) = torch.autograd.grad(rise, vectors)
+    return gradient[0].double().numpy()
 
 
 def moves_of(flipped: ScoredMoves) -> list[Move]:
@@ -120,10 +120,10 @@ def test_logits_are_those_of_the_scores(target: SequenceClassifier) -> None:
 def test_gradients_are_what_finite_differences_show(
     exact: SequenceClassifier, of: Any, toward: int | None
 ) -> None:
-    """Shift the vectors of all pieces of a word, which stand nowhere else, by a small step."""
+    """Shift the vectors of all tokens of a word, which stand nowhere else, by a small step."""
     item = Text.of("bad story, the rain is goodlike")
-    order = aim(item, exact, EditSpace(objective=of), toward=toward)
-    (gradient,) = exact.gradients([order])
+    request = edit_request(item, exact, EditSpace(objective=of), toward=toward)
+    (gradient,) = exact.gradients([request])
     assert gradient.scores == pytest.approx(exact.scores([item])[0].tolist())
     weight = exact.model.get_input_embeddings().weight
     rng = np.random.default_rng(0)
@@ -139,10 +139,10 @@ def test_gradients_are_what_finite_differences_show(
             with torch.no_grad():
                 before = weight[ids].clone()
                 weight[ids] += torch.tensor(sign * 1e-5 * step)
-                ends.append(wanted(exact, order))
+                ends.append(wanted(exact, request))
                 weight[ids] = before
-        slope = (ends[0] - ends[1]) / 2e-5
-        assert gradient.value[position] @ step == pytest.approx(slope, rel=1e-4, abs=1e-7)
+        difference = (ends[0] - ends[1]) / 2e-5
+        assert gradient.value[position] @ step == pytest.approx(difference, rel=1e-4, abs=1e-7)
 
 
 def _columns(target: SequenceClassifier, item: Text) -> Any:
@@ -151,22 +151,22 @@ def _columns(target: SequenceClassifier, item: Text) -> Any:
     return align_texts([item], target.tokenizer)[0].columns
 
 
-def test_words_sum_the_gradients_of_their_pieces_and_characters_have_their_own(
+def test_words_sum_the_gradients_of_their_tokens_and_characters_have_their_own(
     exact: SequenceClassifier,
 ) -> None:
     for text in TEXTS[:4]:
         item = Text.of(text)
-        slope = by_hand(exact, aim(item, exact))
+        gradient = by_hand(exact, edit_request(item, exact))
         columns = _columns(exact, item)
-        words = exact.gradients([aim(item, exact)])[0].value
-        letters = exact.gradients([aim(item, exact, EditSpace("characters"))])[0].value
-        assert words.shape == (len(item), slope.shape[1])
+        words = exact.gradients([edit_request(item, exact)])[0].value
+        letters = exact.gradients([edit_request(item, exact, EditSpace("characters"))])[0].value
+        assert words.shape == (len(item), gradient.shape[1])
         for position, own in enumerate(columns):
-            assert words[position] == pytest.approx(slope[list(own)].sum(axis=0), abs=1e-9)
+            assert words[position] == pytest.approx(gradient[list(own)].sum(axis=0), abs=1e-9)
             word = str(item.words[position])
-            assert letters[position].shape == (len(word), slope.shape[1])
+            assert letters[position].shape == (len(word), gradient.shape[1])
             if len(own) == len(word):
-                assert letters[position] == pytest.approx(slope[list(own)], abs=1e-9)
+                assert letters[position] == pytest.approx(gradient[list(own)], abs=1e-9)
             if len(own) == 1:
                 assert (letters[position] == letters[position][0]).all()
 
@@ -176,16 +176,16 @@ def test_gains_of_swaps_are_those_of_brute_force(
     exact: SequenceClassifier, of: Any, toward: int | None
 ) -> None:
     item = Text.of("the godlike film was bad")
-    order = aim(item, exact, EditSpace(objective=of, top_k=10_000), toward=toward)
-    (flipped,) = exact.flips([order])
+    request = edit_request(item, exact, EditSpace(objective=of, top_k=10_000), toward=toward)
+    (flipped,) = exact.flips([request])
     assert flipped.scores == pytest.approx(exact.scores([item])[0].tolist(), abs=1e-9)
-    e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
+    e, gradient, columns = table(exact), by_hand(exact, request), _columns(exact, item)
     (placed,) = exact.tokenizer.tokenize([item])
     expected = {}
-    for word, piece in zip(exact.inside._token_edits.words, exact.inside._token_edits.token_ids):
-        for place, own in enumerate(columns):
-            now = sum(e[placed.ids[c]] @ slope[c] for c in own)
-            expected[place, word] = e[piece] @ slope[own[0]] - now
+    for word, token in zip(exact.inside._token_edits.words, exact.inside._token_edits.token_ids):
+        for position, own in enumerate(columns):
+            now = sum(e[placed.ids[c]] @ gradient[c] for c in own)
+            expected[position, word] = e[token] @ gradient[own[0]] - now
     found = {(m.position, m.new): m.gain for m in moves_of(flipped)}
     alike = {key for key in expected if str(item.words[key[0]]) == key[1]}
     assert len(alike) >= 3
@@ -194,9 +194,9 @@ def test_gains_of_swaps_are_those_of_brute_force(
     assert (np.diff(gain) <= 0).all() and len(gain) == len(expected) - len(alike)
 
 
-def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier) -> None:
+def test_a_swap_is_read_as_the_token_it_was_ranked_by(target: SequenceClassifier) -> None:
     item = Text.of("the Godlike film was BAD")
-    for move in moves_of(target.flips([aim(item, target)])[0])[:60]:
+    for move in moves_of(target.flips([edit_request(item, target)])[0])[:60]:
         if move.position == 0:
             continue  # at the beginning of a text some read a word otherwise
         edited = item.swap(move.position, move.new)
@@ -204,16 +204,16 @@ def test_a_swap_is_read_as_the_piece_it_was_ranked_by(target: SequenceClassifier
         own = _columns(target, item)[move.position]
         assert len(after.ids) == len(before.ids) - len(own) + 1
         assert after.ids[: own[0]].tolist() == before.ids[: own[0]].tolist()
-        piece = int(after.ids[own[0]])
+        token = int(after.ids[own[0]])
         known = dict(zip(target.inside._token_edits.token_ids, target.inside._token_edits.words))
-        assert known[piece].lower() == move.new.lower()
+        assert known[token].lower() == move.new.lower()
 
 
 def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier) -> None:
     item = Text.of("the film was goodlike")
-    order = aim(item, exact, EditSpace("characters", top_k=10**6))
-    (flipped,) = exact.flips([order])
-    e, slope, columns = table(exact), by_hand(exact, order), _columns(exact, item)
+    request = edit_request(item, exact, EditSpace("characters", top_k=10**6))
+    (flipped,) = exact.flips([request])
+    e, gradient, columns = table(exact), by_hand(exact, request), _columns(exact, item)
     (placed,) = exact.tokenizer.tokenize([item])
     told = moves_of(flipped)
     assert {m.kind for m in told} == {"flip", "insert", "delete"}
@@ -222,8 +222,8 @@ def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier)
         own = list(columns[move.position])
         edited = Text.of(f"a {move.new}")
         read = exact.tokenizer.tokenize([edited])[0].ids[list(_columns(exact, edited)[1])]
-        now = sum(e[placed.ids[c]] @ slope[c] for c in own)
-        new = sum(e[piece] @ slope[own].mean(axis=0) for piece in read)
+        now = sum(e[placed.ids[c]] @ gradient[c] for c in own)
+        new = sum(e[token] @ gradient[own].mean(axis=0) for token in read)
         assert move.gain == pytest.approx(new - now, abs=1e-9)
     assert any(m.in_vocabulary for m in told) == any(
         m.new in exact.inside._token_edits.lower_words for m in told
@@ -234,9 +234,9 @@ def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier)
 def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> None:
     """Move the vector of a word a little toward that of its substitute: the gain in proportion."""
     item = Text.of("the film was bad")
-    order = aim(item, bert)
-    before = wanted(bert, order)
-    (flipped,) = bert.flips([order])
+    request = edit_request(item, bert)
+    before = wanted(bert, request)
+    (flipped,) = bert.flips([request])
     weight = bert.model.get_input_embeddings().weight
     ids = [p[0] for p in tokens(bert, item)]
     numbers = dict(zip(bert.inside._token_edits.words, bert.inside._token_edits.token_ids))
@@ -244,7 +244,7 @@ def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> Non
         with torch.no_grad():
             old = weight[ids[move.position]].clone()
             weight[ids[move.position]] += 1e-5 * (weight[numbers[move.new]] - old)
-            rise = (wanted(bert, order) - before) / 1e-5
+            rise = (wanted(bert, request) - before) / 1e-5
             weight[ids[move.position]] = old
         assert rise == pytest.approx(move.gain, rel=1e-3, abs=1e-6)
 
@@ -256,17 +256,17 @@ def test_a_batch_gives_what_single_texts_give(target: SequenceClassifier) -> Non
         EditSpace("characters", top_k=30),
         EditSpace(objective="logit", sign=True, top_k=30),
     ]
-    aims = [
-        aim(item, target, spaces[n % 3], toward=None if n % 2 else 0)
+    requests = [
+        edit_request(item, target, spaces[n % 3], toward=None if n % 2 else 0)
         for n, item in enumerate(items)
     ]
-    for flipped, order in zip(target.flips(aims), aims):
-        (alone,) = target.flips([order])
+    for flipped, request in zip(target.flips(requests), requests):
+        (alone,) = target.flips([request])
         assert flipped.scores == pytest.approx(alone.scores, abs=1e-5)
-        assert flipped.scores == pytest.approx(target.scores([order.text])[0].tolist(), abs=1e-5)
+        assert flipped.scores == pytest.approx(target.scores([request.text])[0].tolist(), abs=1e-5)
         assert flipped.moves.gain == pytest.approx(alone.moves.gain, abs=1e-5)
-    for gradient, order in zip(target.gradients(aims), aims):
-        (lonely,) = target.gradients([order])
+    for gradient, request in zip(target.gradients(requests), requests):
+        (lonely,) = target.gradients([request])
         for mine, other in zip(gradient.value, lonely.value):
             assert mine == pytest.approx(other, abs=1e-5)
     for layer in target.layers:
@@ -281,12 +281,12 @@ def test_words_that_are_cut_off_have_nothing_to_show() -> None:
     target = made("bert", double=True, longest=7)
     item = Text.of("the film was godlike it is")
     assert target.words_read([item]) == [(0, 1, 2, 3)]
-    order = EditRequest(item, 1, None, EditSpace(top_k=10_000), range(6))
-    (gradient,) = target.gradients([order])
+    request = EditRequest(item, 1, None, EditSpace(top_k=10_000), range(6))
+    (gradient,) = target.gradients([request])
     assert (gradient.value[4:] == 0).all() and (np.abs(gradient.value[:4]).sum(axis=1) > 0).all()
-    assert {m.position for m in moves_of(target.flips([order])[0])} == {0, 1, 2, 3}
+    assert {m.position for m in moves_of(target.flips([request])[0])} == {0, 1, 2, 3}
     (letters,) = target.gradients([EditRequest(item, 1, None, EditSpace("characters"), range(4))])
-    # Of "god ##l ##i ##k ##e" two pieces are read, four letters.
+    # Of "god ##l ##i ##k ##e" two tokens are read, four letters.
     assert np.abs(letters.value[3]).sum(axis=1).astype(bool).tolist() == [True] * 4 + [False] * 3
     assert letters.value[5].shape == (2, 16) and not letters.value[5].any()
     (vectors,) = target.embeddings([item], "layer 1")
@@ -298,18 +298,20 @@ def test_words_that_are_cut_off_have_nothing_to_show() -> None:
 
 
 def test_pairs_and_locked_fields_are_told_by_their_positions(bert: SequenceClassifier) -> None:
-    whole = bert.gradients([aim(PAIR, bert)])[0].value
+    whole = bert.gradients([edit_request(PAIR, bert)])[0].value
     assert whole.shape == (9, 16) and np.abs(whole).sum(axis=1).all()
     fields = {"premise": "the film was bad", "hypothesis": "it is a good story"}
     locked = Text.of(fields, locked=["premise"])
-    (some,) = bert.gradients([aim(locked, bert)])
+    (some,) = bert.gradients([edit_request(locked, bert)])
     assert some.value == pytest.approx(whole[4:], abs=1e-12)
-    assert {m.position for m in moves_of(bert.flips([aim(locked, bert)])[0])} <= set(range(5))
+    assert {m.position for m in moves_of(bert.flips([edit_request(locked, bert)])[0])} <= set(
+        range(5)
+    )
 
 
-def test_only_the_places_aimed_at_are_ranked(bert: SequenceClassifier) -> None:
-    order = EditRequest(ITEMS[1], 0, None, EditSpace(top_k=10_000), (1, 4))
-    assert {m.position for m in moves_of(bert.flips([order])[0])} == {1, 4}
+def test_only_the_requested_positions_are_ranked(bert: SequenceClassifier) -> None:
+    request = EditRequest(ITEMS[1], 0, None, EditSpace(top_k=10_000), (1, 4))
+    assert {m.position for m in moves_of(bert.flips([request])[0])} == {1, 4}
     (nothing,) = bert.flips([EditRequest(ITEMS[1], 0, None, EditSpace(), ())])
     assert len(nothing.moves.gain) == 0 and sum(nothing.scores) == pytest.approx(1)
     assert bert.flips([]) == [] and bert.gradients([]) == []
@@ -319,7 +321,7 @@ def test_holes_are_filled_and_leave_no_characters(bert: SequenceClassifier) -> N
     item = Text.of("a good film").mask(1)
     (flipped,) = bert.flips([EditRequest(item, 1, None, EditSpace(top_k=10_000), (1,))])
     assert {m.new for m in moves_of(flipped)} == set(bert.inside._token_edits.words)
-    (gradient,) = bert.gradients([aim(item, bert, EditSpace("characters"))])
+    (gradient,) = bert.gradients([edit_request(item, bert, EditSpace("characters"))])
     assert [rows.shape for rows in gradient.value] == [(1, 16), (0, 16), (4, 16)]
 
 
@@ -367,7 +369,7 @@ def test_attention_is_added_up_from_the_models_own(exact: SequenceClassifier) ->
 @pytest.mark.slow
 def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
     fresh = of_model(target.model, target.tokenizer.hf_tokenizer)
-    aims = [aim(item, fresh, EditSpace(top_k=20)) for item in ITEMS]
+    requests = [edit_request(item, fresh, EditSpace(top_k=20)) for item in ITEMS]
     scores = fresh.scores(ITEMS)
 
     def ask(n: int) -> Any:
@@ -376,8 +378,8 @@ def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
         if n % 4 == 1:
             return [weights.tolist() for weights in fresh.attention(ITEMS)]
         if n % 4 == 2:
-            return [gradient.value.tolist() for gradient in fresh.gradients(aims)]
-        return [(f.scores, f.moves.gain.tolist()) for f in fresh.flips(aims)]
+            return [gradient.value.tolist() for gradient in fresh.gradients(requests)]
+        return [(f.scores, f.moves.gain.tolist()) for f in fresh.flips(requests)]
 
     with ThreadPoolExecutor(2) as threads:
         together = list(threads.map(ask, range(24)))
@@ -392,7 +394,7 @@ def test_the_model_itself_is_left_as_it_is(target: SequenceClassifier) -> None:
     model = tiny.model(target.model.config.model_type, len(target.tokenizer.hf_tokenizer))
     own = of_model(model, target.tokenizer.hf_tokenizer)
     config = model.config.to_dict()
-    own.flips([aim(ITEMS[0], own)])
+    own.flips([edit_request(ITEMS[0], own)])
     own.attention(ITEMS)
     own.embeddings(ITEMS, "layer 1")
     assert model.config.to_dict() == config
@@ -410,14 +412,14 @@ def test_a_model_without_padding_is_read_by_length() -> None:
     options = {"vocab_size": len(tokenizer), "n_positions": 64, "n_embd": 16, "n_layer": 2}
     config = transformers.GPT2Config(**options, n_head=2, num_labels=2, initializer_range=0.3)
     target = of_model(transformers.GPT2ForSequenceClassification(config), tokenizer)
-    aims = [aim(item, target) for item in ITEMS[:4]]
-    for flipped, order in zip(target.flips(aims), aims):
-        assert flipped.scores == pytest.approx(target.scores([order.text])[0].tolist(), abs=1e-5)
+    requests = [edit_request(item, target) for item in ITEMS[:4]]
+    for flipped, request in zip(target.flips(requests), requests):
+        assert flipped.scores == pytest.approx(target.scores([request.text])[0].tolist(), abs=1e-5)
         assert len(flipped.moves.gain)
     (weights,) = target.attention([ITEMS[0]])
     assert (np.triu(weights[0, 0], 1) == 0).all() and weights[0, 0].any()
     with pytest.raises(TargetError, match="reads no token at all in an empty text"):
-        target.gradients([aim(Text.of(""), target)])
+        target.gradients([edit_request(Text.of(""), target)])
 
 
 def test_a_model_with_a_decoder_is_refused_by_name() -> None:
@@ -430,7 +432,7 @@ def test_a_model_with_a_decoder_is_refused_by_name() -> None:
     target = of_model(transformers.BartForSequenceClassification(config), tokenizer, name="bart")
     assert target.scores(ITEMS[:1]).shape == (1, 2)
     with pytest.raises(UsageError, match=r"'bart' \(BartForSequenceClassification\) does not read"):
-        target.flips([aim(ITEMS[0], target)])
+        target.flips([edit_request(ITEMS[0], target)])
 
 
 def test_scores_that_are_not_finite_are_the_targets_error(bert: SequenceClassifier) -> None:
@@ -439,4 +441,4 @@ def test_scores_that_are_not_finite_are_the_targets_error(bert: SequenceClassifi
     with torch.no_grad():
         model.classifier.bias[0] = float("nan")
     with pytest.raises(TargetError, match="not finite"):
-        broken.flips([aim(ITEMS[0], broken)])
+        broken.flips([edit_request(ITEMS[0], broken)])

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from brittle.zoo.fast import character_gradients as spelling_slopes  # noqa: E402
+from brittle.zoo.fast import character_gradients as module  # noqa: E402
 from brittle.zoo.fast.character_gradients import CharacterPasses  # noqa: E402
 from brittle.zoo.layers import characters  # noqa: E402
 from zoo.exact import close, model  # noqa: E402
@@ -41,11 +41,11 @@ def test_vectors_are_the_network_s(highways: int) -> None:
 
 @pytest.mark.parametrize("entries", [1 << 23, 60])
 @pytest.mark.parametrize("changed", [{}, {"highways": 0}, {"character_window": 6, "highways": 1}])
-def test_slopes_are_torch_s_own(
+def test_gradients_are_torch_s_own(
     changed: dict[str, int], entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(characters, "LENGTH_GROUP", 64)
-    monkeypatch.setattr(spelling_slopes, "MAX_TABLE_ENTRIES", entries)
+    monkeypatch.setattr(module, "MAX_TABLE_ENTRIES", entries)
     network, rows = spelling(**changed)
     which = np.array([3, 1, 5, 5, 9, 2, 8, 7, 4])  # words come again, and in any order
     length = (rows != 0).sum(axis=1)[which]
@@ -60,7 +60,7 @@ def test_slopes_are_torch_s_own(
     assert all(part[-1].any() for part in expected)  # also after the last character
 
 
-def test_no_words_have_no_slopes() -> None:
+def test_no_words_have_no_gradients() -> None:
     network, rows = spelling()
     found = CharacterPasses(network).forward(rows)
     none = torch.zeros((0, network.width), dtype=torch.float64)

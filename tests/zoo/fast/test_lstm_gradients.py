@@ -13,7 +13,7 @@ from zoo.exact import close, model  # noqa: E402
 
 @pytest.mark.parametrize("double", [True, False])
 @pytest.mark.parametrize("layers", [1, 2, 4])
-def test_logits_and_slopes_are_torch_s_own(layers: int, double: bool) -> None:
+def test_logits_and_gradients_are_torch_s_own(layers: int, double: bool) -> None:
     network = model(f"LSTM-W-Random-{layers}", double=double, hidden=7, embedding=5).network
     generator = torch.Generator().manual_seed(1)
     weight = network.head.weight
@@ -30,7 +30,7 @@ def test_logits_and_slopes_are_torch_s_own(layers: int, double: bool) -> None:
     error = 1e-12 if double else 1e-6
     assert close(passed.logits, logits.detach(), error)
     assert close(found, expected, error) and expected.abs().max() > 1e-3
-    assert not found[0, 1:].any()  # what stands after a text has no slope
+    assert not found[0, 1:].any()  # what stands after a text has no gradient
 
 
 def test_it_says_which_networks_it_can_read() -> None:

@@ -73,7 +73,7 @@ class TransformersWhiteBox:
             for n, score, rows in zip(numbers, scores, gradient.double().cpu().numpy()):
                 alignment = alignments[n]
                 if requests[n].space.level == "words":
-                    value: Any = _word_sums(alignment) @ rows[: len(alignment.word)]
+                    value: Any = _sum_and_mean(alignment)[0] @ rows[: len(alignment.word)]
                 else:
                     value = _by_character(alignment, rows, 0.0)
                 answers[n] = Gradient(score, value)
@@ -95,7 +95,7 @@ class TransformersWhiteBox:
                 if level == "characters":
                     values[n] = _by_character(alignment, rows, np.nan)
                 else:
-                    values[n] = _word_means(alignment) @ rows[: len(alignment.word)]
+                    values[n] = _sum_and_mean(alignment)[1] @ rows[: len(alignment.word)]
                     values[n][[not columns for columns in alignment.columns]] = np.nan
         return [values[n] for n in range(len(items))]
 
@@ -110,9 +110,9 @@ class TransformersWhiteBox:
         for numbers, arrays in self._batches(alignments, TOKENS_PER_ATTENTION_PASS):
             layers = [weight.double().cpu().numpy() for weight in self._eager.attention(arrays)]
             for i, n in enumerate(numbers):
-                means, sums = _word_means(alignments[n]), _word_sums(alignments[n])
+                total, mean = _sum_and_mean(alignments[n])
                 width = len(alignments[n].word)
-                values[n] = np.stack([means @ w[i, :, :width, :width] @ sums.T for w in layers])
+                values[n] = np.stack([mean @ w[i, :, :width, :width] @ total.T for w in layers])
         return [values[n] for n in range(len(items))]
 
     def _gradients(
@@ -169,18 +169,11 @@ def _token_gradients(
     )
 
 
-def _word_sums(alignment: Alignment) -> NDArray[np.float64]:
-    """Build the matrix (words × tokens) that sums the values of the tokens of each word."""
+def _sum_and_mean(alignment: Alignment) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Build the matrices (words × tokens) that sum, and average, the tokens of each word."""
     words = np.arange(len(alignment.columns))[:, None]
-    sums: NDArray[np.float64] = (alignment.word == words).astype(np.float64)
-    return sums
-
-
-def _word_means(alignment: Alignment) -> NDArray[np.float64]:
-    """Build the matrix (words × tokens) that averages the values of the tokens of each word."""
-    sums = _word_sums(alignment)
-    means: NDArray[np.float64] = sums / np.maximum(sums.sum(1, keepdims=True), 1.0)
-    return means
+    total = (alignment.word == words).astype(np.float64)
+    return total, total / np.maximum(total.sum(1, keepdims=True), 1.0)
 
 
 def _by_character(

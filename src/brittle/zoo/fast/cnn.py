@@ -27,7 +27,7 @@ class FastCnn:
     def __init__(self, network: Classifier, tokenizer: Tokenizer) -> None:
         encoder: CNNEncoder = network.encoder
         convolutions: list[Any] = list(encoder.convolutions)
-        self.min_words = encoder.least
+        self.min_words = encoder.min_words
         self._vectors = word_vector_cache(network, tokenizer)
         # For every width one matrix: vector × (offset in the window, filter).
         self.filters = [

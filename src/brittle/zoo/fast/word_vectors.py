@@ -35,7 +35,7 @@ class WordVectorCache:
         self._compute = compute
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._row_of = np.full(1024, -1, dtype=np.int64)  # grows; −1: not kept
+        self._row_of = np.full(1024, -1, dtype=np.int64)  # −1: no row
         self._vectors = torch.empty((0, 0))
         self._count = 0
 

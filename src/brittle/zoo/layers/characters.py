@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from brittle.zoo.names.settings import NetworkSettings
 
 LENGTH_GROUP = 4  # characters by which the words of one group may differ: little is padding
-CHARACTER_VECTOR_SCALE = (
-    2.0  # of the first characters' vectors, so that a window says yes or no and not perhaps
-)
-CONVOLUTION_BIAS_SHIFT = (
-    1.2  # of the maxima over a word at that spread: taken off, or all words would look alike
-)
+# Of the initial weights. With torch's own, the maximum of a kernel over the windows of a word is
+# 0.56 ± 0.33 before the tanh: all words look alike (mean cosine of two words: 0.81). Doubling the
+# embeddings spreads the maxima (± 0.67), the shift centres them (at −0.1): the mean cosine is 0.15.
+# Dev accuracy of CharCNN-LSTM on MR, for two seeds: 73.5 and 74.7 %; without both 71.8 and 72.3 %.
+CHARACTER_VECTOR_SCALE = 2.0
+CONVOLUTION_BIAS_SHIFT = 1.2
 
 
 class Highway(nn.Module):
@@ -30,7 +30,7 @@ class Highway(nn.Module):
         super().__init__()
         self.transform = nn.Linear(width, width)
         self.gate = nn.Linear(width, width)
-        nn.init.constant_(self.gate.bias, -2.0)  # at first most is carried, as in Kim et al.
+        nn.init.constant_(self.gate.bias, -2.0)  # at first, x is carried (Kim et al.)
 
     def forward(self, x: Tensor) -> Tensor:
         gate = torch.sigmoid(self.gate(x))

@@ -74,8 +74,8 @@ def _reorder(x: Tensor, order: Tensor) -> Tensor:
 class CNNEncoder(nn.Module):
     """Convolutions of several widths over words (Kim, 2014), after layers that keep the length.
 
-    The state of a word is that of the windows that begin there. A text shorter than the widest
-    window, of `least` words, is read as if padded to it.
+    The state of a word is that of the windows that begin there. A text of fewer than `min_words`
+    words, the widest window, is read as if padded to it.
     """
 
     def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
@@ -89,7 +89,7 @@ class CNNEncoder(nn.Module):
         self.convolutions = nn.ModuleList(
             nn.Conv1d(sizes[-1], settings.filters, width) for width in settings.widths
         )
-        self.least = max(settings.widths)
+        self.min_words = max(settings.widths)
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
         words = vectors.shape[1]
@@ -100,15 +100,17 @@ class CNNEncoder(nn.Module):
             y = torch.relu(layer(x.transpose(1, 2)).transpose(1, 2))
             x = (y + x if number else y) * inside[:, :, None]
             states.append(x)
-        windows = max(self.least, words)
-        padded = nn.functional.pad(x, (0, 0, 0, windows + self.least - 1 - words)).transpose(1, 2)
+        windows = max(self.min_words, words)
+        padded = nn.functional.pad(x, (0, 0, 0, windows + self.min_words - 1 - words)).transpose(
+            1, 2
+        )
         parts = [torch.relu(layer(padded))[:, :, :windows] for layer in self.convolutions]
         return [*states, torch.cat(parts, dim=1).transpose(1, 2)]
 
     def windows(self, length: Tensor) -> Tensor:
         """Count the windows that lie inside each text, for every feature of a state."""
         width = torch.tensor(self.widths, device=length.device).repeat_interleave(self.filters)
-        return length.clamp(min=self.least)[:, None] - width[None, :] + 1
+        return length.clamp(min=self.min_words)[:, None] - width[None, :] + 1
 
 
 class TransformerEncoder(nn.Module):
