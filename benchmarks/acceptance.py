@@ -26,12 +26,12 @@ PAPERS = ROOT / "docs" / "papers"
 Row = tuple[str, str, str]
 
 WHITE_BOX = (
-    "tests/zoo/test_white.py",
-    "tests/zoo/test_spelling_moves.py",
-    "tests/zoo/test_pieces.py",
-    "tests/zoo/test_letters.py",
-    "tests/targets/test_alignment.py",
-    "tests/targets/test_inside.py",
+    "tests/zoo/test_white_box.py",
+    "tests/ranking/test_characters.py",
+    "tests/ranking/test_subwords.py",
+    "tests/ranking/test_respellings.py",
+    "tests/targets/transformers/test_alignment.py",
+    "tests/targets/transformers/test_white_box.py",
     "tests/attacks/test_hotflip.py",
     "tests/attacks/test_hotflip_words.py",
     "tests/attacks/test_jsma.py",

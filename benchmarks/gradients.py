@@ -29,23 +29,23 @@ class Watched:
         self.name, self.fingerprint = target.name, target.fingerprint
         self.labels, self.parallel = target.labels, target.parallel
         self.batch = getattr(target, "batch", None)
-        self.scores, self.read = target.scores, target.read
+        self.scores, self.words_read = target.scores, target.words_read
         self.canonical = target.canonical
-        self.aims: list[EditRequest] = []
+        self.requests: list[EditRequest] = []
         self.keys: list[bytes] = []
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Any:
         self.keys.extend(keys)
         return self.target.canonical_scores(keys)
 
-    def flips(self, aims: Sequence[EditRequest]) -> Any:
-        self.aims.extend(aims)
-        return self.target.flips(aims)
+    def flips(self, requests: Sequence[EditRequest]) -> Any:
+        self.requests.extend(requests)
+        return self.target.flips(requests)
 
     def rows(self) -> list[Row]:
         """Give the texts written down, as the bare network takes them."""
-        keys = self.target.canonical([aim.text for aim in self.aims])
-        return list(zip(keys, (aim.label for aim in self.aims)))
+        keys = self.target.canonical([request.text for request in self.requests])
+        return list(zip(keys, (request.label for request in self.requests)))
 
 
 def backward(target: Any) -> Callable[[Sequence[Row]], Any]:
@@ -76,31 +76,31 @@ def row_size(row: Row) -> int:
     return len(row[0])
 
 
-def naive(target: Any, aims: Sequence[EditRequest], size: int) -> dict[str, float]:
+def naive(target: Any, requests: Sequence[EditRequest], size: int) -> dict[str, float]:
     """Time one step of a search by exact loss against one by gradient, from each of some texts.
 
     Both look at the same edits. The exact one tries every one of them; writing them down is not
     timed. Everything is on one thread.
     """
     passes, exact, tried = [], [], 0
-    for aim in aims:
-        whole = target.flips([replace(aim, space=replace(aim.space, top_k=ALL))])[0].moves
+    for request in requests:
+        whole = target.flips([replace(request, space=replace(request.space, top_k=ALL))])[0].moves
         moves = [whole[n] for n in range(len(whole.gain))]
-        texts = [aim.text.swap(move.position, move.new) for move in moves]
+        texts = [request.text.swap(move.position, move.new) for move in moves]
         tried += len(texts)
         began = time.perf_counter()
         loss = [
-            -np.log(target.scores(texts[i : i + size])[:, aim.label].clip(min=1e-300))
+            -np.log(target.scores(texts[i : i + size])[:, request.label].clip(min=1e-300))
             for i in range(0, len(texts), size)
         ]
         np.concatenate(loss).argsort()
         exact.append(time.perf_counter() - began)
         began = time.perf_counter()
-        target.flips([aim])
+        target.flips([request])
         passes.append(time.perf_counter() - began)
     return {
-        "steps": len(aims),
-        "edits": tried / len(aims),
+        "steps": len(requests),
+        "edits": tried / len(requests),
         "exact_seconds": float(np.mean(exact)),
         "gradient_seconds": float(np.mean(passes)),
     }

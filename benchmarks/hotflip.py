@@ -93,7 +93,7 @@ def characters(bench: Bench) -> dict[str, Any]:
         bare.append(ours.bare(passed, rows, SIZES[1:], target.parallel, gradients.row_size))
         plain.append(ours.bare(ours.plain(target), watched.keys, SIZES[1:], target.parallel))
     single = ours.bare(passed, rows, SIZES[:1], target.parallel, gradients.row_size)
-    few = {aim.text.key: aim for aim in watched.aims}
+    few = {request.text.key: request for request in watched.requests}
     exact = gradients.naive(target, list(few.values())[:NAIVE], SIZES[-1])
     target.close()
     mine = middle(runs)
