@@ -15,6 +15,7 @@ from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
+from brittle.engine.pace import cut_batches
 from brittle.errors import BrittleError, Interrupted, RunStopped, TargetDown, TargetError
 from brittle.goals import Untargeted
 from brittle.moves import ScoredMoves
@@ -409,13 +410,27 @@ def test_batches_are_sorted_by_size_and_parallel_workers_share_them() -> None:
     class Sized(Number):
         @property
         def size(self) -> int:
-            return -int(self)
+            return 100 - int(self)
 
     target = Odd()
     target.parallel = 2
     broker = Broker({"scores": scores_desk(target)})
     broker.answer("scores", [Sized(n) for n in (1, 4, 2, 3)])
     assert sorted(target.asked) == [[2, 1], [4, 3]]
+    target.asked.clear()
+    broker.answer("scores", [Sized(n) for n in (97, 50, 98, 96, 95)])  # of sizes 2, 3, 4, 5 and 50
+    assert sorted(target.asked) == [[50], [98, 97, 96, 95]]
+
+
+def test_batches_hold_every_item_once_and_are_never_too_large() -> None:
+    rng = Random(0)
+    for _ in range(500):
+        sizes = sorted(rng.randrange(9) for _ in range(rng.randrange(40)))
+        most, workers = rng.randrange(1, 12), rng.randrange(1, 5)
+        batches = cut_batches(list(range(len(sizes))), sizes, most, workers)
+        assert [n for batch in batches for n in batch] == list(range(len(sizes)))
+        assert all(0 < len(batch) <= most for batch in batches)
+        assert len(batches) <= max(workers, -(-len(sizes) // most))
 
 
 def test_helpers_are_not_queries() -> None:

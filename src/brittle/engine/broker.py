@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from brittle.engine.cache import Cache, cache_keys
 from brittle.engine.desks import BatchCost, Desk, Failures, compute_batch
-from brittle.engine.pace import BatchSize
+from brittle.engine.pace import BatchSize, cut_batches
 from brittle.engine.workers import Workers
 from brittle.errors import Interrupted, RunStopped
 
@@ -113,8 +113,10 @@ class Broker:
         entry = f"alone:{question}" if alone else question
         payloads = journal.find(entry, list(missing)) if journal else {}
         keys = [key for key in missing if key not in payloads]
-        keys.sort(key=len if desk.canonical else lambda key: int(missing[key].size))
-        batches = self._batches(question, keys, 1 if alone else None)
+        sizes = {key: len(key) if desk.canonical else int(missing[key].size) for key in keys}
+        keys.sort(key=sizes.__getitem__)
+        most = 1 if alone else self._sizes[question].size
+        batches = cut_batches(keys, [sizes[key] for key in keys], most, desk.parallel)
         failed: dict[bytes, Exception] = {}
         for batch, answers, failures in self._run(question, batches, missing):
             good = [(k, p) for n, (k, p) in enumerate(zip(batch, answers)) if n not in failures]
@@ -123,13 +125,6 @@ class Broker:
             payloads.update(good)
             failed.update({batch[n]: error for n, error in failures.items()})
         return payloads, failed
-
-    def _batches(self, question: str, keys: list[bytes], size: int | None) -> list[list[bytes]]:
-        if size is None:
-            # A round that does not fill all workers is shared out evenly among them.
-            share = -(-len(keys) // self.desks[question].parallel)
-            size = max(1, min(self._sizes[question].size, share))
-        return [keys[start : start + size] for start in range(0, len(keys), size)]
 
     def _run(
         self, question: str, batches: list[list[bytes]], items: dict[bytes, Any]

@@ -1,6 +1,12 @@
-"""The batch size of a desk, found while it computes."""
+"""The batches of a desk: how large they are, found while it computes, and where they are cut."""
 
 from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import accumulate
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class BatchSize:
@@ -31,3 +37,31 @@ class BatchSize:
             self._last = best
             self.size *= 2
             self._settled = self.size > self.LARGEST // 2
+
+
+def cut_batches(items: list[T], sizes: list[int], most: int, workers: int) -> list[list[T]]:
+    """Cut items into batches of at most `most`.
+
+    What all workers can take at once is shared out by size, so that they end at the same time.
+
+    >>> cut_batches(list("abcdef"), [1, 1, 1, 1, 2, 2], 4, 2)
+    [['a', 'b', 'c', 'd'], ['e', 'f']]
+    >>> cut_batches(list("abcde"), [1] * 5, 2, 1)
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    count = len(items)
+    if workers == 1 or count > most * workers:
+        return [items[start : start + most] for start in range(0, count, most)]
+    totals = list(accumulate(sizes, initial=0))
+    batches, start = [], 0
+    for number in range(1, workers + 1):
+        share = number * totals[-1] / workers
+        stop = min(bisect_left(totals, share), count)
+        if stop and share - totals[stop - 1] < totals[stop] - share:
+            stop -= 1
+        # No batch is too large, neither this one nor those of the workers after it.
+        stop = min(max(stop, start, count - most * (workers - number)), start + most, count)
+        if stop > start:
+            batches.append(items[start:stop])
+        start = stop
+    return batches
