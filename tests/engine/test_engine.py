@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -467,56 +466,3 @@ def test_the_original_asked_again_is_no_improvement() -> None:
     }
     [[ended]] = list(Engine(Again(), Untargeted(), Broker(desks)).run([Case("0", Number(1), 0)]))
     assert ended.status == "held" and ended.best is None and ended.queries == 2
-
-
-class Apart(Odd):
-    """Computes beside the engine, so that the cases run in two lanes."""
-
-    parallel = 2
-
-
-def test_two_lanes_find_what_one_finds() -> None:
-    def rows(target: Odd) -> dict[str, Any]:
-        outcomes = run(climb, list(range(70)), target, admit=8)
-        return {o.case.id: (o.status, o.queries, o.best and int(o.best.item)) for o in outcomes}
-
-    assert Broker({"scores": scores_desk(Apart())}).computes_apart
-    assert rows(Apart()) == rows(Odd()) and len(rows(Odd())) == 70
-
-
-def test_a_lane_advances_while_the_other_is_computed() -> None:
-    computing, advanced = threading.Event(), threading.Event()
-
-    class Slow(Apart):
-        def scores(self, items: Sequence[Number]) -> Any:
-            if 1001 in items:
-                computing.set()
-                assert advanced.wait(20)
-            return super().scores(items)
-
-    def search(case: Case[Number], rng: Random) -> Search[None]:
-        if int(case.text) == 2:  # in the second lane, while the first one waits for its answer
-            assert computing.wait(20)
-            advanced.set()
-        yield from Probe([Number(1000 + int(case.text))])
-
-    outcomes = run(search, [1, 2], Slow(), admit=1)
-    assert {o.status for o in outcomes} == {"held"} and advanced.is_set()
-
-
-def test_what_stops_one_lane_stops_the_run() -> None:
-    broker = Broker({"scores": scores_desk(Apart())}, most_sent=30)
-    engine = Engine(searching(climb), Untargeted(), broker, admit=4)
-    cases = [Case(str(n), Number(n), label=0) for n in range(40)]
-    with pytest.raises(RunStopped, match="limit of 30"):
-        list(engine.run(cases))
-    assert broker.totals.sent == 30
-    with pytest.raises(TargetDown, match="all ended in an error"):
-        run(climb, list(range(40)), type("Fails", (Apart,), {"scores": None})(), patience=5)
-
-
-def test_a_costly_target_has_one_lane() -> None:
-    class Costly(Apart):
-        costly = True
-
-    assert not Broker({"scores": scores_desk(Costly())}).computes_apart

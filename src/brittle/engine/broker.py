@@ -61,15 +61,6 @@ class Broker:
         self._sizes = {q: BatchSize(desk.batch or self.batch) for q, desk in self.desks.items()}
         self._workers: dict[str, Workers] = {}
 
-    @property
-    def computes_apart(self) -> bool:
-        """Tell whether the caller can do other work while its question is computed.
-
-        Costly desks are left out: what one question pays for, the next must find in the journal.
-        """
-        desks = [desk for desk in self.desks.values() if desk.counted]
-        return any(desk.is_apart for desk in desks) and not any(desk.costly for desk in desks)
-
     def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
         """Return a payload for every item; None where the desk failed, with the failure."""
         desk, cache = self.desks[question], self._caches[question]

@@ -17,8 +17,7 @@ class Desk:
     """Who answers one question, and how it is asked.
 
     `compute` takes items, or, with `from_keys`, their canonical keys, and returns a payload for
-    each. The items that a `counted` desk computes are counted as sent. A desk that `is_apart`
-    computes on another core or device, so that the caller can go on. `cache` is the number of
+    each. The items that a `counted` desk computes are counted as sent. `cache` is the number of
     answers to keep, if it is not the broker's own.
     """
 
@@ -30,7 +29,6 @@ class Desk:
     costly: bool = False
     watched: bool = False
     counted: bool = False
-    is_apart: bool = False
     cache: int | None = None
 
 

@@ -3,19 +3,13 @@
 Every round takes the pending questions of the running cases, lets the broker answer them as one
 batch, judges the answers by the goal, and sends each search its part. Budgets, wins, steps and
 statuses are decided in this room and nowhere else.
-
-The cases run in lanes. A lane is a generator that yields calls of the broker. With two lanes, the
-searches of one advance while the questions of the other are computed.
 """
 
 from __future__ import annotations
 
 import gc
-import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from random import Random
 from typing import Any
 
@@ -26,13 +20,8 @@ from brittle.engine.broker import Broker
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.engine.rounds import RoundAnswers, join_answers
 from brittle.engine.running import RunningCase
-from brittle.engine.workers import Workers
 from brittle.errors import BrittleError, Interrupted, TargetDown, message_of
 from brittle.goals import Goal
-
-Call = Callable[[], Any]
-Lane = Generator[Call | list[Outcome], Any, None]
-"""Yields calls of the broker, whose values it is sent, and lists of outcomes."""
 
 
 @dataclass
@@ -61,45 +50,40 @@ class Engine:
         # Objects made before this point (a model, word tables) are not garbage: to search them
         # again and again would take much of the engine's time.
         gc.freeze()
-        failing = 0
-        source = iter(cases)
-        count = 2 if self.broker.computes_apart else 1
         try:
-            for ended in drive([self._lane(source, count) for _ in range(count)]):
-                for outcome in ended:
-                    failing = failing + 1 if outcome.status == "error" else 0
-                yield ended
-                if failing >= self.patience:
-                    raise TargetDown(
-                        f"The last {failing} cases all ended in an error; the last one: "
-                        f"{ended[-1].reason}. Mend the target, then resume with --retry-errors."
-                    )
+            yield from self._rounds(iter(cases))
         finally:
             gc.unfreeze()
 
-    def _lane(self, source: Iterator[Case[Any]], lanes: int) -> Lane:
+    def _rounds(self, source: Iterator[Case[Any]]) -> Iterator[list[Outcome]]:
         running: list[RunningCase] = []
+        failing = 0
         while True:
             if self.broker.stopping.is_set():
                 raise Interrupted("Stopped as asked, after the round that was under way.")
             ended: list[Outcome] = []
-            fresh = list(self._admitted(source, running, lanes))
+            fresh = list(self._admitted(source, running))
             if fresh:
-                yield from self._start(fresh, running, ended)
+                self._start(fresh, running, ended)
             elif not running:
                 return
             if running:
-                yield from self._round(running, ended)
+                self._round(running, ended)
+            for outcome in ended:
+                failing = failing + 1 if outcome.status == "error" else 0
             if ended:
                 yield ended
+            if failing >= self.patience:
+                raise TargetDown(
+                    f"The last {failing} cases all ended in an error; the last one: "
+                    f"{ended[-1].reason}. Mend the target, then resume with --retry-errors."
+                )
 
-    def _admitted(
-        self, source: Iterator[Any], running: list[RunningCase], lanes: int
-    ) -> Iterator[Case[Any]]:
+    def _admitted(self, source: Iterator[Any], running: list[RunningCase]) -> Iterator[Case[Any]]:
         """Yield new cases while there is room; long ones need more of it, for they fill memory."""
         asked = ((len(leaf.items), r.case.text.size) for r in running for leaf in leaves(r.ask))
         items = sum(count * max(1, size // 256) for count, size in asked)
-        is_full = items >= self.fill // lanes or len(running) >= max(1, self.window // lanes)
+        is_full = items >= self.fill or len(running) >= self.window
         room = 0 if is_full else 64 * self.admit
         while room > 0 and (case := next(source, None)) is not None:
             yield case
@@ -107,10 +91,9 @@ class Engine:
 
     def _start(
         self, cases: list[Case[Any]], running: list[RunningCase], ended: list[Outcome]
-    ) -> Lane:
+    ) -> None:
         """Ask about the originals (query 1), skip what need not be attacked, begin the rest."""
-        ask = partial(self.broker.answer, "scores", [case.text for case in cases])
-        payloads, failures = yield ask
+        payloads, failures = self.broker.answer("scores", [case.text for case in cases])
         for number, (case, payload) in enumerate(zip(cases, payloads)):
             if number in failures:
                 ended.append(Outcome(case, "error", message_of(failures[number]), 1))
@@ -131,7 +114,7 @@ class Engine:
             if self._advance(r, None, ended):
                 running.append(r)
 
-    def _round(self, running: list[RunningCase], ended: list[Outcome]) -> Lane:
+    def _round(self, running: list[RunningCase], ended: list[Outcome]) -> None:
         """Ask all questions of a round, one desk after another, and settle every case."""
         items: dict[str, list[Any]] = {}
         owners: dict[str, list[tuple[int, int, int]]] = {}
@@ -149,16 +132,14 @@ class Engine:
         start = running[0].case.start
         answers: dict[str, RoundAnswers] = {}
         for question, asked in items.items():
-            payloads, failures = yield partial(self.broker.answer, question, asked)
-            answers[question] = RoundAnswers(payloads, failures)
+            answers[question] = RoundAnswers(*self.broker.answer(question, asked))
             if question in owners and start is not None:
                 answers[question].judge(self.goal, owners[question], start)
         winners: list[tuple[RunningCase, Improvement]] = []
         running[:] = [r for r in running if self._settle(r, answers, winners, ended)]
         if winners:
-            ask = partial(self.broker.alone, "scores", [best.item for _, best in winners])
-            payloads, failures = yield ask
-            ended += self._confirmed(winners, payloads, failures)
+            checked = self.broker.alone("scores", [best.item for _, best in winners])
+            ended += self._confirmed(winners, *checked)
 
     def _settle(
         self,
@@ -232,43 +213,3 @@ class Engine:
             ended.append(r.outcome("error", f"the attack raised {message_of(error)}"))
             return False
         return True
-
-
-def drive(lanes: list[Lane]) -> Iterator[list[Outcome]]:
-    """Advance lanes in turn and yield their outcomes.
-
-    The calls of several lanes run one after another in a thread of their own, so that one lane
-    advances here while the call of another runs there. The turns do not depend on time.
-    """
-    caller = Workers(1) if len(lanes) > 1 else None
-    is_over = threading.Event()
-    ready: deque[tuple[Lane, Any]] = deque((lane, None) for lane in lanes)
-    waiting: deque[Lane] = deque()
-    try:
-        while ready or waiting:
-            if not ready and caller is not None:
-                _, value, error = caller.next(None)
-                if error is not None:
-                    raise error
-                ready.append((waiting.popleft(), value))
-            lane, value = ready.popleft()
-            try:
-                step = lane.send(value)
-            except StopIteration:
-                continue
-            if isinstance(step, list):
-                yield step
-                ready.appendleft((lane, None))
-            elif caller is None:
-                ready.append((lane, step()))
-            else:
-                caller.send(None, partial(_unless, is_over, step))
-                waiting.append(lane)
-    finally:
-        is_over.set()
-        if caller is not None:
-            caller.close()
-
-
-def _unless(is_over: threading.Event, call: Call) -> Any:
-    return None if is_over.is_set() else call()

@@ -67,10 +67,8 @@ CAPABILITIES: Mapping[str, tuple[Any, Callable[[Any], Desk]]] = {
 
 
 def _common(target: Any) -> dict[str, Any]:
-    parallel = getattr(target, "parallel", 1)
     return {
-        "parallel": parallel,
-        "is_apart": parallel > 1 or getattr(target, "device", "cpu") != "cpu",
+        "parallel": getattr(target, "parallel", 1),
         "watched": getattr(target, "in_process", True),
         "counted": True,
     }

@@ -34,7 +34,6 @@ class ZooTarget:
         self.labels = card.labels
         self.parallel = model.parallel
         self.batch: int | None = getattr(model, "batch", None)
-        self.device: str = getattr(model, "device", "cpu")
 
     def __repr__(self) -> str:
         return f"ZooTarget({self.name!r})"
@@ -116,7 +115,6 @@ class TransformerModel:
     def __init__(self, classifier: transformers.SequenceClassifier) -> None:
         self.classifier = classifier
         self.parallel = classifier.parallel
-        self.device = classifier.device
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         return self.classifier.canonical(items)
