@@ -191,7 +191,16 @@ def test_lstms_have_the_same_gradients_in_a_fast_way(
         assert all(close(*both) for both in zip(mine.value, theirs.value))
 
 
-@pytest.mark.parametrize("name", ["LSTM-W-Random-2", "CharCNN-LSTM", "Transformer-W-Random-2"])
+QUICK_THREADS = ("LSTM-W-Random-2", "CharCNN-LSTM", "Transformer-W-Random-2")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK_THREADS else pytest.param(name, marks=pytest.mark.slow)
+        for name in NAMES
+    ],
+)
 def test_two_threads_may_ask_at_once(name: str) -> None:
     tested = model(name, double=False)
     white = NetworkWhiteBox(tested)

@@ -177,3 +177,8 @@ def test_a_hardened_model_is_trained_when_first_used(films: str) -> None:
     assert target.name == "naive-bayes+key@films#2"
     with pytest.raises(UsageError, match="Unknown setting of key"):
         load_zoo(f"zoo:naive-bayes+key,copies=3@{films}")
+
+
+def test_yes_and_no_are_read_as_in_settings_of_models() -> None:
+    method: Any = parse_method("hotflip-words,same_tag=no")
+    assert method.settings["same_tag"] is False and method.changed == {"same_tag": False}
