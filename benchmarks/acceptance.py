@@ -111,11 +111,11 @@ def bench_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
             yield f"{name}: not measured", command, "not done"
     for row in rows.values():
         goal = GOALS[row["name"]]
-        told = f"{row['name']}: {row['ratio']:.1f}× TextAttack's examples/s (asked for ≥ {goal:g}×)"
-        yield told, command, yes(row["ratio"] >= goal)
+        line = f"{row['name']}: {row['ratio']:.1f}× TextAttack's examples/s (asked for ≥ {goal:g}×)"
+        yield line, command, yes(row["ratio"] >= goal)
         broken = {side: row[side]["broken"] / row[side]["attacked"] for side in ("ours", "peer")}
-        told = f"{row['name']}: success {broken['ours']:.1%}, TextAttack {broken['peer']:.1%}"
-        yield f"{told}; intervals overlap", command, yes(row["overlap"])
+        line = f"{row['name']}: success {broken['ours']:.1%}, TextAttack {broken['peer']:.1%}"
+        yield f"{line}; intervals overlap", command, yes(row["overlap"])
     start = content.get("startup", {}).get("ratio")
     if start is None:
         yield "start-up: not measured", command, "not done"
@@ -130,14 +130,14 @@ def bench_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
             yield f"{name} against the bare model: not measured", command, "not done"
             continue
         ratio, scorer = seen[name]["over_bare"], seen[name]["over_scorer"]
-        told = (
+        line = (
             f"{name}: wall time {ratio:.2f}× the bare model as torch runs it (asked for ≤ {most}×)"
         )
-        yield f"{told}, {scorer:.2f}× brittle's own scorer", command, yes(ratio <= most)
+        yield f"{line}, {scorer:.2f}× brittle's own scorer", command, yes(ratio <= most)
     if "lstm genetic" in seen:
         cost = seen["lstm genetic"]["engine_microseconds"]
-        told = f"genetic: engine {cost:.1f} µs per text asked (asked for ≤ 10)"
-        yield told, command, yes(cost <= 10)
+        line = f"genetic: engine {cost:.1f} µs per text asked (asked for ≤ 10)"
+        yield line, command, yes(cost <= 10)
 
 
 def hotflip_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
@@ -145,18 +145,18 @@ def hotflip_rows(content: dict[str, Any], command: str) -> Iterator[Row]:
 
     words, characters = content["words"], content["characters"]
     ratio = words["ratio"]
-    told = f"words: {ratio:.1f}× TextAttack's examples/s (asked for ≥ {HOTFLIP_WORDS:g}×)"
-    yield told, command, yes(ratio >= HOTFLIP_WORDS)
+    line = f"words: {ratio:.1f}× TextAttack's examples/s (asked for ≥ {HOTFLIP_WORDS:g}×)"
+    yield line, command, yes(ratio >= HOTFLIP_WORDS)
     mine, theirs = (words[side]["broken"] / words[side]["attacked"] for side in ("ours", "peer"))
-    told = f"words: success {mine:.1%}, TextAttack {theirs:.1%}; at least as high"
-    told += f" (with the paper's constraints: {rate(words['constrained'])})"
-    yield told, command, yes(mine >= theirs)
+    line = f"words: success {mine:.1%}, TextAttack {theirs:.1%}; at least as high"
+    line += f" (with the paper's constraints: {rate(words['constrained'])})"
+    yield line, command, yes(mine >= theirs)
     share, exact = characters["ratio"], characters["exact"]
     faster = exact["exact_seconds"] / exact["gradient_seconds"]
-    told = f"characters: {share:.2f} of the bare network's gradient passes/s at its best batch size"
-    told += f" (asked for ≥ {HOTFLIP_CHARACTERS:g}); {characters['over_single']:.1f}× row by row, "
-    told += f"a step {faster:.0f}× as fast as one by every edit's exact loss"
-    yield told, command, yes(share >= HOTFLIP_CHARACTERS)
+    line = f"characters: {share:.2f} of the bare network's gradient passes/s at its best batch size"
+    line += f" (asked for ≥ {HOTFLIP_CHARACTERS:g}); {characters['over_single']:.1f}× row by row, "
+    line += f"a step {faster:.0f}× as fast as one by every edit's exact loss"
+    yield line, command, yes(share >= HOTFLIP_CHARACTERS)
 
 
 def white_box(given: Any) -> Iterator[Row]:
@@ -174,8 +174,8 @@ def findings(given: Any) -> Iterator[Row]:
             yield f"{key}: no figures of the paper {paper!r} are there", command, "not done"
             continue
         row = found[key]
-        told = f"{row['claim']}: {row['verdict']} ({row['evidence']})"
-        yield told, command, yes(row["verdict"] == "agrees")
+        line = f"{row['claim']}: {row['verdict']} ({row['evidence']})"
+        yield line, command, yes(row["verdict"] == "agrees")
 
 
 def memory(given: Any) -> Iterator[Row]:
@@ -201,8 +201,8 @@ def script(name: str, *words: str) -> Iterator[Row]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     lines = [line for line in (done.stdout or done.stderr).strip().splitlines() if line]
     last = lines[-1] if lines else "no output"
-    told = f"{last} ({time.perf_counter() - began:.0f} s)"
-    yield told, f"python benchmarks/{name} {' '.join(words)}".strip(), yes(done.returncode == 0)
+    line = f"{last} ({time.perf_counter() - began:.0f} s)"
+    yield line, f"python benchmarks/{name} {' '.join(words)}".strip(), yes(done.returncode == 0)
 
 
 def yes(holds: bool) -> str:

@@ -40,10 +40,10 @@ class Bench:
         mine = self._ours(target, model, attack, dataset)
         target.close()
         theirs = self.peer(attack, peer | {"folder": str(find(model, "mr"))}, dataset)
-        told = {"name": name, "model": model, "sentences": len(dataset.examples)}
-        told |= {"ratio": theirs["seconds"] / mine["seconds"], "overlap": overlap(mine, theirs)}
-        print(f"  {told['ratio']:.1f}×", file=sys.stderr, flush=True)
-        return told | {"ours": mine, "peer": theirs}
+        row = {"name": name, "model": model, "sentences": len(dataset.examples)}
+        row |= {"ratio": theirs["seconds"] / mine["seconds"], "overlap": overlap(mine, theirs)}
+        print(f"  {row['ratio']:.1f}×", file=sys.stderr, flush=True)
+        return row | {"ours": mine, "peer": theirs}
 
     def _ours(self, target: Any, model: str, attack: str, dataset: Any) -> dict[str, Any]:
         table = str(self.table)
@@ -83,17 +83,17 @@ class Bench:
         script = HERE / "peers" / "textattack_run.py"
         command = [PEER / "bin" / "python", script, "--job", job, "--out", out]
         subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
-        told = json.loads(out.read_text())
-        attacked = [row for row in told["results"] if row["status"] != "skipped"]
+        content = json.loads(out.read_text())
+        attacked = [row for row in content["results"] if row["status"] != "skipped"]
         return {
-            "seconds": told["seconds"],
-            "model_seconds": told["model_seconds"],
-            "rows": told["rows"],
-            "gradients": told["gradients"],
+            "seconds": content["seconds"],
+            "model_seconds": content["model_seconds"],
+            "rows": content["rows"],
+            "gradients": content["gradients"],
             "broken": sum(row["status"] == "broken" for row in attacked),
             "attacked": len(attacked),
             "queries": statistics.mean(row["queries"] for row in attacked),
-            "versions": told["versions"],
+            "versions": content["versions"],
         }
 
     def startup(self) -> dict[str, float]:
@@ -103,9 +103,9 @@ class Bench:
         took: dict[str, float] = {}
         for name, command in (("peer", peer), ("ours", mine)):
             words = [str(word) for word in command]
-            told = [json.loads(subprocess.check_output(words)) for _ in range(3)]
-            took[name] = statistics.median(row["seconds"] for row in told)
-            both = (row["seconds"] + row["wordnet_seconds"] for row in told)
+            runs = [json.loads(subprocess.check_output(words)) for _ in range(3)]
+            took[name] = statistics.median(row["seconds"] for row in runs)
+            both = (row["seconds"] + row["wordnet_seconds"] for row in runs)
             took[f"{name}_with_wordnet"] = statistics.median(both)
         took["ratio_with_wordnet"] = took["peer_with_wordnet"] / took["ours_with_wordnet"]
         return took | {"ratio": took["peer"] / took["ours"]}

@@ -99,7 +99,7 @@ def characters(bench: Bench) -> dict[str, Any]:
     mine = middle(runs)
     ratios = [row["seconds"] / run["seconds"] for run, row in zip(runs, bare)]
     whole = [(a["seconds"] + b["seconds"]) / run["seconds"] for run, a, b in zip(runs, bare, plain)]
-    told = {
+    row = {
         "model": CHARACTER_MODEL,
         "passes": len(rows),
         "passes_per_second": len(rows) / mine["seconds"],
@@ -114,8 +114,8 @@ def characters(bench: Bench) -> dict[str, Any]:
         "exact": exact,
         "ours": mine,
     }
-    _say(f"  {told['ratio']:.2f} of the bare network")
-    return told
+    _say(f"  {row['ratio']:.2f} of the bare network")
+    return row
 
 
 def _say(message: str) -> None:

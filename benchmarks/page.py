@@ -61,8 +61,8 @@ def speed(name: str, row: Mapping[str, Any], count: int, goal: float) -> str:
 
 def versions(peer: Mapping[str, Any]) -> str:
     """Write what TextAttack ran with."""
-    told = (f"{name} {number}" for name, number in peer["versions"].items())
-    return f"Versions: {', '.join(told)}."
+    names = (f"{name} {number}" for name, number in peer["versions"].items())
+    return f"Versions: {', '.join(names)}."
 
 
 def rate(side: Mapping[str, Any]) -> str:

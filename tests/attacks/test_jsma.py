@@ -114,7 +114,7 @@ def test_one_pass_a_word_and_no_more_words_than_allowed(words: int) -> None:
 def test_each_word_becomes_the_one_furthest_along(
     direction: str, labels: tuple[str, ...], toward: int | None
 ) -> None:
-    """The whole dictionary is looked at, word by word, with the gradients the target shows."""
+    """The whole vocabulary is looked at, word by word, with the gradients the target shows."""
     target = FakeNetwork(WORDS, labels=labels)
     case = case_of(target, "such an excellent movie", label=0, toward=toward)
     driven = drive(JSMA(4, direction)(case, RNG), target, case)

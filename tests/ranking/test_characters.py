@@ -112,10 +112,10 @@ def test_all_edits_have_the_gains_of_brute_force(
         space = EditSpace("characters", kinds, top_k=ALL, sign=sign)
         expected = Brute(tested, text, space).all(kinds)
         moves = ranked(tested, text, space)
-        told = {(move.position, move.new): (move.gain, move.kind) for move in moves}
-        assert len(told) == len(moves)  # no new word comes twice
-        assert told.keys() == expected.keys()
-        for key, (gain, kind) in told.items():
+        by_edit = {(move.position, move.new): (move.gain, move.kind) for move in moves}
+        assert len(by_edit) == len(moves)  # no new word comes twice
+        assert by_edit.keys() == expected.keys()
+        for key, (gain, kind) in by_edit.items():
             assert gain == pytest.approx(expected[key][0], abs=1e-11) and kind == expected[key][1]
 
 
@@ -237,18 +237,18 @@ def test_ties_stand_in_the_order_of_positions_and_characters() -> None:
     for top in (ALL, 5):
         space = EditSpace("characters", top_k=top)
         (moves,) = edits.rank(where, torch.ones((rows(["ab", "c"]), 2)), space)
-        told = [
+        listed = [
             (m.position, m.character, m.kind, m.new) for m in (moves[n] for n in range(len(moves)))
         ]
-        assert told[:5] == [
+        assert listed[:5] == [
             (3, 0, "flip", "bb"),
             (3, 0, "flip", "cb"),
             (3, 0, "insert", "bab"),
             (3, 0, "insert", "cab"),
             (3, 0, "delete", "b"),
         ]
-        order = [(position, at, CHARACTER_EDITS.index(kind)) for position, at, kind, _ in told]
-        assert order == sorted(order) and len(told) == min(top, 20)
+        order = [(position, at, CHARACTER_EDITS.index(kind)) for position, at, kind, _ in listed]
+        assert order == sorted(order) and len(listed) == min(top, 20)
     with pytest.raises(IndexError):
         moves[len(moves)]
 

@@ -76,9 +76,9 @@ def test_the_tokens_of_edits_are_summed() -> None:
         tokens = read([spell_out("on", number)[0]])[0]
         assert got == pytest.approx(sum(value[token] for token in tokens))
     # What reads as the word did is left out: "pn", and a digit put in anywhere.
-    told = {spell_out("on", number)[0] for number in found.number.tolist()}
-    assert "an" in told and "o" in told and "on" not in told
-    assert not told & {"pn", "on7", "o7n"}
+    spellings = {spell_out("on", number)[0] for number in found.number.tolist()}
+    assert "an" in spellings and "o" in spellings and "on" not in spellings
+    assert not spellings & {"pn", "on7", "o7n"}
     for kinds in ({"flip"}, {"insert"}, {"delete"}, {"delete", "flip"}, set()):
         some = find_respellings("on", kinds, read)
         own = [n for n in found.number.tolist() if spell_out("on", n)[1] in kinds]

@@ -60,9 +60,9 @@ def test_swaps_gain_the_gradient_along_the_difference(
             if known != word.lower() and near >= (cosine or -2):
                 expected[position, as_in(known, word)] = float(g @ (new - old))
     moves = listed(white.flips([request])[0].moves)
-    told = {(move.position, move.new): move.gain for move in moves}
-    assert told == pytest.approx(expected, abs=1e-11) and len(told) == len(moves) > 5
-    assert (cosine is None) == (len(told) == len(TEXT) * len(KNOWN) - 5)
+    gains = {(move.position, move.new): move.gain for move in moves}
+    assert gains == pytest.approx(expected, abs=1e-11) and len(gains) == len(moves) > 5
+    assert (cosine is None) == (len(gains) == len(TEXT) * len(KNOWN) - 5)
     assert {(m.kind, m.character, m.in_vocabulary) for m in moves} == {("swap", 0, True)}
     assert [m.gain for m in moves] == sorted((m.gain for m in moves), reverse=True)
 
@@ -92,9 +92,9 @@ def test_ties_stand_in_the_order_of_positions_and_vocabulary() -> None:
     gradient = torch.ones((2, 3), dtype=torch.float64)
     for top in (4, ALL):
         moves = swaps(np.zeros((200, 3)), ["w1", HOLE], gradient, top_k=top)
-        told = [(move.position, move.new) for move in moves]
+        pairs = [(move.position, move.new) for move in moves]
         order = [(0, f"w{n}") for n in range(200) if n != 1] + [(1, f"w{n}") for n in range(200)]
-        assert told == order[:top]
+        assert pairs == order[:top]
 
 
 def test_what_is_not_a_number_never_comes_back() -> None:

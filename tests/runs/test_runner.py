@@ -259,18 +259,18 @@ def test_other_labels_for_the_same_data_are_another_run(tmp_path: Path) -> None:
 
 
 def test_progress_and_warnings_are_told(tmp_path: Path) -> None:
-    told: list[RunProgress] = []
+    seen: list[RunProgress] = []
     warned: list[str] = []
     swapped = [(text, "negative") for text, _ in FILMS]
     run = brittle.attack(
         FakeTarget(WEIGHTS, spread=0.1),
         swapped,
         folder=tmp_path,
-        progress=told.append,
+        progress=seen.append,
         warn=warned.append,
     )
-    assert told[-1].done == told[-1].planned == 40 and told[-1].counts == {"skipped": 40}
-    assert [step.done for step in told] == sorted(step.done for step in told)
+    assert seen[-1].done == seen[-1].planned == 40 and seen[-1].counts == {"skipped": 40}
+    assert [step.done for step in seen] == sorted(step.done for step in seen)
     assert len(warned) == 1 and "probably swapped" in warned[0]
     assert run.manifest["warnings"] == warned and "swapped" in str(run)
 

@@ -143,7 +143,7 @@ def test_single_needs_two_labels_and_one_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "rows", "told"),
+    ("raw", "rows", "message"),
     [
         ([[0.5, 0.5]], 2, "1 answers for 2 texts"),
         (np.full((3, 2), 0.5), 2, "3 answers for 2 texts"),
@@ -163,9 +163,9 @@ def test_single_needs_two_labels_and_one_number() -> None:
     ],
 )
 def test_what_one_text_may_have_caused_fails_that_text_alone(
-    raw: Any, rows: int, told: str
+    raw: Any, rows: int, message: str
 ) -> None:
-    with pytest.raises(TargetError, match=told):
+    with pytest.raises(TargetError, match=message):
         parse_answers(raw, rows, TWO)
 
 

@@ -52,12 +52,12 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
 
 def structures() -> list[Design]:
     """Every network of the grid, but those that differ from another in their word vectors only."""
-    told: dict[tuple[Any, ...], Design] = {}
+    designs: dict[tuple[Any, ...], Design] = {}
     for design in grid.designs():
         if design.kind == "network":
             parts = tuple(value for name, value in design.parts.items() if name != "embedding")
-            told.setdefault(parts, design)
-    return list(told.values())
+            designs.setdefault(parts, design)
+    return list(designs.values())
 
 
 def covering(designs: list[Design]) -> list[Design]:

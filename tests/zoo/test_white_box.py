@@ -1,4 +1,4 @@
-"""Slopes by finite differences, layers and attention by the network's own parts."""
+"""Gradients by finite differences, layers and attention by the network's own parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXTS = [
 ]
 ITEMS = [Text.of(text) for text in TEXTS]
 OBJECTIVES = [("loss", None), ("loss", 2), ("logit", None), ("logit", 0)]
-SLOPES = [
+GRADIENT_CASES = [
     *(OBJECTIVES[0], OBJECTIVES[3]),
     *(pytest.param(*objective, marks=pytest.mark.slow) for objective in OBJECTIVES[1:3]),
 ]
@@ -46,10 +46,10 @@ def pair(locked: bool) -> Text:
     return Text.of(fields, locked=["between"] if locked else [])
 
 
-# Slopes.
+# Gradients.
 
 
-@pytest.mark.parametrize(("of", "toward"), SLOPES)
+@pytest.mark.parametrize(("of", "toward"), GRADIENT_CASES)
 @pytest.mark.parametrize("name", INPUTS)
 def test_gradients_at_words_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
@@ -70,7 +70,7 @@ def test_gradients_at_words_are_those_of_finite_differences(
     assert close(found.value, gradient[0], 1e-8) and np.abs(gradient).max() > 1e-4
 
 
-@pytest.mark.parametrize(("of", "toward"), SLOPES)
+@pytest.mark.parametrize(("of", "toward"), GRADIENT_CASES)
 @pytest.mark.parametrize("name", INPUTS[1:])
 def test_gradients_at_characters_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
@@ -210,8 +210,8 @@ def test_two_threads_may_ask_at_once(name: str) -> None:
     expected = [moves_of(found) for found in NetworkWhiteBox(tested).flips(requests)]
     with ThreadPoolExecutor(4) as pool:
         for answers in pool.map(lambda _: white.flips(requests), range(8)):
-            for found, told in zip(answers, expected):
-                assert [m.new for m in moves_of(found)] == [m.new for m in told]
+            for found, moves in zip(answers, expected):
+                assert [m.new for m in moves_of(found)] == [m.new for m in moves]
 
 
 def moves_of(found: ScoredMoves) -> list[Any]:
@@ -320,10 +320,10 @@ def test_only_the_requested_positions_are_edited(name: str) -> None:
         }
         some = EditRequest(ITEMS[1], 1, None, space, (8, 2))
         (found,) = white.flips([some])
-        told = {(m.position, m.new): m for m in moves_of(found)}
-        assert {position for position, _ in told} == {2, 8}
-        assert told.keys() == {key for key in whole if key[0] in (2, 8)}
-        for key, move in told.items():
+        by_edit = {(m.position, m.new): m for m in moves_of(found)}
+        assert {position for position, _ in by_edit} == {2, 8}
+        assert by_edit.keys() == {key for key in whole if key[0] in (2, 8)}
+        for key, move in by_edit.items():
             assert move.gain == pytest.approx(whole[key].gain, abs=1e-12)
         (found,) = white.flips([EditRequest(ITEMS[1], 1, None, space, ())])
         assert len(found.moves.gain) == 0 and len(found.scores) == 3

@@ -217,15 +217,15 @@ def test_numbers_must_be_declared(make_target: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         ("cmd:no-such-program-here --flag", "no program 'no-such-program-here'"),
         ("cmd:", "empty command"),
         ("cmd:python 'unclosed", "No closing quotation"),
     ],
 )
-def test_commands_that_cannot_be(spec: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_commands_that_cannot_be(spec: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         as_target(spec, labels="a,b")
 
 

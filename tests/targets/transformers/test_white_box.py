@@ -55,9 +55,9 @@ def bert() -> SequenceClassifier:
 def edit_request(
     item: Text, target: SequenceClassifier, space: EditSpace | None = None, **to: Any
 ) -> EditRequest:
-    told = {"label": 1, "toward": None, **to}
+    goal = {"label": 1, "toward": None, **to}
     return EditRequest(
-        item, told["label"], told["toward"], space or EditSpace(), target.words_read([item])[0]
+        item, goal["label"], goal["toward"], space or EditSpace(), target.words_read([item])[0]
     )
 
 
@@ -83,8 +83,8 @@ def tokens(target: SequenceClassifier, item: Text) -> list[list[int]]:
 
 def _read(target: SequenceClassifier, item: Text, words: int) -> list[int]:
     raw = " ".join(str(word) for word in item.words[:words])
-    told = target.tokenizer.hf_tokenizer(raw, add_special_tokens=False)["input_ids"]
-    return list(told)
+    token_ids = target.tokenizer.hf_tokenizer(raw, add_special_tokens=False)["input_ids"]
+    return list(token_ids)
 
 
 def by_hand(target: SequenceClassifier, request: EditRequest) -> Any:
@@ -215,20 +215,20 @@ def test_gains_of_characters_are_those_of_brute_force(exact: SequenceClassifier)
     (flipped,) = exact.flips([request])
     e, gradient, columns = table(exact), by_hand(exact, request), _columns(exact, item)
     (placed,) = exact.tokenizer.tokenize([item])
-    told = moves_of(flipped)
-    assert {m.kind for m in told} == {"flip", "insert", "delete"}
-    assert {m.position for m in told} == {0, 1, 2, 3}
-    for move in told[::7]:
+    moves = moves_of(flipped)
+    assert {m.kind for m in moves} == {"flip", "insert", "delete"}
+    assert {m.position for m in moves} == {0, 1, 2, 3}
+    for move in moves[::7]:
         own = list(columns[move.position])
         edited = Text.of(f"a {move.new}")
         read = exact.tokenizer.tokenize([edited])[0].ids[list(_columns(exact, edited)[1])]
         now = sum(e[placed.ids[c]] @ gradient[c] for c in own)
         new = sum(e[token] @ gradient[own].mean(axis=0) for token in read)
         assert move.gain == pytest.approx(new - now, abs=1e-9)
-    assert any(m.in_vocabulary for m in told) == any(
-        m.new in exact.inside._token_edits.lower_words for m in told
+    assert any(m.in_vocabulary for m in moves) == any(
+        m.new in exact.inside._token_edits.lower_words for m in moves
     )
-    assert len({(m.position, m.new) for m in told}) == len(told)
+    assert len({(m.position, m.new) for m in moves}) == len(moves)
 
 
 def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> None:
@@ -383,11 +383,11 @@ def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
 
     with ThreadPoolExecutor(2) as threads:
         together = list(threads.map(ask, range(24)))
-    for n, told in enumerate(together):
+    for n, answer in enumerate(together):
         if n % 4 == 0:
-            assert (told == scores).all()
+            assert (answer == scores).all()
         else:
-            assert told == ask(n)
+            assert answer == ask(n)
 
 
 def test_the_model_itself_is_left_as_it_is(target: SequenceClassifier) -> None:

@@ -37,9 +37,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
         random = Random(0)
         rows = ["text,label"]
         for n in range(160):
-            told = random.choices(OTHER, k=random.randint(1, 6))
-            told.insert(random.randint(0, len(told)), random.choice((BAD, GOOD)[n % 2]))
-            rows.append(f"{' '.join(told)},{('negative', 'positive')[n % 2]}")
+            words = random.choices(OTHER, k=random.randint(1, 6))
+            words.insert(random.randint(0, len(words)), random.choice((BAD, GOOD)[n % 2]))
+            rows.append(f"{' '.join(words)},{('negative', 'positive')[n % 2]}")
         (folder / "toy.csv").write_text("\n".join(rows) + "\n")
         yield folder
 
@@ -50,9 +50,9 @@ def target(request: pytest.FixtureRequest, cache: Path) -> Any:
 
 
 def aims(target: Any, space: EditSpace, **to: Any) -> list[EditRequest]:
-    told = {"label": 1, "toward": None, **to}
+    goal = {"label": 1, "toward": None, **to}
     return [
-        EditRequest(text, told["label"], told["toward"], space, target.words_read([text])[0])
+        EditRequest(text, goal["label"], goal["toward"], space, target.words_read([text])[0])
         for text in ITEMS
     ]
 
