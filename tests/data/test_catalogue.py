@@ -33,6 +33,7 @@ def splits_of(name: str) -> dict[str, Dataset]:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_the_sizes_told_are_the_sizes_loaded(name: str) -> None:
     sizes = tuple(len(dataset) for dataset in splits_of(name).values())
     assert sizes == CATALOGUE[name].sizes
@@ -87,6 +88,7 @@ def test_splits_never_change(name: str) -> None:
         assert checksum == CHECKSUMS[name, split]
 
 
+@pytest.mark.slow
 def test_labels_are_names_on_the_right_texts() -> None:
     mr = splits_of("mr")
     assert {d.labels for d in mr.values()} == {("negative", "positive")}

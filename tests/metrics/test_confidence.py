@@ -104,6 +104,7 @@ def asking(confidence: float, folder: Path, labels: Sequence[str], **options: st
 
 
 @pytest.mark.parametrize("options", [{}, {"toward": "negative"}])
+@pytest.mark.slow
 def test_the_curve_tells_how_runs_that_ask_for_less_would_end(
     tmp_path: Path, options: dict[str, str]
 ) -> None:

@@ -115,7 +115,11 @@ def hangs_at_once(folder: Path) -> None:
     assert ended.returncode == 3 and "seems to hang" in ended.stderr, ended.stderr
 
 
-@row("an endpoint that hangs", "exit 3 after `timeout` and `retries` of its TOML file; resumes")
+@row(
+    "an endpoint that hangs",
+    "exit 3 after `timeout` and `retries` of its TOML file; resumes",
+    slow=True,
+)
 def endpoint_hangs(folder: Path) -> None:
     asked: list[str] = []
     mended = threading.Event()

@@ -145,6 +145,7 @@ def test_a_random_function_is_known_by_its_code() -> None:
     assert first == again != other
 
 
+@pytest.mark.slow
 def test_weights_that_are_not_in_the_code_show_in_the_scores() -> None:
     class Model:
         def __init__(self, bias: float) -> None:

@@ -49,6 +49,7 @@ def test_it_learns(changed: dict[str, Any], splits: Any) -> None:
 
 
 @BOTH
+@pytest.mark.slow
 def test_an_interrupted_training_ends_as_if_undisturbed(
     changed: dict[str, Any], splits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

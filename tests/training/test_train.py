@@ -243,6 +243,7 @@ def test_one_class_is_nothing_to_learn(tmp_path: Path, cache: Path) -> None:
     assert not (cache / "models").exists()
 
 
+@pytest.mark.slow
 def test_weights_that_are_not_this_networks(splits: Any, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     one, other = (train_on(name, splits(), size="tiny") for name in (LSTM, CNN))

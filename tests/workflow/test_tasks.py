@@ -126,6 +126,7 @@ def test_a_bug_in_a_process_is_reported(tmp_path: Path) -> None:
         run_tasks([Task("bad", fail, {"kind": "bug"})], tmp_path, print, 2)
 
 
+@pytest.mark.slow
 def test_a_process_has_one_thread_and_its_messages_come_back(tmp_path: Path) -> None:
     messages: list[str] = []
     results = run_tasks([Task("talk", talk), Task("more", talk)], tmp_path, messages.append, 2)

@@ -139,6 +139,7 @@ def test_a_crash_that_does_not_repeat_is_forgiven(make_target: Any, tmp_path: Pa
     assert flag.exists()
 
 
+@pytest.mark.slow
 def test_a_text_that_hangs_it_fails_alone(make_target: Any) -> None:
     target = make_target(
         "'bad' in text and time.sleep(60); print('pos')", timeout=0.2, startup=10.0
@@ -150,6 +151,7 @@ def test_a_text_that_hangs_it_fails_alone(make_target: Any) -> None:
     assert time.monotonic() - start < 8
 
 
+@pytest.mark.slow
 def test_what_it_started_ends_with_it(make_target: Any, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     before = f"open({str(pid)!r}, 'w').write(str(os.getpid()))"

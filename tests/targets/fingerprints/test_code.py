@@ -103,6 +103,7 @@ def test_builtins_have_names() -> None:
     assert code_of(functools.partial(sorted, reverse=True)) != code_of(sorted)
 
 
+@pytest.mark.slow
 def test_every_process_sees_the_same() -> None:
     script = (
         "from brittle.targets.fingerprints.code import code_of\nfrom hashlib import sha256\n"

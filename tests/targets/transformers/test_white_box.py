@@ -249,6 +249,7 @@ def test_first_order_gains_foretell_small_steps(bert: SequenceClassifier) -> Non
         assert rise == pytest.approx(move.gain, rel=1e-3, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_batch_gives_what_single_texts_give(target: SequenceClassifier) -> None:
     items = [*ITEMS, *ITEMS[::-1], PAIR]
     spaces = [

@@ -57,6 +57,7 @@ def aims(target: Any, space: EditSpace, **to: Any) -> list[EditRequest]:
     ]
 
 
+@pytest.mark.slow
 def test_a_network_offers_everything(target: WhiteBoxZooTarget) -> None:
     assert isinstance(target, WhiteBoxZooTarget) and all(isinstance(target, kind) for kind in SHOWN)
     assert target.words_read(ITEMS) == [range(4), range(5), range(1)]

@@ -87,6 +87,7 @@ def test_the_current_model_is_attacked_after_each_epoch_but_the_last(splits: Any
 
 
 @pytest.mark.parametrize(("every", "epoch", "calls"), [(1, 3, 3), (2, 4, 1), (3, 4, 1)])
+@pytest.mark.slow
 def test_an_interrupted_training_learns_from_the_same_texts(
     every: int,
     epoch: int,

@@ -123,6 +123,7 @@ def test_files_that_settings_name_decide_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["CNN-W-Random-1", "CNN-C-Random-1"])
+@pytest.mark.slow
 def test_an_attack_hardens_a_network_and_the_zoo_finds_it(name: str, films: str) -> None:
     pytest.importorskip("torch")
     words = ["train", name, "--data", films, "--size", "tiny", "--quiet"]
@@ -139,6 +140,7 @@ def test_an_attack_hardens_a_network_and_the_zoo_finds_it(name: str, films: str)
         load_zoo(f"zoo:{name}+key-any@{films}?size=tiny")
 
 
+@pytest.mark.slow
 def test_a_white_box_attack_leaves_training_as_it_was(films: str) -> None:
     pytest.importorskip("torch")
     options: dict[str, Any] = {"size": "tiny", "adversarial": by_attack("jsma", copies=10, words=2)}

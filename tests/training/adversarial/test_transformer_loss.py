@@ -64,6 +64,7 @@ def test_the_loss_is_the_mean_of_both_and_so_is_its_gradient(frozen: bool) -> No
 
 
 @pytest.mark.parametrize("method", ["miyato", "key", "key-any"])
+@pytest.mark.slow
 def test_it_is_trained_and_resumed(
     method: str,
     encoder: str,  # noqa: F811
