@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from brittle.errors import UsageError
+from brittle.named import import_named
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Classifies, HasScores
 from brittle.targets.scores import check_kind
@@ -197,9 +198,8 @@ def _open_zoo_folder(path: Path, options: TargetOptions) -> Classifies:
 
 
 def _open_python(spec: str, options: TargetOptions) -> Classifies:
-    from brittle.targets.function import import_target
-
-    return _open_object(import_target(spec), replace(options, name=options.name or spec))
+    obj = import_named(spec, "python:my_models:classify")
+    return _open_object(obj, replace(options, name=options.name or spec))
 
 
 def _open_http(spec: str, options: TargetOptions) -> Classifies:

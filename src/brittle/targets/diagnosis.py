@@ -181,7 +181,9 @@ def swapped(
         return None
     predicted = score[labelled].argmax(axis=1)
     correct, count, width = int((predicted == truth).sum()), len(labelled), len(target_labels)
-    if _chance_of_at_most(correct, count, 1 / width) > MAX_CHANCE:
+    p = 1 / width
+    chance = sum(comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(correct + 1))
+    if chance > MAX_CHANCE:
         return None
     advice = _suggest_labels(truth, predicted, target_labels, data_labels)
     return DiagnosisWarning(
@@ -210,11 +212,6 @@ def _suggest_labels(
         return " Check --labels."
     pairs = [f"{name}={target_labels[answer[i]]}" for name, i in index_of.items() if i in answer]
     return f" Check, and if so say --labels '{','.join(pairs)}'."
-
-
-def _chance_of_at_most(correct: int, count: int, p: float) -> float:
-    """Compute the probability of at most so many correct guesses."""
-    return sum(comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(correct + 1))
 
 
 @dataclass(frozen=True)
