@@ -58,7 +58,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     if results:
         sections.append(_cases(figures))
     sections.append(_how_it_was_run(manifest))
-    return _PAGE.format(
+    return _asset("report.html").format(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
         title=escape(f"{run.name} · brittle"),
@@ -67,28 +67,6 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         cases=embedded_rows(results),
         script=script,
     )
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-<script type="application/json" id="rows">{cases}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
 
 
 def _header(run: StoredRun) -> str:
@@ -173,24 +151,7 @@ def _cases(figures: Summary) -> str:
         f"{status} <b>{number(count)}</b></label>"
         for status, count in status_counts(figures)
     )
-    return (
-        '<section id="cases"><h2>Cases</h2><noscript><p>The list of cases needs JavaScript; '
-        "everything above does not.</p></noscript>"
-        '<form class="controls" id="controls" hidden>'
-        '<input type="search" id="search" placeholder="Search texts, labels, ids" '
-        'aria-label="Search texts, labels, ids" autocomplete="off">'
-        '<span class="sorting"><select id="sort" aria-label="Sort by">'
-        '<option value="clearest">Clearest first</option><option value="run">Order of the run'
-        '</option><option value="queries">Queries</option><option value="words">Words changed'
-        '</option><option value="before">Confidence before</option><option value="after">'
-        'Confidence after</option></select><button type="button" id="reverse" '
-        'aria-label="Reverse the order" title="Reverse the order">↑</button></span>'
-        f'<div class="chips" role="group" aria-label="Show these cases">{chips}</div></form>'
-        '<p class="small" id="count" aria-live="polite"></p><div id="list"></div>'
-        '<nav class="pages" id="pages" aria-label="Pages" hidden>'
-        '<button type="button" id="back">← Back</button><span id="page"></span>'
-        '<button type="button" id="next">Next →</button></nav></section>'
-    )
+    return _asset("cases.html").format(chips=chips)
 
 
 _FACTS = (

@@ -17,7 +17,6 @@ from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
 from brittle.reports.axes import (
     CHARACTER_WIDTH,
-    HEIGHT,
     PERCENT_TICKS,
     WIDTH,
     PlotArea,
@@ -37,9 +36,7 @@ Level = tuple[float, float, int]
 Point = tuple[float, float]
 
 
-def confidence_figure(
-    curves: Mapping[str, ConfidenceCurve], title: str = "", width: int = WIDTH, height: int = HEIGHT
-) -> str:
+def confidence_figure(curves: Mapping[str, ConfidenceCurve], title: str = "") -> str:
     """Draw success against the confidence asked for; a dot marks the end of what is known.
 
     A search stops at the confidence that its run asked for, so nothing is known beyond it.
@@ -47,7 +44,7 @@ def confidence_figure(
     start = _start(list(curves.values()))
     legend = tuple(curves) if len(curves) > 1 else ()
     labels = ("confidence asked for", "attacked cases broken", title)
-    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line", 1, width, height)
+    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line")
     bands, lines, ends = [], [], []
     for n, (name, curve) in enumerate(curves.items()):
         levels = _levels(curve, start)
@@ -63,7 +60,7 @@ def confidence_figure(
     return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines))
 
 
-def grid_figure(grid: Grid, title: str = "", width: int | None = None, height: int = 280) -> str:
+def grid_figure(grid: Grid, title: str = "") -> str:
     """Draw the accuracy of every target, clean and under every attack, as grouped bars.
 
     Whiskers are 95% intervals. A star marks a bar over other examples than most runs have.
@@ -71,12 +68,12 @@ def grid_figure(grid: Grid, title: str = "", width: int | None = None, height: i
     groups = ("clean", *grid.attacks)
     longest = max(len(part) for name in groups for part in name.replace("-", "- ").split())
     group_width = max(52, 16 * len(grid.targets) + 14, min(100, CHARACTER_WIDTH * longest + 8))
-    width = width or max(WIDTH, round(80 + group_width * len(groups)))
+    width = max(WIDTH, round(80 + group_width * len(groups)))
     names = ["\n".join(fold(name, (width - 80) / len(groups) - 4)) for name in groups]
     tick_lines = max(name.count("\n") + 1 for name in names)
     star = "* over other examples than the rest" if grid.uneven else ""
     legend = grid.targets if len(grid.targets) > 1 else ()
-    sizes = (tick_lines, width, height)
+    sizes = (tick_lines, width, 280)
     area = PlotArea(
         (0.0, float(len(groups))), (0.0, 1.0), star, "accuracy", title, legend, "fill", *sizes
     )
@@ -102,14 +99,12 @@ def histogram_figure(
     x_label: str = "words changed",
     y_label: str = "broken cases",
     title: str = "",
-    width: int = WIDTH,
-    height: int = HEIGHT,
 ) -> str:
     """Draw how many values fall into each bin."""
     bins = histogram.bins
     counts = round_ticks(max((b.count for b in bins), default=0), 5)
     ranges = ((0.0, float(max(1, len(bins)))), (0.0, float(counts[-1])))
-    area = PlotArea(*ranges, x_label, y_label, title, (), "fill", 1, width, height)
+    area = PlotArea(*ranges, x_label, y_label, title)
     bar_width = min(40.0, area.x_at(0.84) - area.x_at(0))
     bars = []
     for n, b in enumerate(bins):
@@ -129,8 +124,6 @@ def scatter_figure(
     x_label: str = "first component",
     y_label: str = "second component",
     title: str = "",
-    width: int = WIDTH,
-    height: int = 360,
     max_points: int = MAX_POINTS,
 ) -> str:
     """Draw the points of several classes, or a random sample of `max_points` of them.
@@ -141,7 +134,7 @@ def scatter_figure(
     samples = {name: _sample(points, max_points, total) for name, points in clouds.items()}
     points = [point for sample in samples.values() for point in sample]
     x, y = _range([p[0] for p in points]), _range([p[1] for p in points])
-    area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", 1, width, height)
+    area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", height=360)
     layers: list[tuple[int, str]] = []
     for n, sample in enumerate(samples.values()):
         # The classes take turns, so that no class covers another one wholly.

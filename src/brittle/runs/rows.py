@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from brittle.asks import Answer
 from brittle.edits import characters_changed, diff, words_changed
 from brittle.engine.outcomes import Outcome
 from brittle.results import Result, Step
@@ -21,7 +20,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
     fields = text.fields()
     best = outcome.best
     edits = diff(text, best.item) if best is not None else ()
-    predicted, confidence = _prediction(case.start, labels)
+    start = None if case.start is None else case.start.scores[0]
     return Result(
         case=case.id,
         attack=job.attack_name,
@@ -34,8 +33,8 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         adversarial=None if best is None else best.item.render(),
         edits=edits,
         label=None if case.label is None else labels[case.label],
-        predicted=predicted,
-        confidence=confidence,
+        predicted=None if start is None else labels[int(start.argmax())],
+        confidence=None if start is None else float(start.max()),
         adversarial_label=None if best is None else labels[int(np.argmax(best.payload))],
         adversarial_confidence=None if best is None else float(np.max(best.payload)),
         queries=outcome.queries,
@@ -44,13 +43,6 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         characters_changed=characters_changed(edits),
         seed=job.seed,
     )
-
-
-def _prediction(answer: Answer | None, labels: Sequence[str]) -> tuple[str | None, float | None]:
-    if answer is None:
-        return None, None
-    scores = answer.scores[0]
-    return labels[int(scores.argmax())], float(scores.max())
 
 
 def steps_of(outcome: Outcome, labels: Sequence[str]) -> Iterator[Step]:
