@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
+from brittle.training.progress import TrainingProgress
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
 from brittle.zoo.linear import Linear
@@ -37,8 +38,10 @@ def fit_naive_bayes(job: TrainingJob, settings: NaiveBayesSettings) -> Fitted:
     bias = np.zeros(len(job.labels))
     model = Linear(vocabulary, weight, bias)
     dev_accuracy = accuracy(model, job.dev)
-    loss = _log_loss(model.logits(keys), job.train)
-    job.report_progress(1, 1, loss, accuracy=dev_accuracy, best=True)
+    logits = model.logits(keys)
+    score = logits[np.arange(len(keys)), list(job.train.label)]
+    loss = float((np.logaddexp.reduce(logits, axis=1) - score).mean())
+    job.report(TrainingProgress(job.name, 1, 1, 1, 1, loss, dev_accuracy, True))
     _save(job, vocabulary, weight, bias)
     return Fitted(dev_accuracy, epochs=1)
 
@@ -65,9 +68,8 @@ def fit_linear_svm(job: TrainingJob, settings: LinearSvmSettings) -> Fitted:
         since_best += 1
         if dev_accuracy > best_accuracy:
             best_accuracy, since_best, (weight, bias) = dev_accuracy, 0, mean
-        job.report_progress(
-            epoch, settings.epochs, loss, accuracy=dev_accuracy, best=since_best == 0
-        )
+        progress = (epoch, settings.epochs, 1, 1, loss, dev_accuracy, since_best == 0)
+        job.report(TrainingProgress(job.name, *progress))
         if since_best >= settings.patience:
             break
     margin = Linear(vocabulary, weight, bias).logits(vocabulary.encode_bags(job.dev.texts))
@@ -146,12 +148,6 @@ def platt(margin: Array, dev: LabelledTexts) -> tuple[float, Array]:
             break
     # The scale stays positive: a dev split that contradicts the train split must not swap classes.
     return max(float(theta[0]), 1e-3), theta[1:]
-
-
-def _log_loss(logits: Array, texts: LabelledTexts) -> float:
-    """Compute the mean negative log-probability of the labels."""
-    score = logits[np.arange(len(texts)), list(texts.label)]
-    return float((np.logaddexp.reduce(logits, axis=1) - score).mean())
 
 
 def _word_counts(key: bytes) -> tuple[NDArray[np.int32], Array]:
