@@ -67,7 +67,7 @@ class ZooTarget:
         self.model.close()
 
 
-class WhiteBoxZooTarget(ShowsInside, ZooTarget):
+class WhiteBoxZooTarget(ZooTarget, ShowsInside):
     """A network of the zoo with its white box; `build_inside` is called at first use."""
 
     def __init__(self, card: Card, model: Model, build_inside: Callable[[], WhiteBox]) -> None:

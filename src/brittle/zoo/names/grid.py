@@ -26,6 +26,7 @@ from brittle.zoo.names.settings import (
     NetworkSettings,
 )
 
+as_json = changes.as_json
 ModelKind = Literal["linear", "network", "transformer"]
 
 ENCODER_NAMES = {
@@ -183,11 +184,6 @@ def parse_settings(
 def changed_settings(design: Design, size: str, settings: ModelSettings) -> dict[str, Any]:
     """Return the settings that differ from those of the model at this size, as plain values."""
     return changes.changed_settings(settings, _default_settings(design, size))
-
-
-def as_json(settings: ModelSettings) -> dict[str, Any]:
-    """Return the settings as plain values for JSON."""
-    return changes.as_json(settings)
 
 
 def _default_settings(design: Design, size: str) -> ModelSettings:
