@@ -13,13 +13,14 @@ from brittle.formatting import number, percent
 from brittle.metrics.confidence import ConfidenceCurve
 from brittle.metrics.grid import Grid
 from brittle.metrics.histogram import Histogram
-from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
 from brittle.reports.axes import (
     CHARACTER_WIDTH,
     PERCENT_TICKS,
     WIDTH,
+    Level,
     PlotArea,
+    band_path,
     draw,
     fold,
     round_ticks,
@@ -29,9 +30,6 @@ from brittle.reports.axes import (
 MAX_LEVELS = 160
 MAX_POINTS = 2400
 LAYERS = 8
-
-Level = tuple[float, float, int]
-"""A level part of a curve: from this confidence, to that one, so many cases."""
 
 Point = tuple[float, float]
 
@@ -49,7 +47,7 @@ def confidence_figure(curves: Mapping[str, ConfidenceCurve], title: str = "") ->
     for n, (name, curve) in enumerate(curves.items()):
         levels = _levels(curve, start)
         colour = tone(n, len(curves))
-        bands.append(f'<path class="band{colour}" d="{_band_path(area, curve, levels)}"/>')
+        bands.append(f'<path class="band{colour}" d="{band_path(area, levels, curve.of)}"/>')
         lines.append(f'<path class="line{colour}" d="{_line_path(area, curve, levels)}"/>')
         x, y = area.x_at(curve.known), area.y_at(curve.share(curve.known) or 0)
         lines.append(f'<circle class="fill{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
@@ -171,19 +169,6 @@ def _line_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) 
     heights = [area.y_at(count / curve.of if curve.of else 0) for _, _, count in levels]
     steps = "".join(f"V{y:.1f}H{area.x_at(end):.1f}" for (_, end, _), y in zip(levels, heights))
     return f"M{area.x_at(levels[0][0]):.1f} {heights[0]:.1f}{steps}"
-
-
-def _band_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) -> str:
-    """Outline the pointwise Wilson intervals: along the upper ends, and back along the lower."""
-    if not curve.of:
-        return ""
-    upper, lower = "", ""
-    for start, end, count in levels:
-        low, high = wilson(count, curve.of)
-        left, right = area.x_at(start), area.x_at(end)
-        upper += f"L{left:.1f} {area.y_at(high):.1f}H{right:.1f}"
-        lower = f"L{right:.1f} {area.y_at(low):.1f}H{left:.1f}" + lower
-    return f"M{upper[1:]}{lower}Z"
 
 
 def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str) -> str:

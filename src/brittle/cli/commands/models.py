@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.console import Group
+from rich.padding import Padding
+
 from brittle.cli import console
 from brittle.training import TrainedModel, trained_models
 from brittle.zoo.names import grid
@@ -56,8 +59,6 @@ def models_json() -> dict[str, Any]:
 
 def models_block() -> Any:
     """Show the parts as tables, then the models with names of their own and the trained ones."""
-    from rich.console import Group
-    from rich.padding import Padding
 
     def indented(rows: Rows) -> list[Any]:
         return ["", Padding(console.table(rows), (0, 0, 0, 2), expand=False)]
