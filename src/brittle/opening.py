@@ -53,8 +53,8 @@ class TargetOptions:
     @property
     def black_box(self) -> dict[str, Any]:
         """Return the arguments of every black-box adapter; a hole is an empty string to it."""
-        named = {"labels": self.labels, "name": self.name}
-        return named | {"scores": self.scores, "mask": self.mask or ""}
+        names = {"labels": self.labels, "name": self.name}
+        return names | {"scores": self.scores, "mask": self.mask or ""}
 
     @property
     def transformers(self) -> dict[str, Any]:
@@ -117,9 +117,12 @@ def _open_named(spec: str, options: TargetOptions) -> Classifies:
             "your own and name the object: python:module:name."
         )
     if path.suffix == ".skops":
-        return _open_skops(path, options)
+        model, fingerprint = load_skops(path, trust=options.trust)
+        options = replace(options, name=options.name or path.stem)
+        return of_estimator(model, fingerprint=fingerprint, **options.black_box)
     if (path / "model.json").is_file():
-        return _open_zoo_folder(path, options)
+        options.refuse("a zoo model", "scores", "mask")
+        return _check_labels(load_folder(path, device=options.device), options)
     if (path / "config.json").is_file():
         return _open_transformers(spec, options)
     if spec and path.is_dir():
@@ -185,11 +188,6 @@ def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     return _check_labels(target, options)
 
 
-def _open_zoo_folder(path: Path, options: TargetOptions) -> Classifies:
-    options.refuse("a zoo model", "scores", "mask")
-    return _check_labels(load_folder(path, device=options.device), options)
-
-
 def _open_python(spec: str, options: TargetOptions) -> Classifies:
     obj = import_named(spec, "python:my_models:classify")
     return _open_object(obj, replace(options, name=options.name or spec))
@@ -198,12 +196,6 @@ def _open_python(spec: str, options: TargetOptions) -> Classifies:
 def _open_transformers(spec: str, options: TargetOptions) -> Classifies:
     options.refuse("a transformers classifier", "scores")
     return classifier.load(spec, **options.transformers)
-
-
-def _open_skops(path: Path, options: TargetOptions) -> Classifies:
-    model, fingerprint = load_skops(path, trust=options.trust)
-    options = replace(options, name=options.name or path.stem)
-    return of_estimator(model, fingerprint=fingerprint, **options.black_box)
 
 
 OPENERS: dict[str, Callable[[str, TargetOptions], Classifies]] = {
