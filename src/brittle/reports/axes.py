@@ -158,7 +158,6 @@ def fold(label: str, width: float, max_lines: int = 3) -> list[str]:
 
 
 def _labels(area: PlotArea) -> list[str]:
-    """Write the labels of the axes, the title and the legend."""
     parts = []
     if area.x_label:
         middle = (area.left + area.right) / 2

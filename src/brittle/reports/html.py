@@ -34,7 +34,6 @@ from brittle.reports.summary_lines import (
     summary_lines,
 )
 from brittle.reports.tables import confusion_section, parts_table, words_table
-from brittle.results import Result
 
 MAX_REASONS = 5
 
@@ -43,14 +42,15 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     """Render the report of a run as one HTML page; `further` sections come before the cases."""
     manifest, (results, figures) = run.manifest, summarize(run)
     style, script = _asset("report.css"), _asset("report.js")
-    sections = [
-        _header(run),
-        _notes(figures, manifest),
-        _hero(figures, manifest, run.totals),
-        _how_it_ended(figures),
-    ]
+    sections = [_header(run)]
+    if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest)]:
+        sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
+    sections += [_hero(figures, manifest, run.totals), _how_it_ended(figures)]
     if figures.success.of:
-        sections += [curves_section(results, run), _what_breaks(results)]
+        sections.append(curves_section(results, run))
+        if words := words_table(results):
+            tables = f'<div class="pair uneven">{words}{parts_table(results)}</div>'
+            sections.append(f"<section><h2>What breaks it</h2>{tables}</section>")
         sections.append(character_edits_section(results))
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
@@ -79,11 +79,6 @@ def _header(run: StoredRun) -> str:
         '<header><p class="mark">brittle</p>'
         f'<h1>{isolate(run.name)}</h1><p class="facts">{spans}</p></header>'
     )
-
-
-def _notes(figures: Summary, manifest: Mapping[str, Any]) -> str:
-    items = "".join(f"<li>{isolate(note)}</li>" for note in notes(figures, manifest))
-    return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if items else ""
 
 
 def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
@@ -134,15 +129,6 @@ def _reasons(figures: Summary, status: Status) -> str:
     more = len(items) - MAX_REASONS
     others = [f"{number(more)} other reasons"] if more > 0 else []
     return ": " + ", ".join(items[:MAX_REASONS] + others) if items else ""
-
-
-def _what_breaks(results: Sequence[Result]) -> str:
-    words, parts = words_table(results), parts_table(results)
-    if not words:
-        return ""
-    return (
-        f'<section><h2>What breaks it</h2><div class="pair uneven">{words}{parts}</div></section>'
-    )
 
 
 def _cases(figures: Summary) -> str:

@@ -129,7 +129,10 @@ def scatter_figure(
     The sample is the same each time, and every class keeps its share of the whole.
     """
     total = sum(len(points) for points in clouds.values())
-    samples = {name: _sample(points, max_points, total) for name, points in clouds.items()}
+    samples = {}
+    for name, cloud in clouds.items():
+        share = max(1, max_points * len(cloud) // total) if total > max_points else len(cloud)
+        samples[name] = Random(0).sample(list(cloud), min(share, len(cloud)))
     points = [point for sample in samples.values() for point in sample]
     x, y = _range([p[0] for p in points]), _range([p[1] for p in points])
     area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", height=360)
@@ -180,11 +183,6 @@ def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str) ->
         f'<rect class="fill{colour}" x="{left:.1f}" y="{y:.1f}" {size}/>'
         f'<path class="whisker" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
     )
-
-
-def _sample(points: Sequence[Point], max_points: int, total: int) -> list[Point]:
-    share = len(points) if total <= max_points else max(1, max_points * len(points) // total)
-    return Random(0).sample(list(points), min(share, len(points)))
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:
