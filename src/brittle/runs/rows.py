@@ -14,7 +14,6 @@ from brittle.text import Text
 
 
 def result_of(outcome: Outcome, job: Job) -> Result:
-    """Build the row of a case."""
     case, labels = outcome.case, job.target.labels
     text: Text = case.text
     fields = text.fields()
@@ -46,7 +45,6 @@ def result_of(outcome: Outcome, job: Job) -> Result:
 
 
 def steps_of(outcome: Outcome, labels: Sequence[str]) -> Iterator[Step]:
-    """Yield the improvements of a case."""
     for step in outcome.steps:
         yield Step(
             outcome.case.id,

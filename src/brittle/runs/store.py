@@ -134,7 +134,6 @@ class Store:
         return self._load_meta("totals")
 
     def amend(self, **changes: Any) -> None:
-        """Change entries of the manifest."""
         with _translated_errors(self.path), self._db:
             self._write_meta("manifest", self.manifest | changes)
 
@@ -150,7 +149,6 @@ class Store:
             self._db.executemany("INSERT INTO examples VALUES (?, ?, ?, ?)", rows)
 
     def planned(self) -> int:
-        """Count the planned cases."""
         return int(self._one("SELECT count(*) FROM examples"))
 
     # Rows.
@@ -177,12 +175,10 @@ class Store:
             return self._db.execute("DELETE FROM results WHERE status = ?", (status,)).rowcount
 
     def finished(self) -> set[str]:
-        """Return the ids of the finished cases."""
         with _translated_errors(self.path):
             return {row[0] for row in self._db.execute("SELECT case_id FROM results")}
 
     def counts(self) -> dict[str, int]:
-        """Count the results by status."""
         with _translated_errors(self.path):
             rows = self._db.execute("SELECT status, count(*) FROM results GROUP BY status")
             return {FORMER_STATUSES.get(status, status): count for status, count in rows}

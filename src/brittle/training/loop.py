@@ -161,7 +161,6 @@ def _restore(weights: dict[str, nn.Parameter], stored: dict[str, Tensor]) -> Non
 def _tensors(
     weights: dict[str, nn.Parameter], best: dict[str, Tensor], optimizer: torch.optim.Optimizer
 ) -> dict[str, NDArray[Any]]:
-    """Return the tensors of a checkpoint."""
     tensors = {f"now.{name}": p.detach() for name, p in weights.items()}
     tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
     tensors |= state_of(optimizer, weights)

@@ -96,7 +96,6 @@ class HttpTarget:
         return np.concatenate(tables) if tables else np.zeros((0, len(self.labels)))
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _score(self, texts: list[Any]) -> Scores:

@@ -43,7 +43,6 @@ class ZooTarget:
         return softmax(self.canonical_logits(keys))
 
     def canonical_logits(self, keys: Sequence[bytes]) -> Scores:
-        """Compute the logits of texts encoded by `canonical`."""
         if not keys:
             return np.zeros((0, len(self.labels)))
         return np.asarray(self.model.logits(keys), dtype=np.float64)
@@ -56,7 +55,6 @@ class ZooTarget:
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
-        """The words in the model's vocabulary."""
         model: Any = self.model
         if isinstance(model, TransformerModel):
             return tuple(whole_words(model.classifier.tokenizer)[0])

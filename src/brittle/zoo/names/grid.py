@@ -80,17 +80,13 @@ def designs() -> tuple[Design, ...]:
             for name, (about, parts) in NAMED.items()
         ),
         Design("MiniLM", "transformer", "a 6-layer pretrained encoder, tuned"),
-        *(_network(*parts) for parts in _combinations()),
+        *(
+            _network(encoder, inputs, embedding, layers, head)
+            for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
+            if inputs != "C" or embedding == "Random"  # a model of characters has no word vectors
+            for layers, head in product(LAYERS[encoder], HEAD_NAMES)
+        ),
     )
-
-
-def _combinations() -> list[tuple[str, str, str, int, str]]:
-    return [
-        (encoder, inputs, embedding, layers, head)
-        for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
-        if inputs != "C" or embedding == "Random"  # a model of characters has no word vectors
-        for layers, head in product(LAYERS[encoder], HEAD_NAMES)
-    ]
 
 
 def _network(encoder: str, inputs: str, embedding: str, layers: int, head: str) -> Design:
