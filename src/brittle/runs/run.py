@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -157,8 +158,6 @@ def still_wins(run: Run, result: Result, label: str, confidence: float) -> bool:
 
 
 def _csv(run: Run, out: Path) -> None:
-    import csv
-
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
