@@ -39,13 +39,13 @@ ROOMS: dict[str, set[str]] = {
     "ranking": {"english", "moves", "text"},
     "zoo": {"data", "errors", "files", "moves", "ranking", "text", "values"},
     "targets": {
-        *("asks", "engine", "english", "errors", "moves", "named", "ranking", "text", "zoo"),
+        *("asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
         *("text", "values", "zoo"),
     },
-    "opening": {"errors", "targets", "training", "zoo"},
+    "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.
     "metrics": {"asks", "edits", "english", "errors", "results", "text"},
     "reports": {"asks", "edits", "errors", "formatting", "metrics", "results"},

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import brittle.targets.zoo.target as zoo
 from brittle import opening
 from brittle.errors import UsageError
 from brittle.opening import TargetOptions, as_target, open_target
@@ -86,7 +85,7 @@ def test_zoo_names_go_to_the_zoo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         return FakeTarget()
 
     monkeypatch.setattr(opening, "load_zoo", load)
-    monkeypatch.setattr(zoo, "load_folder", load)
+    monkeypatch.setattr(opening, "load_folder", load)
     progress = print
     as_target("zoo:naive-bayes@mr#1", device="cpu", progress=progress)
     (tmp_path / "model.json").write_text("{}")

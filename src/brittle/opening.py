@@ -6,16 +6,23 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from brittle import training
 from brittle.errors import UsageError
+from brittle.named import import_named
+from brittle.targets.command.target import Command
+from brittle.targets.function import of_function
+from brittle.targets.http import target as http
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Classifies, HasScores
 from brittle.targets.scores import check_kind
+from brittle.targets.sklearn import load_skops, of_estimator
+from brittle.targets.transformers import classifier
+from brittle.targets.zoo.target import ZooTarget, load_folder
+from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
-
-if TYPE_CHECKING:
-    from brittle.targets.zoo.target import ZooTarget
+from brittle.zoo.names.parsing import find_listed, parse
 
 EXAMPLES = """\
   zoo:LSTM-W-Random-1@mr    a model of our own, trained when first used
@@ -46,8 +53,8 @@ class TargetOptions:
     @property
     def black_box(self) -> dict[str, Any]:
         """Return the arguments of every black-box adapter; a hole is an empty string to it."""
-        named = {"labels": self.labels, "name": self.name}
-        return named | {"scores": self.scores, "mask": self.mask or ""}
+        names = {"labels": self.labels, "name": self.name}
+        return names | {"scores": self.scores, "mask": self.mask or ""}
 
     @property
     def transformers(self) -> dict[str, Any]:
@@ -110,9 +117,12 @@ def _open_named(spec: str, options: TargetOptions) -> Classifies:
             "your own and name the object: python:module:name."
         )
     if path.suffix == ".skops":
-        return _open_skops(path, options)
+        model, fingerprint = load_skops(path, trust=options.trust)
+        options = replace(options, name=options.name or path.stem)
+        return of_estimator(model, fingerprint=fingerprint, **options.black_box)
     if (path / "model.json").is_file():
-        return _open_zoo_folder(path, options)
+        options.refuse("a zoo model", "scores", "mask")
+        return _check_labels(load_folder(path, device=options.device), options)
     if (path / "config.json").is_file():
         return _open_transformers(spec, options)
     if spec and path.is_dir():
@@ -133,17 +143,11 @@ def _open_object(obj: Any, options: TargetOptions) -> Classifies:
     if isinstance(obj, HasScores) and hasattr(obj, "labels"):
         return _check_labels(cast(Classifies, obj), options)
     if hasattr(obj, "model") and hasattr(obj, "tokenizer"):
-        from brittle.targets.transformers import classifier
-
         options.refuse("a transformers classifier", "scores")
         return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
     if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
-        from brittle.targets.sklearn import of_estimator
-
         return of_estimator(obj, **options.black_box)
     if callable(obj):
-        from brittle.targets.function import of_function
-
         return of_function(obj, fields=options.fields, **options.black_box)
     raise _not_a_target(f"a {type(obj).__name__}")
 
@@ -163,11 +167,6 @@ def load_zoo(
     `zoo:NAME@DATA#SEED?hidden=32,size=paper`. `options` are those of training: text and label, the
     columns of a file. With `train=False` a model that is not trained yet is an error.
     """
-    from brittle import training
-    from brittle.targets.zoo.target import load_folder
-    from brittle.training.adversarial.parsing import is_by_attack
-    from brittle.zoo.names.parsing import find_listed, parse
-
     wanted = parse(spec, size)
     model = (wanted.source, wanted.data, wanted.seed)
     options |= {"size": wanted.size, "changed": wanted.changed}
@@ -189,51 +188,21 @@ def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     return _check_labels(target, options)
 
 
-def _open_zoo_folder(path: Path, options: TargetOptions) -> Classifies:
-    from brittle.targets.zoo import target as zoo
-
-    options.refuse("a zoo model", "scores", "mask")
-    return _check_labels(zoo.load_folder(path, device=options.device), options)
-
-
 def _open_python(spec: str, options: TargetOptions) -> Classifies:
-    from brittle.targets.function import import_target
-
-    return _open_object(import_target(spec), replace(options, name=options.name or spec))
-
-
-def _open_http(spec: str, options: TargetOptions) -> Classifies:
-    from brittle.targets.http import target as http
-
-    return http.load(spec, **options.black_box)
-
-
-def _open_command(spec: str, options: TargetOptions) -> Classifies:
-    from brittle.targets.command.target import Command
-
-    return Command(spec, timeout=options.timeout, **options.black_box)
+    obj = import_named(spec, "python:my_models:classify")
+    return _open_object(obj, replace(options, name=options.name or spec))
 
 
 def _open_transformers(spec: str, options: TargetOptions) -> Classifies:
-    from brittle.targets.transformers import classifier
-
     options.refuse("a transformers classifier", "scores")
     return classifier.load(spec, **options.transformers)
-
-
-def _open_skops(path: Path, options: TargetOptions) -> Classifies:
-    from brittle.targets.sklearn import load_skops, of_estimator
-
-    model, fingerprint = load_skops(path, trust=options.trust)
-    options = replace(options, name=options.name or path.stem)
-    return of_estimator(model, fingerprint=fingerprint, **options.black_box)
 
 
 OPENERS: dict[str, Callable[[str, TargetOptions], Classifies]] = {
     "zoo:": _open_zoo,
     "python:": _open_python,
-    "http:": _open_http,
-    "cmd:": _open_command,
+    "http:": lambda spec, options: http.load(spec, **options.black_box),
+    "cmd:": lambda spec, options: Command(spec, timeout=options.timeout, **options.black_box),
     "hf:": _open_transformers,
 }
 

@@ -124,11 +124,9 @@ class FakeNetwork:
 
     @staticmethod
     def position_weight(position: int) -> float:
-        """Return the weight of the word at a position."""
         return 1.0 + (3 * position % 5) / 5
 
     def vector(self, word: str) -> Array:
-        """Return the vector of a word."""
         return _word_vector(word, self.dimensions)
 
     def logits(self, items: Sequence[Text]) -> Array:
@@ -148,7 +146,6 @@ class FakeNetwork:
         return _softmax(self.logits(items))
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Return for every text the positions of the words that are read."""
         return [range(min(len(text), self.max_words)) for text in items]
 
     def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:

@@ -77,8 +77,3 @@ def test_tagging_loads_no_package_of_taggers() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['DT', 'JJ', 'NN']\n"
-
-
-def test_the_tagger_names_itself() -> None:
-    assert Tagger.name == "textblob"
-    assert Tagger().fingerprint == "textblob 0.20.1, contextual rules, 1"

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from brittle.errors import TargetError, UsageError
+from brittle.named import import_named
 from brittle.opening import as_target
-from brittle.targets.function import import_target, of_function
+from brittle.targets.function import of_function
 from brittle.text import Text
 
 GOOD, BAD = Text.of("a good film"), Text.of("a bad film")
@@ -241,4 +242,4 @@ def test_names_that_lead_nowhere(folder: Path, spec: str, message: str) -> None:
 
 
 def test_a_name_may_lead_to_anything_importable() -> None:
-    assert import_target("python:json:decoder.JSONDecoder").__name__ == "JSONDecoder"
+    assert import_named("python:json:decoder.JSONDecoder", "").__name__ == "JSONDecoder"

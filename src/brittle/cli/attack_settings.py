@@ -41,7 +41,6 @@ def named_attack(command: Command, words: Sequence[str]) -> str | None:
 
 
 def add_setting_flags(parser: argparse.ArgumentParser, attack: str, command: Command) -> None:
-    """Add a flag for every setting of an attack."""
     group = parser.add_argument_group(f"settings of {attack}")
     for setting in settings(recipe(attack)):
         if setting.name in command.own_settings:

@@ -1,43 +1,15 @@
 """English stop words: the words that hold a sentence together and carry little meaning.
 
-This is our own list, by word class, since no package that brittle depends on has one. Unlike many
+The list, by word class, is our own, since no package that brittle depends on has one. Unlike many
 lists it holds function words only: no nouns, no full verbs, no adjectives of quality.
 """
 
 from __future__ import annotations
 
-_CLASSES = {
-    "articles and determiners": """
-        a an the this that these those each every either neither some any no all both half few
-        many much more most several such another other others own same enough what which whose
-        whatever whichever""",
-    "pronouns": """
-        i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his
-        himself she her hers herself it its itself they them their theirs themselves one oneself
-        who whom whoever whomever someone somebody something anyone anybody anything everyone
-        everybody everything nobody nothing none there""",
-    "prepositions": """
-        about above across after against along amid among amongst around as at before behind below
-        beneath beside besides between beyond by despite down during except for from in inside into
-        near of off on onto out outside over past per since than through throughout till to toward
-        towards under until up upon via with within without""",
-    "conjunctions": """
-        and but or nor so yet if unless because although though while whereas whether lest once""",
-    "auxiliary verbs": """
-        be am is are was were been being have has had having do does did doing done can could may
-        might must shall should will would ought cannot""",
-    "adverbs of grammar": """
-        not never again also too very just only even still already ever then thus hence here where
-        when why how however therefore else rather quite almost always away back""",
-    "contractions": """
-        i'm i've i'd i'll you're you've you'd you'll he's he'd he'll she's she'd she'll it's it'd
-        it'll we're we've we'd we'll they're they've they'd they'll that's that'd that'll there's
-        there'd there'll here's who's who'd who'll who've what's what're what'll where's when's
-        why's how's let's isn't aren't wasn't weren't haven't hasn't hadn't don't doesn't didn't
-        can't couldn't mayn't mightn't mustn't shan't shouldn't won't wouldn't needn't oughtn't
-        ain't""",
-}
-STOP_WORDS = frozenset(word for words in _CLASSES.values() for word in words.split())
+from pathlib import Path
+
+_LINES = Path(__file__).with_name("stop_words.txt").read_text("utf-8").splitlines()
+STOP_WORDS = frozenset(w for line in _LINES if not line.startswith("#") for w in line.split())
 
 
 def is_stop_word(word: str) -> bool:

@@ -26,12 +26,6 @@ Token = tuple[str, int | None]
 class Tagger:
     """Tags words with textblob's English lexicon and its contextual rules."""
 
-    name = "textblob"
-
-    @property
-    def fingerprint(self) -> str:
-        return f"{load_lexicon().source}, contextual rules, 1"
-
     def tags(self, items: Sequence[Text]) -> list[tuple[str, ...]]:
         """Return one Penn tag per position of every text; a hole is tagged as an unknown word."""
         return [tuple(_tag_text(item)) for item in items]

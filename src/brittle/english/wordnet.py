@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import lzma
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -106,17 +106,14 @@ def _groups(root: Path, part: str) -> Iterator[str]:
     for fields in _entries(root / f"data.{part}"):
         offset, count = fields[0], int(fields[3], 16)
         members: dict[str, str] = {}
-        for name in _single(fields[4 : 4 + 2 * count : 2]):
+        for raw in fields[4 : 4 + 2 * count : 2]:
+            # An adjective may have a marker of its position: "galore(ip)" comes after its noun.
+            name = _MARKER.sub("", raw)
             sense = rank.get((name.lower(), offset))
-            if sense is not None:
+            if sense is not None and _SINGLE.fullmatch(name):
                 members.setdefault(name.lower(), f"{name}{sense or ''}")
         if len(members) > 1:
             yield " ".join(members.values())
-
-
-def _single(names: Iterable[str]) -> Iterator[str]:
-    # An adjective may have a marker of its position: "galore(ip)" comes only after its noun.
-    return (name for raw in names if _SINGLE.fullmatch(name := _MARKER.sub("", raw)))
 
 
 def _entries(path: Path) -> Iterator[list[str]]:

@@ -38,7 +38,7 @@ class Grid:
     uneven: tuple[tuple[str, str], ...]
 
 
-def grid(runs: Sequence[AttackedTarget], shared_only: bool = False, level: float = 0.95) -> Grid:
+def grid(runs: Sequence[AttackedTarget], shared_only: bool = False) -> Grid:
     """Compute the accuracies of several runs, with Wilson intervals.
 
     Rows and columns are in the order of the runs; a pair that no run covers has no cell. Every
@@ -66,7 +66,9 @@ def grid(runs: Sequence[AttackedTarget], shared_only: bool = False, level: float
         )
     covered = {pair: frozenset(rows) for pair, rows in judged.items()}
     shared = frozenset.intersection(*covered.values()) if judged else frozenset()
-    usual = _usual(list(covered.values()))
+    # The examples of most runs; of several such sets the largest, then the first.
+    sets = list(covered.values())
+    usual = max(sets, key=lambda cases: (sets.count(cases), len(cases)), default=frozenset())
     uneven = tuple(pair for pair, cases in covered.items() if cases != usual)
     if shared_only:
         judged = {
@@ -77,30 +79,22 @@ def grid(runs: Sequence[AttackedTarget], shared_only: bool = False, level: float
     return Grid(
         targets,
         tuple(dict.fromkeys(run.attack for run in runs)),
-        {target: _clean(target, judged, level) for target in targets},
-        {pair: _under_attack(rows, level) for pair, rows in judged.items()},
+        {target: _clean(target, judged) for target in targets},
+        {pair: _under_attack(rows) for pair, rows in judged.items()},
         len(shared),
         uneven,
     )
 
 
-def _usual(covered: Sequence[frozenset[str]]) -> frozenset[str]:
-    """Return the set of examples of most runs; of several such sets the largest, then the first."""
-    return max(covered, key=lambda cases: (covered.count(cases), len(cases)), default=frozenset())
-
-
-def _clean(
-    target: str, judged: Mapping[tuple[str, str], Mapping[str, Result]], level: float
-) -> Figure:
+def _clean(target: str, judged: Mapping[tuple[str, str], Mapping[str, Result]]) -> Figure:
     """Compute the accuracy on the originals, each counted once, over all runs of a target."""
     rows: dict[str, Result] = {}
     for (name, _), run_rows in judged.items():
         if name == target:
             rows = {**run_rows, **rows}
     right = sum(row.predicted == row.label for row in rows.values())
-    return rate(right, len(rows), "examples answered", level)
+    return rate(right, len(rows), "examples answered")
 
 
-def _under_attack(rows: Mapping[str, Result], level: float) -> Figure:
-    right = sum(is_right_after(row) for row in rows.values())
-    return rate(right, len(rows), "examples answered", level)
+def _under_attack(rows: Mapping[str, Result]) -> Figure:
+    return rate(sum(map(is_right_after, rows.values())), len(rows), "examples answered")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from brittle.results import Result
 
@@ -54,20 +55,12 @@ def histogram(values: Sequence[int], max_bins: int = MAX_BINS) -> Histogram:
     if not values:
         return Histogram((), 0)
     first = min(1, *values)
-    width = _width(max(values) - first + 1, max_bins)
+    span = max(values) - first + 1
+    widths = (step * 10**exponent for exponent in count() for step in (1, 2, 5))
+    width = next(width for width in widths if -(-span // width) <= max_bins)
     counts = [0] * ((max(values) - first) // width + 1)
     for value in values:
         counts[(value - first) // width] += 1
     lows = range(first, first + width * len(counts), width)
-    bins = (Bin(low, low + width - 1, count) for low, count in zip(lows, counts))
+    bins = (Bin(low, low + width - 1, held) for low, held in zip(lows, counts))
     return Histogram(tuple(bins), len(values))
-
-
-def _width(span: int, max_bins: int) -> int:
-    """Return the smallest width of 1, 2, 5, 10, 20 … that needs no more bins than allowed."""
-    size = 1
-    while True:
-        for width in (size, 2 * size, 5 * size):
-            if -(-span // width) <= max_bins:
-                return width
-        size *= 10

@@ -56,9 +56,7 @@ class Summary:
         return self.cases >= self.planned
 
 
-def summary(
-    results: Sequence[Result], planned: int | None = None, level: float = 0.95, seed: int = 0
-) -> Summary:
+def summary(results: Sequence[Result], planned: int | None = None) -> Summary:
     """Compute the figures of result rows; `planned` counts the cases that the run should have.
 
     >>> from brittle.metrics.samples import sample_results
@@ -82,12 +80,12 @@ def summary(
         planned=len(results) if planned is None else planned,
         statuses={status: counts[status] for status in STATUSES},
         reasons=_reasons(results),
-        before=rate(right_before, len(judged), "examples answered", level),
-        after=rate(right_after, len(judged), "examples answered", level),
-        success=rate(len(broken), len(attacked), "attacked cases", level),
-        queries=mean([r.queries for r in attacked], "attacked cases", level, seed),
-        words=mean([r.words_changed for r in broken], "broken cases", level, seed),
-        share=mean(shares, "broken cases", level, seed),
+        before=rate(right_before, len(judged), "examples answered"),
+        after=rate(right_after, len(judged), "examples answered"),
+        success=rate(len(broken), len(attacked), "attacked cases"),
+        queries=mean([r.queries for r in attacked], "attacked cases"),
+        words=mean([r.words_changed for r in broken], "broken cases"),
+        share=mean(shares, "broken cases"),
     )
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brittle.metrics.intervals import wilson
 from brittle.reports.escaping import escape
 
 WIDTH, HEIGHT = 420, 250
@@ -19,6 +20,8 @@ CHARACTER_WIDTH = 6.6  # a usual width in 12 px, because there is nothing to mea
 MAX_LEGEND_CHARACTERS = 48
 
 Tick = tuple[float, str]
+Level = tuple[float, float, int]
+"""A level part of a curve: from this x, to that one, so many cases."""
 PERCENT_TICKS: tuple[Tick, ...] = tuple((n / 4, f"{n / 4:.0%}") for n in range(5))
 
 
@@ -104,6 +107,19 @@ def draw(
     return "".join([*parts, body, *_labels(area), "</svg>"])
 
 
+def band_path(area: PlotArea, levels: Sequence[Level], of: int) -> str:
+    """Outline the pointwise Wilson intervals: along the upper ends, and back along the lower."""
+    if not of:
+        return ""
+    upper, lower = "", ""
+    for start, end, count in levels:
+        low, high = wilson(count, of)
+        left, right = area.x_at(start), area.x_at(end)
+        upper += f"L{left:.1f} {area.y_at(high):.1f}H{right:.1f}"
+        lower = f"L{right:.1f} {area.y_at(low):.1f}H{left:.1f}" + lower
+    return f"M{upper[1:]}{lower}Z"
+
+
 def tone(series: int, count: int) -> str:
     """Return the class that colours a series; the only series has the page's own colour."""
     return f" tone-{series % TONES}" if count > 1 else ""
@@ -142,7 +158,6 @@ def fold(label: str, width: float, max_lines: int = 3) -> list[str]:
 
 
 def _labels(area: PlotArea) -> list[str]:
-    """Write the labels of the axes, the title and the legend."""
     parts = []
     if area.x_label:
         middle = (area.left + area.right) / 2

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from brittle.formatting import NO_VALUE, number, percent
 from brittle.metrics.grid import Grid
@@ -17,16 +20,9 @@ from brittle.reports.summary_lines import Format, describe_run, format_interval,
 from brittle.reports.terminal import note_block
 from brittle.results import Result
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
-
 
 def comparison_block(runs: Sequence[StoredRun]) -> RenderableType:
     """Show several runs side by side, each later one paired with the first."""
-    from rich.console import Group
-
     summarized = [summarize(run) for run in runs]
     rows, summaries = [rows for rows, _ in summarized], [figures for _, figures in summarized]
     parts: list[RenderableType] = [_side_by_side(runs, summaries)]
@@ -42,8 +38,6 @@ def comparison_block(runs: Sequence[StoredRun]) -> RenderableType:
 
 
 def _side_by_side(runs: Sequence[StoredRun], summaries: Sequence[Summary]) -> Table:
-    from rich.text import Text
-
     table = _table("run", "before", "under attack", "success", "queries", "words")
     for run, s in zip(runs, summaries):
         about = visible(describe_run(run.manifest))
@@ -55,8 +49,6 @@ def _side_by_side(runs: Sequence[StoredRun], summaries: Sequence[Summary]) -> Ta
 
 
 def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]]) -> Table:
-    from rich.text import Text
-
     table = _table("", "difference", "over", "only first", "only here", "p")
     heading = f"paired with {visible(runs[0].name)}, case by case (p: exact McNemar)"
     table.title, table.title_justify = Text(heading, style="bold"), "left"
@@ -71,9 +63,6 @@ def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]]) -> Ta
 
 
 def _grid_table(grid: Grid) -> RenderableType:
-    from rich.console import Group
-    from rich.text import Text
-
     table = _table("", "clean", *map(visible, grid.attacks))
     for target in grid.targets:
         cells = (
@@ -87,9 +76,6 @@ def _grid_table(grid: Grid) -> RenderableType:
 
 def _table(first: str, *numbers: str) -> Table:
     """Build a table without lines: one column of names, then columns of numbers."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column(first, overflow="fold")
     for name in numbers:
@@ -98,8 +84,6 @@ def _table(first: str, *numbers: str) -> Table:
 
 
 def _contrast_cells(contrast: Contrast) -> tuple[Text | str, ...]:
-    from rich.text import Text
-
     if contrast.difference is None or contrast.low is None or contrast.high is None:
         return (Text("no shared case", style="dim"), "0", *[NO_VALUE] * 3)
     points = f"{100 * contrast.difference:+.1f}"
@@ -111,7 +95,5 @@ def _contrast_cells(contrast: Contrast) -> tuple[Text | str, ...]:
 
 def _cell(figure: Figure, format_value: Format) -> Text:
     """Write a figure above its interval."""
-    from rich.text import Text
-
     interval = format_interval(figure, format_value)
     return Text.assemble((format_value(figure.value), "bold"), "\n", (interval, "dim"))

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from brittle.asks import Status
 from brittle.formatting import number, percent
 from brittle.metrics.curves import Curve
-from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
-from brittle.reports.axes import PERCENT_TICKS, PlotArea, draw, round_ticks
+from brittle.reports.axes import PERCENT_TICKS, PlotArea, band_path, draw, round_ticks
 
 MAX_CURVE_POINTS = 240
 
@@ -98,14 +97,11 @@ def _paths(points: Sequence[tuple[int, int]], curve: Curve, area: PlotArea) -> t
     if not points or not curve.of:
         return f"M{area.left} {area.y_at(0):.1f}H{area.right}", ""
     line = f"M{area.x_at(0):.1f} {area.y_at(0):.1f}"
-    upper, lower = f"M{area.x_at(points[0][0]):.1f} {area.y_at(0):.1f}", ""
-    for (x, broken), (next_x, _) in zip(points, [*points[1:], (curve.end, 0)]):
-        low, high = wilson(broken, curve.of)
-        left, right = area.x_at(x), area.x_at(max(next_x, x))
-        line += f"H{left:.1f}V{area.y_at(broken / curve.of):.1f}"
-        upper += f"L{left:.1f} {area.y_at(high):.1f}H{right:.1f}"
-        lower = f"L{right:.1f} {area.y_at(low):.1f}H{left:.1f}" + lower
-    return f"{line}H{area.x_at(curve.end):.1f}", f"{upper}{lower}Z"
+    for x, broken in points:
+        line += f"H{area.x_at(x):.1f}V{area.y_at(broken / curve.of):.1f}"
+    ends = [*(x for x, _ in points[1:]), curve.end]
+    levels = [(x, max(end, x), broken) for (x, broken), end in zip(points, ends)]
+    return f"{line}H{area.x_at(curve.end):.1f}", band_path(area, levels, curve.of)
 
 
 def _whisker(figure: Figure, css_class: str, y: int) -> str:

@@ -13,7 +13,7 @@ from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval
 
 
-def grid_of(runs: Sequence[StoredRun], shared_only: bool = False) -> Grid:
+def grid_of(runs: Sequence[StoredRun]) -> Grid:
     """Arrange stored runs in a grid, each named by its target and attack.
 
     Where one attack was run with several settings or goals, these are part of its name. Where
@@ -28,7 +28,7 @@ def grid_of(runs: Sequence[StoredRun], shared_only: bool = False) -> Grid:
         # A run that is passed twice is one cell.
         if (target, name) not in cells:
             cells[target, name] = AttackedTarget(target, name, run.results())
-    return grid(list(cells.values()), shared_only)
+    return grid(list(cells.values()))
 
 
 def grid_markdown(table: Grid) -> str:

@@ -34,7 +34,6 @@ from brittle.reports.summary_lines import (
     summary_lines,
 )
 from brittle.reports.tables import confusion_section, parts_table, words_table
-from brittle.results import Result
 
 MAX_REASONS = 5
 
@@ -43,14 +42,15 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     """Render the report of a run as one HTML page; `further` sections come before the cases."""
     manifest, (results, figures) = run.manifest, summarize(run)
     style, script = _asset("report.css"), _asset("report.js")
-    sections = [
-        _header(run),
-        _notes(figures, manifest),
-        _hero(figures, manifest, run.totals),
-        _how_it_ended(figures),
-    ]
+    sections = [_header(run)]
+    if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest)]:
+        sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
+    sections += [_hero(figures, manifest, run.totals), _how_it_ended(figures)]
     if figures.success.of:
-        sections += [curves_section(results, run), _what_breaks(results)]
+        sections.append(curves_section(results, run))
+        if words := words_table(results):
+            tables = f'<div class="pair uneven">{words}{parts_table(results)}</div>'
+            sections.append(f"<section><h2>What breaks it</h2>{tables}</section>")
         sections.append(character_edits_section(results))
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
@@ -58,7 +58,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     if results:
         sections.append(_cases(figures))
     sections.append(_how_it_was_run(manifest))
-    return _PAGE.format(
+    return _asset("report.html").format(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
         title=escape(f"{run.name} · brittle"),
@@ -67,28 +67,6 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         cases=embedded_rows(results),
         script=script,
     )
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-<script type="application/json" id="rows">{cases}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
 
 
 def _header(run: StoredRun) -> str:
@@ -101,11 +79,6 @@ def _header(run: StoredRun) -> str:
         '<header><p class="mark">brittle</p>'
         f'<h1>{isolate(run.name)}</h1><p class="facts">{spans}</p></header>'
     )
-
-
-def _notes(figures: Summary, manifest: Mapping[str, Any]) -> str:
-    items = "".join(f"<li>{isolate(note)}</li>" for note in notes(figures, manifest))
-    return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if items else ""
 
 
 def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
@@ -158,39 +131,13 @@ def _reasons(figures: Summary, status: Status) -> str:
     return ": " + ", ".join(items[:MAX_REASONS] + others) if items else ""
 
 
-def _what_breaks(results: Sequence[Result]) -> str:
-    words, parts = words_table(results), parts_table(results)
-    if not words:
-        return ""
-    return (
-        f'<section><h2>What breaks it</h2><div class="pair uneven">{words}{parts}</div></section>'
-    )
-
-
 def _cases(figures: Summary) -> str:
     chips = "".join(
         f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}" checked>'
         f"{status} <b>{number(count)}</b></label>"
         for status, count in status_counts(figures)
     )
-    return (
-        '<section id="cases"><h2>Cases</h2><noscript><p>The list of cases needs JavaScript; '
-        "everything above does not.</p></noscript>"
-        '<form class="controls" id="controls" hidden>'
-        '<input type="search" id="search" placeholder="Search texts, labels, ids" '
-        'aria-label="Search texts, labels, ids" autocomplete="off">'
-        '<span class="sorting"><select id="sort" aria-label="Sort by">'
-        '<option value="clearest">Clearest first</option><option value="run">Order of the run'
-        '</option><option value="queries">Queries</option><option value="words">Words changed'
-        '</option><option value="before">Confidence before</option><option value="after">'
-        'Confidence after</option></select><button type="button" id="reverse" '
-        'aria-label="Reverse the order" title="Reverse the order">↑</button></span>'
-        f'<div class="chips" role="group" aria-label="Show these cases">{chips}</div></form>'
-        '<p class="small" id="count" aria-live="polite"></p><div id="list"></div>'
-        '<nav class="pages" id="pages" aria-label="Pages" hidden>'
-        '<button type="button" id="back">← Back</button><span id="page"></span>'
-        '<button type="button" id="next">Next →</button></nav></section>'
-    )
+    return _asset("cases.html").format(chips=chips)
 
 
 _FACTS = (

@@ -13,14 +13,14 @@ from brittle.formatting import number, percent
 from brittle.metrics.confidence import ConfidenceCurve
 from brittle.metrics.grid import Grid
 from brittle.metrics.histogram import Histogram
-from brittle.metrics.intervals import wilson
 from brittle.metrics.summary import Figure
 from brittle.reports.axes import (
     CHARACTER_WIDTH,
-    HEIGHT,
     PERCENT_TICKS,
     WIDTH,
+    Level,
     PlotArea,
+    band_path,
     draw,
     fold,
     round_ticks,
@@ -31,15 +31,10 @@ MAX_LEVELS = 160
 MAX_POINTS = 2400
 LAYERS = 8
 
-Level = tuple[float, float, int]
-"""A level part of a curve: from this confidence, to that one, so many cases."""
-
 Point = tuple[float, float]
 
 
-def confidence_figure(
-    curves: Mapping[str, ConfidenceCurve], title: str = "", width: int = WIDTH, height: int = HEIGHT
-) -> str:
+def confidence_figure(curves: Mapping[str, ConfidenceCurve], title: str = "") -> str:
     """Draw success against the confidence asked for; a dot marks the end of what is known.
 
     A search stops at the confidence that its run asked for, so nothing is known beyond it.
@@ -47,12 +42,12 @@ def confidence_figure(
     start = _start(list(curves.values()))
     legend = tuple(curves) if len(curves) > 1 else ()
     labels = ("confidence asked for", "attacked cases broken", title)
-    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line", 1, width, height)
+    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line")
     bands, lines, ends = [], [], []
     for n, (name, curve) in enumerate(curves.items()):
         levels = _levels(curve, start)
         colour = tone(n, len(curves))
-        bands.append(f'<path class="band{colour}" d="{_band_path(area, curve, levels)}"/>')
+        bands.append(f'<path class="band{colour}" d="{band_path(area, levels, curve.of)}"/>')
         lines.append(f'<path class="line{colour}" d="{_line_path(area, curve, levels)}"/>')
         x, y = area.x_at(curve.known), area.y_at(curve.share(curve.known) or 0)
         lines.append(f'<circle class="fill{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
@@ -63,7 +58,7 @@ def confidence_figure(
     return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines))
 
 
-def grid_figure(grid: Grid, title: str = "", width: int | None = None, height: int = 280) -> str:
+def grid_figure(grid: Grid, title: str = "") -> str:
     """Draw the accuracy of every target, clean and under every attack, as grouped bars.
 
     Whiskers are 95% intervals. A star marks a bar over other examples than most runs have.
@@ -71,12 +66,12 @@ def grid_figure(grid: Grid, title: str = "", width: int | None = None, height: i
     groups = ("clean", *grid.attacks)
     longest = max(len(part) for name in groups for part in name.replace("-", "- ").split())
     group_width = max(52, 16 * len(grid.targets) + 14, min(100, CHARACTER_WIDTH * longest + 8))
-    width = width or max(WIDTH, round(80 + group_width * len(groups)))
+    width = max(WIDTH, round(80 + group_width * len(groups)))
     names = ["\n".join(fold(name, (width - 80) / len(groups) - 4)) for name in groups]
     tick_lines = max(name.count("\n") + 1 for name in names)
     star = "* over other examples than the rest" if grid.uneven else ""
     legend = grid.targets if len(grid.targets) > 1 else ()
-    sizes = (tick_lines, width, height)
+    sizes = (tick_lines, width, 280)
     area = PlotArea(
         (0.0, float(len(groups))), (0.0, 1.0), star, "accuracy", title, legend, "fill", *sizes
     )
@@ -102,14 +97,12 @@ def histogram_figure(
     x_label: str = "words changed",
     y_label: str = "broken cases",
     title: str = "",
-    width: int = WIDTH,
-    height: int = HEIGHT,
 ) -> str:
     """Draw how many values fall into each bin."""
     bins = histogram.bins
     counts = round_ticks(max((b.count for b in bins), default=0), 5)
     ranges = ((0.0, float(max(1, len(bins)))), (0.0, float(counts[-1])))
-    area = PlotArea(*ranges, x_label, y_label, title, (), "fill", 1, width, height)
+    area = PlotArea(*ranges, x_label, y_label, title)
     bar_width = min(40.0, area.x_at(0.84) - area.x_at(0))
     bars = []
     for n, b in enumerate(bins):
@@ -129,8 +122,6 @@ def scatter_figure(
     x_label: str = "first component",
     y_label: str = "second component",
     title: str = "",
-    width: int = WIDTH,
-    height: int = 360,
     max_points: int = MAX_POINTS,
 ) -> str:
     """Draw the points of several classes, or a random sample of `max_points` of them.
@@ -138,10 +129,13 @@ def scatter_figure(
     The sample is the same each time, and every class keeps its share of the whole.
     """
     total = sum(len(points) for points in clouds.values())
-    samples = {name: _sample(points, max_points, total) for name, points in clouds.items()}
+    samples = {}
+    for name, cloud in clouds.items():
+        share = max(1, max_points * len(cloud) // total) if total > max_points else len(cloud)
+        samples[name] = Random(0).sample(list(cloud), min(share, len(cloud)))
     points = [point for sample in samples.values() for point in sample]
     x, y = _range([p[0] for p in points]), _range([p[1] for p in points])
-    area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", 1, width, height)
+    area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", height=360)
     layers: list[tuple[int, str]] = []
     for n, sample in enumerate(samples.values()):
         # The classes take turns, so that no class covers another one wholly.
@@ -180,19 +174,6 @@ def _line_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) 
     return f"M{area.x_at(levels[0][0]):.1f} {heights[0]:.1f}{steps}"
 
 
-def _band_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) -> str:
-    """Outline the pointwise Wilson intervals: along the upper ends, and back along the lower."""
-    if not curve.of:
-        return ""
-    upper, lower = "", ""
-    for start, end, count in levels:
-        low, high = wilson(count, curve.of)
-        left, right = area.x_at(start), area.x_at(end)
-        upper += f"L{left:.1f} {area.y_at(high):.1f}H{right:.1f}"
-        lower = f"L{right:.1f} {area.y_at(low):.1f}H{left:.1f}" + lower
-    return f"M{upper[1:]}{lower}Z"
-
-
 def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str) -> str:
     left, right = area.x_at(x + 0.04 * width), area.x_at(x + 0.96 * width)
     y, low, high = (area.y_at(v or 0) for v in (figure.value, figure.low, figure.high))
@@ -202,11 +183,6 @@ def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str) ->
         f'<rect class="fill{colour}" x="{left:.1f}" y="{y:.1f}" {size}/>'
         f'<path class="whisker" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
     )
-
-
-def _sample(points: Sequence[Point], max_points: int, total: int) -> list[Point]:
-    share = len(points) if total <= max_points else max(1, max_points * len(points) // total)
-    return Random(0).sample(list(points), min(share, len(points)))
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 from brittle.formatting import number, plural
 from brittle.reports.escaping import visible
@@ -14,11 +18,6 @@ from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import closing_lines, describe_run, notes, summary_lines
 from brittle.results import Result
 
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.table import Table
-    from rich.text import Text
-
 LONG_TEXT_CHARACTERS = 400
 CONTEXT_CHARACTERS = 70
 STYLES = {"accuracy_before": "bold blue", "accuracy_after": "bold red", "success": "bold red"}
@@ -26,8 +25,6 @@ STYLES = {"accuracy_before": "bold blue", "accuracy_after": "bold red", "success
 
 def run_block(run: StoredRun, examples: int) -> RenderableType:
     """Show the summary of a run and some of its clearest examples."""
-    from rich.console import Group
-
     if examples < 1:
         return summary_block(run)
     return Group(summary_block(run), "", examples_block(run.results(), examples))
@@ -35,10 +32,6 @@ def run_block(run: StoredRun, examples: int) -> RenderableType:
 
 def summary_block(run: StoredRun) -> RenderableType:
     """Show accuracy before and after, success, costs, statuses and warnings of a run."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
     manifest, (results, figures) = run.manifest, summarize(run)
     about = visible(describe_run(manifest))
     title = Text.assemble((visible(run.name), "bold"), "  ", (about, "dim"))
@@ -59,9 +52,6 @@ def summary_block(run: StoredRun) -> RenderableType:
 
 def examples_block(results: Sequence[Result], n: int = 5) -> RenderableType:
     """Show the clearest adversarial examples, their changed words highlighted."""
-    from rich.console import Group
-    from rich.text import Text
-
     examples = clearest(results, n)
     if not examples:
         return Text("  No adversarial example was found.", style="dim")
@@ -80,16 +70,12 @@ class Highlighted:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        from rich.padding import Padding
-
         has_colour = console.color_system is not None and not console.no_color
         yield Padding(highlighted(self.result, has_colour), (0, 0, 0, 2), expand=False)
 
 
 def highlighted(result: Result, has_colour: bool = True) -> Text:
     """Write a result's fields with their edits; a long text is cut around its edits."""
-    from rich.text import Text
-
     text = Text(overflow="fold")
     context = CONTEXT_CHARACTERS if len(result.original) > LONG_TEXT_CHARACTERS else None
     for field, raw in result.fields:
@@ -111,15 +97,11 @@ def highlighted(result: Result, has_colour: bool = True) -> Text:
 
 def note_block(note: str) -> Table:
     """Show something that a reader must know before trusting the figures."""
-    from rich.text import Text
-
     return _marked("!", Text(visible(note), style="yellow"))
 
 
 def _marked(mark: str, text: Text) -> Table:
     """Indent a paragraph as a whole, with a mark before it."""
-    from rich.table import Table
-
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(style="bold yellow")
     grid.add_column()
@@ -133,8 +115,6 @@ def _shortened(text: str) -> str:
 
 def _outcome(result: Result) -> Text:
     """Write the labels before and after, and what the attack needed."""
-    from rich.text import Text
-
     before = _label(result.predicted, result.confidence)
     after = _label(result.adversarial_label, result.adversarial_confidence)
     changed = f"{number(result.words_changed)} of {plural(result.words, ('word', 'words'))}"

@@ -78,7 +78,6 @@ class Job:
 
     @property
     def goal_name(self) -> str:
-        """Return the goal in words."""
         name = "untargeted" if self.toward is None else f"toward {self.toward}"
         return name if self.confidence is None else f"{name} with confidence {self.confidence:g}"
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from brittle.asks import Answer
 from brittle.edits import characters_changed, diff, words_changed
 from brittle.engine.outcomes import Outcome
 from brittle.results import Result, Step
@@ -15,13 +14,12 @@ from brittle.text import Text
 
 
 def result_of(outcome: Outcome, job: Job) -> Result:
-    """Build the row of a case."""
     case, labels = outcome.case, job.target.labels
     text: Text = case.text
     fields = text.fields()
     best = outcome.best
     edits = diff(text, best.item) if best is not None else ()
-    predicted, confidence = _prediction(case.start, labels)
+    start = None if case.start is None else case.start.scores[0]
     return Result(
         case=case.id,
         attack=job.attack_name,
@@ -34,8 +32,8 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         adversarial=None if best is None else best.item.render(),
         edits=edits,
         label=None if case.label is None else labels[case.label],
-        predicted=predicted,
-        confidence=confidence,
+        predicted=None if start is None else labels[int(start.argmax())],
+        confidence=None if start is None else float(start.max()),
         adversarial_label=None if best is None else labels[int(np.argmax(best.payload))],
         adversarial_confidence=None if best is None else float(np.max(best.payload)),
         queries=outcome.queries,
@@ -46,15 +44,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
     )
 
 
-def _prediction(answer: Answer | None, labels: Sequence[str]) -> tuple[str | None, float | None]:
-    if answer is None:
-        return None, None
-    scores = answer.scores[0]
-    return labels[int(scores.argmax())], float(scores.max())
-
-
 def steps_of(outcome: Outcome, labels: Sequence[str]) -> Iterator[Step]:
-    """Yield the improvements of a case."""
     for step in outcome.steps:
         yield Step(
             outcome.case.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from brittle.edits import patch
 from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.opening import as_target
 from brittle.results import Result, Step
@@ -142,7 +144,7 @@ def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:
     for result in run.results():
         if result.status != "broken" or result.adversarial is None:
             continue
-        text = Text.of(_adversarial_fields(result), locked)
+        text = Text.of(patch(dict(result.fields), result.edits), locked)
         scores = np.asarray(target.scores([text])[0])
         checked.append((result, target.labels[int(scores.argmax())], float(scores.max())))
     return checked
@@ -155,15 +157,7 @@ def still_wins(run: Run, result: Result, label: str, confidence: float) -> bool:
     return reached and (least is None or confidence >= least)
 
 
-def _adversarial_fields(result: Result) -> dict[str, str]:
-    from brittle.edits import patch
-
-    return patch(dict(result.fields), result.edits)
-
-
 def _csv(run: Run, out: Path) -> None:
-    import csv
-
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()

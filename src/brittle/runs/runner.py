@@ -40,41 +40,6 @@ class RunProgress:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How much is attacked, and how much is asked; `watchdog` is in seconds."""
-
-    limit: int | None = None
-    budget: int | None = None
-    max_sent: int | None = None
-    batch: int | None = None
-    watchdog: float | None = 600.0
-
-
-@dataclass(frozen=True)
-class Storage:
-    """Where the run is kept, and what happens to one that is there already."""
-
-    name: str | None = None
-    folder: str | Path = "runs"
-    new: bool = False
-    retry_errors: bool = False
-
-    def path(self, job: Job) -> Path:
-        if self.name is not None and Path(self.name).name != self.name:
-            raise UsageError(f"Got {self.name!r} as the run's name; expected one without slashes.")
-        return Path(self.folder) / f"{self.name or job.default_name()}.sqlite"
-
-
-@dataclass(frozen=True)
-class Listeners:
-    """Who hears of a run, and who can stop it."""
-
-    progress: Callable[[RunProgress], None] | None = None
-    warn: Callable[[str], None] | None = None
-    stopping: threading.Event | None = None
-
-
 def attack(
     target: Any,
     examples: Any,
@@ -112,6 +77,8 @@ def attack(
     `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`; `about_target` is
     kept with the run, so that the same target can be opened again.
     """
+    if name is not None and Path(name).name != name:
+        raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
     dataset = _dataset(examples)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
@@ -119,48 +86,32 @@ def attack(
     opened = open_target(target, TargetOptions(fields=fields, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels)
-    limits = Limits(limit, budget, max_sent, batch, watchdog)
-    storage = Storage(name, folder, new, retry_errors)
     try:
-        return run_job(job, limits, storage, Listeners(progress, warn, stopping), about)
+        # Some targets are known only by what they answer, and may hang as soon as they are asked.
+        within(watchdog, lambda: job.fixed)
+        taken = dataset.take(limit, seed)
+        manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
+        path = Path(folder) / f"{name or job.default_name()}.sqlite"
+        with open_store(path, manifest, new, retry_errors) as store:
+            totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
+            totals.sent = max(totals.sent, store.journalled())
+            broker = Broker(
+                job.desks,
+                journal=store,
+                watchdog=watchdog,
+                most_sent=max_sent,
+                batch=batch,
+                totals=totals,
+                stopping=stopping or threading.Event(),
+            )
+            try:
+                _attack_cases(store, broker, job, taken, budget, progress, warn)
+            finally:
+                broker.close()
+        return Run(path)
     finally:
         if opened is not target and hasattr(opened, "close"):
             opened.close()
-
-
-def run_job(
-    job: Job,
-    limits: Limits,
-    storage: Storage,
-    listeners: Listeners,
-    about_target: Mapping[str, Any],
-) -> Run:
-    """Run a job, or what is left of it, and store the rows."""
-    # Some targets are known only by what they answer, and may hang as soon as they are asked.
-    within(limits.watchdog, lambda: job.fixed)
-    taken = job.dataset.take(limits.limit, job.seed)
-    path = storage.path(job)
-    manifest = job.manifest(taken, limits.limit, limits.budget)
-    manifest["about_target"] = dict(about_target)
-    with open_store(path, manifest, storage.new, storage.retry_errors) as store:
-        ids = case_ids(taken.examples)
-        store.plan(taken.examples, ids)
-        totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
-        totals.sent = max(totals.sent, store.journalled())
-        broker = Broker(
-            job.desks,
-            journal=store,
-            watchdog=limits.watchdog,
-            most_sent=limits.max_sent,
-            batch=limits.batch,
-            totals=totals,
-            stopping=listeners.stopping or threading.Event(),
-        )
-        try:
-            _attack_cases(store, broker, job, taken, ids, limits.budget, listeners)
-        finally:
-            broker.close()
-    return Run(path)
 
 
 def search(job: Job, case: Case[Text]) -> Outcome:
@@ -188,11 +139,13 @@ def _attack_cases(
     broker: Broker,
     job: Job,
     taken: Dataset,
-    ids: Sequence[str],
     budget: int | None,
-    listeners: Listeners,
+    progress: Callable[[RunProgress], None] | None,
+    warn: Callable[[str], None] | None,
 ) -> None:
     """Attack the cases that have no result yet, and store every case as it ends."""
+    ids = case_ids(taken.examples)
+    store.plan(taken.examples, ids)
     done = store.finished()
     seconds_before = float(store.totals.get("seconds", 0.0))
     start = time.perf_counter()
@@ -205,7 +158,7 @@ def _attack_cases(
         if len(done) == len(set(ids) | done):
             return
         if not done:
-            _diagnose(store, broker, job, taken, ids, listeners.warn)
+            _diagnose(store, broker, job, taken, ids, warn)
         engine = Engine(
             job.attack, job.goal, broker, name=job.attack_name, budget=budget, seed=job.seed
         )
@@ -215,9 +168,9 @@ def _attack_cases(
             store.add(results, steps, totals())
             for result in results:
                 counts[result.status] = counts.get(result.status, 0) + 1
-            if listeners.progress is not None:
+            if progress is not None:
                 now, sent = totals()["seconds"], broker.totals.sent
-                listeners.progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
+                progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
     finally:
         if len(done) < len(ids):
             store.add([], [], totals())

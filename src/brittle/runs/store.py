@@ -34,22 +34,7 @@ READABLE = (1, 2)
 FORMER_STATUSES = {"won": "broken", "lost": "held", "spent": "out of budget"}
 """The names of statuses in layout 1; all else is the same. Opened to write, a file becomes 2."""
 
-_LAYOUT = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE examples (
-  number INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, fields TEXT NOT NULL, label TEXT);
-CREATE TABLE results (
-  case_id TEXT PRIMARY KEY, attack TEXT, target TEXT, goal TEXT, status TEXT NOT NULL, reason TEXT,
-  edits TEXT, label TEXT, predicted TEXT, confidence REAL, adversarial_label TEXT,
-  adversarial_confidence REAL, queries INTEGER NOT NULL, words INTEGER, words_changed INTEGER,
-  characters_changed INTEGER, seed INTEGER) WITHOUT ROWID;
-CREATE TABLE steps (
-  case_id TEXT NOT NULL, number INTEGER NOT NULL, query INTEGER NOT NULL, loss REAL NOT NULL,
-  label TEXT, confidence REAL, edits TEXT NOT NULL, PRIMARY KEY (case_id, number)) WITHOUT ROWID;
-CREATE TABLE answers (
-  question TEXT NOT NULL, key BLOB NOT NULL, payload TEXT NOT NULL,
-  PRIMARY KEY (question, key)) WITHOUT ROWID;
-"""
+_LAYOUT = Path(__file__).with_name("layout.sql").read_text("utf-8")
 
 
 class Store:
@@ -95,7 +80,12 @@ class Store:
             with _translated_errors(path):
                 store._db.execute("PRAGMA journal_mode=WAL")
                 store._db.execute("PRAGMA synchronous=NORMAL")
-                _update(store._db)
+                with store._db as db:  # a file of an earlier layout becomes one of the present
+                    for former, status in FORMER_STATUSES.items():
+                        db.execute(
+                            "UPDATE results SET status = ? WHERE status = ?", (status, former)
+                        )
+                    db.execute(f"PRAGMA user_version={VERSION}")
             failure.pop_all()
         return store
 
@@ -136,10 +126,6 @@ class Store:
     # The run as a whole.
 
     @property
-    def name(self) -> str:
-        return self.path.stem
-
-    @property
     def manifest(self) -> dict[str, Any]:
         return self._load_meta("manifest")
 
@@ -148,7 +134,6 @@ class Store:
         return self._load_meta("totals")
 
     def amend(self, **changes: Any) -> None:
-        """Change entries of the manifest."""
         with _translated_errors(self.path), self._db:
             self._write_meta("manifest", self.manifest | changes)
 
@@ -164,7 +149,6 @@ class Store:
             self._db.executemany("INSERT INTO examples VALUES (?, ?, ?, ?)", rows)
 
     def planned(self) -> int:
-        """Count the planned cases."""
         return int(self._one("SELECT count(*) FROM examples"))
 
     # Rows.
@@ -191,12 +175,10 @@ class Store:
             return self._db.execute("DELETE FROM results WHERE status = ?", (status,)).rowcount
 
     def finished(self) -> set[str]:
-        """Return the ids of the finished cases."""
         with _translated_errors(self.path):
             return {row[0] for row in self._db.execute("SELECT case_id FROM results")}
 
     def counts(self) -> dict[str, int]:
-        """Count the results by status."""
         with _translated_errors(self.path):
             rows = self._db.execute("SELECT status, count(*) FROM results GROUP BY status")
             return {FORMER_STATUSES.get(status, status): count for status, count in rows}
@@ -275,14 +257,6 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return db
 
 
-def _update(db: sqlite3.Connection) -> None:
-    """Bring a file of an earlier layout to the present one, in one transaction."""
-    with db:
-        for former, status in FORMER_STATUSES.items():
-            db.execute("UPDATE results SET status = ? WHERE status = ?", (status, former))
-        db.execute(f"PRAGMA user_version={VERSION}")
-
-
 def _take_lock(path: Path) -> IO[bytes]:
     """Take the OS lock that makes this process the only writer; the OS frees it at any end."""
     try:
@@ -318,8 +292,10 @@ def _translated_errors(path: Path) -> Iterator[None]:
 
 def _result_row(r: Result) -> tuple[Any, ...]:
     edits = None if r.adversarial is None else _edits_to_json(r.edits)
+    # UTF-8 cannot hold lone surrogates from a model's message.
+    reason = r.reason.encode("utf-8", "replace").decode("utf-8")
     return (
-        *(r.case, r.attack, r.target, r.goal, r.status, _encodable(r.reason), edits),
+        *(r.case, r.attack, r.target, r.goal, r.status, reason, edits),
         *(r.label, r.predicted),
         *(r.confidence, r.adversarial_label, r.adversarial_confidence, r.queries, r.words),
         *(r.words_changed, r.characters_changed, r.seed),
@@ -341,26 +317,13 @@ def _numbered(steps: Iterable[Step]) -> Iterator[tuple[Any, ...]]:
     number: dict[str, int] = {}
     for s in steps:
         number[s.case] = number.get(s.case, -1) + 1
-        yield (
-            s.case,
-            number[s.case],
-            s.query,
-            s.loss,
-            s.label,
-            s.confidence,
-            _edits_to_json(s.edits),
-        )
+        step = (s.query, s.loss, s.label, s.confidence)
+        yield s.case, number[s.case], *step, _edits_to_json(s.edits)
 
 
 def _edits_to_json(edits: Sequence[Edit]) -> str:
-    rows = [(e.field, e.start, e.stop, e.old, e.new) for e in edits]
-    return json.dumps(rows)
+    return json.dumps([(e.field, e.start, e.stop, e.old, e.new) for e in edits])
 
 
 def _edits_from_json(text: str) -> tuple[Edit, ...]:
     return tuple(Edit(*row) for row in json.loads(text))
-
-
-def _encodable(text: str) -> str:
-    """Replace what UTF-8 cannot hold (lone surrogates from a model's message)."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -162,12 +162,9 @@ def edited_words(results: Iterable[Result], max_pairs: int | None = None) -> lis
     """
     broken = [r for r in results if r.status == "broken"]
     broken.sort(key=lambda r: (len(r.edits), -(r.adversarial_confidence or 0.0)))
-    pairs = [(e.old, e.new) for r in broken for e in r.edits if _is_one_edit(e.old, e.new)]
-    return list(dict.fromkeys(pairs))[:max_pairs]
-
-
-def _is_one_edit(old: str, new: str) -> bool:
-    return is_word(old) and is_word(new) and sum(aligned(old, new)) == 1
+    pairs = dict.fromkeys((e.old, e.new) for r in broken for e in r.edits)
+    close = [p for p in pairs if all(map(is_word, p)) and sum(aligned(*p)) == 1]
+    return close[:max_pairs]
 
 
 def _embedded(target: Any, texts: Sequence[Text], layer: str) -> Vectors:

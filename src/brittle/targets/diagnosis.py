@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.errors import TargetDown, TargetError
+from brittle.asks import Case
+from brittle.engine.broker import Broker
+from brittle.errors import TargetDown
 from brittle.targets.protocols import Classifies, Scores
 from brittle.text import Text
 
@@ -37,44 +38,24 @@ class DiagnosisWarning:
     message: str
 
 
-class LabelledText(Protocol):
-    """A text and the index of its label, None where it is not known."""
-
-    @property
-    def text(self) -> Text: ...
-
-    @property
-    def label(self) -> int | None: ...
-
-
-class Asker(Protocol):
-    """The part of the broker that answers questions; failures are by index."""
-
-    def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]: ...
-
-    def alone(self, question: str, items: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]: ...
-
-
 def diagnose(
     target: Classifies,
-    cases: Sequence[LabelledText],
-    asker: Asker | None = None,
+    cases: Sequence[Case[Text]],
+    broker: Broker,
     *,
-    sample: int | None = None,
     data_labels: Mapping[str, int] | None = None,
 ) -> list[DiagnosisWarning]:
     """Check the target's answers to a sample of the cases; return warnings.
 
-    Without an asker the target is called directly. Of a costly target 8 cases are asked and 4 of
-    them repeated, else 32 and 8. `data_labels`, as `match_labels` returns it, names the data's
-    labels in advice. If the target answers nothing at all, `TargetDown` is raised.
+    Of a costly target 8 cases are asked and 4 of them repeated, else 32 and 8. `data_labels`, as
+    `match_labels` returns it, names the data's labels in advice. If the target answers nothing at
+    all, `TargetDown` is raised.
     """
     costly = bool(getattr(target, "costly", False))
-    cases = cases[: sample or (COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE)]
+    cases = cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]
     if not cases:
         return []
-    asker = asker or _DirectAsker(target)
-    rows, failures = asker.answer("scores", [case.text for case in cases])
+    rows, failures = broker.answer("scores", [case.text for case in cases])
     answered = [(case, row) for n, (case, row) in enumerate(zip(cases, rows)) if n not in failures]
     if not answered:
         raise TargetDown(
@@ -84,7 +65,7 @@ def diagnose(
     score = np.asarray([row for _, row in answered], dtype=np.float64)
     # In another order and another batch: each repeat is asked alone, the last one first.
     repeated = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
-    rows, failures = asker.alone("scores", [case.text for case, _ in repeated])
+    rows, failures = broker.alone("scores", [case.text for case, _ in repeated])
     pairs = [(row, rows[n]) for n, (_, row) in enumerate(repeated) if n not in failures]
     first, second = (
         np.asarray(pairs, dtype=np.float64).reshape(-1, 2, score.shape[1]).swapaxes(0, 1)
@@ -181,7 +162,9 @@ def swapped(
         return None
     predicted = score[labelled].argmax(axis=1)
     correct, count, width = int((predicted == truth).sum()), len(labelled), len(target_labels)
-    if _chance_of_at_most(correct, count, 1 / width) > MAX_CHANCE:
+    p = 1 / width
+    chance = sum(comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(correct + 1))
+    if chance > MAX_CHANCE:
         return None
     advice = _suggest_labels(truth, predicted, target_labels, data_labels)
     return DiagnosisWarning(
@@ -210,32 +193,3 @@ def _suggest_labels(
         return " Check --labels."
     pairs = [f"{name}={target_labels[answer[i]]}" for name, i in index_of.items() if i in answer]
     return f" Check, and if so say --labels '{','.join(pairs)}'."
-
-
-def _chance_of_at_most(correct: int, count: int, p: float) -> float:
-    """Compute the probability of at most so many correct guesses."""
-    return sum(comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(correct + 1))
-
-
-@dataclass(frozen=True)
-class _DirectAsker:
-    """Asks a target without a broker; a text that fails does not affect the others."""
-
-    target: Classifies
-
-    def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
-        try:
-            return list(self.target.scores(items)), {}
-        except TargetError:
-            return self.alone(question, items)
-
-    def alone(self, question: str, items: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
-        rows: list[Any] = []
-        failures: dict[int, Any] = {}
-        for n, item in enumerate(items):
-            try:
-                rows.append(self.target.scores([item])[0])
-            except TargetError as error:
-                rows.append(None)
-                failures[n] = error
-        return rows, failures

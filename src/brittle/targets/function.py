@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError
-from brittle.named import import_named
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import format_rounded, hash_parts, probe_texts
 from brittle.targets.labels import Labels, label_names
@@ -55,8 +54,9 @@ class Function:
             first, second = (format_rounded(self.scores(texts)) for _ in range(2))
         except BrittleError:
             return hash_parts("code", *about)
-        same = first == second
-        return hash_parts("scores", *about, first) if same else hash_parts("code", *about)
+        return (
+            hash_parts("scores", *about, first) if first == second else hash_parts("code", *about)
+        )
 
     def scores(self, items: Sequence[Text]) -> Scores:
         if not items:
@@ -89,11 +89,6 @@ def of_function(
     stated = None if attribute is None else tuple(str(label) for label in attribute)
     names = label_names(stated, labels, who)
     return Function(call, name, names, stated or names, check_kind(scores), mask, tuple(fields))
-
-
-def import_target(spec: str) -> Any:
-    """Import the object that `python:module:name` names; nothing is called."""
-    return import_named(spec, "python:my_models:classify")
 
 
 def _check_signature(call: Any, who: str) -> None:

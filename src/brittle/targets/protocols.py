@@ -106,15 +106,13 @@ class HasEmbeddings(Protocol):
         ...
 
 
-class WhiteBox(HasFlips, HasEmbeddings, Protocol):
+class WhiteBox(HasEmbeddings, Protocol):
     """Everything that a network shows of its inside."""
 
     @property
     def layers(self) -> tuple[str, ...]: ...
 
-    def logits(self, items: Sequence[Text]) -> Scores:
-        """Return the scores before the softmax."""
-        ...
+    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]: ...
 
     def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
         """Return the gradient of every request's objective, by word or by character."""
@@ -127,6 +125,29 @@ class WhiteBox(HasFlips, HasEmbeddings, Protocol):
         tokens that are no word of the text (special tokens, punctuation) is left out.
         """
         ...
+
+
+class ShowsInside(Protocol):
+    """Answers what its white box, `inside`, answers."""
+
+    @property
+    def inside(self) -> WhiteBox: ...
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        return self.inside.layers
+
+    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
+        return self.inside.flips(requests)
+
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        return self.inside.gradients(requests)
+
+    def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
+        return self.inside.embeddings(items, layer, level)
+
+    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
+        return self.inside.attention(items)
 
 
 def positions_read(target: object, text: Text) -> Sequence[int] | None:

@@ -116,7 +116,8 @@ def one_hot(indices: Sequence[int], width: int) -> Scores:
 
 def index_of(answer: Any, labels: Sequence[str], who: str) -> int:
     """Find an answered label among the target's labels, by name."""
-    name = _label_name(answer)
+    is_whole = isinstance(answer, float | np.floating) and float(answer).is_integer()
+    name = str(int(answer) if is_whole else answer)
     index = find_label(name, labels)
     if index is None:
         raise TargetError(
@@ -235,12 +236,6 @@ def _as_float(score: Any, who: str) -> float:
         raise TargetError(
             f"{who} gave the score {reprlib.repr(score)}. Expected a number."
         ) from error
-
-
-def _label_name(answer: Any) -> str:
-    if isinstance(answer, float | np.floating) and float(answer).is_integer():
-        return str(int(answer))
-    return str(answer)
 
 
 def _format_scores(row: Any) -> str:

@@ -58,9 +58,12 @@ def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
     path = folder / FILE
     if not path.is_file():
         return None
+    from safetensors import safe_open
+
     try:
         tensors = load_tensors(path)
-        return TrainingState(**json.loads(_metadata(path)[STATE])), tensors
+        with safe_open(str(path), framework="numpy") as file:
+            return TrainingState(**json.loads((file.metadata() or {})[STATE])), tensors
     except (UsageError, ValueError, KeyError, TypeError) as error:
         log.warning("The checkpoint %s cannot be read (%s); training starts anew.", path, error)
         return None
@@ -70,10 +73,3 @@ def remove(folder: Path) -> None:
     """Remove the checkpoint, and one that is only partly written."""
     for path in (folder / FILE, files.unfinished(folder / FILE)):
         path.unlink(missing_ok=True)
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    from safetensors import safe_open
-
-    with safe_open(str(path), framework="numpy") as file:
-        return dict(file.metadata() or {})

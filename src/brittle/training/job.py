@@ -9,7 +9,7 @@ import numpy as np
 
 from brittle.errors import BrittleError, UsageError
 from brittle.training.adversarial.methods import AdversarialTraining
-from brittle.training.progress import Report, TrainingProgress, silent
+from brittle.training.progress import Report, silent
 from brittle.training.splits import LabelledTexts
 from brittle.zoo.model import Model
 from brittle.zoo.names.grid import Design
@@ -36,19 +36,6 @@ class TrainingJob:
     report: Report = silent
     data: str = ""
     method: AdversarialTraining | None = None
-
-    def report_progress(
-        self,
-        epoch: int,
-        epochs: int,
-        loss: float,
-        step: int = 1,
-        steps: int = 1,
-        accuracy: float | None = None,
-        best: bool = False,
-    ) -> None:
-        """Call `report` with the progress of this training."""
-        self.report(TrainingProgress(self.name, epoch, epochs, step, steps, loss, accuracy, best))
 
 
 @dataclass(frozen=True)

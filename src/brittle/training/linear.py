@@ -7,7 +7,9 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.training.checkpoint import TrainingState
 from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
+from brittle.training.progress import TrainingProgress
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
 from brittle.zoo.linear import Linear
@@ -37,8 +39,10 @@ def fit_naive_bayes(job: TrainingJob, settings: NaiveBayesSettings) -> Fitted:
     bias = np.zeros(len(job.labels))
     model = Linear(vocabulary, weight, bias)
     dev_accuracy = accuracy(model, job.dev)
-    loss = _log_loss(model.logits(keys), job.train)
-    job.report_progress(1, 1, loss, accuracy=dev_accuracy, best=True)
+    logits = model.logits(keys)
+    score = logits[np.arange(len(keys)), list(job.train.label)]
+    loss = float((np.logaddexp.reduce(logits, axis=1) - score).mean())
+    job.report(TrainingProgress(job.name, 1, 1, 1, 1, loss, dev_accuracy, True))
     _save(job, vocabulary, weight, bias)
     return Fitted(dev_accuracy, epochs=1)
 
@@ -54,27 +58,23 @@ def fit_linear_svm(job: TrainingJob, settings: LinearSvmSettings) -> Fitted:
     bags = [_word_counts(key) for key in vocabulary.encode_bags(job.train.texts)]
     sign = np.where(np.eye(len(job.labels), dtype=bool)[list(job.train.label)], 1.0, -1.0)
     optimizer = _AveragedSgd(len(vocabulary), len(job.labels), settings)
-    best_accuracy, since_best, epoch = -1.0, 0, 0
+    state = TrainingState()
     weight, bias = optimizer.mean()
     order = list(range(len(bags)))
-    for epoch in range(1, settings.epochs + 1):
-        Random(f"{job.seed}:{epoch}").shuffle(order)
+    while state.epoch < settings.epochs and state.since < settings.patience:
+        Random(f"{job.seed}:{state.epoch + 1}").shuffle(order)
         loss = sum(optimizer.step(*bags[i], sign[i]) for i in order) / len(order)
         mean = optimizer.mean()
         dev_accuracy = accuracy(Linear(vocabulary, *mean), job.dev)
-        since_best += 1
-        if dev_accuracy > best_accuracy:
-            best_accuracy, since_best, (weight, bias) = dev_accuracy, 0, mean
-        job.report_progress(
-            epoch, settings.epochs, loss, accuracy=dev_accuracy, best=since_best == 0
-        )
-        if since_best >= settings.patience:
-            break
+        if state.end_epoch(loss, dev_accuracy):
+            weight, bias = mean
+        progress = (state.epoch, settings.epochs, 1, 1, loss, dev_accuracy, state.since == 0)
+        job.report(TrainingProgress(job.name, *progress))
     margin = Linear(vocabulary, weight, bias).logits(vocabulary.encode_bags(job.dev.texts))
     scale, offset = platt(margin, job.dev)
     weight, bias = scale * weight, scale * bias + offset
     _save(job, vocabulary, weight, bias)
-    return Fitted(accuracy(Linear(vocabulary, weight, bias), job.dev), epoch)
+    return Fitted(accuracy(Linear(vocabulary, weight, bias), job.dev), state.epoch)
 
 
 class _AveragedSgd:
@@ -146,12 +146,6 @@ def platt(margin: Array, dev: LabelledTexts) -> tuple[float, Array]:
             break
     # The scale stays positive: a dev split that contradicts the train split must not swap classes.
     return max(float(theta[0]), 1e-3), theta[1:]
-
-
-def _log_loss(logits: Array, texts: LabelledTexts) -> float:
-    """Compute the mean negative log-probability of the labels."""
-    score = logits[np.arange(len(texts)), list(texts.label)]
-    return float((np.logaddexp.reduce(logits, axis=1) - score).mean())
 
 
 def _word_counts(key: bytes) -> tuple[NDArray[np.int32], Array]:

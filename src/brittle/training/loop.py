@@ -28,6 +28,7 @@ from brittle.training.optimizers import (
     restore_state,
     state_of,
 )
+from brittle.training.progress import TrainingProgress
 from brittle.zoo.device import threads
 from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings
 
@@ -88,8 +89,8 @@ def run_epochs(job: TrainingJob, trainable: Trainable) -> Fitted:
         if state.end_epoch(loss, accuracy):
             best = {name: p.detach().clone() for name, p in weights.items()}
         checkpoint.save(job.folder, state, _tensors(weights, best, optimizer))
-        is_best = state.since == 0
-        job.report_progress(state.epoch, settings.epochs, loss, accuracy=accuracy, best=is_best)
+        progress = (state.epoch, settings.epochs, 1, 1, loss, accuracy, state.since == 0)
+        job.report(TrainingProgress(job.name, *progress))
     _restore(weights, best)
     return Fitted(state.best, state.epoch)
 
@@ -143,7 +144,8 @@ def _run_epoch(
         optimizer.step()
         total += value
         if n % report_every == 0:
-            job.report_progress(epoch + 1, settings.epochs, total / n, n, steps)
+            progress = (epoch + 1, settings.epochs, n, steps, total / n)
+            job.report(TrainingProgress(job.name, *progress))
     if not all(torch.isfinite(p).all() for p in weights):
         raise ArithmeticError(f"some weights are no numbers after epoch {epoch + 1}")
     trainable.network.eval()
@@ -159,7 +161,6 @@ def _restore(weights: dict[str, nn.Parameter], stored: dict[str, Tensor]) -> Non
 def _tensors(
     weights: dict[str, nn.Parameter], best: dict[str, Tensor], optimizer: torch.optim.Optimizer
 ) -> dict[str, NDArray[Any]]:
-    """Return the tensors of a checkpoint."""
     tensors = {f"now.{name}": p.detach() for name, p in weights.items()}
     tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
     tensors |= state_of(optimizer, weights)

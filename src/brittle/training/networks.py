@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -39,9 +40,14 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
         model = NetworkInTraining(network, tokenizer, settings.reads, device)
 
         def save(folder: Path) -> None:
-            _save(folder, network, vocabulary, alphabet)
+            tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
+            folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+            folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary.words)
+            if alphabet:
+                folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
 
-        texts = EpochTexts(job, lambda t: tokenizer.encode(t, settings.reads), _word_count, save)
+        encode = partial(tokenizer.encode, reads=settings.reads)
+        texts = EpochTexts(job, encode, lambda key: len(key) >> 2, save)  # the ids are int32
 
         def loss(rows: list[int]) -> Tensor:
             label = torch.tensor([texts.label[i] for i in rows], device=device)
@@ -75,17 +81,3 @@ def initialize_embedding(
         with torch.no_grad():
             network.embedding.weight[torch.from_numpy(ids)] = torch.from_numpy(vectors)
     network.embedding.weight.requires_grad_(settings.tuned)
-
-
-def _word_count(key: bytes) -> int:
-    return len(key) >> 2  # int32
-
-
-def _save(
-    folder: Path, network: Classifier, vocabulary: WordTokenizer, alphabet: list[str]
-) -> None:
-    tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
-    folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
-    folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary.words)
-    if alphabet:
-        folders.write_words(folder / folders.ALPHABET_FILE, alphabet)

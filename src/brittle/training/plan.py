@@ -38,7 +38,9 @@ class TrainingPlan:
     def key(self) -> str:
         settings = grid.as_json(self.settings)
         if isinstance(self.settings, FineTuningSettings) and Path(self.settings.encoder).is_dir():
-            settings["encoder"] = hash_folder(Path(self.settings.encoder))
+            # The files of a pretrained encoder count; the path of its folder does not.
+            paths = sorted(Path(self.settings.encoder).iterdir())
+            settings["encoder"] = files.digest_of(path for path in paths if path.is_file())
         more: dict[str, Any] = {}
         if self.method is not None:
             more["hardening"] = methods.as_json(self.method)
@@ -78,8 +80,3 @@ def choose_settings(design: Design, size: str, changed: Changed) -> ModelSetting
     if isinstance(changed, Mapping):
         return grid.settings(design, size, **changed)
     return grid.parse_settings(design, size, changed)
-
-
-def hash_folder(folder: Path) -> str:
-    """Hash the files of a pretrained encoder; the path of the folder does not count."""
-    return files.digest_of(path for path in sorted(folder.iterdir()) if path.is_file())

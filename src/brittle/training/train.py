@@ -15,6 +15,7 @@ from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.linear import fit_linear_svm, fit_naive_bayes
 from brittle.training.plan import Changed, TrainingPlan, choose_settings
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
@@ -237,8 +238,6 @@ def fit(job: TrainingJob) -> Fitted:
 
 
 def _fit_linear(job: TrainingJob) -> Fitted:
-    from brittle.training.linear import fit_linear_svm, fit_naive_bayes
-
     if isinstance(job.settings, NaiveBayesSettings):
         return fit_naive_bayes(job, job.settings)
     assert isinstance(job.settings, LinearSvmSettings)

@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from brittle.errors import MissingPackage, UsageError, require
 from brittle.targets.transformers.quiet import quiet
 from brittle.text import Text
 from brittle.training.adversarial.methods import NoiseTraining, TypoTraining
-from brittle.training.adversarial.network_loss import cross_entropy
 from brittle.training.adversarial.transformer_loss import noisy_loss
 from brittle.training.epoch_texts import EpochTexts
 from brittle.training.job import Fitted, TrainingJob

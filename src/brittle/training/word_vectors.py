@@ -64,7 +64,8 @@ def _train_vectors(kind: str, texts: Iterable[Text], size: int, min_count: int, 
         min_count=min_count,
         seed=seed % 2**32,
         workers=1,  # with more, the result depends on which worker is first
-        hashfxn=_stable_hash,
+        # The same number in every process, unlike Python's own hash.
+        hashfxn=lambda text: zlib.crc32(text.encode()),
         **RECIPES[kind],
     ).wv
 
@@ -75,8 +76,3 @@ def _sentences(texts: Iterable[Text]) -> Iterator[list[str]]:
             lower = [str(word).lower() for word in words]
             for start in range(0, len(lower), MAX_SENTENCE_WORDS):
                 yield lower[start : start + MAX_SENTENCE_WORDS]
-
-
-def _stable_hash(text: str) -> int:
-    """Hash a string to the same number in every process, unlike Python's own hash."""
-    return zlib.crc32(text.encode())

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -31,7 +32,7 @@ def run_tasks(
         for task in graph.ready():
             progress.tell(task, "begins")
             needs = graph.needed(task)
-            progress.end(task, _run(task, folder, needs, progress.reporter(task)))
+            progress.end(task, _run(task, folder, needs, partial(progress.tell, task)))
     return graph.results
 
 
@@ -53,9 +54,6 @@ class _Progress:
         self.graph.results[task.name] = result
         message = result.get("message") if isinstance(result, Mapping) else None
         self.tell(task, message or "done")
-
-    def reporter(self, task: Task) -> Report:
-        return lambda message: self.tell(task, message)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ that the network has when a `GradientPasses` is built, and are never changed. Th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,7 +201,10 @@ class GradientPasses:
             index = torch.from_numpy(column * len(requests) + row)
             gradient = gradient.transpose(1, 2).flatten(0, 1)
             return scores.tolist(), gradient.index_select(0, index)
-        with torch.enable_grad(), _without_cudnn(self.device):
+        # cuDNN cannot go back through an LSTM in evaluation mode.
+        on_cuda = self.device.startswith("cuda")
+        no_cudnn = torch.backends.cudnn.flags(enabled=False) if on_cuda else nullcontext()
+        with torch.enable_grad(), no_cudnn:
             vectors = embedded.vectors.requires_grad_()
             logits = self.network.classify(vectors, embedded.lengths)
             scores = logits.detach().cpu().double().softmax(dim=1)
@@ -211,10 +214,3 @@ class GradientPasses:
             [gradient] = torch.autograd.grad((logits * weight).sum(), vectors)
         index = torch.from_numpy(row * embedded.inverse.shape[1] + column)
         return scores.tolist(), gradient.cpu().flatten(0, 1).index_select(0, index)
-
-
-def _without_cudnn(device: str) -> AbstractContextManager[Any]:
-    """Turn cuDNN off, which cannot go back through an LSTM in evaluation mode."""
-    if not device.startswith("cuda"):
-        return nullcontext()
-    return torch.backends.cudnn.flags(enabled=False)

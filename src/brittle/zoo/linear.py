@@ -28,7 +28,6 @@ class Linear:
 
     @staticmethod
     def built(vocabulary: WordTokenizer, tensors: Mapping[str, NDArray[np.generic]]) -> Linear:
-        """Build the model from the tensors of its file."""
         weight, bias = tensors.get("weight"), tensors.get("bias")
         if weight is None or bias is None or weight.shape != (len(vocabulary), len(bias)):
             raise UsageError("its tensors are not a 'weight' of words x labels and a 'bias'")

@@ -12,6 +12,8 @@ from brittle.errors import MissingPackage, UsageError, require
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
+from brittle.zoo.linear import Linear
+from brittle.zoo.tokenizers.words import WordTokenizer
 
 
 class Model(Protocol):
@@ -33,10 +35,8 @@ def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
     """Load the card of a trained model, checked against its files, and the model itself."""
     card = folders.load_card_checked(folder)
     try:
-        if card.kind == "linear":
-            return card, _linear(folder)
-        if card.kind == "network":
-            return card, _network(folder, card, device)
+        if card.kind in ("linear", "network"):
+            return card, _open(folder, card, device)
     except MissingPackage:
         raise
     except (UsageError, ValueError, KeyError, TypeError) as error:
@@ -50,23 +50,15 @@ def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
     )
 
 
-def _linear(folder: Path) -> Model:
-    from brittle.zoo.linear import Linear
-    from brittle.zoo.tokenizers.words import WordTokenizer
-
+def _open(folder: Path, card: Card, device: str) -> Model:
     vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE))
-    return Linear.built(vocabulary, folders.load_tensors(folder / folders.WEIGHTS_FILE))
-
-
-def _network(folder: Path, card: Card, device: str) -> Model:
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
+    if card.kind == "linear":
+        return Linear.built(vocabulary, tensors)
     require("torch", "torch", f"The model {card.name!r}")
     from brittle.zoo.scoring import restore_network
-    from brittle.zoo.tokenizers.words import WordTokenizer
 
-    vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE))
-    alphabet = (
-        folders.load_words(folder / folders.ALPHABET_FILE) if "C" in card.parts["input"] else []
-    )
-    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
+    reads_characters = "C" in card.parts["input"]
+    alphabet = folders.load_words(folder / folders.ALPHABET_FILE) if reads_characters else []
     labels = len(card.labels)
     return restore_network(card.parts, card.settings, labels, vocabulary, alphabet, tensors, device)

@@ -69,7 +69,6 @@ def cache_folder() -> Path:
 
 
 def models_folder() -> Path:
-    """Return the folder of all trained models."""
     return cache_folder() / "models"
 
 

@@ -62,7 +62,6 @@ class NetworkModel:
         return self.tokenizer.encode(items, self.reads)
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Return for every text the positions of the words that are read, in order."""
         pairs = self.vocabulary.pairs
         return [positions_and_columns(text, self.reads, pairs)[0] for text in items]
 
@@ -71,11 +70,9 @@ class NetworkModel:
         parts = list(split_by_words(keys, MAX_WORDS_PER_PASS))
         if len(parts) == 1:
             return self._pass(keys)
-        first = self._pass([keys[i] for i in parts[0]])
-        logits = np.empty((len(keys), first.shape[1]), dtype=np.float32)
-        logits[parts[0]] = first
-        for rows in parts[1:]:
-            logits[rows] = self._pass([keys[i] for i in rows])
+        sorted_logits = np.concatenate([self._pass([keys[i] for i in rows]) for rows in parts])
+        logits = np.empty_like(sorted_logits)
+        logits[np.concatenate(parts)] = sorted_logits
         return logits
 
     def close(self) -> None:
@@ -112,7 +109,6 @@ def build_tokenizer(
     vocabulary: WordTokenizer,
     alphabet: Sequence[str],
 ) -> Tokenizer:
-    """Build the tokenizer of a network of these parts."""
     if parts["input"] == "W":
         return vocabulary
     return CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=parts["input"] == "WC")

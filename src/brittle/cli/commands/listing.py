@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
-
-if TYPE_CHECKING:
-    from brittle.runs.run import Run
 
 Rows = list[dict[str, Any]]
 
@@ -36,20 +33,19 @@ def _run_rows(folder: str | Path) -> Rows:
     """List the runs of a folder, newest last; no result is loaded."""
     from brittle.runs.run import Run, list_runs
 
-    return [_run_row(Run(path)) for path in list_runs(folder)]
-
-
-def _run_row(run: Run) -> dict[str, Any]:
-    counts = run.counts()
-    return {
-        "run": run.name,
-        "target": run.manifest["target"],
-        "attack": run.manifest["attack"],
-        "data": run.manifest["data"],
-        "cases": f"{sum(counts.values())}/{run.manifest['examples']}",
-        "broken": counts.get("broken", 0),
-        "started": run.manifest["started"],
-    }
+    rows = []
+    for run in map(Run, list_runs(folder)):
+        manifest, counts = run.manifest, run.counts()
+        rows.append(
+            {
+                "run": run.name,
+                **{name: manifest[name] for name in ("target", "attack", "data")},
+                "cases": f"{sum(counts.values())}/{manifest['examples']}",
+                "broken": counts.get("broken", 0),
+                "started": manifest["started"],
+            }
+        )
+    return rows
 
 
 def _attack_rows(folder: str | Path) -> Rows:

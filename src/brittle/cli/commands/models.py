@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.console import Group
+from rich.padding import Padding
+
 from brittle.cli import console
 from brittle.training import TrainedModel, trained_models
 from brittle.zoo.names import grid
@@ -14,6 +17,10 @@ NAMES = (
     "A network is named ENCODER-INPUT-EMBEDDING-LAYERS, such as LSTM-W-GloVe-2. A head that is not "
     "the encoder's default is added to the name: BiLSTM-C-Random-1-mean."
 )
+CARD_FACTS = (
+    *("data", "seed", "size", "changed", "settings", "hardening", "labels"),
+    *("epochs", "examples", "seconds"),
+)
 TUNED = {"model": "hf:NAME or a folder", "what it is": "any encoder of transformers, tuned"}
 
 
@@ -22,7 +29,14 @@ def models_json() -> dict[str, Any]:
     trained = trained_models()
     return {
         "parts": {
-            "encoders": {name: _encoder(name) for name in grid.ENCODER_NAMES},
+            "encoders": {
+                name: {
+                    "what it is": about,
+                    "layers": list(grid.LAYERS[name]),
+                    "own head": grid.DEFAULT_HEAD[name],
+                }
+                for name, about in grid.ENCODER_NAMES.items()
+            },
             "inputs": dict(grid.INPUTS),
             "embeddings": dict(grid.EMBEDDINGS),
             "heads": dict(grid.HEAD_NAMES),
@@ -45,8 +59,6 @@ def models_json() -> dict[str, Any]:
 
 def models_block() -> Any:
     """Show the parts as tables, then the models with names of their own and the trained ones."""
-    from rich.console import Group
-    from rich.padding import Padding
 
     def indented(rows: Rows) -> list[Any]:
         return ["", Padding(console.table(rows), (0, 0, 0, 2), expand=False)]
@@ -67,14 +79,6 @@ def models_block() -> Any:
     else:
         parts += ["", "Nothing is trained yet: brittle train NAME --data DATA."]
     return Group(*parts)
-
-
-def _encoder(name: str) -> dict[str, Any]:
-    return {
-        "what it is": grid.ENCODER_NAMES[name],
-        "layers": list(grid.LAYERS[name]),
-        "own head": grid.DEFAULT_HEAD[name],
-    }
 
 
 def _encoder_rows() -> Rows:
@@ -119,17 +123,8 @@ def _trained_json(model: TrainedModel) -> dict[str, Any]:
     return {
         "spec": model.spec,
         "model": card.name,
-        "data": card.data,
-        "seed": card.seed,
-        "size": card.size,
-        "changed": dict(card.changed),
-        "settings": dict(card.settings),
-        "hardening": dict(card.hardening),
-        "labels": list(card.labels),
+        **{name: getattr(card, name) for name in CARD_FACTS},
         "dev accuracy": card.dev_accuracy,
-        "epochs": card.epochs,
-        "examples": card.examples,
-        "seconds": card.seconds,
         "parameters": model.parameters,
         "bytes": model.size,
         "folder": str(model.path),

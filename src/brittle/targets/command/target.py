@@ -84,7 +84,6 @@ class Command:
         return np.concatenate([self._score(item) for item in items])
 
     def close(self) -> None:
-        """End the program."""
         if self._program is not None:
             self._program.end()
             self._program = None

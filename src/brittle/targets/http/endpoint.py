@@ -110,7 +110,6 @@ class Endpoint:
 
 
 def load_endpoint(path: str | Path) -> Endpoint:
-    """Load an endpoint's TOML file."""
     path = Path(path)
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -183,18 +182,14 @@ def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
     if "labels" in raw:
         raw["labels"] = tuple(str(label) for label in raw["labels"])
     for key, minimum in MINIMA.items():
-        _check_number(raw, key, minimum, path)
+        value = raw.get(key, minimum)
+        whole = key in ("retries", "concurrency", "batch")
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected a number.")
+        if value < minimum:
+            raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected at least {minimum:g}.")
     check_kind(raw.get("scores", "auto"))
     return Endpoint(**raw)
-
-
-def _check_number(raw: dict[str, Any], key: str, minimum: float, path: Path) -> None:
-    value = raw.get(key, minimum)
-    whole = key in ("retries", "concurrency", "batch")
-    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected a number.")
-    if value < minimum:
-        raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected at least {minimum:g}.")
 
 
 def _expand(value: str, where: str) -> str:

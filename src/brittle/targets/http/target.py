@@ -96,7 +96,6 @@ class HttpTarget:
         return np.concatenate(tables) if tables else np.zeros((0, len(self.labels)))
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _score(self, texts: list[Any]) -> Scores:
@@ -202,27 +201,14 @@ class HttpTarget:
             self._sleep(slot - now)
 
 
-def load(
-    spec: str,
-    *,
-    labels: Labels = None,
-    scores: str = "auto",
-    mask: str = "",
-    name: str | None = None,
-) -> HttpTarget:
+def load(spec: str, *, name: str | None = None, **options: Any) -> HttpTarget:
     """Build the target of the endpoint that `http:FILE.toml` describes."""
     path = Path(spec.removeprefix("http:"))
     if path.suffix != ".toml":
         raise UsageError(
             f"Got {spec!r}. Expected http:FILE.toml, a file that says how the endpoint is asked."
         )
-    return HttpTarget(
-        load_endpoint(path),
-        labels=labels,
-        scores=scores,
-        mask=mask,
-        name=name or f"http:{path.stem}",
-    )
+    return HttpTarget(load_endpoint(path), name=name or f"http:{path.stem}", **options)
 
 
 def _parse_retry_after(header: str | None, status: int) -> float | None:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brittle.errors import BrittleError, TargetError, UsageError, require
-from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, label_names
-from brittle.targets.protocols import Scores
+from brittle.targets.protocols import Scores, ShowsInside
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
 from brittle.targets.transformers.quiet import quiet
@@ -34,7 +32,7 @@ MAX_PARALLEL_CALLS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceClassifier:
+class SequenceClassifier(ShowsInside):
     """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
 
     model: Any = field(repr=False)
@@ -61,46 +59,30 @@ class SequenceClassifier:
         return hash_parts(weights.digest(), self.tokenizer.description(), *labels)
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
-        """Return the keys of texts; the model cannot distinguish texts with equal keys."""
         return self.tokenizer.encode(items)
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
-        """Compute the probabilities of texts by their keys."""
-        scores = np.zeros((len(keys), len(self.labels)))
-        for rows, logits in self._passes(keys):
-            who = f"Target {self.name!r}"
-            scores[rows] = as_probabilities(logits, len(rows), self.labels, "logits", who)
-        return scores
+        logits, who = self.canonical_logits(keys), f"Target {self.name!r}"
+        return as_probabilities(logits, len(keys), self.labels, "logits", who)
+
+    def canonical_logits(self, keys: Sequence[bytes]) -> Scores:
+        """Compute the scores before the softmax, of texts by their keys."""
+        if not all(keys):
+            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
+        max_tokens = TOKENS_PER_PASS_CPU if self.device == "cpu" else TOKENS_PER_PASS_GPU
+        table = np.zeros((len(keys), len(self.labels)))
+        for rows, arrays in self.tokenizer.batches(keys, max_tokens):
+            table[rows] = self._logits(arrays)
+        return table
 
     def scores(self, items: Sequence[Text]) -> Scores:
         return self.canonical_scores(self.canonical(items))
 
     def logits(self, items: Sequence[Text]) -> Scores:
-        """Compute the scores before the softmax."""
-        table = np.zeros((len(items), len(self.labels)))
-        for rows, logits in self._passes(self.canonical(items)):
-            table[rows] = logits
-        return table
+        return self.canonical_logits(self.canonical(items))
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Return for every text the positions of the words that are not truncated."""
         return alignment.words_read(items, self.tokenizer)
-
-    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
-        return self.inside.flips(requests)
-
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
-        return self.inside.gradients(requests)
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        return self.inside.layers
-
-    def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
-        return self.inside.embeddings(items, layer, level)
-
-    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
-        return self.inside.attention(items)
 
     @cached_property
     def inside(self) -> TransformersWhiteBox:
@@ -115,13 +97,6 @@ class SequenceClassifier:
             require("torch", "transformers", "A transformers target").set_num_threads(
                 self.threads_before
             )
-
-    def _passes(self, keys: Sequence[bytes]) -> Iterator[tuple[list[int], Any]]:
-        if not all(keys):
-            raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
-        max_tokens = TOKENS_PER_PASS_CPU if self.device == "cpu" else TOKENS_PER_PASS_GPU
-        for rows, arrays in self.tokenizer.batches(keys, max_tokens):
-            yield rows, self._logits(arrays)
 
     def _logits(self, arrays: dict[str, Any]) -> Any:
         import torch

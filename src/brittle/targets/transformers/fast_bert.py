@@ -48,7 +48,9 @@ class FastBert:
         """Compute the logits of a batch that is padded on the right, best sorted by length."""
         is_token = arrays["attention_mask"].astype(bool)
         length = is_token.sum(axis=1)
-        runs, heads = _runs(length), self.model.config.num_attention_heads
+        # Neighbouring texts of one length need no mask: their number, and their length.
+        runs = [(len(list(texts)), n) for n, texts in groupby(length.tolist())]
+        heads = self.model.config.num_attention_heads
         *layers, last = self.model.bert.encoder.layer
         with torch.inference_mode():
             x, index = self._embed_distinct(arrays, is_token)
@@ -105,11 +107,6 @@ def fast_bert(model: Any) -> FastBert | None:
     if any(w.dtype != torch.float32 or w.device.type != "cpu" for w in weights):
         return None
     return FastBert(model)
-
-
-def _runs(length: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return the number and the length of neighbouring texts of one length; they need no mask."""
-    return [(len(list(texts)), n) for n, texts in groupby(length.tolist())]
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, runs: list[tuple[int, int]], heads: int) -> Tensor:

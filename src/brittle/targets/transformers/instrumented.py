@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,16 +41,16 @@ class InstrumentedModel:
         self._embedding = self.model.get_input_embeddings()
         self._embedding.register_forward_hook(self._hook)
 
+    @cached_property
     def table(self) -> Tensor:
         """Return the input embedding of every token."""
         with torch.no_grad():
-            if type(self._embedding) is torch.nn.Embedding:
-                weight: Tensor = self._embedding.weight
-                return weight
-            # Some scale their embeddings when they look them up.
-            ids = torch.arange(self._embedding.num_embeddings, device=self.model.device)
-            vectors: Tensor = self._embedding(ids)
-            return vectors
+            table: Tensor = self._embedding.weight
+            if type(self._embedding) is not torch.nn.Embedding:
+                # Some scale their embeddings when they look them up.
+                ids = torch.arange(self._embedding.num_embeddings, device=self.model.device)
+                table = self._embedding(ids)
+            return table
 
     def hidden(self, arrays: dict[str, NDArray[np.int64]], layer: int) -> Tensor:
         """Compute the vectors of a layer: texts × tokens × dimensions."""

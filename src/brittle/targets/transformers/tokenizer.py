@@ -84,7 +84,6 @@ class TextTokenizer:
         )
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
-        """Return the key of every text."""
         if not items:
             return []
         texts = [_render(item, self.mask) for item in items]

@@ -30,14 +30,11 @@ def whole_words(tokenizer: TextTokenizer) -> tuple[list[str], list[int]]:
     """List the words that are one token, and their token ids, in the order of the ids."""
     special = set(tokenizer.hf_tokenizer.all_special_ids)
     ids = sorted(set(tokenizer.backend.get_vocab().values()) - special)
-    words = [_strip_marks(tokenizer.backend.decode([token])) for token in ids]
+    words = [tokenizer.backend.decode([token]) for token in ids]
+    for ending in ENDINGS:
+        words = [word.removesuffix(ending) for word in words]
+    words = [word.lstrip(BEGINNINGS) for word in words]
     possible = [(token, word) for token, word in zip(ids, words) if is_word(word)]
     tokenized = tokens_of([word for _, word in possible], tokenizer)
     whole = [pair for pair, word_tokens in zip(possible, tokenized) if word_tokens == pair[:1]]
     return [word for _, word in whole], [token for token, _ in whole]
-
-
-def _strip_marks(token: str) -> str:
-    for ending in ENDINGS:
-        token = token.removesuffix(ending)
-    return token.lstrip(BEGINNINGS)

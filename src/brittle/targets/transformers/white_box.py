@@ -87,7 +87,7 @@ class TransformersWhiteBox:
         alignments = align_texts(items, self.tokenizer)
         for numbers, arrays in self._batches(alignments, self.max_tokens):
             if layer == INPUT:
-                vectors = self._table[arrays["input_ids"]]
+                vectors = self._instrumented.table[arrays["input_ids"]]
             else:
                 vectors = self._instrumented.hidden(arrays, self.layers.index(layer))
             for n, rows in zip(numbers, vectors.double().cpu().numpy()):
@@ -141,16 +141,13 @@ class TransformersWhiteBox:
         return InstrumentedModel(self.model, self.name, eager=True)
 
     @cached_property
-    def _table(self) -> Tensor:
-        return self._instrumented.table()
-
-    @cached_property
     def _token_edits(self) -> SubwordEdits:
+        table = self._instrumented.table
         pairs = list(zip(*whole_words(self.tokenizer)))
         # A tokenizer may have more tokens than the model has embeddings: those cannot be read.
-        words = [word for word, token in pairs if token < len(self._table)]
-        ids = [token for _, token in pairs if token < len(self._table)]
-        return SubwordEdits(self._table, words, ids, partial(tokens_of, tokenizer=self.tokenizer))
+        words = [word for word, token in pairs if token < len(table)]
+        ids = [token for _, token in pairs if token < len(table)]
+        return SubwordEdits(table, words, ids, partial(tokens_of, tokenizer=self.tokenizer))
 
 
 def _token_gradients(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
-from brittle.targets.protocols import Scores, WhiteBox
+from brittle.targets.protocols import Scores, ShowsInside, WhiteBox
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
 from brittle.targets.transformers.vocabulary import whole_words
@@ -39,15 +37,12 @@ class ZooTarget:
         return f"ZooTarget({self.name!r})"
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
-        """Encode texts; the model cannot distinguish texts of equal bytes."""
         return self.model.encode(items)
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
-        """Compute the probabilities of texts encoded by `canonical`."""
         return softmax(self.canonical_logits(keys))
 
     def canonical_logits(self, keys: Sequence[bytes]) -> Scores:
-        """Compute the logits of texts encoded by `canonical`."""
         if not keys:
             return np.zeros((0, len(self.labels)))
         return np.asarray(self.model.logits(keys), dtype=np.float64)
@@ -56,12 +51,10 @@ class ZooTarget:
         return self.canonical_scores(self.canonical(items))
 
     def logits(self, items: Sequence[Text]) -> Scores:
-        """Compute the scores before the softmax."""
         return self.canonical_logits(self.canonical(items))
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
-        """The words in the model's vocabulary."""
         model: Any = self.model
         if isinstance(model, TransformerModel):
             return tuple(whole_words(model.classifier.tokenizer)[0])
@@ -72,7 +65,7 @@ class ZooTarget:
         self.model.close()
 
 
-class WhiteBoxZooTarget(ZooTarget):
+class WhiteBoxZooTarget(ZooTarget, ShowsInside):
     """A network of the zoo with its white box; `build_inside` is called at first use."""
 
     def __init__(self, card: Card, model: Model, build_inside: Callable[[], WhiteBox]) -> None:
@@ -84,29 +77,9 @@ class WhiteBoxZooTarget(ZooTarget):
         return self._build_inside()
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        """Return for every text the positions of the words that are read, in order."""
         model: Any = self.model  # not the white box: black-box attacks ask for this, too
         positions: list[Sequence[int]] = model.words_read(items)
         return positions
-
-    def logits(self, items: Sequence[Text]) -> Scores:
-        return self.inside.logits(items)
-
-    def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
-        return self.inside.flips(requests)
-
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
-        return self.inside.gradients(requests)
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        return self.inside.layers
-
-    def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
-        return self.inside.embeddings(items, layer, level)
-
-    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
-        return self.inside.attention(items)
 
 
 class TransformerModel:
@@ -123,9 +96,7 @@ class TransformerModel:
         return self.classifier.words_read(items)
 
     def logits(self, keys: Sequence[bytes]) -> Scores:
-        """Compute log-probabilities: the logits up to a constant for each row."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.classifier.canonical_scores(keys))
+        return self.classifier.canonical_logits(keys)
 
     def close(self) -> None:
         self.classifier.close()
@@ -138,13 +109,10 @@ def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTar
         card = load_card_checked(folder)
         classifier = transformers.load(str(folder), device=device)
         return WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier)
+    model: Any
     card, model = open_model(folder, device)
     if card.kind != "network":
         return ZooTarget(card, model)
-    return WhiteBoxZooTarget(card, model, partial(_network_white_box, model, card.full_name))
+    from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does
 
-
-def _network_white_box(model: Any, name: str) -> WhiteBox:
-    from brittle.zoo.white_box import NetworkWhiteBox  # imports torch
-
-    return NetworkWhiteBox(model, name)
+    return WhiteBoxZooTarget(card, model, lambda: NetworkWhiteBox(model, card.full_name))

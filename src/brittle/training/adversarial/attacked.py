@@ -44,7 +44,8 @@ def texts_for_epoch(
     if attack_epoch != epoch:
         log.warning("The texts that fooled %s are gone; it is attacked anew.", job.name)
     fooling = attack_sample(job, method, attack_epoch, save)
-    _store_texts(job.folder, attack_epoch, fooling)
+    rows = [[text.fields(), label] for text, label in zip(fooling.texts, fooling.label)]
+    files.write_whole(job.folder / TEXTS_FILE, json.dumps({"epoch": attack_epoch, "rows": rows}))
     return fooling
 
 
@@ -119,11 +120,6 @@ def remove(folder: Path) -> None:
     (folder / TEXTS_FILE).unlink(missing_ok=True)
     files.unfinished(folder / TEXTS_FILE).unlink(missing_ok=True)
     shutil.rmtree(folder / SNAPSHOT_FOLDER, ignore_errors=True)
-
-
-def _store_texts(folder: Path, epoch: int, fooling: LabelledTexts) -> None:
-    rows = [[text.fields(), label] for text, label in zip(fooling.texts, fooling.label)]
-    files.write_whole(folder / TEXTS_FILE, json.dumps({"epoch": epoch, "rows": rows}))
 
 
 def _load_texts(folder: Path, epoch: int) -> LabelledTexts | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,7 @@ def by_attack(
         if setting not in defaults:
             raise unknown(f"setting of {name}", setting, [*COUNT_SETTINGS, *defaults])
     changed = {key: value for key, value in settings.items() if value != defaults[key]}
-
-    def run(folder: Path, originals: LabelledTexts, seed: int) -> LabelledTexts:
-        return broken_texts(folder, originals, seed, name, settings, device)
-
+    run = partial(broken_texts, name=name, settings=settings, device=device)
     all_settings = defaults | settings
     digests = named_files(all_settings)  # other contents of these files are another training
     if digests:

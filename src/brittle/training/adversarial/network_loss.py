@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from brittle.text import Text, is_word
 from brittle.training.adversarial.flips import flip_characters, flip_words
@@ -143,11 +144,6 @@ def fresh_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
     return CharacterTokenizer(
         tokenizer.alphabet, tokenizer.spelling, tokenizer.vocabulary, both=tokenizer.both
     )
-
-
-def cross_entropy(logits: Tensor, label: Tensor) -> Tensor:
-    """Compute the mean cross-entropy of a batch."""
-    return nn.functional.cross_entropy(logits, label)
 
 
 def _first_id(tokenizer: Tokenizer) -> int:

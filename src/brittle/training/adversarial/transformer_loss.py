@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
-from brittle.training.adversarial.network_loss import cross_entropy
 from brittle.training.adversarial.noise import worst_noise
 
 

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.zoo.batches import Tokenizer
+from brittle.zoo.batches import Tokenizer, pad_keys
 from brittle.zoo.fast.word_vectors import word_vector_cache
 from brittle.zoo.networks import Classifier
 from brittle.zoo.tokenizers.words import WordTokenizer
@@ -39,26 +39,19 @@ class FastLstm:
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Score texts encoded as the int32 ids of their words; none may be empty."""
         order = sorted(range(len(keys)), key=keys.__getitem__)
-        length = np.array([len(keys[i]) >> 2 for i in order])
-        ids = np.zeros((len(keys), int(length.max())), dtype=np.int64)
-        flat = np.frombuffer(b"".join([keys[i] for i in order]), dtype=np.int32)
-        inside = np.arange(ids.shape[1]) < length[:, None]
-        ids[inside] = flat
+        ids, length = pad_keys([keys[i] for i in order])
         with torch.inference_mode():
-            states = self._last_states(ids, length, inside)
-            out = torch.addmm(self.bias, states, self.head)
+            out = torch.addmm(self.bias, self._last_states(ids, length), self.head)
         logits = np.empty(out.shape, dtype=np.float32)
         logits[order] = out.numpy()
         return logits
 
-    def _last_states(
-        self, ids: NDArray[np.int64], length: NDArray[Any], inside: NDArray[np.bool_]
-    ) -> Tensor:
+    def _last_states(self, ids: NDArray[np.int64], length: NDArray[np.int64]) -> Tensor:
         """Compute the last states of sorted rows; rows that begin alike share their states."""
         projected, ids = self._projected.look_up(ids)
         is_new = np.ones(ids.shape, dtype=bool)
         np.logical_or.accumulate(ids[1:] != ids[:-1], axis=1, out=is_new[1:])
-        is_new &= inside
+        is_new &= np.arange(ids.shape[1]) < length[:, None]
         # The index of each row's state among the distinct states of a word.
         state = np.cumsum(is_new, axis=0) - 1
         last = torch.empty((len(ids), self.width))

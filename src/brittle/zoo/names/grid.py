@@ -26,6 +26,7 @@ from brittle.zoo.names.settings import (
     NetworkSettings,
 )
 
+as_json = changes.as_json
 ModelKind = Literal["linear", "network", "transformer"]
 
 ENCODER_NAMES = {
@@ -79,17 +80,13 @@ def designs() -> tuple[Design, ...]:
             for name, (about, parts) in NAMED.items()
         ),
         Design("MiniLM", "transformer", "a 6-layer pretrained encoder, tuned"),
-        *(_network(*parts) for parts in _combinations()),
+        *(
+            _network(encoder, inputs, embedding, layers, head)
+            for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
+            if inputs != "C" or embedding == "Random"  # a model of characters has no word vectors
+            for layers, head in product(LAYERS[encoder], HEAD_NAMES)
+        ),
     )
-
-
-def _combinations() -> list[tuple[str, str, str, int, str]]:
-    return [
-        (encoder, inputs, embedding, layers, head)
-        for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
-        if inputs != "C" or embedding == "Random"  # a model of characters has no word vectors
-        for layers, head in product(LAYERS[encoder], HEAD_NAMES)
-    ]
 
 
 def _network(encoder: str, inputs: str, embedding: str, layers: int, head: str) -> Design:
@@ -183,11 +180,6 @@ def parse_settings(
 def changed_settings(design: Design, size: str, settings: ModelSettings) -> dict[str, Any]:
     """Return the settings that differ from those of the model at this size, as plain values."""
     return changes.changed_settings(settings, _default_settings(design, size))
-
-
-def as_json(settings: ModelSettings) -> dict[str, Any]:
-    """Return the settings as plain values for JSON."""
-    return changes.as_json(settings)
 
 
 def _default_settings(design: Design, size: str) -> ModelSettings:

@@ -74,7 +74,6 @@ class CharacterTokenizer:
         return sorted(known, key=lambda c: (-counts[c], c))
 
     def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
-        """Encode each text as the int32 ids of its first `reads` words, in order."""
         return encode_texts(texts, reads, self.token_id, self._separator)
 
     def token_id(self, word: Word) -> int:

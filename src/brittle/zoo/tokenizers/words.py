@@ -55,7 +55,6 @@ class WordTokenizer:
         return WordTokenizer([*special, *known[:cap]])
 
     def token_id(self, word: Word) -> int:
-        """Return the id of a word, whatever its case."""
         return self._token_id(word)
 
     def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
