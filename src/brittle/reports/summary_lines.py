@@ -10,7 +10,7 @@ from brittle.asks import Status
 from brittle.formatting import duration, number, percent, plural
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
-from brittle.results import Result
+from brittle.results import DAMAGED_EDITS, Result
 
 Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
@@ -148,6 +148,10 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
             f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
             f"figure. {heading}: {reason}"
         )
+    damaged = sum(reasons.get(DAMAGED_EDITS, 0) for reasons in summary.reasons.values())
+    if damaged:
+        cases = plural(damaged, ("case", "cases"))
+        lines.append(f"Of {cases}: {DAMAGED_EDITS}. What was counted of it stands.")
     return lines + [str(warning) for warning in manifest.get("warnings") or ()]
 
 

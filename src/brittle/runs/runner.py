@@ -13,6 +13,7 @@ from brittle import data
 from brittle.asks import Attack, Case
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
+from brittle.data.unused import unused_labels_of
 from brittle.engine.broker import Broker, Totals
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
@@ -180,7 +181,7 @@ def _dataset(examples: Any) -> Dataset:
         return data.load(examples)
     rows = tuple(as_examples(examples))
     labels = tuple(sorted({row.label for row in rows if row.label is not None}))
-    return Dataset("examples", "all", rows, labels)
+    return Dataset("examples", "all", rows, labels, unused_labels_of(examples, rows))
 
 
 def _attack_cases(
@@ -233,7 +234,8 @@ def _diagnose(
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
-    messages = [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
+    messages = list(job.dataset.warnings)
+    messages += [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
     store.amend(warnings=messages)
     for message in messages:
         if warn is not None:
