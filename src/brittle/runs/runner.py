@@ -20,6 +20,7 @@ from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.opening import TargetOptions, open_target
+from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
@@ -219,6 +220,9 @@ def _attack_cases(
             if listeners.progress is not None:
                 now, sent = totals()["seconds"], broker.totals.sent
                 listeners.progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
+        message = ask_again(store, broker, job)
+        if message is not None:
+            _warn(store, [message], listeners.warn, store.manifest.get("warnings", []))
     finally:
         if len(done) < len(ids):
             store.add([], [], totals())
@@ -236,7 +240,17 @@ def _diagnose(
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
     messages = list(job.dataset.warnings)
     messages += [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
-    store.amend(warnings=messages)
+    _warn(store, messages, warn)
+
+
+def _warn(
+    store: Store,
+    messages: Sequence[str],
+    warn: Callable[[str], None] | None,
+    former: Sequence[str] = (),
+) -> None:
+    """Store warnings with the run, after the former ones, and say them."""
+    store.amend(warnings=list(dict.fromkeys([*former, *messages])))
     for message in messages:
         if warn is not None:
             warn(message)
