@@ -314,3 +314,25 @@ def test_fields_reach_a_function_by_name(tmp_path: Path) -> None:
     run = brittle.attack(entails, examples, folder=tmp_path, labels=["yes", "no"])
     assert run.results()[0].status == "broken"
     assert {"premise": "it is so", "hypothesis": "good"} in seen
+
+
+def test_one_class_is_attacked_alone(tmp_path: Path) -> None:
+    films = [*FILMS[:6], *((f"a bad film of {i} scenes", "negative") for i in range(6))]
+    target = FakeTarget(WEIGHTS)
+    mixed = brittle.attack(target, films, "random-swap", toward="negative", folder=tmp_path)
+    assert "6 of 12 cases are of the class aimed at" in " ".join(str(mixed).split())
+    run = brittle.attack(
+        target, films, "random-swap", toward="negative", only="positive", limit=4, folder=tmp_path
+    )
+    assert [row.label for row in run.results()] == ["positive"] * 4
+    assert run.name != mixed.name and run.manifest["only"] == "positive"
+    assert "on examples (all), only positive" in str(run)
+    assert "of the class aimed at" not in str(run)
+    more = brittle.attack(
+        target, films, "random-swap", toward="negative", only="positive", limit=6, folder=tmp_path
+    )
+    assert more.name == run.name and len(more.results()) == 6
+    with pytest.raises(UsageError, match="only was 'positive', now None"):
+        brittle.attack(
+            target, films, "random-swap", toward="negative", folder=tmp_path, name=run.name
+        )

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 LONG_TEXT_CHARACTERS = 400
 CONTEXT_CHARACTERS = 70
-STYLES = {"accuracy_before": "bold blue", "accuracy_after": "bold red", "success": "bold red"}
+STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
+    ("accuracy_after", "accuracy_after_by_label", "success"), "bold red"
+)
 
 
 def run_block(run: StoredRun, examples: int) -> RenderableType:

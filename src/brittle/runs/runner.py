@@ -87,6 +87,7 @@ def attack(
     seed: int = 0,
     toward: str | None = None,
     confidence: float | None = None,
+    only: str | None = None,
     labels: Labels = None,
     scores: str = "auto",
     mask: str | None = None,
@@ -110,7 +111,8 @@ def attack(
 
     `target` is a live object (a scikit-learn pipeline, a function) or a name (`zoo:…`, a folder …);
     `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
-    are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`.
+    are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
+    `only` takes the examples of one class before that.
     `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`; `about_target` is
     kept with the run, so that the same target can be opened again.
     """
@@ -120,7 +122,7 @@ def attack(
     options |= {"trust": list(trust), "timeout": timeout}
     opened = open_target(target, TargetOptions(fields=fields, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
-    job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels)
+    job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels, only)
     limits = Limits(limit, budget, max_sent, batch, watchdog)
     storage = Storage(name, folder, new, retry_errors)
     try:
