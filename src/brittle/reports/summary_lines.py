@@ -149,8 +149,9 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
         )
     if manifest.get("confidence") is not None:
         lines.append(
-            f"The goal is a confidence of {manifest['confidence']:g}: by goal, a text that was "
-            "driven to another label with less confidence counts as right; by label, as wrong."
+            f"The goal is a confidence of {manifest['confidence']:g}, and accuracy under attack "
+            "goes by it: a text that was driven to another label with less confidence counts as "
+            "right. By label it counts as wrong."
         )
     there = summary.reasons.get("skipped", {}).get(OF_THE_CLASS_AIMED_AT, 0)
     if there:
