@@ -48,7 +48,7 @@ ROOMS: dict[str, set[str]] = {
     "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.
     "metrics": {"asks", "edits", "english", "errors", "results", "text"},
-    "reports": {"asks", "edits", "errors", "formatting", "metrics", "results"},
+    "reports": {"asks", "edits", "errors", "formatting", "goals", "metrics", "results"},
     "runs": {
         *("asks", "attacks", "data", "edits", "engine", "errors", "files", "goals", "opening"),
         *("reports", "results", "targets", "text"),

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from random import Random
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brittle.edits import characters_changed, diff, patch, words_changed
+from brittle.asks import Answer, Case
+from brittle.edits import Edit, characters_changed, diff, patch, words_changed
+from brittle.engine.outcomes import Improvement, Outcome
 from brittle.text import HOLE, Text, is_word, words_of
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -59,6 +66,55 @@ def test_edits_keep_everything_else(raw: str, data: st.DataObject) -> None:
     assert "NEW" in text.insert(i, "NEW").words
 
 
+def edited(text: Text, rng: Random) -> Text:
+    """Swap, delete and insert a few words at random; words repeat, so that diffs are ambiguous."""
+    for _ in range(rng.randint(1, 6)):
+        kind, word = rng.choice("sdi"), rng.choice(["a", "b", "NEW", "a-b"])
+        if kind == "i" or not len(text):
+            text = text.insert(rng.randint(0, len(text)), word)
+        elif kind == "s":
+            text = text.swap(rng.randrange(len(text)), word)
+        else:
+            text = text.delete(rng.randrange(len(text)))
+    return text
+
+
+def test_a_patch_is_the_inverse_of_a_diff_after_inserts_and_deletes() -> None:
+    rng = Random(0)
+    for _ in range(4000):
+        fields = {
+            name: "".join(rng.choices(["a", "b", "film", " ", ",", "<br/>"], k=rng.randint(0, 9)))
+            for name in ("first", "second")
+        }
+        text = Text.of(fields)
+        changed = edited(text, rng)
+        edits = diff(text, changed)
+        assert patch(fields, edits) == changed.fields(), (fields, changed)
+        assert all(fields[e.field][e.start : e.stop] == e.old for e in edits)
+
+
+@given(ANY, st.randoms(use_true_random=False))
+def test_any_text_comes_back_after_inserts_and_deletes(raw: str, rng: Random) -> None:
+    text = Text.of(raw)
+    changed = edited(text, rng)
+    assert patch(text.fields(), diff(text, changed)) == changed.fields()
+
+
+def test_insertions_at_one_offset_are_applied_in_their_order() -> None:
+    edits = [
+        Edit("text", 0, 0, "", "so "),
+        Edit("text", 0, 0, "", "very "),
+        Edit("text", 0, 1, *"ab"),
+    ]
+    assert patch({"text": "a film"}, edits) == {"text": "so very b film"}
+
+
+@pytest.mark.parametrize("edit", [Edit("text", 0, 1, "b", "c"), Edit("other", 0, 0, "", "c")])
+def test_an_edit_of_another_text_is_refused(edit: Edit) -> None:
+    with pytest.raises(ValueError, match="edit expects"):
+        patch({"text": "a film"}, [edit])
+
+
 def test_delete_and_insert_mind_the_spaces() -> None:
     text = Text.of("a good, old film.")
     assert text.delete(1).render() == "a, old film."
@@ -85,6 +141,41 @@ def test_holes_at_other_places_are_other_keys() -> None:
     assert Text.of("a b").mask(0).key != Text.of("a b").mask(1).key
     assert Text.of("a b").mask(0).mask(1).key != Text.of("a b").mask(0).key
     assert Text.of("a good b").mask(1).key == Text.of("a bad b").mask(1).key
+
+
+def test_holes_in_other_fields_are_other_keys() -> None:
+    first, second = Text.of({"a": "good", "b": ""}), Text.of({"a": "", "b": "good"})
+    assert first.mask(0).fields() == second.mask(0).fields()
+    assert first.mask(0).key != second.mask(0).key
+    assert (
+        Text.of({"a": "x y", "b": "z"}).mask(1).key != Text.of({"a": "x ", "b": "y z"}).mask(1).key
+    )
+    locked = Text.of({"a": "good", "b": "x"}, locked=["a"]).mask(0)
+    assert locked.key == Text.of({"a": "good", "b": "y"}, locked=["a"]).mask(0).key
+
+
+def copies(value: object) -> list[object]:
+    pickled = [pickle.loads(pickle.dumps(value, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)]
+    return [*pickled, copy.copy(value), copy.deepcopy(value)]
+
+
+def test_texts_and_holes_can_be_pickled_and_copied() -> None:
+    assert all(hole is HOLE for hole in copies(HOLE))
+    text = Text.of({"a": "a good film", "b": "yes"}, locked=["b"]).mask(1)
+    for twin in copies(text):
+        assert isinstance(twin, Text) and twin == text and twin.key == text.key
+        assert twin.words[1] is HOLE and twin.fields("?") == text.fields("?")
+        assert len(diff(text, twin.swap(0, "the"))) == 1  # the frames are equal, not the same
+
+
+def test_cases_and_outcomes_can_be_pickled_and_copied() -> None:
+    start = Answer(np.array([[0.9, 0.1]]), np.array([0.1]), np.array([False]))
+    case = Case("one", Text.of("a good film"), 0, 1, start, read_positions=range(2))
+    best = Improvement(4, 0.9, case.text.mask(1), np.array([0.1, 0.9]))
+    for twin in copies(Outcome(case, "broken", "", 4, (best,), best)):
+        assert isinstance(twin, Outcome) and twin.case.text == case.text
+        assert twin.case.start_loss == 0.1 and twin.case.positions == range(2)
+        assert twin.best is twin.steps[0] and twin.best.item.words[1] is HOLE
 
 
 def test_fields_locked_and_open() -> None:

@@ -70,11 +70,16 @@ def _render(word: Word) -> str:
 
 
 def patch(fields: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:
-    """Apply edits to the original's rendered fields; the inverse of `diff`."""
+    """Apply edits to the original's rendered fields; the inverse of `diff`.
+
+    Edits that start at the same offset (insertions, and at most one other edit after them) are
+    taken in the order in which they are listed.
+    """
     patched = dict(fields)
-    for edit in sorted(edits, key=lambda e: (e.field, e.start), reverse=True):
-        raw = patched[edit.field]
-        if raw[edit.start : edit.stop] != edit.old:
+    # The last edit first, so that no offset moves; the sort keeps the order of equal offsets.
+    for edit in sorted(edits, key=lambda e: (e.field, e.start))[::-1]:
+        raw = patched.get(edit.field, "")
+        if edit.field not in fields or raw[edit.start : edit.stop] != edit.old:
             raise ValueError(f"edit expects {edit.old!r} at {edit.field}[{edit.start}]")
         patched[edit.field] = raw[: edit.start] + edit.new + raw[edit.stop :]
     return patched

@@ -17,6 +17,9 @@ Losses = NDArray[np.float64]
 Wins = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
+OF_THE_CLASS_AIMED_AT = "already of the class aimed at"
+"""The reason of a case that a targeted goal cannot attack, by its label."""
+
 
 class Goal(Protocol):
     """What counts as adversarial."""
@@ -67,7 +70,7 @@ class Targeted:
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
         predicted = int(np.argmax(payload))
         if label == toward:
-            return "already of the class aimed at"
+            return OF_THE_CLASS_AIMED_AT
         if predicted == toward:
             return "already there"
         return "already wrong" if predicted != label else None

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from brittle.asks import Status
 from brittle.edits import Edit
 
+DAMAGED_EDITS = "its stored edits do not fit its text, so that the adversarial text is lost"
+"""The reason of a stored row whose adversarial text cannot be built again; its figures count."""
+
 
 @dataclass(frozen=True)
 class Result:

@@ -29,6 +29,9 @@ class Hole:
     def __repr__(self) -> str:
         return "HOLE"
 
+    def __reduce__(self) -> str:
+        return "HOLE"  # pickled and copied by this name, so that there is only one hole
+
 
 HOLE: Final = Hole()
 Word = str | Hole
@@ -93,6 +96,9 @@ class Text:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Text is immutable: {name!r} cannot be set. Use swap, mask, insert.")
+
+    def __reduce__(self) -> tuple[type[Text], tuple[tuple[Word, ...], Frame]]:
+        return Text, (self.words, self.frame)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -183,24 +189,29 @@ class Text:
 
     @property
     def key(self) -> bytes:
-        """The bytes that identify the text: offsets of holes, lengths of fields, characters."""
+        """The bytes that identify the text: offsets of holes, lengths of fields, characters.
+
+        With several fields every offset is marked by the number of its field, for a hole at the
+        end of one field and a hole at the start of the next have the same offset.
+        """
         parts = list(self.fields().values())
-        head = ",".join(map(str, self._holes())) if HOLE in self.words else ""
+        head = ",".join(self._holes(len(parts) > 1)) if HOLE in self.words else ""
         if len(parts) > 1:
             head += "|" + ",".join(str(len(part)) for part in parts)
         return f"{head}\n{''.join(parts)}".encode("utf-8", "surrogatepass")
 
-    def _holes(self) -> list[int]:
+    def _holes(self, numbered: bool) -> list[str]:
         """List the offsets of the holes in the fields' characters without holes."""
         offsets, offset = [], 0
-        for field, (start, stop) in zip(self.frame.fields, self.frame.spans):
+        for n, (field, (start, stop)) in enumerate(zip(self.frame.fields, self.frame.spans)):
+            mark = f"{n}:" if numbered else ""
             offset += len(field.raw or "")
             for gap, word in zip(field.gaps, (*self.words[start:stop], "")):
                 offset += len(gap)
                 if isinstance(word, str):
                     offset += len(word)
                 else:
-                    offsets.append(offset)
+                    offsets.append(f"{mark}{offset}")
         return offsets
 
     @property

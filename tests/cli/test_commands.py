@@ -167,12 +167,13 @@ def test_a_run_on_a_live_object_needs_a_target_to_be_verified(
 def test_a_worse_run_fails_the_gate(brittle: Brittle) -> None:
     assert brittle("compare", "weak", "strong", "--fail-if-worse", "--quiet").code == 0
     output = brittle("compare", "strong", "weak", "--fail-if-worse", "--quiet")
-    assert (
-        output.code == 1 and "'weak' is worse than 'strong'" in output.err and "p = " in output.err
-    )
+    assert output.code == 1 and "'weak' is worse than 'strong'" in output.err
+    assert "fell by 81.8 points over 11 shared cases" in output.err
+    assert "(McNemar's exact test: p = 0.0117, below 0.05)" in output.err
     assert brittle("compare", "strong", "weak", "--quiet").code == 0
     strict = ("compare", "strong", "weak", "--fail-if-worse", "--quiet", "--level", "1e-6")
     assert brittle(*strict).code == 0
+    assert "between 0 and 1" in brittle("compare", "strong", "weak", "--level", "5").err
 
 
 def test_runs_that_share_no_case_cannot_fail_or_pass(brittle: Brittle, workdir: Path) -> None:
@@ -180,6 +181,15 @@ def test_runs_that_share_no_case_cannot_fail_or_pass(brittle: Brittle, workdir: 
     assert brittle(*ATTACK[:-1], "others.csv", "--name", "others", "--quiet").code == 0
     output = brittle("compare", "weak", "others", "--fail-if-worse")
     assert output.code == 2 and "shares no case" in output.err
+
+
+def test_one_class_is_attacked_alone(brittle: Brittle) -> None:
+    output = brittle(*ATTACK, "--name", "one-class", "--only", "negative", "--json")
+    data = json.loads(output.out)
+    assert data["cases"] == 1 and data["manifest"]["only"] == "negative"
+    assert "--only LABEL" in brittle("attack", "--help").out
+    output = brittle(*ATTACK, "--name", "none", "--only", "neutral")
+    assert output.code == 2 and "Unknown label 'neutral'" in output.err
 
 
 def test_comparing_is_paired(brittle: Brittle) -> None:

@@ -15,6 +15,17 @@ from brittle.errors import UsageError
         (["a", "b", "y"], {"text": ["b", "a"], "label": "y"}, Columns(("b", "a"), "y")),
         (["a", "b"], {"text": ["a", "b"], "locked": ["a"]}, Columns(("a", "b"), None, ("a",))),
         (["label"], {"text": ["label"]}, Columns(("label",))),
+        (["Text", "Label"], {}, Columns(("Text",), "Label")),
+        ([" text ", " label"], {}, Columns((" text ",), " label")),
+        (["SENTENCE", "LABEL\t"], {}, Columns(("SENTENCE",), "LABEL\t")),
+        (["Text", "text", "LABEL", "label"], {}, Columns(("text",), "label")),
+        (["label", "Label"], {"text": ["label"]}, Columns(("label",), "Label")),
+        (
+            ["Review", " Stars"],
+            {"text": ["review"], "label": "stars"},
+            Columns(("Review",), " Stars"),
+        ),
+        (["A", "B"], {"text": ["a", "b"], "locked": ["b"]}, Columns(("A", "B"), None, ("B",))),
     ],
 )
 def test_columns_are_found(available, options, expected) -> None:
@@ -29,6 +40,7 @@ def test_columns_are_found(available, options, expected) -> None:
         (["text", "gold"], {"label": "glod"}, "Did you mean 'gold'? (--label takes a column's nam"),
         (["text", "text"], {}, "2 columns are called 'text'"),
         (["text", "label", "label"], {}, "2 columns are called 'label'"),
+        (["text", "Label", "LABEL"], {}, "2 columns are called 'label' ('Label', 'LABEL'). Rename"),
         (["a"], {"text": ["a", "a"]}, "names a column twice"),
         (["text"], {"label": "text"}, "both text and label"),
         (["a", "b"], {"text": ["a"], "locked": ["b"]}, "Unknown locked field 'b'"),
@@ -48,3 +60,4 @@ def test_many_columns_are_not_all_listed() -> None:
 def test_a_lone_column_fills_the_field_text() -> None:
     assert Columns(("review",)).field("review") == "text"
     assert Columns(("a", "b")).field("a") == "a"
+    assert Columns((" a", "b")).field(" a") == "a"

@@ -7,6 +7,7 @@ import pytest
 
 from brittle.metrics import summary, wilson
 from brittle.metrics.samples import sample_results
+from brittle.results import Step
 
 
 def test_every_figure_has_its_denominator() -> None:
@@ -79,3 +80,16 @@ def test_a_winner_without_words_has_no_share() -> None:
 
 def test_the_order_of_rows_changes_nothing() -> None:
     assert summary(sample_results()) == summary(sample_results()[::-1])
+
+
+def test_by_label_a_case_that_was_driven_away_is_wrong_though_it_held() -> None:
+    rows = sample_results()
+    held, spent = rows[3], rows[4]
+    assert summary(rows).after == summary(rows).after_by_label
+    moved = [replace(r, adversarial_label="other") if r is held else r for r in rows]
+    assert summary(moved).after.count == summary(rows).after.count
+    assert summary(moved).after_by_label.count == summary(rows).after.count - 1
+    step = Step(spent.case, 3, 0.5, "other", 0.5, ())
+    assert summary(moved, steps=[step]).after_by_label.count == summary(rows).after.count - 2
+    unconfirmed = [replace(r, status="unconfirmed") if r.case == held.case else r for r in moved]
+    assert summary(unconfirmed).after_by_label == summary(rows).after

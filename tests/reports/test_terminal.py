@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from brittle.reports.comparison import comparison_block
+from brittle.reports.summaries import comparison_json
 from brittle.reports.terminal import examples_block, highlighted, summary_block
 from brittle.results import Result
 
@@ -98,8 +99,27 @@ def test_runs_are_compared_side_by_side_and_in_pairs(make_run: Callable[..., Any
     assert "paired with first, case by case" in text
     assert "second  8 shared" in text
     assert "-60.0 points" in text and "+42.9 points" in text
+    assert "McNemar's exact test decides (p below 0.05)" in text and "95% interval" in text
+    assert "p below 0.01" in shown(comparison_block([a, b], 0.01))
     assert "! second: Incomplete: 8 of 9 cases" in text
     assert "paired" not in shown(comparison_block([a]))
+
+
+def test_the_test_decides_where_the_interval_says_otherwise(make_run: Callable[..., Any]) -> None:
+    row = make_run().rows[3]  # held
+    rows = [replace(row, case=str(n)) for n in range(20)]
+    a = make_run([replace(r, status="broken") if n < 3 else r for n, r in enumerate(rows)])
+    b = make_run([replace(r, status="broken") if n < 8 else r for n, r in enumerate(rows)])
+    text = shown(comparison_block([a, b]))
+    assert "+2.9 to +44.9" in text and "0.062" in text  # the interval leaves out 0
+    assert text.count("undecided") == 4 and "higher\n" not in text  # 3 rows, and the rule
+    (pair,) = comparison_json([a, b])["paired"]
+    assert pair["success"]["low"] > 0 and pair["success"]["significant"] is False
+    text = shown(comparison_block([a, b], 0.1))
+    assert "p below 0.1" in text and "90% interval" in text and text.count("undecided") == 2
+    data = comparison_json([a, b], 0.1)
+    assert data["decides"] == {"test": "McNemar, exact, two-sided", "level": 0.1}
+    assert data["paired"][0]["success"]["significant"] is True
 
 
 def test_runs_that_share_nothing_are_not_paired(make_run: Callable[..., Any]) -> None:

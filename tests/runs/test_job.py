@@ -76,9 +76,10 @@ def test_each_fixed_fact_makes_another_name() -> None:
             {"seed": 1},
             {"dataset": Dataset("films.csv", "all", DATA.examples[:1], ("pos",))},
             {"labels": {"neg": "positive", "pos": "negative"}},
+            {"only": "pos"},
         )
     }
-    assert len(names) == 10
+    assert len(names) == 11
     assert all(len(name) < 100 and "/" not in name for name in names)
 
 
@@ -134,3 +135,42 @@ def test_the_goal_that_flags_mean() -> None:
     for wrong in (0, 1.5, -1):
         with pytest.raises(UsageError, match="expected a number above 0"):
             make_goal(None, wrong)
+
+
+@pytest.mark.parametrize("only", ["pos", "POS", "positive", " Positive"])
+def test_only_takes_the_examples_of_one_class_by_either_name(only: str) -> None:
+    one = job(only=only)
+    assert [example.label for example in one.dataset] == ["pos"]
+    assert one.only == "positive" and one.label_map == job().label_map
+    assert one.fixed["only"] == one.manifest(one.dataset, None, None)["only"] == "positive"
+    assert "only" not in job().fixed  # runs keep the names they had before
+
+
+def test_only_is_a_name_of_the_data_before_it_is_one_of_the_target() -> None:
+    swapped = {"positive": "negative", "negative": "positive"}
+    examples = (Example.of("good", "positive"), Example.of("bad", "negative"))
+    data = Dataset("films.csv", "all", examples, ("negative", "positive"))
+    one = job(dataset=data, labels=swapped, only="positive")
+    assert [example.label for example in one.dataset] == ["positive"] and one.only == "negative"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"only": "positiv"}, "Unknown label 'positiv'. Did you mean 'positive'"),
+        ({"only": "pos", "toward": "positive"}, "nothing would be attacked"),
+        (
+            {"only": "neg", "dataset": Dataset("x", "all", DATA.examples[:1], ("neg", "pos"))},
+            "no ex",
+        ),
+        (
+            {"only": "neg", "labels": None, "dataset": Dataset("x", "all", DATA.examples[:0])},
+            "--label",
+        ),
+    ],
+)
+def test_a_class_that_cannot_be_attacked_alone_is_refused(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        job(**changes)

@@ -15,6 +15,7 @@ import brittle
 from brittle.asks import Ask, Case, Search, Try
 from brittle.attacks import build
 from brittle.errors import Interrupted, RunStopped, UsageError
+from brittle.reports.summaries import summarize, summary_json
 from brittle.runs.runner import RunProgress
 from brittle.testing import FakeTarget
 from brittle.text import Text
@@ -314,3 +315,73 @@ def test_fields_reach_a_function_by_name(tmp_path: Path) -> None:
     run = brittle.attack(entails, examples, folder=tmp_path, labels=["yes", "no"])
     assert run.results()[0].status == "broken"
     assert {"premise": "it is so", "hypothesis": "good"} in seen
+
+
+def test_one_class_is_attacked_alone(tmp_path: Path) -> None:
+    films = [*FILMS[:6], *((f"a bad film of {i} scenes", "negative") for i in range(6))]
+    target = FakeTarget(WEIGHTS)
+    mixed = brittle.attack(target, films, "random-swap", toward="negative", folder=tmp_path)
+    assert "6 of 12 cases are of the class aimed at" in " ".join(str(mixed).split())
+    run = brittle.attack(
+        target, films, "random-swap", toward="negative", only="positive", limit=4, folder=tmp_path
+    )
+    assert [row.label for row in run.results()] == ["positive"] * 4
+    assert run.name != mixed.name and run.manifest["only"] == "positive"
+    assert "on examples (all), only positive" in str(run)
+    assert "of the class aimed at" not in str(run)
+    more = brittle.attack(
+        target, films, "random-swap", toward="negative", only="positive", limit=6, folder=tmp_path
+    )
+    assert more.name == run.name and len(more.results()) == 6
+    with pytest.raises(UsageError, match="only was 'positive', now None"):
+        brittle.attack(
+            target, films, "random-swap", toward="negative", folder=tmp_path, name=run.name
+        )
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """Try the text without each word, one after another."""
+
+    asks: ClassVar[tuple[type[Ask[Any]], ...]] = (Try,)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        for i in range(len(case.text)):
+            yield from Try([case.text.delete(i)])
+
+
+@pytest.mark.parametrize("labels", [("negative", "positive"), ("negative", "positive", "neutral")])
+def test_with_a_confidence_both_accuracies_are_those_of_brute_force(
+    tmp_path: Path, labels: tuple[str, ...]
+) -> None:
+    target = FakeTarget({}, labels=labels, spread=1.2)
+    words = Text.of("a warm and funny film with an odd but never dull plot of some kind").words
+    texts = [Text.of(" ".join(map(str, Random(n).sample(words, 5)))) for n in range(60)]
+    examples = [(str(text), labels[int(target.scores([text]).argmax())]) for text in texts]
+    run = brittle.attack(target, examples, LeaveOut(), confidence=0.6, folder=tmp_path)
+    by_goal = by_label = 0
+    for text, (_, label) in zip(texts, examples):
+        scores = target.scores([text.delete(i) for i in range(len(text))])
+        other = scores.argmax(axis=1) != labels.index(label)
+        by_goal += not (other & (scores.max(axis=1) >= 0.6)).any()
+        by_label += not other.any()
+    _, figures = summarize(run)
+    assert by_label < by_goal < 60
+    assert figures.after.count == by_goal
+    # A third class can hide an answer that was no improvement: none such among these texts.
+    assert figures.after_by_label.count == by_label
+    data = summary_json(run)
+    assert data["accuracy_after"]["count"] == by_goal
+    assert data["accuracy_after_by_label"]["count"] == by_label
+    lines = str(run).splitlines()
+    assert any("under attack, by goal" in x and f"{by_goal} of 60" in x for x in lines)
+    assert any("under attack, by label" in x and f"{by_label} of 60" in x for x in lines)
+    page = run.report(tmp_path / "report.html").read_text()
+    assert "under attack, by goal" in page and "under attack, by label" in page
+
+
+def test_without_a_confidence_there_is_one_accuracy_under_attack(tmp_path: Path) -> None:
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:5], "random-swap", folder=tmp_path)
+    assert "accuracy under attack" in str(run) and "by label" not in str(run)
+    data = summary_json(run)
+    assert data["accuracy_after"] == data["accuracy_after_by_label"]

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from brittle.cli import main
 from brittle.data.example import Example, case_ids
 from brittle.edits import Edit
 from brittle.errors import UsageError
-from brittle.results import Result, Step
+from brittle.results import DAMAGED_EDITS, Result, Step
+from brittle.runs.run import Run
 from brittle.runs.store import APPLICATION_ID, Store
 
 EXAMPLES = [Example.of("A good film \x00 ❤️", "positive"), Example.of("A bad film", "negative")]
@@ -61,6 +63,33 @@ def test_what_is_written_comes_back(tmp_path: Path) -> None:
         assert store.manifest["target"] == "fake" and store.totals == {"sent": 7.0}
     with Store.read(tmp_path / "run.sqlite") as store:
         assert store.results() == [result(IDS[0])]
+
+
+@pytest.mark.parametrize(
+    "edits", ['[["text", 0, 1, "B", "C"]]', '[["gone", 0, 0, "", "C"]]', "[[1]]", "no JSON"]
+)
+def test_a_damaged_row_does_not_hide_the_others(tmp_path: Path, edits: str) -> None:
+    path = tmp_path / "run.sqlite"
+    manifest = {"target": "t", "attack": "a", "data": "d", "examples": 2, "started": ""}
+    with Store.create(path, manifest) as store:
+        store.plan(EXAMPLES, IDS)
+        store.add([result(case) for case in IDS], [], {})
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE results SET edits = ? WHERE case_id = ?", (edits, IDS[0]))
+    db.close()
+    run = Run(path)
+    damaged, good = run.results()
+    assert (damaged.status, damaged.adversarial, damaged.edits) == ("broken", None, ())
+    assert damaged.reason == DAMAGED_EDITS and good == result(IDS[1])
+    assert "Of 1 case: its stored edits do not fit" in " ".join(str(run).split())
+    for argv in (
+        ["show", "run"],
+        ["report", "run"],
+        ["export", "run", "rows.csv"],
+        ["list", "runs"],
+    ):
+        argv = [*argv[:-1], str(tmp_path / argv[-1])] if argv[0] == "export" else argv
+        assert main([*argv, "--runs", str(tmp_path)]) == 0
 
 
 def test_the_layout_is_plain_sqlite(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from brittle.errors import TargetDown, TargetError
 from brittle.targets.capabilities import scores_desk
 from brittle.targets.diagnosis import (
     DiagnosisWarning,
+    changed,
     constant,
     diagnose,
     label_only,
@@ -198,3 +199,20 @@ def test_no_cases_no_questions() -> None:
     target = sane()
     assert doubts(target, []) == []
     assert target.calls == []
+
+
+@pytest.mark.parametrize(
+    ("now", "warns"),
+    [([0.1, 0.9], False), ([0.105, 0.895], False), ([0.3, 0.7], True), ([0.9, 0.1], True)],
+)
+def test_originals_asked_again_after_a_run(now: list[float], warns: bool) -> None:
+    same = (1, 0.9, np.array([0.1, 0.9]))
+    warning = changed([same, (1, 0.9, np.array(now)), same], "api")
+    assert (warning is not None) == warns
+    if warning is not None:
+        assert warning.code == "changed" and "of 3 originals" in warning.message
+        assert ("1 got another label" in warning.message) == (now[0] > now[1])
+
+
+def test_nothing_asked_again_has_not_changed() -> None:
+    assert changed([]) is None

@@ -152,6 +152,25 @@ def test_single_needs_two_labels_and_one_number() -> None:
         ([[0.5, float("nan")]], 1, "not finite for 1 of 1"),
         ([[0.5, None]], 1, "not finite"),
         ([{"pos": "much", "neg": 0}], 1, "'much'"),
+        ([{"pos": "0.5", "neg": 0.5}], 1, "'0.5'. Expected a number"),
+        ([{"pos": True, "neg": False}], 1, "True. Expected a number"),
+        ([["0.5", "0.5"]], 1, "'0.5', a str"),
+        ([[True, False]], 1, "True, a bool"),
+        ([[0.0, True]], 1, "True, a bool"),
+        (np.array([["0.5", "0.5"]]), 1, "a str_"),
+        (np.array([[False, True]]), 1, "a bool"),
+        ([np.array([True, False])], 1, "a bool"),
+        (
+            [[{"label": "pos", "score": "1"}, {"label": "neg", "score": 0}]],
+            1,
+            "'1'. Expected a num",
+        ),
+        ([{"pos": 0.5, "neg": 0.2, "POS ": 0.3}], 1, "named the label 'pos' twice"),
+        (
+            [[{"label": x, "score": 0.5} for x in ("neg", "pos", "neg")]],
+            1,
+            "named the label 'neg' twice",
+        ),
         ([{"pos": 0.5}], 1, "no score for neg"),
         ([{"label": "pos", "score": 0.9}], 1, "--scores label"),
         ([{"pos": 0.5, "other": 0.5}], 1, "'other'. Expected one of: neg, pos"),
@@ -167,6 +186,22 @@ def test_what_one_text_may_have_caused_fails_that_text_alone(
 ) -> None:
     with pytest.raises(TargetError, match=message):
         parse_answers(raw, rows, TWO)
+
+
+def test_a_single_number_is_a_number() -> None:
+    for value in ("0.5", True, np.True_):
+        with pytest.raises(TargetError, match=r"Expected a number|the label '0.5'"):
+            parse_answers([value, 0.5], 2, TWO, "single")
+
+
+def test_a_label_named_twice_is_refused_where_only_the_label_counts() -> None:
+    twice = [{"label": "neg", "score": 0.1}, {"label": "neg", "score": 0.9}]
+    with pytest.raises(TargetError, match="'neg' twice"):
+        parse_answers([twice], 1, TWO, "label")
+    assert parse_answers([True, False], 2, ("False", "True"), "label").argmax(axis=1).tolist() == [
+        1,
+        0,
+    ]
 
 
 def test_not_finite_logits_fail_too() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from brittle.errors import UsageError, unknown
 
 TEXT_NAMES = ("text", "sentence")
+"""Names are compared without regard to case and outer blanks, here and where a user gives them."""
 LABEL_NAME = "label"
 NO_LABEL = ""
 
@@ -23,12 +24,13 @@ class Columns:
     locked: tuple[str, ...] = ()
 
     def field(self, column: str) -> str:
-        """Return the name of the field that a column fills; a lone text column is always "text".
+        """Return the name of the field that a column fills: the column's, without outer blanks.
 
+        A lone text column is always "text".
         So the same sentence has the same case id, and a target gets plain strings, whatever the
         column is called.
         """
-        return column if len(self.text) > 1 else "text"
+        return column.strip() if len(self.text) > 1 else "text"
 
 
 def choose(
@@ -45,37 +47,58 @@ def choose(
     """
     names = list(available)
     if text:
-        texts = tuple(_check_column(where, name, names, "--text") for name in text)
+        texts = tuple(_find_column(where, name, names, "--text") for name in text)
         if len(set(texts)) < len(texts):
             raise UsageError(f"{where}: --text names a column twice: {', '.join(texts)}.")
     else:
-        usual = [name for name in TEXT_NAMES if name in names]
+        usual = [name for name in TEXT_NAMES if matches(name, names)]
         if not usual:
             raise UsageError(
                 f"{where}: there is no column {' or '.join(map(repr, TEXT_NAMES))}. "
                 f"Columns: {_listed(names)}. {remedy}"
             )
-        texts = (_check_column(where, usual[0], names, "--text"),)
+        texts = (_find_column(where, usual[0], names, "--text"),)
     if label is None:
-        label = LABEL_NAME if LABEL_NAME in names and LABEL_NAME not in texts else NO_LABEL
-    if label != NO_LABEL:
-        _check_column(where, label, names, "--label")
+        others = [name for name in names if name not in texts]
+        is_there = matches(LABEL_NAME, others)
+        label = _find_column(where, LABEL_NAME, others, "--label") if is_there else NO_LABEL
+    elif label != NO_LABEL:
+        label = _find_column(where, label, names, "--label")
         if label in texts:
             raise UsageError(f"{where}: the column {label!r} cannot be both text and label.")
+    locked_texts = []
     for name in locked:
-        if name not in texts:
+        if not matches(name, texts):
             raise unknown("locked field", name, texts, "Only a text column can be locked.")
-    return Columns(texts, label or None, tuple(locked))
+        locked_texts += matches(name, texts)
+    return Columns(texts, label or None, tuple(locked_texts))
 
 
-def _check_column(where: str, name: str, names: list[str], flag: str) -> str:
-    if name not in names:
+def matches(name: str, names: Sequence[str]) -> list[str]:
+    """List the columns that a name means: those spelt so, else those that differ in case or blanks.
+
+    >>> matches("label", ["text", " Label"]), matches("label", ["Label", "label"])
+    ([' Label'], ['label'])
+    """
+    exact = [column for column in names if column == name]
+    return exact or [column for column in names if normalize(column) == normalize(name)]
+
+
+def normalize(name: str) -> str:
+    """Return a column's name in lower case, without outer blanks."""
+    return name.strip().casefold()
+
+
+def _find_column(where: str, name: str, names: list[str], flag: str) -> str:
+    found = matches(name, names)
+    if not found:
         raise unknown(f"column of {where}:", name, names, f"({flag} takes a column's name.)")
-    if names.count(name) > 1:
+    if len(found) > 1:
+        spelt = "" if found[0] == found[-1] == name else f" ({_listed(found)})"
         raise UsageError(
-            f"{where}: {names.count(name)} columns are called {name!r}. Rename all but one."
+            f"{where}: {len(found)} columns are called {name!r}{spelt}. Rename all but one."
         )
-    return name
+    return found[0]
 
 
 def _listed(names: list[str], limit: int = 20) -> str:

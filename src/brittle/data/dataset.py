@@ -15,12 +15,16 @@ from brittle.errors import UsageError
 
 @dataclass(frozen=True)
 class Dataset:
-    """Examples in a fixed order; `labels` are the names of the classes, () when unlabelled."""
+    """Examples in a fixed order; `labels` are the names of the classes, () when unlabelled.
+
+    `warnings` are reasons to doubt that the data was meant to be taken like this.
+    """
 
     name: str
     split: str
     examples: tuple[Example, ...]
     labels: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.examples)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.data.columns import Columns, choose
+from brittle.data.columns import LABEL_NAME, Columns, choose, matches
 from brittle.errors import UsageError, unknown
 
 EXPECTED = (
@@ -63,7 +63,7 @@ def as_examples(data: object) -> list[Example]:
         )
     if isinstance(data, Mapping | bytes | set | frozenset) or not isinstance(data, Iterable):
         raise UsageError(f"Got {_shown(data)} as examples. Expected: {EXPECTED}.")
-    if hasattr(data, "columns") or hasattr(data, "column_names"):
+    if is_frame(data):
         examples = _from_frame(data)
     else:
         examples = [_from_item(f"Row {i} (counted from 0)", item) for i, item in enumerate(data)]
@@ -169,23 +169,35 @@ def _from_item(where: str, item: object) -> Example:
     if isinstance(item, str):
         return _build(where, _pairs(item), None, ())
     if isinstance(item, Mapping):
-        fields = {name: value for name, value in item.items() if name != "label"}
-        return _build(where, fields.items(), item.get("label"), ())
+        labels = matches(LABEL_NAME, [name for name in item if isinstance(name, str)])
+        if len(labels) > 1:
+            raise UsageError(f"{where} has {len(labels)} labels: {', '.join(map(repr, labels))}.")
+        fields = {name: value for name, value in item.items() if name not in labels}
+        return _build(where, fields.items(), item[labels[0]] if labels else None, ())
     if isinstance(item, tuple | list) and len(item) == 2:
         return _build(where, _pairs(item[0]), item[1], ())
     raise UsageError(f"{where} is {_shown(item)}. Expected as examples: {EXPECTED}.")
 
 
+def is_frame(data: object) -> bool:
+    """Tell whether something is a table with named columns (pandas, polars, datasets)."""
+    return hasattr(data, "columns") or hasattr(data, "column_names")
+
+
+def frame_columns(frame: Any) -> tuple[list[str], Columns]:
+    """Return the names of a data frame's columns, and those that are used."""
+    found = frame.columns if hasattr(frame, "columns") else frame.column_names
+    names = [str(name) for name in found]
+    remedy = (
+        "Rename the column, or for pairs hand in dicts: "
+        'frame[["premise", "hypothesis", "label"]].to_dict("records").'
+    )
+    return names, choose(f"The {type(frame).__name__}", names, remedy=remedy)
+
+
 def _from_frame(frame: Any) -> list[Example]:
     """Build examples from a data frame (pandas, polars, datasets) without importing its library."""
-    names = frame.columns if hasattr(frame, "columns") else frame.column_names
-    kind = type(frame).__name__
-    columns = choose(
-        f"The {kind}",
-        [str(name) for name in names],
-        remedy="Rename the column, or for pairs hand in dicts: "
-        'frame[["premise", "hypothesis", "label"]].to_dict("records").',
-    )
+    _, columns = frame_columns(frame)
     rows = named_rows(frame, columns, lambda i: f"Row {i} (counted from 0)")
     return list(from_rows(rows, columns))
 

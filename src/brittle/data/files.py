@@ -10,6 +10,7 @@ from brittle.data.columns import choose
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import from_rows
 from brittle.data.tables import TABLE_READERS
+from brittle.data.unused import unused_labels
 from brittle.errors import UsageError
 
 ENDINGS = tuple(TABLE_READERS)
@@ -53,7 +54,9 @@ def load(
     if not table.rows:
         raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
     examples = from_rows(table.rows, columns)
-    return Dataset(source, "all", examples, labels_of(examples))
+    unused = unused_labels(str(path), columns, table.columns, table.column)
+    warnings = unused if label is None else ()
+    return Dataset(source, "all", examples, labels_of(examples), warnings)
 
 
 def _is_folder(path: Path) -> UsageError:

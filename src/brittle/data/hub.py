@@ -10,6 +10,7 @@ from typing import Any
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import class_names, from_rows, named_rows
+from brittle.data.unused import unused_labels
 from brittle.errors import UsageError, require, unknown
 
 PREFIX = "hf:"
@@ -35,7 +36,8 @@ def load(
         raise UsageError(f"{source} has no examples in the split {split!r}.")
     examples = from_rows(rows, columns)
     labels = class_names(table, columns.label) or labels_of(examples)
-    return Dataset(source, split, examples, labels)
+    unused = unused_labels(source, columns, table.column_names, table.__getitem__)
+    return Dataset(source, split, examples, labels, unused if label is None else ())
 
 
 def parse(source: str) -> tuple[str, str | None]:

@@ -26,6 +26,10 @@ class Table:
     columns: tuple[str, ...]
     rows: list[tuple[str, dict[str, object]]]
 
+    def column(self, name: str) -> list[object]:
+        """List the cells of a column; None where a row lacks it."""
+        return [row.get(name) for _, row in self.rows]
+
 
 def read_csv(path: Path) -> Table:
     """Load a file of comma-separated values whose first line names the columns."""

@@ -14,8 +14,10 @@ from brittle.results import Result
 class Contrast:
     """How often something holds in run a, in run b, in both, over the `of` cases they share.
 
-    `difference` is b's rate minus a's, with Newcombe's interval for pairs; `p` is McNemar's.
-    Without shared cases there is no difference, and p is 1.
+    `difference` is b's rate minus a's, with Newcombe's interval for pairs; `p` is that of McNemar's
+    exact test, which decides (`is_significant`). The interval is an approximation: near the
+    threshold it may leave out 0 where the test does not decide, and the other way round. Without
+    shared cases there is no difference, and p is 1.
     """
 
     of: int
@@ -27,6 +29,10 @@ class Contrast:
     low: float | None
     high: float | None
     p: float
+
+    def is_significant(self, level: float = 0.05) -> bool:
+        """Tell whether the two rates differ, as McNemar's exact test decides at this level."""
+        return self.p < level
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from brittle.asks import STATUSES, Status
 from brittle.metrics.intervals import bootstrap_mean, wilson
-from brittle.results import Result
+from brittle.results import Result, Step
 
 ATTACKED: tuple[Status, ...] = ("broken", "held", "out of budget", "unconfirmed")
 
@@ -35,9 +35,11 @@ class Summary:
     """The figures of a run.
 
     `before` and `after` are the accuracy on the originals and under attack, over the same
-    examples. `success` is over the attacked cases, and so is the mean `queries`; `words` and
-    `share` (of the text's words) are means over the broken cases. `reasons` counts the reasons of
-    each status.
+    examples. `after` goes by the goal: what the attack did not break is right. `after_by_label`
+    goes by the label alone: what was driven to another label is wrong, though the goal asked for
+    more (a confidence, a certain label). `success` is over the attacked cases, and so is the mean
+    `queries`; `words` and `share` (of the text's words) are means over the broken cases. `reasons`
+    counts the reasons of each status.
     """
 
     cases: int
@@ -46,6 +48,7 @@ class Summary:
     reasons: Mapping[Status, Mapping[str, int]]
     before: Figure
     after: Figure
+    after_by_label: Figure
     success: Figure
     queries: Figure
     words: Figure
@@ -56,8 +59,15 @@ class Summary:
         return self.cases >= self.planned
 
 
-def summary(results: Sequence[Result], planned: int | None = None) -> Summary:
+def summary(
+    results: Sequence[Result],
+    planned: int | None = None,
+    steps: Iterable[Step] = (),
+) -> Summary:
     """Compute the figures of result rows; `planned` counts the cases that the run should have.
+
+    Without `steps` only the last improvement of a case that held, which is its row, is known to
+    `after_by_label`; with two classes that is enough.
 
     >>> from brittle.metrics.samples import sample_results
     >>> figures = summary(sample_results(), planned=10)
@@ -74,6 +84,8 @@ def summary(results: Sequence[Result], planned: int | None = None) -> Summary:
     counts = Counter(r.status for r in results)
     right_before = sum(r.predicted == r.label for r in judged)
     right_after = sum(is_right_after(r) for r in judged)
+    moved = _cases_moved(judged, steps)
+    right_by_label = sum(is_right_after(r) and r.case not in moved for r in judged)
     shares = [r.words_changed / r.words for r in broken if r.words]
     return Summary(
         cases=len(results),
@@ -82,6 +94,7 @@ def summary(results: Sequence[Result], planned: int | None = None) -> Summary:
         reasons=_reasons(results),
         before=rate(right_before, len(judged), "examples answered"),
         after=rate(right_after, len(judged), "examples answered"),
+        after_by_label=rate(right_by_label, len(judged), "examples answered"),
         success=rate(len(broken), len(attacked), "attacked cases"),
         queries=mean([r.queries for r in attacked], "attacked cases"),
         words=mean([r.words_changed for r in broken], "broken cases"),
@@ -101,6 +114,18 @@ def is_judged(result: Result) -> bool:
 def is_right_after(result: Result) -> bool:
     """Tell whether the target was right on the original and the attack did not break it."""
     return result.status != "broken" and result.predicted == result.label
+
+
+def _cases_moved(results: Sequence[Result], steps: Iterable[Step]) -> set[str]:
+    """Return the cases that got another label on the way, whether the goal was reached or not.
+
+    An unconfirmed case stays out: what reached the goal there did not do so again.
+    """
+    counted = {*ATTACKED} - {"unconfirmed"}
+    reference = {r.case: r.label for r in results if r.status in counted}
+    answers = [(r.case, r.adversarial_label) for r in results if r.adversarial_label is not None]
+    answers += [(step.case, step.label) for step in steps]
+    return {case for case, label in answers if case in reference and label != reference[case]}
 
 
 def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:
@@ -123,7 +148,7 @@ def mean(values: Sequence[float], over: str, level: float = 0.95, seed: int = 0)
     """
     if not values:
         return Figure(None, None, None, None, 0, over)
-    low, high = bootstrap_mean(values, level, seed)
+    low, high = bootstrap_mean(values)
     return Figure(math.fsum(values) / len(values), low, high, None, len(values), over)
 
 

@@ -21,13 +21,16 @@ from brittle.reports.terminal import note_block
 from brittle.results import Result
 
 
-def comparison_block(runs: Sequence[StoredRun]) -> RenderableType:
-    """Show several runs side by side, each later one paired with the first."""
+def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> RenderableType:
+    """Show several runs side by side, each later one paired with the first.
+
+    `level` is that of the test that decides whether two runs differ.
+    """
     summarized = [summarize(run) for run in runs]
     rows, summaries = [rows for rows, _ in summarized], [figures for _, figures in summarized]
     parts: list[RenderableType] = [_side_by_side(runs, summaries)]
     if len(runs) > 1:
-        parts += ["", _paired_table(runs, rows)]
+        parts += ["", _paired_table(runs, rows, level), _deciding_rule(level)]
     if len(runs) > 2:
         grid = grid_of(runs)
         if min(len(grid.targets), len(grid.attacks)) > 1:
@@ -48,17 +51,27 @@ def _side_by_side(runs: Sequence[StoredRun], summaries: Sequence[Summary]) -> Ta
     return table
 
 
-def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]]) -> Table:
+def _deciding_rule(level: float) -> Text:
+    """Say which test decides, and what the interval beside it is."""
+    rule = (
+        f"McNemar's exact test decides (p below {level:g}): higher, lower or undecided. The range "
+        f"below a difference is an approximate {100 * (1 - level):g}% interval (Newcombe); close "
+        "to the threshold it may say otherwise."
+    )
+    return Text(rule, style="dim")
+
+
+def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]], level: float) -> Table:
     table = _table("", "difference", "over", "only first", "only here", "p")
-    heading = f"paired with {visible(runs[0].name)}, case by case (p: exact McNemar)"
+    heading = f"paired with {visible(runs[0].name)}, case by case"
     table.title, table.title_justify = Text(heading, style="bold"), "left"
     for run, later in zip(runs[1:], rows[1:]):
-        pair = paired(rows[0], later)
+        pair = paired(rows[0], later, 1 - level)
         shared = f"  {number(pair.shared)} shared"
         table.add_row(Text.assemble((visible(run.name), "bold"), (shared, "dim")))
-        table.add_row("  accuracy before", *_contrast_cells(pair.before))
-        table.add_row("  accuracy under attack", *_contrast_cells(pair.accuracy))
-        table.add_row("  attack success", *_contrast_cells(pair.success))
+        table.add_row("  accuracy before", *_contrast_cells(pair.before, level))
+        table.add_row("  accuracy under attack", *_contrast_cells(pair.accuracy, level))
+        table.add_row("  attack success", *_contrast_cells(pair.success, level))
     return table
 
 
@@ -83,14 +96,22 @@ def _table(first: str, *numbers: str) -> Table:
     return table
 
 
-def _contrast_cells(contrast: Contrast) -> tuple[Text | str, ...]:
+def _contrast_cells(contrast: Contrast, level: float) -> tuple[Text | str, ...]:
     if contrast.difference is None or contrast.low is None or contrast.high is None:
         return (Text("no shared case", style="dim"), "0", *[NO_VALUE] * 3)
     points = f"{100 * contrast.difference:+.1f}"
     interval = f"{100 * contrast.low:+.1f} to {100 * contrast.high:+.1f}"
     difference = Text.assemble((points, "bold"), " points\n", (interval, "dim"))
     p = "<0.001" if contrast.p < 0.001 else f"{contrast.p:.3f}"
-    return difference, *map(number, (contrast.of, contrast.only_a, contrast.only_b)), p
+    decided = Text.assemble((p, "bold"), "\n", (_verdict(contrast, level), "dim"))
+    return difference, *map(number, (contrast.of, contrast.only_a, contrast.only_b)), decided
+
+
+def _verdict(contrast: Contrast, level: float) -> str:
+    """Say what the test decides about the later run's rate."""
+    if not contrast.is_significant(level):
+        return "undecided"
+    return "higher" if contrast.only_b > contrast.only_a else "lower"
 
 
 def _cell(figure: Figure, format_value: Format) -> Text:

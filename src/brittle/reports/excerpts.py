@@ -12,7 +12,7 @@ ELLIPSIS = " … "
 
 def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
     """Return the broken cases with the fewest words changed, then the highest confidence."""
-    broken = [r for r in results if r.status == "broken"]
+    broken = [r for r in results if r.status == "broken" and r.adversarial is not None]
     return sorted(broken, key=lambda r: (r.words_changed, -(r.adversarial_confidence or 0)))[:n]
 
 

@@ -83,7 +83,8 @@ def _header(run: StoredRun) -> str:
 
 def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
     before, after, *rest = summary_lines(figures, manifest)
-    what = before.name.split()[0].capitalize()
+    what = before.name.split()[0]
+    under_attack = after.name.removeprefix(f"{what} ")
     cards = "".join(
         f'<div class="card"><h3>{escape(line.name)}</h3><p class="value">{escape(line.value)}</p>'
         f'<p class="within">{escape(line.interval)}</p><p class="over">{escape(line.over)}</p>'
@@ -95,10 +96,10 @@ def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, fl
         f'<div class="{css}"><p class="value">{escape(line.value)}</p><p>{when}</p>'
         f'<p class="within">{escape(line.interval)}</p><p class="over">{escape(line.over)}</p>'
         "</div>"
-        for css, when, line in (("before", "before", before), ("after", "under attack", after))
+        for css, when, line in (("before", "before", before), ("after", under_attack, after))
     )
     return (
-        f'<section class="hero"><div class="card accuracy"><h2>{what}</h2>'
+        f'<section class="hero"><div class="card accuracy"><h2>{what.capitalize()}</h2>'
         f'<div class="sides">{sides}</div>{scale_figure(figures.before, figures.after)}</div>'
         f'<div class="cards">{cards}</div>'
         f'<p class="small">{format_effort(totals)}. Ranges are 95% intervals: Wilson for rates, '
@@ -141,8 +142,8 @@ def _cases(figures: Summary) -> str:
 
 
 _FACTS = (
-    *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "limit", "seed"),
-    *("budget", "labels", "reference", "started", "versions"),
+    *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "only", "limit"),
+    *("seed", "budget", "labels", "reference", "started", "versions"),
 )
 
 

@@ -18,8 +18,10 @@ from brittle.results import Result
 
 def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     """Return the rows of a stored run, and their summary against the number of planned cases."""
-    results = run.results()
-    return results, summary(results, run.manifest.get("examples"))
+    results, manifest = run.results(), run.manifest
+    asks_for_more = manifest.get("confidence") is not None or manifest.get("toward") is not None
+    steps = run.steps() if asks_for_more else ()
+    return results, summary(results, manifest.get("examples"), steps=steps)
 
 
 def summary_text(run: StoredRun) -> str:
@@ -48,6 +50,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "reasons": {status: dict(counts) for status, counts in figures.reasons.items()},
         "accuracy_before": asdict(figures.before),
         "accuracy_after": asdict(figures.after),
+        "accuracy_after_by_label": asdict(figures.after_by_label),
         "success": asdict(figures.success),
         "queries": asdict(figures.queries),
         "words_changed": asdict(figures.words),
@@ -59,16 +62,28 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def comparison_json(runs: Sequence[StoredRun]) -> dict[str, Any]:
-    """Return several summaries as plain data, and every later run paired with the first."""
+def comparison_json(runs: Sequence[StoredRun], level: float = 0.05) -> dict[str, Any]:
+    """Return several summaries as plain data, and every later run paired with the first.
+
+    `significant` is what the test named in `decides` says at that level.
+    """
     first = runs[0].results() if runs else []
     return {
         "runs": [summary_json(run) for run in runs],
+        "decides": {"test": "McNemar, exact, two-sided", "level": level},
         "paired": [
-            {"a": runs[0].name, "b": run.name, **asdict(paired(first, run.results()))}
+            {"a": runs[0].name, "b": run.name} | _paired_json(first, run.results(), level)
             for run in runs[1:]
         ],
     }
+
+
+def _paired_json(a: Sequence[Result], b: Sequence[Result], level: float) -> dict[str, Any]:
+    pair = paired(a, b, 1 - level)
+    data = asdict(pair)
+    for name in ("before", "accuracy", "success"):
+        data[name]["significant"] = getattr(pair, name).is_significant(level)
+    return data
 
 
 def summary_html(run: StoredRun) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 
 from brittle.asks import Status
 from brittle.formatting import duration, number, percent, plural
+from brittle.goals import OF_THE_CLASS_AIMED_AT
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
-from brittle.results import Result
+from brittle.results import DAMAGED_EDITS, Result
 
 Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
@@ -39,12 +40,19 @@ def summary_lines(
 ) -> list[SummaryLine]:
     """Format the figures of a summary, the most important first.
 
-    With the rows of a character attack, the share of characters is one of them.
+    If the goal asks for a confidence, there are two accuracies under attack. With the rows of a
+    character attack, the share of characters is one of the figures.
     """
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
+    after = [_rate("accuracy_after", f"{what} under attack", summary.after)]
+    if manifest.get("confidence") is not None:
+        after = [
+            _rate("accuracy_after", "under attack, by goal", summary.after),
+            _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),
+        ]
     lines = [
         _rate("accuracy_before", f"{what} before", summary.before),
-        _rate("accuracy_after", f"{what} under attack", summary.after),
+        *after,
         _rate("success", "attack success", summary.success),
         _mean("queries", "queries per case", summary.queries),
         _mean("words_changed", "words changed", summary.words),
@@ -139,6 +147,18 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
             "Some examples have no label: for these the reference is the target's own prediction "
             "on the original, which counts as right."
         )
+    if manifest.get("confidence") is not None:
+        lines.append(
+            f"The goal is a confidence of {manifest['confidence']:g}, and accuracy under attack "
+            "goes by it: a text that was driven to another label with less confidence counts as "
+            "right. By label it counts as wrong."
+        )
+    there = summary.reasons.get("skipped", {}).get(OF_THE_CLASS_AIMED_AT, 0)
+    if there:
+        lines.append(
+            f"{number(there)} of {number(summary.cases)} cases are of the class aimed at. They are "
+            "not attacked, but count for both accuracies; --only LABEL attacks one class alone."
+        )
     errors = summary.statuses["error"]
     if errors:
         reasons = summary.reasons.get("error") or {"none given": errors}
@@ -148,6 +168,10 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
             f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
             f"figure. {heading}: {reason}"
         )
+    damaged = sum(reasons.get(DAMAGED_EDITS, 0) for reasons in summary.reasons.values())
+    if damaged:
+        cases = plural(damaged, ("case", "cases"))
+        lines.append(f"Of {cases}: {DAMAGED_EDITS}. What was counted of it stands.")
     return lines + [str(warning) for warning in manifest.get("warnings") or ()]
 
 
@@ -156,7 +180,8 @@ def describe_run(manifest: Mapping[str, Any]) -> str:
     data = manifest.get("data")
     where = f" on {data}" if data else ""
     split = f" ({manifest['split']})" if data and manifest.get("split") else ""
-    return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}"
+    only = f", only {manifest['only']}" if manifest.get("only") else ""
+    return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}{only}"
 
 
 def format_interval(figure: Figure, format_value: Format = number) -> str:

@@ -20,7 +20,9 @@ from brittle.results import Result
 
 LONG_TEXT_CHARACTERS = 400
 CONTEXT_CHARACTERS = 70
-STYLES = {"accuracy_before": "bold blue", "accuracy_after": "bold red", "success": "bold red"}
+STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
+    ("accuracy_after", "accuracy_after_by_label", "success"), "bold red"
+)
 
 
 def run_block(run: StoredRun, examples: int) -> RenderableType:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,10 @@ PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn")
 
 @dataclass(frozen=True)
 class Job:
-    """What is run. `index` maps the labels of the data to indices of the target's labels."""
+    """What is run. `index` maps the labels of the data to indices of the target's labels.
+
+    `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
+    """
 
     target: Classifies
     dataset: Dataset
@@ -42,6 +45,7 @@ class Job:
     seed: int
     index: Mapping[str, int]
     desks: Mapping[str, Desk]
+    only: str | None = None
 
     @staticmethod
     def of(
@@ -53,6 +57,7 @@ class Job:
         confidence: float | None = None,
         seed: int = 0,
         labels: Labels = None,
+        only: str | None = None,
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         index = match_labels(dataset.labels, target.labels, labels)
@@ -68,7 +73,9 @@ class Job:
                 raise unknown("label", toward, list(target.labels))
             toward = target.labels[number]
         goal = make_goal(toward, confidence)
-        parts = (search, name, resolved, goal, toward, confidence, seed, index, desks)
+        if only is not None:
+            only, dataset = _take_class(only, dataset, index, target.labels, toward)
+        parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
         return Job(target, dataset, *parts)
 
     @property
@@ -99,6 +106,8 @@ class Job:
             "content": self.dataset.fingerprint,
             "label_map": self.label_map,
             "files": named_files(self.settings),
+            # Only where it is set, so that other runs keep the names they had before it existed.
+            **({} if self.only is None else {"only": self.only}),
         }
 
     def default_name(self) -> str:
@@ -112,6 +121,7 @@ class Job:
         labelled = sum(example.label is not None for example in taken.examples)
         reference = "mixed" if labelled else "predictions"
         return self.fixed | {
+            "only": self.only,
             "toward": self.toward,
             "confidence": self.confidence,
             "limit": limit,
@@ -135,6 +145,39 @@ class Job:
                 yield Case(
                     case, text, label, toward, read_positions=positions_read(self.target, text)
                 )
+
+
+def _take_class(
+    only: str,
+    dataset: Dataset,
+    index: Mapping[str, int],
+    labels: Sequence[str],
+    toward: str | None,
+) -> tuple[str, Dataset]:
+    """Return the target's label that `only` means, and the examples of that class.
+
+    A name of the data's labels goes before one of the target's.
+    """
+    if not index:
+        raise UsageError(
+            f"Got --only {only!r}, but the examples have no labels: their class is not known. Name "
+            "the label column with --label, or leave out --only."
+        )
+    name = find_label(only, list(index))
+    number = find_label(only, labels) if name is None else list(index.values())[name]
+    if number is None:
+        raise unknown("label", only, list(dict.fromkeys([*index, *labels])), "(of --only)")
+    if labels[number] == toward:
+        raise UsageError(
+            f"Got --only {only!r} and --toward {toward!r}: its examples are of that class already, "
+            "and nothing would be attacked. Name another class."
+        )
+    examples = tuple(
+        e for e in dataset.examples if e.label is not None and index[e.label] == number
+    )
+    if not examples:
+        raise UsageError(f"Got --only {only!r}, but no example of the data has this label.")
+    return labels[number], replace(dataset, examples=examples)
 
 
 def make_goal(toward: str | None, confidence: float | None) -> Goal:

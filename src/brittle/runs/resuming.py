@@ -10,7 +10,7 @@ from brittle.runs.store import Store
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
-    *("label_map", "files"),
+    *("label_map", "files", "only"),
 )
 """The entries of a manifest that cannot change when a run is resumed."""
 

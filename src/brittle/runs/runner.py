@@ -13,12 +13,14 @@ from brittle import data
 from brittle.asks import Attack, Case
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
+from brittle.data.unused import unused_labels_of
 from brittle.engine.broker import Broker, Totals
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.opening import TargetOptions, open_target
+from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
@@ -50,6 +52,7 @@ def attack(
     seed: int = 0,
     toward: str | None = None,
     confidence: float | None = None,
+    only: str | None = None,
     labels: Labels = None,
     scores: str = "auto",
     mask: str | None = None,
@@ -73,7 +76,8 @@ def attack(
 
     `target` is a live object (a scikit-learn pipeline, a function) or a name (`zoo:…`, a folder …);
     `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
-    are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`.
+    are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
+    `only` takes the examples of one class before that.
     `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`; `about_target` is
     kept with the run, so that the same target can be opened again.
     """
@@ -85,11 +89,11 @@ def attack(
     options |= {"trust": list(trust), "timeout": timeout}
     opened = open_target(target, TargetOptions(fields=fields, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
-    job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels)
+    job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels, only)
     try:
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(watchdog, lambda: job.fixed)
-        taken = dataset.take(limit, seed)
+        taken = job.dataset.take(limit, seed)
         manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
         path = Path(folder) / f"{name or job.default_name()}.sqlite"
         with open_store(path, manifest, new, retry_errors) as store:
@@ -131,7 +135,7 @@ def _dataset(examples: Any) -> Dataset:
         return data.load(examples)
     rows = tuple(as_examples(examples))
     labels = tuple(sorted({row.label for row in rows if row.label is not None}))
-    return Dataset("examples", "all", rows, labels)
+    return Dataset("examples", "all", rows, labels, unused_labels_of(examples, rows))
 
 
 def _attack_cases(
@@ -171,6 +175,9 @@ def _attack_cases(
             if progress is not None:
                 now, sent = totals()["seconds"], broker.totals.sent
                 progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
+        message = ask_again(store, broker, job)
+        if message is not None:
+            _warn(store, [message], warn, store.manifest.get("warnings", []))
     finally:
         if len(done) < len(ids):
             store.add([], [], totals())
@@ -186,8 +193,19 @@ def _diagnose(
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
-    messages = [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
-    store.amend(warnings=messages)
+    messages = list(job.dataset.warnings)
+    messages += [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
+    _warn(store, messages, warn)
+
+
+def _warn(
+    store: Store,
+    messages: Sequence[str],
+    warn: Callable[[str], None] | None,
+    former: Sequence[str] = (),
+) -> None:
+    """Store warnings with the run, after the former ones, and say them."""
+    store.amend(warnings=list(dict.fromkeys([*former, *messages])))
     for message in messages:
         if warn is not None:
             warn(message)

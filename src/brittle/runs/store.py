@@ -26,7 +26,7 @@ from brittle import files
 from brittle.data.example import Example
 from brittle.edits import Edit, patch
 from brittle.errors import StoreError, UsageError
-from brittle.results import Result, Step
+from brittle.results import DAMAGED_EDITS, Result, Step
 
 APPLICATION_ID = 0x62726974
 VERSION = 2
@@ -305,9 +305,16 @@ def _result_row(r: Result) -> tuple[Any, ...]:
 def _result(row: Sequence[Any]) -> Result:
     case, attack, target, goal, status, reason, edits, *rest, fields = row
     pairs = tuple((name, raw) for name, raw in json.loads(fields))
-    applied = () if edits is None else _edits_from_json(edits)
     original = "\n".join(raw for _, raw in pairs)
-    adversarial = None if edits is None else "\n".join(patch(dict(pairs), applied).values())
+    adversarial: str | None = None
+    applied: tuple[Edit, ...] = ()
+    if edits is not None:
+        try:
+            applied = _edits_from_json(edits)
+            adversarial = "\n".join(patch(dict(pairs), applied).values())
+        except (TypeError, ValueError):
+            # One damaged row must not hide all others.
+            applied, reason = (), DAMAGED_EDITS
     status = FORMER_STATUSES.get(status, status)
     head = (case, attack, target, goal, status, reason, pairs, original, adversarial, applied)
     return Result(*head, *rest)

@@ -1,4 +1,4 @@
-"""Warnings before a run if its evaluation could not be trusted.
+"""Warnings before and after a run if its evaluation could not be trusted.
 
 Each check is a pure function over scores. `diagnose` asks for the scores of a sample of the
 originals, which the attacks need anyway, and repeats a few of these questions.
@@ -23,6 +23,7 @@ from brittle.text import Text
 # 6.5e-7 on MiniLM, 1.03e-6 on a tiny random BERT). A larger difference is random, and would
 # influence what an attack finds.
 TOLERANCE = 1e-4
+CLEAR_CHANGE = 0.01  # of a confidence between the start and the end of a run
 SATURATED_CONFIDENCE = 0.9999  # above it, scores hardly move
 SATURATED_SHARE = 0.99  # of the texts
 MAX_CHANCE = 0.01  # of guesses as bad as the answers: below it, labels are probably swapped
@@ -114,6 +115,27 @@ def unstable(first: Scores, second: Scores, name: str = "target") -> DiagnosisWa
         "unstable",
         f"{problem} Results depend on the order of asking. Switch dropout, sampling or low "
         "precision off.",
+    )
+
+
+def changed(
+    answers: Sequence[tuple[int, float, Scores]], name: str = "target"
+) -> DiagnosisWarning | None:
+    """Warn if originals that are asked again after a run get clearly different answers.
+
+    An answer is the label of the original, its confidence, and the scores it gets now.
+    """
+    moves = [abs(float(now[label]) - confidence) for label, confidence, now in answers]
+    flips = sum(int(np.argmax(now)) != label for label, _, now in answers)
+    if not flips and max(moves, default=0.0) <= CLEAR_CHANGE:
+        return None
+    return DiagnosisWarning(
+        "changed",
+        f"Target {name!r} has changed during the run: of {len(answers)} originals asked again at "
+        f"its end, {flips} got another label, and confidences moved by up to {max(moves):.2g}. "
+        "Either the model was replaced, or the order of its scores (a plain list does not say "
+        "which is which: let it name its labels), or it is not deterministic. The figures mix "
+        "both states; start over with --new.",
     )
 
 

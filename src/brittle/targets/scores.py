@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -27,6 +27,7 @@ SCORE_KINDS: tuple[ScoreKind, ...] = get_args(ScoreKind)
 
 MAX_SUM_ERROR = 1e-3  # of float16 models and of rounded numbers in JSON
 MAX_SHOWN_SCORES = 8  # in an error message
+NUMBER = "Expected a number (in JSON without quotes); if it is a label, say --scores label."
 
 
 def check_kind(name: str) -> ScoreKind:
@@ -162,6 +163,10 @@ def _complete_two(table: Scores, labels: Sequence[str], kind: ScoreKind, who: st
 
 
 def _as_table(raw: Any, who: str) -> Scores:
+    for value in _non_numbers(raw):
+        raise TargetError(
+            f"{who} gave {reprlib.repr(value)}, a {type(value).__name__}, as a score. {NUMBER}"
+        )
     try:
         # numpy raises an error for rows of unequal length and for words among the numbers.
         return np.asarray(raw, dtype=np.float64)
@@ -196,6 +201,7 @@ def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, st
     pairs = _label_scores(answer, keys)
     if pairs is None:
         return answer
+    _refuse_repeated(pairs, labels, who)
     scores = {index_of(name, labels, who): _as_float(score, who) for name, score in pairs}
     missing = [label for index, label in enumerate(labels) if index not in scores]
     if missing:
@@ -211,6 +217,7 @@ def _best_label(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, s
     """Return the index of an answer's label, or of its first highest score."""
     pairs = _label_scores(answer, keys)
     if pairs:
+        _refuse_repeated(pairs, labels, who)
         return index_of(max(pairs, key=lambda pair: _as_float(pair[1], who))[0], labels, who)
     if isinstance(answer, Sequence | np.ndarray) and not isinstance(answer, str) and len(answer):
         return int(as_probabilities([answer], 1, labels, "logits", who)[0].argmax())
@@ -229,13 +236,35 @@ def _label_scores(answer: Any, keys: tuple[str, str]) -> list[tuple[Any, Any]] |
     return None
 
 
+def _refuse_repeated(pairs: Sequence[tuple[Any, Any]], labels: Sequence[str], who: str) -> None:
+    """Refuse an answer that names a label twice: it is not known which score is meant."""
+    indices = [index_of(name, labels, who) for name, _ in pairs]
+    if len(set(indices)) < len(indices):
+        twice = next(labels[index] for index in indices if indices.count(index) > 1)
+        raise TargetError(
+            f"{who} named the label {twice!r} twice in one answer: {reprlib.repr(pairs)}. "
+            "Expected one score for every label."
+        )
+
+
 def _as_float(score: Any, who: str) -> float:
+    if next(_non_numbers(score), None) is not None:
+        raise TargetError(f"{who} gave the score {reprlib.repr(score)}. {NUMBER}")
     try:
         return float(score)
     except (TypeError, ValueError) as error:
-        raise TargetError(
-            f"{who} gave the score {reprlib.repr(score)}. Expected a number."
-        ) from error
+        raise TargetError(f"{who} gave the score {reprlib.repr(score)}. {NUMBER}") from error
+
+
+def _non_numbers(raw: Any) -> Iterator[Any]:
+    """Yield the strings and truth values of a nested list, which numpy would turn into numbers."""
+    if isinstance(raw, str | bytes | bool | np.bool_):
+        yield raw
+    elif isinstance(raw, list | tuple) or (
+        isinstance(raw, np.ndarray) and raw.dtype.kind in "bUSO"
+    ):
+        for part in raw:
+            yield from _non_numbers(part)
 
 
 def _format_scores(row: Any) -> str:

@@ -339,6 +339,14 @@ def test_an_answer_that_trickles_is_cut_off() -> None:
         ({"scores": {"pos": 0.5, "meh": 0.5}}, "'meh'"),
         ({"scores": "meh"}, "'meh'"),
         ({"scores": [None, None]}, "not finite"),
+        (
+            b'{"scores": {"pos": 0.5, "neg": 0.2, "pos": 0.8}}',
+            "named 'pos' twice in one JSON object",
+        ),
+        ({"scores": [{"label": x, "score": 0.5} for x in ("pos", "pos")]}, "label 'pos' twice"),
+        ({"scores": {"pos": "0.5", "neg": "0.5"}}, "'0.5'. Expected a number"),
+        ({"scores": ["0.5", "0.5"]}, "'0.5', a str"),
+        ({"scores": [True, False]}, "True, a bool"),
     ],
 )
 def test_an_answer_that_cannot_be_read_fails_that_text(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brittle.runs.runner import RunProgress
 
 RUN_FLAGS = (
-    *("limit", "budget", "seed", "toward", "confidence", "labels", "name", "new"),
+    *("limit", "budget", "seed", "toward", "confidence", "only", "labels", "name", "new"),
     *("retry_errors", "max_sent", "batch", "watchdog"),
 )
 EXAMPLES = """\
@@ -55,6 +55,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
     add = parser.add_argument_group("goal and budget").add_argument
     add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
+    add("--only", metavar="LABEL", help="attack only the examples of this class (default: all)")
     add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
     add("--max-sent", type=positive, metavar="N", help="at most N texts sent in the whole run")

@@ -28,8 +28,16 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="exit with 1 if a later run's accuracy under attack is significantly lower",
     )
-    add("--level", type=float, default=0.05, help="the level of that test (default: 0.05)")
+    level = "the level of McNemar's exact test, which decides (default: 0.05)"
+    add("--level", type=_level, default=0.05, help=level)
     add_output_flags(parser)
+
+
+def _level(text: str) -> float:
+    level = float(text)
+    if not 0 < level < 1:
+        raise argparse.ArgumentTypeError(f"got {text}; expected a number between 0 and 1")
+    return level
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -40,7 +48,11 @@ def _run(args: argparse.Namespace) -> None:
     runs = [open_run(name, args.runs) for name in args.names]
     if args.fail_if_worse and len(runs) < 2:
         raise UsageError("--fail-if-worse compares runs: name two or more.")
-    console.print_result(args, lambda: comparison_json(runs), lambda: comparison_block(runs))
+    console.print_result(
+        args,
+        lambda: comparison_json(runs, args.level),
+        lambda: comparison_block(runs, args.level),
+    )
     if args.fail_if_worse:
         _fail_if_worse(runs, args.level)
 
@@ -59,11 +71,11 @@ def _fail_if_worse(runs: Sequence[Run], level: float) -> None:
         if accuracy.of == 0:
             raise UsageError(f"{run.name!r} shares no case with {first.name!r}: nothing to test.")
         fall = -(accuracy.difference or 0.0)
-        if fall > 0 and accuracy.p < level:
+        if fall > 0 and accuracy.is_significant(level):
             raise GateFailed(
                 f"{run.name!r} is worse than {first.name!r}: accuracy under attack fell by "
                 f"{100 * fall:.1f} points over {accuracy.of} shared cases "
-                f"(McNemar p = {accuracy.p:.3g})."
+                f"(McNemar's exact test: p = {accuracy.p:.3g}, below {level:g})."
             )
 
 

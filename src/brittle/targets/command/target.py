@@ -26,6 +26,7 @@ import numpy as np
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.targets.command.program import NoAnswer, Program
 from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
+from brittle.targets.json_replies import parse_json
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render
@@ -144,7 +145,7 @@ class Command:
 
     def _parse(self, answer: str) -> Scores:
         try:
-            value: Any = json.loads(answer)
+            value: Any = parse_json(answer, self._who)
         except ValueError:
             value = answer
         return parse_answers([value], 1, self.labels, self.kind, self._who)

@@ -17,6 +17,7 @@ import numpy as np
 from brittle.errors import TargetDown, TargetError, UsageError, require
 from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
 from brittle.targets.http.endpoint import Endpoint, load_endpoint
+from brittle.targets.json_replies import parse_json
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render
@@ -102,7 +103,7 @@ class HttpTarget:
         endpoint = self.endpoint
         content = self._ask(endpoint.body(texts), texts)
         try:
-            reply = json.loads(content)
+            reply = parse_json(content, self._who)
         except ValueError as error:
             start = content[:80].decode("utf-8", "replace")
             raise TargetError(f"{self._who} answered something that is not JSON: {start!r}.") from (
