@@ -133,6 +133,20 @@ def test_what_is_sent_can_be_limited_and_the_limit_raised(tmp_path: Path) -> Non
     assert run.complete and run.totals["sent"] == sum(target.calls)
 
 
+@pytest.mark.parametrize(("attack", "least"), [("pwws", 1), ("salient-swap", 10)])
+def test_most_of_a_limit_is_spent_on_finished_cases(
+    tmp_path: Path, attack: str, least: int
+) -> None:
+    films = [(f"a good film of {i} great scenes", "positive") for i in range(60)]
+    target = Listed(name="fake")
+    with pytest.raises(RunStopped, match="limit of 150 texts"):
+        brittle.attack(target, films, attack, folder=tmp_path, name="run", max_sent=150)
+    attacked = [r for r in brittle.open_run("run", tmp_path).results() if r.queries > 1]
+    numbers = {r.original.split()[4] for r in attacked}
+    spent = [text for text in target.asked if numbers & set(text.split())]
+    assert len(attacked) >= least and len(spent) > 75
+
+
 def test_the_limit_takes_the_first_of_a_seeded_permutation(tmp_path: Path) -> None:
     def cases(**given: Any) -> list[str]:
         run = brittle.attack(FakeTarget(WEIGHTS), FILMS, Shout(), folder=tmp_path, **given)

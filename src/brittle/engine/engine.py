@@ -23,14 +23,19 @@ from brittle.engine.running import RunningCase
 from brittle.errors import BrittleError, Interrupted, TargetDown, message_of
 from brittle.goals import Goal
 
+TEXTS_KEPT_PER_CASE = 500
+"""Under a limit on the whole run: how many texts must still be allowed for each running case."""
+
 
 @dataclass
 class Engine:
     """Attack cases, a sliding window of them at a time.
 
-    Up to `admit` new cases join a round that holds fewer than `fill` items and `window` cases.
-    After `patience` cases in a row that ended in an error the target counts as down. Cases of a
-    size above `longest` are skipped. `name` is the attack's, part of every case's random seed.
+    Up to `admit` new cases join a round that holds fewer than `fill` items and `window` cases. If
+    the texts of the whole run are limited, few cases run at a time: most texts should end in
+    finished cases. After `patience` cases in a row that ended in an error the target counts as
+    down. Cases of a size above `longest` are skipped. `name` is the attack's, part of every case's
+    random seed.
     """
 
     attack: Attack
@@ -83,11 +88,14 @@ class Engine:
         """Yield new cases while there is room; long ones need more of it, for they fill memory."""
         asked = ((len(leaf.items), r.case.text.size) for r in running for leaf in leaves(r.ask))
         items = sum(count * max(1, size // 256) for count, size in asked)
-        is_full = items >= self.fill or len(running) >= self.window
-        room = 0 if is_full else 64 * self.admit
-        while room > 0 and (case := next(source, None)) is not None:
+        room = 0 if items >= self.fill else 64 * self.admit
+        left, vacant = self.broker.left, self.window - len(running)
+        if left is not None:
+            vacant = min(self.window, max(1, left // TEXTS_KEPT_PER_CASE)) - len(running)
+        while room > 0 and vacant > 0 and (case := next(source, None)) is not None:
             yield case
             room -= max(64, case.text.size)
+            vacant -= 1
 
     def _start(
         self, cases: list[Case[Any]], running: list[RunningCase], ended: list[Outcome]

@@ -24,7 +24,7 @@ from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
-from brittle.targets.diagnosis import diagnose
+from brittle.targets.diagnosis import COSTLY_SAMPLE_SIZE, diagnose
 from brittle.targets.labels import Labels
 from brittle.text import Text
 
@@ -233,7 +233,10 @@ def _diagnose(
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
-    messages = [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
+    # Under a limit on the whole run, a large sample would be paid for and perhaps never attacked.
+    sample = None if broker.most_sent is None else COSTLY_SAMPLE_SIZE
+    found = diagnose(job.target, cases, broker, sample=sample, data_labels=job.index)
+    messages = [warning.message for warning in found]
     store.amend(warnings=messages)
     for message in messages:
         if warn is not None:
