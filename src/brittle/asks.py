@@ -25,6 +25,13 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 """How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
 UNTRIED = "before one candidate was tried"
 """The reason of a case that ran out of budget before its search offered anything."""
+NOTHING_TO_EDIT = "nothing to edit"
+DECIDED = ("already", NOTHING_TO_EDIT)
+"""How the reasons begin for which a case is skipped though its answer under attack is known.
+
+A goal skips what is already wrong or already there; a text without words is what it is. A case
+skipped for any other reason could not be attacked, and nothing is known about it.
+"""
 NO_CANDIDATES = "no candidates"
 """The reason of a case in which an attack has nothing to offer."""
 

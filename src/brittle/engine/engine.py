@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import UNTRIED, Answer, Attack, Case, Try, Unfit, assembled, leaves
+from brittle.asks import (
+    NOTHING_TO_EDIT,
+    UNTRIED,
+    Answer,
+    Attack,
+    Case,
+    Try,
+    Unfit,
+    assembled,
+    leaves,
+)
 from brittle.engine.broker import Broker
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.engine.rounds import RoundAnswers, join_answers
@@ -115,7 +125,7 @@ class Engine:
             first = Improvement(1, float(loss[0]), case.text, payload)
             reason = self.goal.unfit(payload, label, toward)
             if reason is None and not 0 < case.text.size <= self.longest:
-                reason = f"too long (above {self.longest})" if case.text.size else "nothing to edit"
+                reason = f"too long (above {self.longest})" if case.text.size else NOTHING_TO_EDIT
             if reason is not None:
                 ended.append(Outcome(started, "skipped", reason, 1, (first,)))
                 continue

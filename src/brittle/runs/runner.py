@@ -20,6 +20,7 @@ from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.opening import TargetOptions, open_target
 from brittle.runs.job import Job
+from brittle.runs.language import language_warning
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
@@ -236,7 +237,8 @@ def _diagnose(
     # Under a limit on the whole run, a large sample would be paid for and perhaps never attacked.
     sample = None if broker.most_sent is None else COSTLY_SAMPLE_SIZE
     found = diagnose(job.target, cases, broker, sample=sample, data_labels=job.index)
-    messages = [warning.message for warning in found]
+    foreign = language_warning(job.attack_name, job.attack, [case.text for case in cases])
+    messages = [warning.message for warning in found] + ([foreign] if foreign else [])
     store.amend(warnings=messages)
     for message in messages:
         if warn is not None:
