@@ -11,6 +11,7 @@ from typing import Any
 
 from brittle import data
 from brittle.asks import Attack, Case
+from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
 from brittle.engine.broker import Broker, Totals
@@ -20,7 +21,6 @@ from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.opening import TargetOptions, open_target
 from brittle.runs.job import Job
-from brittle.runs.language import language_warning
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
