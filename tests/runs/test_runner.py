@@ -147,6 +147,29 @@ def test_most_of_a_limit_is_spent_on_finished_cases(
     assert len(attacked) >= least and len(spent) > 75
 
 
+@pytest.mark.parametrize("attack", ["pwws", "salient-swap"])
+def test_a_costly_target_is_never_paid_twice_however_often_the_limit_is_raised(
+    tmp_path: Path, attack: str
+) -> None:
+    target, whole = Listed(name="fake"), Listed(name="fake")
+    target.costly = whole.costly = True  # type: ignore[attr-defined]
+    expected = brittle.attack(whole, FILMS[:20], attack, folder=tmp_path, name="whole")
+    limit = 10
+    while True:
+        try:
+            run = brittle.attack(
+                target, FILMS[:20], attack, folder=tmp_path, name="run", max_sent=limit
+            )
+            break
+        except RunStopped:
+            limit *= 2
+    assert rows(run) == rows(expected)
+    # Winners, and a few originals, are scored once more, alone.
+    winners = sum(result.status == "broken" for result in run.results())
+    repeated = len(target.asked) - len(set(target.asked))
+    assert limit > 10 and repeated <= winners + 4 and len(target.asked) == run.totals["sent"]
+
+
 def test_the_limit_takes_the_first_of_a_seeded_permutation(tmp_path: Path) -> None:
     def cases(**given: Any) -> list[str]:
         run = brittle.attack(FakeTarget(WEIGHTS), FILMS, Shout(), folder=tmp_path, **given)
