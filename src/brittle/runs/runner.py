@@ -11,6 +11,7 @@ from typing import Any
 
 from brittle import data
 from brittle.asks import Attack, Case
+from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
 from brittle.data.unused import unused_labels_of
@@ -194,7 +195,9 @@ def _diagnose(
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
     messages = list(job.dataset.warnings)
-    messages += [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
+    doubts = diagnose(job.target, cases, broker, data_labels=job.index)
+    foreign = language_warning(job.attack_name, job.attack, [case.text for case in cases])
+    messages += [warning.message for warning in doubts] + ([foreign] if foreign else [])
     _warn(store, messages, warn)
 
 

@@ -48,11 +48,11 @@ def diagnose(
 ) -> list[DiagnosisWarning]:
     """Check the target's answers to a sample of the cases; return warnings.
 
-    Of a costly target 8 cases are asked and 4 of them repeated, else 32 and 8. `data_labels`, as
-    `match_labels` returns it, names the data's labels in advice. If the target answers nothing at
-    all, `TargetDown` is raised.
+    Of a costly target, or under a limit on the whole run, 8 cases are asked and 4 of them
+    repeated, else 32 and 8. `data_labels`, as `match_labels` returns it, names the data's labels in
+    advice. If the target answers nothing at all, `TargetDown` is raised.
     """
-    costly = bool(getattr(target, "costly", False))
+    costly = bool(getattr(target, "costly", False)) or broker.most_sent is not None
     cases = cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]
     if not cases:
         return []
