@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from brittle.zoo.names.settings import NetworkSettings
 
 LENGTH_GROUP = 4  # characters by which the words of one group may differ: little is padding
-# Of a kernel over the windows of a word, before the tanh, for vectors of standard deviation 1 (and in
-# proportion for others). The bias begins this much lower: else all words look alike.
+# Of a kernel over a word, before the tanh, for vectors of standard deviation 1 (for others in
+# proportion). The bias begins this much lower: else all words look alike.
 MEAN_MAXIMUM = 0.6
 
 
