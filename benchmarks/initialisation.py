@@ -1,7 +1,7 @@
 """How character vectors begin, how long noise is, and what that does to gradients and errors.
 
-Trains CharCNN-LSTM on a part of a data set's train split, once for every scale, method and seed that
-is named, and adds a row each to a JSON file, which is committed:
+Trains a network on a part of a data set's train split, once for every scale, method and seed
+that is named, and adds a row each to a JSON file, which is committed:
 
     python benchmarks/initialisation.py ../shared/data/ag_news --scales 2 1 0.5 0.2
     python benchmarks/initialisation.py ../shared/data/ag_news --methods miyato,noise=0.03 hotflip
@@ -40,7 +40,8 @@ ATTACKS: dict[str, dict[str, Any]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", help="a folder with train and test files")
+    parser.add_argument("data", help="a folder with train and test files, or a name such as mr")
+    parser.add_argument("--model", default=MODEL, help=f"a network of characters ({MODEL})")
     parser.add_argument("--train", type=int, default=5000, help="texts to train on")
     parser.add_argument("--test", type=int, default=2000, help="texts for the clean error")
     parser.add_argument("--cases", type=int, default=150, help="test texts to attack")
@@ -52,12 +53,16 @@ def main() -> None:
     args = parser.parse_args()
     splits = load_splits(args.data)
     splits |= {"train": splits["train"].take(args.train), "test": splits["test"].take(args.test)}
-    default = grid.as_json(grid.settings(grid.design(MODEL)))["character_scale"]
+    default = grid.as_json(grid.settings(grid.design(args.model)))["character_scale"]
     for seed in args.seeds:
         for epochs in args.epochs:
             for scale in args.scales or [default]:
                 for method in args.methods or [None]:
-                    what = {"model": MODEL, "data": source_name(args.data), "train": args.train}
+                    what = {
+                        "model": args.model,
+                        "data": source_name(args.data),
+                        "train": args.train,
+                    }
                     what |= {"scale": scale, "epochs": epochs, "method": method, "seed": seed}
                     compute_row(what, splits, args.attacks, args.cases)
 
@@ -69,10 +74,11 @@ def compute_row(
     row = next((r for r in load_rows() if what.items() <= r.items()), None) or what
     if all(f"success {name}" in row for name in attacks):
         return
-    design, changed = grid.design(MODEL), {k: v for k, v in what.items() if k == "epochs"}
-    settings = grid.settings(design, character_scale=what["scale"], **changed)
+    model, seed = what["model"], what["seed"]
+    changed = {"character_scale": what["scale"], "epochs": what["epochs"]}
+    settings = grid.settings(grid.design(model), **changed)
     training = TrainingSplits(what["data"], splits["train"], splits["dev"])
-    folder = train_on(MODEL, training, what["seed"], settings=settings, adversarial=what["method"])
+    folder = train_on(model, training, seed, settings=settings, adversarial=what["method"])
     card, target = load_card(folder), load_folder(folder)
     test = splits["test"]
     labels = predict_labels(target, [Text.of(dict(example.fields)) for example in test])

@@ -52,9 +52,10 @@ class NoiseTraining:
 
 @dataclass(frozen=True)
 class TypoTraining:
-    """Training on random typing errors (Key* of Ebrahimi et al., 2018).
+    """Training on random typing errors, after Key* of Ebrahimi et al. (2018).
 
-    `share` is the share of a text's characters that are changed.
+    `share` is the share of a text's characters that are changed. All changes are random: none is
+    chosen by what it does to the model, whereas Key* as an attack keeps the best of its draws.
     """
 
     share: float = 0.2

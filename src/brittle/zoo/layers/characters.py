@@ -1,6 +1,8 @@
 """The character CNN: a word's vector from its spelling, by convolutions, max-pooling and highways.
 
-As in Kim et al. (2016), but with padding on the right only. A window begins at every character of
+As in Kim et al. (2016), but without the symbols that mark the start and the end of a word there,
+and with other initial weights: theirs are uniform within ±0.05, ours are torch's, with character
+vectors of `character_scale`. Padding is on the right only: a window begins at every character of
 the word; beyond the end it reads zeros, so that a word's vector does not depend on the words beside
 it. The names of layers are those of the tensors in trained files, and stay. This file needs torch.
 """
