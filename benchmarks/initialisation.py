@@ -16,6 +16,7 @@ import argparse
 import json
 import tempfile
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from brittle.data import Dataset
@@ -65,6 +66,7 @@ def main() -> None:
                     }
                     what |= {"scale": scale, "epochs": epochs, "method": method, "seed": seed}
                     compute_row(what, splits, args.attacks, args.cases)
+    print_means()
 
 
 def compute_row(
@@ -98,6 +100,20 @@ def compute_row(
     rows = [r for r in load_rows() if not what.items() <= r.items()]
     rows = sorted([*rows, row], key=lambda r: [str(r[key]) for key in what])
     RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def print_means() -> None:
+    """Print the means over the seeds of each setting, the lowest dev error first."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in load_rows():
+        key = tuple(row[name] for name in ("model", "data", "train", "scale", "epochs", "method"))
+        groups.setdefault(key, []).append(row)
+    for rows in sorted(groups.values(), key=lambda rows: mean(row["dev_error"] for row in rows)):
+        measured = [name for name in rows[0] if "error" in name or "success" in name]
+        means = {n: mean(row[n] for row in rows) for n in measured if all(n in r for r in rows)}
+        setting = " ".join(f"{name} {rows[0][name]}" for name in ("train", "scale", "method"))
+        figures = ", ".join(f"{name} {value:.1%}" for name, value in means.items())
+        print(f"{rows[0]['model']} {setting}, {len(rows)} seeds: {figures}")
 
 
 def load_rows() -> list[dict[str, Any]]:

@@ -148,7 +148,7 @@ def _changes(white_box: NetworkWhiteBox, old: str, move: Move) -> int:
     if not isinstance(tokenizer, CharacterTokenizer):
         return 1
     ids = zip_longest(tokenizer.character_ids(old), tokenizer.character_ids(move.new))
-    characters = sum(before != after for before, after in ids)
+    characters = sum(1 for before, after in ids if before != after)
     return characters + int(tokenizer.both and tokenizer.vocabulary.token_id(old) != UNKNOWN)
 
 
