@@ -20,7 +20,7 @@ from statistics import mean
 from typing import Any
 
 from brittle.data import Dataset
-from brittle.papers.data import load_splits, source_name
+from brittle.papers.data import limit_below, load_splits, source_name
 from brittle.runs.runner import attack
 from brittle.studies.transfer import predict_labels
 from brittle.targets.zoo.target import load_folder
@@ -53,7 +53,8 @@ def main() -> None:
     parser.add_argument("--attacks", nargs="*", default=list(ATTACKS))
     args = parser.parse_args()
     splits = load_splits(args.data)
-    splits |= {"train": splits["train"].take(args.train), "test": splits["test"].take(args.test)}
+    for split, limit in (("train", args.train), ("test", args.test)):
+        splits[split] = splits[split].take(limit_below(limit, len(splits[split])))
     default = grid.as_json(grid.settings(grid.design(args.model)))["character_scale"]
     for seed in args.seeds:
         for epochs in args.epochs:
