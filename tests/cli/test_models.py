@@ -58,6 +58,20 @@ def test_the_listing_shows_parts_names_and_what_is_trained(brittle: Brittle) -> 
     line = next(line for line in brittle("list", "models").out.splitlines() if "zoo:" in line)
     assert line.split()[0] == "zoo:naive-bayes@models#3?smoothing=0.5"
     assert line.split()[1].startswith(("0.", "1.")) and line.rstrip().endswith("MB")
+    assert line.split()[2] == "-"  # a linear model has no gradients to check
+
+
+def test_the_listing_shows_how_well_gradients_rank_edits(brittle: Brittle) -> None:
+    pytest.importorskip("torch")
+    argv = ("train", "CNN-C-Random-1", "--data", "models.csv", "--size", "tiny", "--quiet")
+    brittle(*argv)
+    shown = brittle("list", "models").out
+    line = next(line for line in shown.splitlines() if "zoo:" in line)
+    assert 0.1 < float(line.split()[2]) <= 1 and "(masked)" not in shown
+    brittle(*argv, "--set", "character_scale=10000")
+    assert "(masked)" in brittle("list", "models").out
+    rows = json.loads(brittle("list", "models", "--json").out)["trained"]
+    assert all(row["gradients"]["correlation"].keys() >= {"flip", "delete"} for row in rows)
 
 
 def test_json_tells_everything(brittle: Brittle) -> None:

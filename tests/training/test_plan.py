@@ -8,7 +8,8 @@ from brittle.data import Dataset, Example
 from brittle.training.adversarial.parsing import parse_method
 from brittle.training.plan import TrainingPlan
 from brittle.training.splits import TrainingSplits
-from brittle.zoo.names.grid import design, settings
+from brittle.zoo.model_cache import content_key
+from brittle.zoo.names.grid import as_json, design, settings
 
 EXAMPLES = (
     Example((("text", "a warm film"),), "positive"),
@@ -21,7 +22,7 @@ DATA = Dataset("toy", "train", EXAMPLES, ("negative", "positive"))
     ("model", "method", "key"),
     [
         ("LSTM-W-Random-1", "", "60ff3e7f3d39"),
-        ("CNN-C-Random-1", "hotflip,share=0.1", "8b8b21af0e41"),
+        ("CNN-W-Random-1", "hotflip,share=0.1", "da9fedbd1691"),
         ("naive-bayes", "key-any,copies=7", "eacac6ddab65"),
     ],
 )
@@ -36,3 +37,17 @@ def test_the_key_is_that_of_former_versions(model: str, method: str, key: str) -
         parse_method(method) if method else None,
     )
     assert plan.key[:12] == key
+
+
+def test_models_of_characters_with_former_initial_vectors_are_not_found() -> None:
+    chosen = design("CNN-C-Random-1")
+    splits = TrainingSplits("toy", DATA, DATA)
+    keys = {
+        TrainingPlan(chosen, settings(chosen, **changed), "default", 3, splits).key
+        for changed in ({}, {"character_scale": 2.0})
+    }
+    former = {k: v for k, v in as_json(settings(chosen)).items() if k != "character_scale"}
+    former_key = content_key(
+        name=chosen.name, size="default", settings=former, seed=3, data=splits.fingerprint
+    )
+    assert len(keys | {former_key}) == 3

@@ -311,3 +311,28 @@ def test_data_without_words(name: str, splits: Any, cache: Path) -> None:
     with pytest.raises(UsageError, match="nothing to learn from"):
         train_on(name, TrainingSplits("toy", replace(plain.train, examples=examples), plain.dev))
     assert [path.suffix for path in (cache / "models").iterdir()] == [".lock"]
+
+
+def test_the_card_of_a_network_says_what_its_gradients_tell(splits: Any) -> None:
+    pytest.importorskip("torch")
+    folder = train_on("CNN-C-Random-1", splits(), settings=tiny("CNN-C-Random-1", epochs=1))
+    facts = folders.load_card(folder).gradients
+    assert facts["texts"] == 16 and 0 <= facts["saturated"] <= 1
+    assert set(facts["correlation"]) == {"flip", "delete", "append", "inner insert"}
+    assert f"flip {facts['correlation']['flip']:.2f}" in (folder / "README.md").read_text()
+
+
+def test_masked_gradients_are_warned_about(
+    splits: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    chosen = tiny("CNN-C-Random-1", epochs=1)
+    train_on("CNN-C-Random-1", splits(), settings=chosen)
+    assert "next to nothing" not in caplog.text
+    masked = replace(chosen, character_scale=1e4)
+    folder = train_on("CNN-C-Random-1", splits(), settings=masked)
+    facts = folders.load_card(folder).gradients
+    assert facts["saturated"] > 0.9
+    assert (
+        "The gradients of CNN-C-Random-1@toy#0" in caplog.text and "next to nothing" in caplog.text
+    )

@@ -68,6 +68,14 @@ def test_the_fingerprint_is_of_the_answers_not_of_the_training(folder: Path) -> 
     assert folders.write_card(folder, card(), "").fingerprint != before
 
 
+def test_a_card_from_before_gradients_were_measured_is_loaded(folder: Path) -> None:
+    path = folder / folders.CARD_FILE
+    content = json.loads(path.read_text())
+    assert content.pop("gradients") == {}
+    path.write_text(json.dumps(content))
+    assert folders.load_card_checked(folder).gradients == {}
+
+
 def damage_weights(folder: Path) -> None:
     content = bytearray((folder / folders.WEIGHTS_FILE).read_bytes())
     content[-1] ^= 1

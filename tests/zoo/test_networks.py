@@ -169,3 +169,17 @@ def test_the_names_of_layers_are_those_of_trained_files() -> None:
         *("encoder.layers.first", "encoder.layers.seen", "encoder.layers.out"),
         *("encoder.layers.second", "encoder.layers.widen", "encoder.layers.narrow"),
     }
+
+
+@pytest.mark.parametrize("scale", [0.2, 2.0])
+@pytest.mark.parametrize("name", ["CharCNN-LSTM", "CNN-C-Random-1", "BiLSTM-WC-Random-1"])
+def test_character_vectors_begin_at_their_scale_and_maxima_around_zero(
+    name: str, scale: float
+) -> None:
+    network = model(name, "default", character_scale=scale).network
+    vectors = network.spelling.embedding.weight.detach()
+    assert (vectors[0] == 0).all()
+    assert vectors[1:].std().item() == pytest.approx(scale, rel=0.2)
+    words = vectors[torch.randint(1, len(vectors), (200, 6))]
+    response = torch.atanh(network.spelling.pooled(words, torch.full((200,), 6)))
+    assert response.mean().abs().item() < 0.3 * scale + 0.02

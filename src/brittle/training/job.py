@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,10 +42,14 @@ class TrainingJob:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The result of a training: the dev accuracy of the saved weights, and the epochs run."""
+    """The result of a training: the dev accuracy of the saved weights, and the epochs run.
+
+    `gradients` is what `check_gradients` measured on the dev split, for a network.
+    """
 
     dev_accuracy: float
     epochs: int
+    gradients: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Diverged(BrittleError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,11 +17,15 @@ from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.training.word_vectors import RECIPES, initial_vectors
 from brittle.zoo import folder as folders
 from brittle.zoo.device import torch_device
+from brittle.zoo.gradient_check import check_gradients, describe, is_masked
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.white_box import NetworkWhiteBox
+
+log = logging.getLogger(__name__)
 
 
 def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
@@ -55,13 +61,25 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
             batch = LabelledBatch(keys, label, lambda: texts.typo_copies(rows))
             return batch_loss(model, batch, job.method)
 
+        def scoring_model() -> NetworkModel:
+            return NetworkModel(network, tokenizer, settings.reads, device)
+
         def dev_accuracy() -> float:
-            return accuracy(NetworkModel(network, tokenizer, settings.reads, device), job.dev)
+            return accuracy(scoring_model(), job.dev)
 
         trainable = Trainable(
             network, settings, texts.prepare, loss, dev_accuracy, texts.clean_epochs
         )
-        return fit_and_save(job, trainable, save)
+        fitted = fit_and_save(job, trainable, save)
+        gradients = check_gradients(NetworkWhiteBox(scoring_model()), job.dev.texts)
+    if is_masked(gradients):
+        log.warning(
+            "The gradients of %s say next to nothing of its edits (%s): attacks by gradient will "
+            "look too weak. Compare with a black-box attack such as key-any.",
+            job.name,
+            describe(gradients),
+        )
+    return replace(fitted, gradients=gradients)
 
 
 def initialize_embedding(

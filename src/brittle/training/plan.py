@@ -36,7 +36,7 @@ class TrainingPlan:
 
     @cached_property
     def key(self) -> str:
-        settings = grid.as_json(self.settings)
+        settings = settings_that_matter(self.design, grid.as_json(self.settings))
         if isinstance(self.settings, FineTuningSettings) and Path(self.settings.encoder).is_dir():
             # The files of a pretrained encoder count; the path of its folder does not.
             paths = sorted(Path(self.settings.encoder).iterdir())
@@ -73,6 +73,16 @@ class TrainingPlan:
     @property
     def folder(self) -> Path:
         return cache.model_folder(self.model, self.splits.name, self.seed, self.key)
+
+
+def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that decide the weights of a design.
+
+    A network without characters has no character vectors. It is the same network as before there
+    was a setting of how they begin, and is found in the cache under the same key.
+    """
+    unused = () if "C" in str(design.parts.get("input", "")) else ("character_scale",)
+    return {name: value for name, value in settings.items() if name not in unused}
 
 
 def choose_settings(design: Design, size: str, changed: Changed) -> ModelSettings:

@@ -6,6 +6,7 @@ import shlex
 
 from brittle.data.catalogue import CATALOGUE
 from brittle.zoo.folder import Card
+from brittle.zoo.gradient_check import describe
 from brittle.zoo.names import changes
 
 
@@ -18,6 +19,7 @@ def readme(card: Card, about: str) -> str:
     changed = f", with {changes.format_settings(card.changed)}" if card.changed else ""
     method = "; ".join(f"{name} {value}" for name, value in card.hardening.items())
     hardened = f"\n- Hardened by adversarial training: {method}." if method else ""
+    gradients = f"\n- Gradients: {describe(card.gradients)}." if card.gradients else ""
     data = card.data if card.data in CATALOGUE else "FILE"
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     return f"""# {card.full_name}
@@ -29,7 +31,7 @@ A text classifier of brittle's zoo: {about}.
   {card.data_fingerprint[:12]}), seed {card.seed}, size {card.size}{changed},
   {card.epochs} epochs, {card.seconds:.0f} seconds.{hardened}
 - Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on that split, so
-  the figure flatters a little: measure on the test split.
+  the figure flatters a little: measure on the test split.{gradients}
 - Made with {versions}.
 
 | setting | value |

@@ -16,7 +16,12 @@ from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.linear import fit_linear_svm, fit_naive_bayes
-from brittle.training.plan import Changed, TrainingPlan, choose_settings
+from brittle.training.plan import (
+    Changed,
+    TrainingPlan,
+    choose_settings,
+    settings_that_matter,
+)
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
 from brittle.training.splits import TrainingSplits, check_splits, load_splits
@@ -104,10 +109,12 @@ def find(
         return folder if (folder / folders.CARD_FILE).is_file() else None
     # The name of an attack does not hold everything that decides the key, but the cards do.
     model_name = f"{design.name}+{parts.method}"
-    wanted = (model_name, seed, size, splits.fingerprint, grid.as_json(settings))
+    deciding = settings_that_matter(design, grid.as_json(settings))
+    wanted = (model_name, seed, size, splits.fingerprint, deciding)
     for model in cache.trained_models():
         card = model.card
-        if (card.name, card.seed, card.size, card.data_fingerprint, card.settings) == wanted:
+        own = settings_that_matter(design, card.settings)
+        if (card.name, card.seed, card.size, card.data_fingerprint, own) == wanted:
             return model.path
     return None
 
@@ -197,6 +204,7 @@ def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: floa
         versions=files.versions("brittle", "numpy", *_packages(plan)),
         hardening={} if plan.method is None else methods.as_json(plan.method),
         changed=plan.changed,
+        gradients=fitted.gradients,
     )
     folders.write_card(partial, card, readme(card, plan.design.about))
 

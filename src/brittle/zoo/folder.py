@@ -29,7 +29,8 @@ class Card:
     """The content of `model.json`; `files` holds the SHA-256 of each file beside it.
 
     `hardening` is the method of adversarial training, which the name tells too; `changed` are the
-    settings that differ from those of the model at its size.
+    settings that differ from those of the model at its size. `gradients` tells how well a network's
+    gradients rank edits (gradient_check.py); models trained before it was measured have none.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Card:
     files: Mapping[str, str] = field(default_factory=dict)
     hardening: Mapping[str, Any] = field(default_factory=dict)
     changed: Mapping[str, Any] = field(default_factory=dict)
+    gradients: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
     @property

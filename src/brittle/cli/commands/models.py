@@ -10,6 +10,7 @@ from rich.padding import Padding
 
 from brittle.cli import console
 from brittle.training import TrainedModel, trained_models
+from brittle.zoo.gradient_check import is_masked, mean_correlation
 from brittle.zoo.names import grid
 
 Rows = list[dict[str, Any]]
@@ -111,11 +112,19 @@ def _trained_rows(trained: Sequence[TrainedModel]) -> Rows:
         {
             "name": model.spec,
             "dev accuracy": f"{model.dev_accuracy:.3f}",
+            "edits by gradient": _gradients(model),
             "parameters": f"{model.parameters:,}",
             "on disk": f"{model.size / 1e6:.1f} MB",
         }
         for model in trained
     ]
+
+
+def _gradients(model: TrainedModel) -> str:
+    """Format how well gradients rank edits: the mean of their rank correlations."""
+    correlation = mean_correlation(model.card.gradients)
+    mark = " (masked)" if is_masked(model.card.gradients) else ""
+    return "-" if correlation is None else f"{correlation:.2f}{mark}"
 
 
 def _trained_json(model: TrainedModel) -> dict[str, Any]:
@@ -125,6 +134,7 @@ def _trained_json(model: TrainedModel) -> dict[str, Any]:
         "model": card.name,
         **{name: getattr(card, name) for name in CARD_FACTS},
         "dev accuracy": card.dev_accuracy,
+        "gradients": dict(card.gradients),
         "parameters": model.parameters,
         "bytes": model.size,
         "folder": str(model.path),

@@ -47,7 +47,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--adversarial", metavar="METHOD", help=method)
     share = "hotflip, key: the share of the characters changed (default: 0.2); an attack: its own"
     add("--share", type=float, help=share)
-    noise = "miyato: the norm of the noise, relative to the vectors (default: 0.1)"
+    noise = "miyato: the norm of the noise, relative to the vectors (default: 0.03)"
     add("--noise", type=float, help=noise)
     add("--copies", type=positive, help="an attack: how many texts (default: 200)")
     every = "an attack: the model is attacked again after how many epochs (default: 1)"

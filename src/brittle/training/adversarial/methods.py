@@ -40,10 +40,11 @@ class NoiseTraining:
     """Training on embeddings with noise along the gradient (Miyato et al., 2017).
 
     The noise is `noise` times as long as the vectors that it is added to. On characters it is
-    applied as in Ebrahimi et al. (2018).
+    applied as in Ebrahimi et al. (2018). With 0.1, CharCNN-LSTM made 18.9 % errors on clean
+    texts of AG's news, without noise 12.9 %; benchmarks/initialisation.py compares values.
     """
 
-    noise: float = 0.1
+    noise: float = 0.03
 
     def __post_init__(self) -> None:
         if not self.noise > 0:
@@ -52,9 +53,10 @@ class NoiseTraining:
 
 @dataclass(frozen=True)
 class TypoTraining:
-    """Training on random typing errors (Key* of Ebrahimi et al., 2018).
+    """Training on random typing errors, after Key* of Ebrahimi et al. (2018).
 
-    `share` is the share of a text's characters that are changed.
+    `share` is the share of a text's characters that are changed. All changes are random: none is
+    chosen by what it does to the model, whereas Key* as an attack keeps the best of its draws.
     """
 
     share: float = 0.2

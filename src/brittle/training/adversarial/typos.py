@@ -1,4 +1,9 @@
-"""Copies of texts with random typing errors (Key* of Ebrahimi et al., 2018)."""
+"""Copies of texts with random typing errors, after Key* of Ebrahimi et al. (2018).
+
+Key* as an attack is greedy: of a few draws it keeps the one that the model gets most wrong. Here
+all changes are random, and no model is asked. Of its training, the paper says only that it adds
+Key* texts to the mini-batches.
+"""
 
 from __future__ import annotations
 

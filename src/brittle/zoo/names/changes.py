@@ -14,7 +14,7 @@ S = TypeVar("S")
 OPTIMIZERS = ("adam", "sgd")
 ZERO_ALLOWED = ("frozen", "highways")  # all other whole numbers are 1 or more
 SHARE_SETTINGS = ("dropout", "forget", "warmup")
-POSITIVE_SETTINGS = ("rate", "smoothing", "penalty")
+POSITIVE_SETTINGS = ("rate", "smoothing", "penalty", "character_scale")
 
 
 def as_json(settings: Any) -> dict[str, Any]:

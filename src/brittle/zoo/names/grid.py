@@ -111,7 +111,7 @@ def _describe(parts: Mapping[str, Any]) -> str:
 
 
 NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
-    "CharCNN-LSTM": ("Kim et al. (2016)", _parts("LSTM", "C", "Random", 2, "last")),
+    "CharCNN-LSTM": ("after Kim et al. (2016)", _parts("LSTM", "C", "Random", 2, "last")),
     "Kim-CNN": ("Kim (2014)", _parts("CNN", "W", "GloVe", 1, "max")),
     "BiLSTM-attention": ("Yang et al. (2016)", _parts("BiLSTM", "W", "GloVe", 1, "attention")),
     "Transformer": ("as small as it can be", _parts("Transformer", "W", "Random", 3, "mean")),

@@ -29,10 +29,10 @@ class NetworkSettings:
 
     `forget` is the share of words that become unknown in training, so that the vector of unknown
     words is learnt and the network relies on no single word; spellings are never forgotten.
-    `spelling` is the number of characters that are read of a word. Word vectors are `tuned` or stay
-    frozen. `optimizer` is adam (the rate falls to zero over the epochs, after `warmup`) or sgd (the
-    rate is halved after an epoch without gain). `clip` limits the norm of the gradient; 0 means no
-    limit.
+    `spelling` is the number of characters that are read of a word, `character_scale` the standard
+    deviation of their initial vectors. Word vectors are `tuned` or stay frozen. `optimizer` is adam
+    (the rate falls to zero over the epochs, after `warmup`) or sgd (the rate is halved after an
+    epoch without gain). `clip` limits the norm of the gradient; 0 means no limit.
     """
 
     reads: int = 400
@@ -41,6 +41,7 @@ class NetworkSettings:
     embedding: int = 100
     tuned: bool = True
     character_embedding: int = 25
+    character_scale: float = 0.5
     character_window: int = 6
     kernels: int = 100
     highways: int = 1
