@@ -185,15 +185,23 @@ def load_zoo(
 
 def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     options.refuse("a zoo model", "scores", "mask")
-    target = load_zoo(spec, device=options.device, progress=options.progress)
-    return _check_labels(target, options)
+    return _opened_zoo(load_zoo(spec, device=options.device, progress=options.progress), options)
 
 
 def _open_zoo_folder(path: Path, options: TargetOptions) -> Classifies:
     from brittle.targets.zoo import target as zoo
 
     options.refuse("a zoo model", "scores", "mask")
-    return _check_labels(zoo.load_folder(path, device=options.device), options)
+    return _opened_zoo(zoo.load_folder(path, device=options.device), options)
+
+
+def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:
+    """Check the labels of a model that was just opened; close it if they are wrong."""
+    try:
+        return _check_labels(target, options)
+    except UsageError:
+        target.close()
+        raise
 
 
 def _open_python(spec: str, options: TargetOptions) -> Classifies:

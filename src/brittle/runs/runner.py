@@ -118,10 +118,10 @@ def attack(
     options |= {"trust": list(trust), "timeout": timeout}
     opened = open_target(target, TargetOptions(fields=fields, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
-    job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels)
     limits = Limits(limit, budget, max_sent, batch, watchdog)
     storage = Storage(name, folder, new, retry_errors)
     try:
+        job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels)
         return run_job(job, limits, storage, Listeners(progress, warn, stopping), about)
     finally:
         if opened is not target and hasattr(opened, "close"):
