@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -50,16 +49,10 @@ class SequenceClassifier:
     @cached_property
     def fingerprint(self) -> str:
         """Hash the weights: a copy of the folder, or the hub's model, is the same target."""
-        import torch
+        from brittle.targets.fingerprints.weights import hash_weights  # imports torch
 
-        weights = hashlib.sha256()
-        for key, tensor in sorted(self.model.state_dict().items()):
-            kind = str(tensor.dtype).removeprefix("torch.")
-            weights.update(f"{key} {kind} {tuple(tensor.shape)}".encode())
-            # As bytes, because numpy does not know every number type of torch.
-            weights.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
         labels = _model_labels(self.model)
-        return hash_parts(weights.digest(), self.tokenizer.description(), *labels)
+        return hash_parts(hash_weights(self.model), self.tokenizer.description(), *labels)
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
         """Return the keys of texts; the model cannot distinguish texts with equal keys."""
