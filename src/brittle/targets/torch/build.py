@@ -85,8 +85,8 @@ def torch_target(
         _special_id("separator", separator, ids),
         max_length=max_length,
     )
-    reader = replace(reader, mask=_find_mask(reader, unknown) if mask is None else mask)
     checks.check_tokens(reader)
+    reader = replace(reader, mask=_find_mask(reader, unknown) if mask is None else mask)
     if device != "auto":
         module.to(torch_device(device))
     names = label_names(None, labels, who)
