@@ -240,7 +240,12 @@ class OfZoo:
 
 
 @pytest.mark.parametrize(
-    "name", ["LSTM-W-Random-1", "CNN-W-Random-1", "BiLSTM-W-Random-2-attention"]
+    "name",
+    [
+        "CNN-W-Random-1",
+        pytest.param("LSTM-W-Random-1", marks=pytest.mark.slow),
+        pytest.param("BiLSTM-W-Random-2-attention", marks=pytest.mark.slow),
+    ],
 )
 def test_searches_are_those_of_the_same_network_in_the_zoo(name: str, tmp_path: Path) -> None:
     model = small.model(name, reads=9)
