@@ -90,8 +90,8 @@ def torch_target(
     if device != "auto":
         module.to(torch_device(device))
     names = label_names(None, labels, who)
-    network = Network(module, path, call or _default_call(module, who), names, "logits", name)
-    network = replace(network, kind=checks.check_kind(scores))
+    kind, call = checks.check_kind(scores), call or _default_call(module, who)
+    network = Network(module, path, call, names, kind, name)
     examples = checks.Examples.of(ids, min_length, max_length, network.device)
     layers = checks.check_network(network, examples, is_declared=scores != "auto")
     return TorchTarget(network, reader, layers, min_length, batch)

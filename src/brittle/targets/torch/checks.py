@@ -146,7 +146,10 @@ def check_tokens(reader: TokenReader) -> None:
 
 
 def check_network(network: Network, examples: Examples, is_declared: bool) -> list[str]:
-    """Try every pass of a network; return the names of the parts that have a vector per token."""
+    """Try every pass of a network; return the names of the parts that have a vector per token.
+
+    Without `is_declared` an output that looks like a probability is refused.
+    """
     ids = examples.ids
     lengths = torch.full((len(ids),), ids.shape[1])
     who = f"The network {network.name!r}"

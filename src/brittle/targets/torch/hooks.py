@@ -43,7 +43,7 @@ class Leaves:
         """Sum the gradients of all leaves, each as texts × tokens × dimensions."""
         parts = [g.transpose(0, 1) if t else g for g, t in zip(gradients, self._are_turned)]
         total: Tensor = torch.stack(parts).sum(dim=0) if len(parts) > 1 else parts[0]
-        return total.float() if total.dtype.itemsize < 4 else total
+        return in_single(total)
 
 
 @contextmanager
@@ -77,3 +77,8 @@ def is_turned(got: Any, ids: Tensor) -> bool | None:
     if got.shape == ids.shape and bool((got == ids).all()):
         return False
     return True if got.shape == ids.T.shape and bool((got == ids.T).all()) else None
+
+
+def in_single(value: Tensor) -> Tensor:
+    """Return a tensor in single precision, unless it is in double."""
+    return value.float() if value.dtype.itemsize < 4 else value

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.moves import EditRequest
 from brittle.ranking.objective import objective_gradient
-from brittle.targets.torch.hooks import Leaves, evaluating, hooked, is_turned
+from brittle.targets.torch.hooks import Leaves, evaluating, hooked, in_single, is_turned
 from brittle.zoo.device import without_cudnn
 
 Call = Callable[[nn.Module, Tensor, Tensor], Any]
@@ -55,19 +55,20 @@ class Network:
             # A copy: a table with a largest norm changes the rows it looks up.
             embedding = copy.deepcopy(self._embedding).eval()
             vectors: Tensor = embedding(torch.arange(embedding.num_embeddings, device=self.device))
-        return vectors.float() if vectors.dtype.itemsize < 4 else vectors
+        return in_single(vectors)
 
     def logits(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """Compute the logits of texts, in double precision."""
+        """Compute the logits of texts, on the CPU, in double precision."""
         with torch.no_grad(), evaluating(self.module):
-            return self._forward(ids, lengths).double()
+            return self._forward(ids, lengths).cpu().double()
 
     def gradients(
         self, ids: Tensor, lengths: Tensor, requests: Sequence[EditRequest]
     ) -> tuple[Tensor, Tensor]:
         """Compute the logits, and the gradient of each objective at the vectors of its tokens.
 
-        One forward and one backward pass; the gradient is texts × tokens × dimensions.
+        One forward and one backward pass; the gradient is texts × tokens × dimensions, in single
+        precision at least, on the network's device.
         """
         hook = Leaves(ids, self._who)
         shared = [
@@ -81,14 +82,14 @@ class Network:
             evaluating(self.module),
             hooked(shared, hook),
         ):
-            logits = self._forward(ids, lengths).double()
+            logits = in_single(self._forward(ids, lengths))
             if not hook.leaves:
                 raise UsageError(
                     f"{self._who} does not call its embedding {self.embedding!r} when it is given "
                     "token ids. Name the nn.Embedding that reads them: embedding='….weight'."
                 )
-            weight = objective_gradient(logits.detach().softmax(dim=1), requests)
-            value = (logits * weight).sum()
+            scores = logits.detach().cpu().double().softmax(dim=1)
+            value = (logits * objective_gradient(scores, requests).to(logits)).sum()
             gradients: tuple[Tensor | None, ...] = (None,)
             if value.requires_grad:
                 gradients = torch.autograd.grad(value, hook.leaves, allow_unused=True)
@@ -98,7 +99,7 @@ class Network:
                 "between cuts it off, such as torch.no_grad(), detach() or argmax. Remove it, or "
                 "attack the network as a black box: a function from texts to scores."
             )
-        return logits.detach(), hook.sum_of([g for g in gradients if g is not None])
+        return logits.detach().cpu().double(), hook.sum_of([g for g in gradients if g is not None])
 
     def outputs(self, ids: Tensor, lengths: Tensor) -> dict[str, Tensor]:
         """Compute the output of every part that has a vector for each token, in order of calls.
@@ -200,4 +201,4 @@ class Network:
 
 
 def _log(probability: Tensor) -> Tensor:
-    return probability.double().clamp(min=torch.finfo(torch.float64).tiny).log()
+    return probability.clamp(min=torch.finfo(probability.dtype).tiny).log()

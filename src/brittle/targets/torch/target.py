@@ -132,7 +132,7 @@ class TorchTarget:
         answers: dict[int, Gradient] = {}
         alignments = [self.reader.align(request.text) for request in requests]
         for numbers, scores, gradient in self._gradients(requests, alignments):
-            for n, score, rows in zip(numbers, scores, gradient.double().cpu().numpy()):
+            for n, score, rows in zip(numbers, scores, gradient.cpu().double().numpy()):
                 alignment = alignments[n]
                 value: Any = by_character(alignment, rows, 0.0)
                 if requests[n].space.level == "words":
@@ -152,7 +152,7 @@ class TorchTarget:
                 vectors = self._table[ids]
             else:
                 vectors = self.network.outputs(ids, lengths)[layer]
-            for n, rows in zip(numbers, vectors.double().cpu().numpy()):
+            for n, rows in zip(numbers, vectors.cpu().double().numpy()):
                 alignment = alignments[n]
                 if level == "characters":
                     values[n] = by_character(alignment, rows, np.nan)
@@ -201,11 +201,11 @@ class TorchTarget:
         for numbers, ids, lengths in self._batches(keys, TOKENS_PER_GRADIENT_PASS):
             batch = [requests[n] for n in numbers]
             logits, gradient = self.network.gradients(ids, lengths, batch)
-            yield numbers, self._probabilities(logits.cpu().numpy()).tolist(), gradient
+            yield numbers, self._probabilities(logits.numpy()).tolist(), gradient
 
     def _logits(self, keys: Sequence[bytes]) -> Iterator[tuple[list[int], Any]]:
         for rows, ids, lengths in self._batches(keys, TOKENS_PER_PASS):
-            yield rows, self.network.logits(ids, lengths).cpu().numpy()
+            yield rows, self.network.logits(ids, lengths).numpy()
 
     def _probabilities(self, logits: Any) -> Scores:
         return as_probabilities(logits, len(logits), self.labels, "logits", f"Target {self.name!r}")
