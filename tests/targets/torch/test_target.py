@@ -191,6 +191,39 @@ def test_layers_are_the_parts_with_a_vector_for_every_token() -> None:
     assert len(embed_vocabulary(target).words) > 10
 
 
+class Attention(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """Torch's own transformer, which runs past its parts where no gradient is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens = torch.nn.Embedding(len(VOCABULARY), 8)
+        self.positions = torch.nn.Embedding(30, 8)
+        layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.encoder = torch.nn.TransformerEncoder(layer, 2)
+        self.out = torch.nn.Linear(8, 3)
+
+    def forward(self, ids: Any) -> Any:
+        vectors = self.tokens(ids) + self.positions(torch.arange(ids.shape[1]))
+        return self.out(self.encoder(vectors, src_key_padding_mask=ids == 0).mean(dim=1))
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors")
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_transformer_shows_its_layers(frozen: bool) -> None:
+    module = build(Attention).requires_grad_(not frozen)
+    target = word_target(module, embedding="tokens.weight", max_length=30)
+    assert {"encoder", "encoder.layers.0", "encoder.layers.1.self_attn"} <= set(target.layers)
+    for layer in target.layers:
+        assert [len(rows) for rows in target.embeddings(ITEMS, layer)] == [5, 4, 1, 2, 0, 0]
+    request = EditRequest(ITEMS[0], 0, None, EditSpace(), range(5))
+    assert len(target.flips([request])[0].moves.gain)
+    (states,) = target.embeddings(ITEMS[:1], "encoder")
+    ids = torch.tensor([expected_ids(SENTENCES[0])])
+    vectors = module.tokens(ids) + module.positions(torch.arange(ids.shape[1]))
+    expected = module.eval().encoder(vectors)[0, [0, 1, 2, 4, 5]].detach().numpy()
+    assert states == pytest.approx(expected, abs=1e-9)
+
+
 def test_half_precision_and_a_table_with_a_largest_norm() -> None:
     module = build(Gru).bfloat16()
     target = word_target(module)

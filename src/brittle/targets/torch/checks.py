@@ -39,7 +39,8 @@ class Examples:
     ) -> Examples:
         length = max(min_length, min(EXAMPLE_TOKENS, max_length or EXAMPLE_TOKENS))
         known = sorted(set(vocabulary.values()))
-        ids = np.resize(known[::-1], (EXAMPLE_TEXTS, length))
+        texts = EXAMPLE_TEXTS + (length == EXAMPLE_TEXTS)  # a square would look alike turned
+        ids = np.resize(known[::-1], (texts, length))
         return Examples(
             torch.from_numpy(ids).to(device), torch.from_numpy(ids[:1, :min_length]).to(device)
         )

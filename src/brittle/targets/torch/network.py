@@ -111,15 +111,17 @@ class Network:
         def keep(name: str) -> Callable[[Any, Any, Any], None]:
             def hook(part: Any, args: Any, output: Any) -> None:
                 first = output[0] if isinstance(output, tuple | list) and output else output
-                if isinstance(first, Tensor) and first.ndim == 3:
+                if isinstance(first, Tensor) and not first.is_nested and first.ndim == 3:
                     if first.shape[:2] == ids.shape:
-                        found[name] = first
+                        found[name] = first.detach()
                     elif first.shape[:2] == ids.T.shape:
-                        found[name] = first.transpose(0, 1)
+                        found[name] = first.detach().transpose(0, 1)
 
             return hook
 
-        with torch.no_grad(), evaluating(self.module), ExitStack() as stack:
+        # With gradients: without, torch's own transformers run in one piece, past their parts.
+        leaves = hooked([self._embedding], Leaves(ids, self._who))
+        with torch.enable_grad(), evaluating(self.module), leaves, ExitStack() as stack:
             for name, part in self.module.named_modules():
                 if name:
                     handle = part.register_forward_hook(keep(name))
@@ -163,8 +165,8 @@ class Network:
         except Exception as error:
             raise TargetError(
                 f"{self._who} raised {type(error).__name__} for token ids of shape "
-                f"{tuple(ids.shape)}, texts × tokens: {error}. If it is called in another way, say "
-                f"how: {CALL_REMEDY.format('module(ids, lengths)')}."
+                f"{tuple(ids.shape)}, texts × tokens: {str(error).rstrip('.')}. If it is called in "
+                f"another way, say how: {CALL_REMEDY.format('module(ids, lengths)')}."
             ) from error
 
         if not isinstance(output, Tensor):

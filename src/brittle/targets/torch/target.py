@@ -218,10 +218,21 @@ class TorchTarget:
         device = self.network.device
         for length, numbers in sorted(by_length.items()):
             width = max(length, self.min_length)
-            step = max(1, max_tokens // width)
-            for start in range(0, len(numbers), step):
-                part = numbers[start : start + step]
+            for part in _cut(numbers, width, max_tokens):
                 ids = np.full((len(part), width), self.reader.padding_id or 0, dtype=np.int64)
                 ids[:, :length] = [np.frombuffer(keys[n], dtype=np.int32) for n in part]
                 lengths = torch.full((len(part),), length)  # on the CPU, where packing needs it
                 yield part, torch.from_numpy(ids).to(device), lengths
+
+
+def _cut(numbers: list[int], width: int, max_tokens: int) -> Iterator[list[int]]:
+    """Cut texts of one width into passes.
+
+    No pass is a square, of which one could not tell whether a network turns it.
+    """
+    start = 0
+    while start < len(numbers):
+        count = min(max(1, max_tokens // width), len(numbers) - start)
+        count -= count == width > 1
+        yield numbers[start : start + count]
+        start += count
