@@ -156,6 +156,7 @@ def test_the_public_names() -> None:
             "attack",
             "data",
             "open_run",
+            "torch_target",
             "train",
         ]
     )

@@ -10,10 +10,21 @@ if TYPE_CHECKING:
     from brittle.opening import as_target
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
+    from brittle.targets.torch.build import torch_target
     from brittle.text import Text
     from brittle.training.train import train
 
-__all__ = ["BrittleError", "Run", "Text", "as_target", "attack", "data", "open_run", "train"]
+__all__ = [
+    "BrittleError",
+    "Run",
+    "Text",
+    "as_target",
+    "attack",
+    "data",
+    "open_run",
+    "torch_target",
+    "train",
+]
 
 _HOMES = {
     "BrittleError": "brittle.errors",
@@ -22,6 +33,7 @@ _HOMES = {
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
     "open_run": "brittle.runs.run",
+    "torch_target": "brittle.targets.torch.build",
     "train": "brittle.training.train",
 }
 

@@ -122,7 +122,7 @@ def _open_named(spec: str, options: TargetOptions) -> Classifies:
         return of_estimator(model, fingerprint=fingerprint, **options.black_box)
     if (path / "model.json").is_file():
         options.refuse("a zoo model", "scores", "mask")
-        return _check_labels(load_folder(path, device=options.device), options)
+        return _opened_zoo(load_folder(path, device=options.device), options)
     if (path / "config.json").is_file():
         return _open_transformers(spec, options)
     if spec and path.is_dir():
@@ -184,8 +184,16 @@ def load_zoo(
 
 def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     options.refuse("a zoo model", "scores", "mask")
-    target = load_zoo(spec, device=options.device, progress=options.progress)
-    return _check_labels(target, options)
+    return _opened_zoo(load_zoo(spec, device=options.device, progress=options.progress), options)
+
+
+def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:
+    """Check the labels of a model that was just opened; close it if they are wrong."""
+    try:
+        return _check_labels(target, options)
+    except UsageError:
+        target.close()
+        raise
 
 
 def _open_python(spec: str, options: TargetOptions) -> Classifies:

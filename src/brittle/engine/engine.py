@@ -7,7 +7,6 @@ statuses are decided in this room and nowhere else.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
@@ -27,6 +26,7 @@ from brittle.asks import (
     leaves,
 )
 from brittle.engine.broker import Broker
+from brittle.engine.garbage import former_objects_frozen
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.engine.rounds import RoundAnswers, join_answers
 from brittle.engine.running import RunningCase
@@ -62,13 +62,8 @@ class Engine:
 
     def run(self, cases: Iterable[Case[Any]]) -> Iterator[list[Outcome]]:
         """Yield, round by round, the outcomes of the cases that ended in it."""
-        # Objects made before this point (a model, word tables) are not garbage: to search them
-        # again and again would take much of the engine's time.
-        gc.freeze()
-        try:
+        with former_objects_frozen():
             yield from self._rounds(iter(cases))
-        finally:
-            gc.unfreeze()
 
     def _rounds(self, source: Iterator[Case[Any]]) -> Iterator[list[Outcome]]:
         running: list[RunningCase] = []

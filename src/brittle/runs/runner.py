@@ -90,8 +90,8 @@ def attack(
     options |= {"trust": list(trust), "timeout": timeout}
     opened = open_target(target, TargetOptions(fields=fields, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
-    job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels, only)
     try:
+        job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels, only)
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(watchdog, lambda: job.fixed)
         taken = job.dataset.take(limit, seed)

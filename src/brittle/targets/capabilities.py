@@ -15,8 +15,8 @@ from brittle.targets.protocols import HasCanonicalKeys, HasCanonicalScores, HasF
 
 MAX_CACHED_FLIPS = 4096  # answers; a search rarely asks for the edits of one text twice
 REMEDIES = {
-    "flips": "Use a target with gradients (a network of the zoo, a transformers classifier), or a "
-    "black-box attack such as pwws."
+    "flips": "Use a target with gradients (a network of the zoo, a transformers classifier, a "
+    "torch module by brittle.torch_target), or a black-box attack such as pwws."
 }
 
 

@@ -29,8 +29,8 @@ from brittle.training.optimizers import (
     state_of,
 )
 from brittle.training.progress import TrainingProgress
-from brittle.zoo.device import threads
 from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings
+from brittle.zoo.threads import ThreadUse
 
 REPORTS_PER_EPOCH = 20
 BATCHES_PER_POOL = 20  # shuffled batches that are sorted by length together
@@ -98,7 +98,7 @@ def run_epochs(job: TrainingJob, trainable: Trainable) -> Fitted:
 @contextmanager
 def seeded(seed: int, count: int) -> Iterator[None]:
     """Use this seed and this number of threads, then restore those of the caller."""
-    with threads(count), torch.random.fork_rng():
+    with ThreadUse(count), torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
 

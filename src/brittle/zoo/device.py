@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from brittle.errors import UsageError, require
 
@@ -29,14 +29,10 @@ def cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Let torch use this many threads inside a `with` block, and as many as before after it."""
+def without_cudnn(device: str) -> AbstractContextManager[Any]:
+    """Turn cuDNN off, which cannot go back through an LSTM in evaluation mode."""
+    if not device.startswith("cuda"):
+        return nullcontext()
     import torch
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    return torch.backends.cudnn.flags(enabled=False)

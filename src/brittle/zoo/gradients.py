@@ -7,7 +7,6 @@ that the network has when a `GradientPasses` is built, and are never changed. Th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from brittle.ranking.layout import Integers
 from brittle.ranking.objective import objective_gradient
 from brittle.text import HOLE, Text, Word
 from brittle.zoo.batches import pad_keys, split_by_words
+from brittle.zoo.device import without_cudnn
 from brittle.zoo.fast.character_gradients import CharacterPasses, CharacterStates
 from brittle.zoo.fast.lstm_gradients import LstmGradients
 from brittle.zoo.layers.encoders import TransformerEncoder
@@ -201,10 +201,7 @@ class GradientPasses:
             index = torch.from_numpy(column * len(requests) + row)
             gradient = gradient.transpose(1, 2).flatten(0, 1)
             return scores.tolist(), gradient.index_select(0, index)
-        # cuDNN cannot go back through an LSTM in evaluation mode.
-        on_cuda = self.device.startswith("cuda")
-        no_cudnn = torch.backends.cudnn.flags(enabled=False) if on_cuda else nullcontext()
-        with torch.enable_grad(), no_cudnn:
+        with torch.enable_grad(), without_cudnn(self.device):
             vectors = embedded.vectors.requires_grad_()
             logits = self.network.classify(vectors, embedded.lengths)
             scores = logits.detach().cpu().double().softmax(dim=1)

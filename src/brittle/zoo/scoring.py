@@ -20,6 +20,7 @@ from brittle.zoo.layers.encoders import CNNEncoder, LSTMEncoder
 from brittle.zoo.layers.heads import Last, Maximum
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
+from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.words import WordTokenizer, positions_and_columns
 
@@ -45,13 +46,12 @@ class NetworkModel:
         on_cpu = self.device == "cpu"
         self.parallel = cores() if on_cpu else 1
         self.batch = TEXTS_PER_CALL
-        self._threads = torch.get_num_threads()
-        if on_cpu:
-            torch.set_num_threads(1)
         self._fast = _build_fast(network, tokenizer) if on_cpu else None
         self._vectors: WordVectorCache | None = None
         if on_cpu and isinstance(tokenizer, CharacterTokenizer):
             self._vectors = word_vector_cache(network, tokenizer)
+        # At the end: a model that cannot be built uses no threads.
+        self._threads = ThreadUse(1) if on_cpu else None
 
     @property
     def vocabulary(self) -> WordTokenizer:
@@ -76,8 +76,9 @@ class NetworkModel:
         return logits
 
     def close(self) -> None:
-        """Let torch use as many threads as before."""
-        torch.set_num_threads(self._threads)
+        """Let torch use as many threads as without this model."""
+        if self._threads is not None:
+            self._threads.close()
 
     def _pass(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         if self._fast is not None and len(keys) >= MIN_TEXTS_FOR_FAST_PASS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +24,7 @@ from brittle.zoo.device import cores, torch_device
 if TYPE_CHECKING:
     from brittle.targets.transformers.fast_bert import FastBert
     from brittle.targets.transformers.white_box import TransformersWhiteBox
+    from brittle.zoo.threads import ThreadUse
 
 # A longer forward pass is not faster, and needs more memory for long texts.
 TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 4096, 1 << 16
@@ -41,22 +41,16 @@ class SequenceClassifier(ShowsInside):
     labels: tuple[str, ...]
     device: str
     parallel: int = 1
-    threads_before: int | None = None
+    threads: ThreadUse | None = field(default=None, repr=False)
     fast: FastBert | None = field(default=None, repr=False)
 
     @cached_property
     def fingerprint(self) -> str:
         """Hash the weights: a copy of the folder, or the hub's model, is the same target."""
-        import torch
+        from brittle.targets.fingerprints.weights import hash_weights  # imports torch
 
-        weights = hashlib.sha256()
-        for key, tensor in sorted(self.model.state_dict().items()):
-            kind = str(tensor.dtype).removeprefix("torch.")
-            weights.update(f"{key} {kind} {tuple(tensor.shape)}".encode())
-            # As bytes, because numpy does not know every number type of torch.
-            weights.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
         labels = _model_labels(self.model)
-        return hash_parts(weights.digest(), self.tokenizer.description(), *labels)
+        return hash_parts(hash_weights(self.model), self.tokenizer.description(), *labels)
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
         return self.tokenizer.encode(items)
@@ -92,11 +86,9 @@ class SequenceClassifier(ShowsInside):
         return TransformersWhiteBox(self.model, self.tokenizer, self.name, self.labels)
 
     def close(self) -> None:
-        """Restore the number of threads of torch."""
-        if self.threads_before is not None:
-            require("torch", "transformers", "A transformers target").set_num_threads(
-                self.threads_before
-            )
+        """Let torch use as many threads as without this target."""
+        if self.threads is not None:
+            self.threads.close()
 
     def _logits(self, arrays: dict[str, Any]) -> Any:
         import torch
@@ -181,11 +173,11 @@ def of_model(
     model = model.eval()
     device = str(model.device)
     text_tokenizer = TextTokenizer.of(tokenizer, model, mask)
-    parallel, before = _share_threads(device)
     from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
 
     fast = fast_bert(model)
-    return SequenceClassifier(model, text_tokenizer, name, names, device, parallel, before, fast)
+    parallel, threads = _share_threads(device)
+    return SequenceClassifier(model, text_tokenizer, name, names, device, parallel, threads, fast)
 
 
 def _model_labels(model: Any) -> list[str]:
@@ -208,20 +200,18 @@ def _check_task(config: Any, name: str) -> None:
         )
 
 
-def _share_threads(device: str) -> tuple[int, int | None]:
-    """Share the cores among parallel calls; return the number of calls and torch's threads before.
+def _share_threads(device: str) -> tuple[int, ThreadUse | None]:
+    """Share the cores among parallel calls; return the number of calls and the use of threads.
 
     Two calls of one thread each are measured as fast as one call of two threads, and they keep the
     cores busy while Python prepares the next batch.
     """
     if device != "cpu":
         return 1, None
-    import torch
+    from brittle.zoo.threads import ThreadUse  # imports torch
 
     parallel = min(cores(), MAX_PARALLEL_CALLS)
-    before = torch.get_num_threads()
-    torch.set_num_threads(max(1, cores() // parallel))
-    return parallel, before
+    return parallel, ThreadUse(max(1, cores() // parallel))
 
 
 def _cannot_load(source: str, error: Exception) -> UsageError:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
+from brittle.targets.alignment import TokenizedText
 from brittle.targets.rendering import render
 from brittle.text import Text
 
@@ -24,21 +25,6 @@ TYPES_MARK = -1  # no token has this id
 # Models whose positions begin after the index of the padding token.
 OFFSET_POSITIONS = ("roberta", "camembert", "longformer", "mpnet", "data2vec-text")
 MAX_STATED_TOKENS = 1 << 20  # tokenizers without a limit state a huge number
-
-
-@dataclass(frozen=True, eq=False)
-class TokenizedText:
-    """The tokens of one text, its key, and the characters that each token stands for.
-
-    A token stands for the characters from `start` to `stop` of a rendered field, with the index
-    `field`; a special token belongs to no field (−1).
-    """
-
-    key: bytes
-    ids: NDArray[np.int64]
-    field: NDArray[np.int64]
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,10 @@ from torch import Tensor
 from brittle.errors import TargetError, unknown
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
-from brittle.ranking.subwords import SubwordEdits, TokenGradients
+from brittle.ranking.subwords import SubwordEdits
+from brittle.targets.alignment import Alignment, by_character, sum_and_mean, token_gradients
 from brittle.targets.scores import as_probabilities
-from brittle.targets.transformers.alignment import Alignment, align_texts
+from brittle.targets.transformers.alignment import align_texts
 from brittle.targets.transformers.instrumented import InstrumentedModel
 from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.targets.transformers.vocabulary import tokens_of, whole_words
@@ -57,7 +58,7 @@ class TransformersWhiteBox:
         alignments = align_texts([request.text for request in requests], self.tokenizer)
         for numbers, scores, gradient in self._gradients(requests, alignments):
             texts = [
-                _token_gradients(requests[n], alignments[n], rows)
+                token_gradients(requests[n], alignments[n], rows)
                 for n, rows in zip(numbers, gradient)
             ]
             batch = [requests[n] for n in numbers]
@@ -73,9 +74,9 @@ class TransformersWhiteBox:
             for n, score, rows in zip(numbers, scores, gradient.double().cpu().numpy()):
                 alignment = alignments[n]
                 if requests[n].space.level == "words":
-                    value: Any = _sum_and_mean(alignment)[0] @ rows[: len(alignment.word)]
+                    value: Any = sum_and_mean(alignment)[0] @ rows[: len(alignment.word)]
                 else:
-                    value = _by_character(alignment, rows, 0.0)
+                    value = by_character(alignment, rows, 0.0)
                 answers[n] = Gradient(score, value)
         return [answers[n] for n in range(len(requests))]
 
@@ -93,9 +94,9 @@ class TransformersWhiteBox:
             for n, rows in zip(numbers, vectors.double().cpu().numpy()):
                 alignment = alignments[n]
                 if level == "characters":
-                    values[n] = _by_character(alignment, rows, np.nan)
+                    values[n] = by_character(alignment, rows, np.nan)
                 else:
-                    values[n] = _sum_and_mean(alignment)[1] @ rows[: len(alignment.word)]
+                    values[n] = sum_and_mean(alignment)[1] @ rows[: len(alignment.word)]
                     values[n][[not columns for columns in alignment.columns]] = np.nan
         return [values[n] for n in range(len(items))]
 
@@ -110,7 +111,7 @@ class TransformersWhiteBox:
         for numbers, arrays in self._batches(alignments, TOKENS_PER_ATTENTION_PASS):
             layers = [weight.double().cpu().numpy() for weight in self._eager.attention(arrays)]
             for i, n in enumerate(numbers):
-                total, mean = _sum_and_mean(alignments[n])
+                total, mean = sum_and_mean(alignments[n])
                 width = len(alignments[n].word)
                 values[n] = np.stack([mean @ w[i, :, :width, :width] @ total.T for w in layers])
         return [values[n] for n in range(len(items))]
@@ -148,39 +149,3 @@ class TransformersWhiteBox:
         words = [word for word, token in pairs if token < len(table)]
         ids = [token for _, token in pairs if token < len(table)]
         return SubwordEdits(table, words, ids, partial(tokens_of, tokenizer=self.tokenizer))
-
-
-def _token_gradients(
-    request: EditRequest, alignment: Alignment, gradient: Tensor
-) -> TokenGradients:
-    """Find the tokens and gradients at the positions of a request, but those that are cut off."""
-    positions = [i for i in request.positions if alignment.columns[i]]
-    columns = [alignment.columns[i] for i in positions]
-    ids = alignment.tokens.ids
-    return TokenGradients(
-        request.space,
-        positions,
-        [request.text.words[i] for i in positions],
-        [ids[list(tokens)].tolist() for tokens in columns],
-        gradient[[column for tokens in columns for column in tokens]],
-    )
-
-
-def _sum_and_mean(alignment: Alignment) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Build the matrices (words × tokens) that sum, and average, the tokens of each word."""
-    words = np.arange(len(alignment.columns))[:, None]
-    total = (alignment.word == words).astype(np.float64)
-    return total, total / np.maximum(total.sum(1, keepdims=True), 1.0)
-
-
-def _by_character(
-    alignment: Alignment, value: NDArray[np.float64], missing: float
-) -> list[NDArray[np.float64]]:
-    """Repeat the row of each token for its characters; characters without one are `missing`."""
-    values = []
-    for position in range(len(alignment.columns)):
-        column = alignment.characters(position)
-        rows = value[column]
-        rows[column < 0] = missing
-        values.append(rows)
-    return values

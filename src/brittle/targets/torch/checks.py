@@ -1,0 +1,226 @@
+"""What can be wrong with a network, a vocabulary or a tokenizer, said before anything is attacked.
+
+This file needs torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from brittle.errors import TargetError, UsageError, unknown
+from brittle.moves import EditRequest, EditSpace
+from brittle.targets.fingerprints.hashing import SENTENCES
+from brittle.targets.torch.network import CALL_REMEDY, Network, OutputKind
+from brittle.targets.torch.tokens import TokenReader, locate
+from brittle.text import Text, is_word
+
+EXAMPLE_TEXTS, EXAMPLE_TOKENS = 3, 7
+MAX_EXAMPLE_WORDS = 100
+MIN_SHARE_FOUND = 0.5  # of the tokens of example sentences that are found in them
+TOLERANCE, HALF_TOLERANCE = 1e-3, 5e-2  # of logits of about 1, in single and in half precision
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Token ids to try a network with: several texts of several tokens, and the shortest text."""
+
+    ids: Tensor
+    shortest: Tensor
+
+    @staticmethod
+    def of(
+        vocabulary: Mapping[str, int], min_length: int, max_length: int | None, device: Any
+    ) -> Examples:
+        length = max(min_length, min(EXAMPLE_TOKENS, max_length or EXAMPLE_TOKENS))
+        known = sorted(set(vocabulary.values()))
+        texts = EXAMPLE_TEXTS + (length == EXAMPLE_TEXTS)  # a square would look alike turned
+        ids = np.resize(known[::-1], (texts, length))
+        return Examples(
+            torch.from_numpy(ids).to(device), torch.from_numpy(ids[:1, :min_length]).to(device)
+        )
+
+
+def find_embedding(module: nn.Module, name: str | None, who: str) -> str:
+    """Return the name of the embedding whose weight is named, or of the only one."""
+    parts = dict(module.named_modules())
+    tables: list[str] = [path for path, part in parts.items() if isinstance(part, nn.Embedding)]
+    weights = [f"{path}.weight".removeprefix(".") for path in tables]
+    if not tables:
+        raise UsageError(
+            f"{who} has no nn.Embedding, so that there is no table of vectors to take gradients "
+            "at. Attack it as a black box: a function from texts to scores."
+        )
+    if name is None and len(tables) > 1:
+        raise UsageError(
+            f"{who} has {len(tables)} embeddings: {', '.join(weights)}. Name the one that reads "
+            f"the tokens: embedding={weights[0]!r}."
+        )
+    if name is None:
+        return tables[0]
+    path = name.removesuffix("weight").removesuffix(".")
+    if path in tables:
+        return path
+    if name in dict(module.named_parameters()) or path in parts:
+        kind = type(parts[path if path in parts else name.rpartition(".")[0]]).__name__
+        raise UsageError(
+            f"{name!r} belongs to a {kind} of {who[0].lower()}{who[1:]}. Expected the weight of an "
+            f"nn.Embedding: {', '.join(weights)}."
+        )
+    raise unknown(f"parameter of {who[0].lower()}{who[1:]}", name, weights)
+
+
+def check_vocabulary(
+    vocabulary: Mapping[str, int] | Sequence[str], rows: int, who: str
+) -> dict[str, int]:
+    """Return the id of every token; a list of tokens has them in the order of their ids."""
+    if isinstance(vocabulary, Mapping):
+        ids = dict(vocabulary)
+    elif isinstance(vocabulary, Sequence) and not isinstance(vocabulary, str):
+        ids = {token: n for n, token in enumerate(vocabulary)}
+    else:
+        raise UsageError(
+            f"Got a {type(vocabulary).__name__} as vocabulary. Expected a dict from tokens to ids, "
+            "or a list of tokens in the order of their ids."
+        )
+    for token, number in ids.items():
+        if not isinstance(token, str) or not isinstance(number, int | np.integer):
+            raise UsageError(
+                f"The vocabulary has the entry {token!r}: {number!r}. Expected tokens (strings) "
+                "and their ids (integers)."
+            )
+        if not 0 <= number < rows:
+            raise UsageError(
+                f"The vocabulary has {token!r} as {number}, but the embedding of "
+                f"{who[0].lower()}{who[1:]} has {rows} rows (0 to {rows - 1}). Use the vocabulary "
+                "it was trained with, or name another embedding."
+            )
+    if not ids:
+        raise UsageError("The vocabulary is empty. Expected the tokens the network was trained on.")
+    return {token: int(number) for token, number in ids.items()}
+
+
+def check_lengths(min_length: int, max_length: int | None) -> None:
+    """Refuse lengths that no text can have."""
+    if min_length < 1 or (max_length is not None and max_length < min_length):
+        raise UsageError(
+            f"Got min_length={min_length} and max_length={max_length}. Expected at least 1, and no "
+            "max_length below min_length."
+        )
+
+
+def check_kind(scores: str) -> OutputKind:
+    """Return what a network's outputs are; what is not declared is taken for logits."""
+    kinds: tuple[OutputKind, ...] = get_args(OutputKind)
+    for kind in kinds:
+        if scores in (kind, "auto"):
+            return kind
+    raise unknown("kind of scores", scores, ("auto", *kinds))
+
+
+def check_tokens(reader: TokenReader) -> None:
+    """Refuse a tokenizer whose tokens are no pieces of the text, or not those of the vocabulary."""
+    reader.align(Text.of(SENTENCES[0]))
+    tokens = [reader.split(sentence) for sentence in SENTENCES]
+    spans = np.concatenate([locate(part, text) for part, text in zip(tokens, SENTENCES)])
+    if not len(spans) or np.mean(spans[:, 1] > spans[:, 0]) < MIN_SHARE_FOUND:
+        raise UsageError(
+            f"tokenize splits {SENTENCES[0]!r} into {list(tokens[0])[:6]!r}. Expected pieces of "
+            "the text in their order, whatever their case: brittle has to know which word each "
+            "stands for."
+        )
+    special = {reader.unknown_id, reader.padding_id, reader.separator_id}
+    words = [w for w, n in reader.vocabulary.items() if n not in special and is_word(w)]
+    words = words[:MAX_EXAMPLE_WORDS]
+    read = reader.tokens_of(words)
+    if words and all(ids != (reader.vocabulary[word],) for word, ids in zip(words, read)):
+        raise UsageError(
+            f"tokenize reads the word {words[0]!r} of the vocabulary as "
+            f"{list(reader.split(words[0]))!r}, and no other word as its own token. Use the "
+            "vocabulary and the tokenizer that the network was trained with."
+        )
+
+
+def check_network(network: Network, examples: Examples, is_declared: bool) -> list[str]:
+    """Try every pass of a network; return the names of the parts that have a vector per token.
+
+    Without `is_declared` an output that looks like a probability is refused.
+    """
+    ids = examples.ids
+    lengths = torch.full((len(ids),), ids.shape[1])
+    who = f"The network {network.name!r}"
+    try:
+        logits = network.logits(ids, lengths)
+        if not bool(torch.isfinite(logits).all()):
+            raise UsageError(
+                f"{who} returned {logits[0].tolist()} for token ids {ids[0].tolist()}. Expected "
+                "finite numbers: see whether its training diverged."
+            )
+        if not is_declared:
+            _check_not_probabilities(network, ids, lengths, who)
+        _check_rows(network, ids, logits, who)
+        _check_shortest(network, examples.shortest, who)
+        requests = [EditRequest(Text.of(""), 0, None, EditSpace(objective="logit"), ())] * len(ids)
+        network.gradients(ids, lengths, requests)
+        others = network.other_tables(ids, lengths)
+        if others:
+            raise UsageError(
+                f"{who} reads tokens by its embedding {network.embedding!r} and also by "
+                f"{', '.join(map(repr, others))}: a gradient at one of them tells half of what an "
+                "edit changes. Use one table, or attack it as a black box."
+            )
+        outputs = network.outputs(ids, lengths)
+    except TargetError as error:
+        raise UsageError(str(error)) from error
+    return [name for name in outputs if name != network.embedding]
+
+
+def _check_not_probabilities(network: Network, ids: Tensor, lengths: Tensor, who: str) -> None:
+    output: Tensor = network.output(ids, lengths)
+    if bool((output < 0).any()) or bool((output > 1).any()):
+        return
+    is_single = output.numel() == len(ids)
+    if not is_single and not bool(((output.sum(dim=1) - 1).abs() < TOLERANCE).all()):
+        return
+    example, kind = output[0].tolist(), "single" if is_single else "prob"
+    raise UsageError(
+        f"{who} returned {example} for a text, which looks like a probability. Say what it is: "
+        f"scores={kind!r}, or scores='logits' if it is a score before the softmax."
+    )
+
+
+def _check_rows(network: Network, ids: Tensor, logits: Tensor, who: str) -> None:
+    """Refuse a network that answers at random, or whose texts influence each other."""
+    lengths = torch.full((len(ids),), ids.shape[1])
+    again = network.logits(ids, lengths)
+    alone = torch.cat([network.logits(ids[n : n + 1], lengths[:1]) for n in range(len(ids))])
+    is_half = network.output(ids, lengths).dtype.itemsize < 4
+    limit = (HALF_TOLERANCE if is_half else TOLERANCE) * (1 + logits.abs())
+    if bool(((again - logits).abs() > limit).any()):
+        raise UsageError(
+            f"{who} answers differently when it is asked twice, in evaluation mode: "
+            f"{logits[0].tolist()} and {again[0].tolist()}. Does it call functional.dropout "
+            "without training=self.training?"
+        )
+    if bool(((alone - logits).abs() > limit).any()):
+        raise UsageError(
+            f"{who} answers {alone[0].tolist()} to a text alone and {logits[0].tolist()} to the "
+            "same text in a batch. Texts must not influence each other: is batch_first=True "
+            f"missing? If it reads tokens × texts, say {CALL_REMEDY.format('module(ids.T)')}."
+        )
+
+
+def _check_shortest(network: Network, shortest: Tensor, who: str) -> None:
+    length = shortest.shape[1]
+    try:
+        network.logits(shortest, torch.tensor([length]))
+    except (TargetError, UsageError) as error:
+        raise UsageError(
+            f"{who} cannot read a text of {length} tokens: {error} If it needs more, as a "
+            "convolution does, have short texts padded: min_length=5."
+        ) from error
