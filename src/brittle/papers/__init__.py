@@ -9,6 +9,6 @@ PAPERS: Mapping[str, str] = {
     "imdb": "three word attacks on three sentiment models, on IMDb reviews",
 }
 """The papers by name. Each has a folder of that name: its tasks and their names in plan.py, what is
-read from their results in found.py, the claims in findings.py, the page and `PAPER` in page.py."""
+read from their results in results.py, its claims in claims.py, its page and `PAPER` in page.py."""
 
 SCALES = ("tiny", "small", "full")

@@ -14,6 +14,8 @@ from brittle.papers.results import PaperResults
 from brittle.results import Result
 from brittle.studies.transfer import transferred_rows
 
+FEW_WORDS = 5
+
 
 @dataclass(frozen=True)
 class ImdbResults(PaperResults):
@@ -43,14 +45,12 @@ class ImdbResults(PaperResults):
         rows = [row for row in self.cells[target, attack] if is_judged(row)]
         return contrast([(row.predicted == row.label, is_right_after(row)) for row in rows])
 
-    def success_by_class(self, attack: str) -> dict[str, Figure]:
-        """Compute the success of an attack on the LSTM by the class of the original."""
-        attacked = [row for row in self.cells[LSTM, attack] if row.status in ATTACKED]
-        figures = {}
-        for label in sorted({str(row.label) for row in attacked}):
-            broken = [row.status == "broken" for row in attacked if row.label == label]
-            figures[label] = rate(sum(broken), len(broken), "attacked cases")
-        return figures
+    def broken_by_few(self, attack: str, label: str | None = None) -> Figure:
+        """Compute the share of attacked reviews, of one class or all, that few words broke."""
+        rows = [row for row in self.cells[LSTM, attack] if row.status in ATTACKED]
+        rows = [row for row in rows if label in (None, row.label)]
+        few = [row.status == "broken" and row.words_changed <= FEW_WORDS for row in rows]
+        return rate(sum(few), len(few), "attacked cases")
 
     def parted(self, features: str) -> Figure:
         """Compute the share of training reviews that lie nearest to their own class."""
