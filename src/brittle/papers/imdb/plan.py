@@ -125,11 +125,7 @@ def _attacks(request: PaperRequest, scale: Scale) -> list[Task]:
     runs = {
         task: {"target": TRAINING[target], **attacks[name]} for (target, name), task in RUN.items()
     }
-    example = {
-        "target": TRAINING[LSTM],
-        "texts": [*load_text("imdb").examples["jsma"]],
-        "limit": None,
-    }
+    example = {"target": TRAINING[LSTM], "texts": [*load_text("imdb").examples["jsma"]]}
     runs[EXAMPLES] = attacks[JSMA["gradient"]] | example
     seeded = {"data": DATA, "seed": request.seed}
     carried = {
