@@ -72,8 +72,8 @@ def test_the_evidence_of_several_contrasts_is_the_weakest() -> None:
 
 def test_findings_with_their_notes_and_the_commands_that_test_their_reasons() -> None:
     findings = [
-        Finding("one", "Beam beats greedy", "agrees", "+3.0 points", ("brittle one",)),
-        Finding("two", "It deletes more", "disagrees", "40.0%", ("brittle two", "brittle three")),
+        Finding("one", "Beam beats greedy", "agrees", "+3.0 points", ("one",)),
+        Finding("two", "It deletes more", "disagrees", "40.0%", ("two", "task three")),
         Finding("three", "It flips", "disagrees", "10.0%"),
         Finding("four", "It inserts", "undecided", "10.0%"),
         Finding("five", "It ends", "undecided", "10.0%"),
@@ -82,7 +82,8 @@ def test_findings_with_their_notes_and_the_commands_that_test_their_reasons() ->
     notes["five"] = "Long words."
     text = format_findings(findings, notes, "x.notes.md")
     assert text.startswith("- **agrees**: Beam beats greedy. Here: +3.0 points.\n- **disagrees**:")
-    assert "  Ours inserts because\n  words are short.\n\n  Reasons tested by `brittle two`" in text
-    assert "`brittle one`" not in text and "\n\n\n" not in text
+    assert "  Ours inserts because\n  words are short.\n\n  Reasons tested by the command" in text
+    assert "with `--only two`, `--only 'task three'`." in text
+    assert "--only one" not in text and "\n\n\n" not in text
     missing = [key for key in ("three", "four", "five") if f"it under `## {key}` in `x.no" in text]
     assert missing == ["three", "five"] and text.count("No reason yet") == 2

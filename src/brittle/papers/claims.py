@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
@@ -41,13 +42,13 @@ Judge = Callable[[R], Judgement | None]
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, our verdict, and the evidence; the commands test the reasons of the notes."""
+    """A claim, our verdict, and the evidence; the tasks `tests` test the reasons of its note."""
 
     key: str
     claim: str
     verdict: Verdict
     evidence: str
-    commands: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
 
 
 def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> Judgement:
@@ -156,11 +157,11 @@ def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file:
             note = notes.get(finding.key, "")
             if note:
                 lines += ["", *(f"  {line}".rstrip() for line in note.splitlines()), ""]
-            if finding.commands:
-                commands = ", ".join(f"`{command}`" for command in finding.commands)
-                lines += ["", f"  Reasons tested by {commands}.", ""]
+            if finding.tests:
+                tasks = ", ".join(f"`--only {shlex.quote(task)}`" for task in finding.tests)
+                lines += ["", f"  Reasons tested by the command above with {tasks}.", ""]
             elif GUESS not in note:
                 where = f"write it under `## {finding.key}` in `{file}`"
                 lines.append(f"  No reason yet: {where}, with a task that tests it or as {GUESS}.")
         parts.append("\n".join(lines))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip()

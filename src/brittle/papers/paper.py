@@ -26,7 +26,7 @@ READING = (
     "Newcombe for paired differences, with the exact McNemar p) and what it is over. A finding "
     "*agrees* if the whole interval lies where the paper says, *disagrees* if it lies wholly "
     "elsewhere, and is *undecided* in between; a paired difference with p of 0.05 or more is "
-    f"*undecided* too. A reason is tested by a task, whose command stands with it, or is {GUESS}. "
+    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}. "
     "Each model is trained once, with one seed: a difference between two models holds for these "
     "two, and the intervals do not show how much another training would change it."
 )
@@ -61,8 +61,8 @@ def judge_claims(paper: Paper[F], found: F, claims: Mapping[str, Any]) -> list[F
     for key, claim in claims.items():
         judgement = paper.judges[key](found)
         if judgement is not None:
-            commands = tuple(found.request.command(only=task) for task in claim.get("tests", ()))
-            findings.append(Finding(key, claim["text"], *judgement, commands))
+            tests = tuple(claim.get("tests", ()))
+            findings.append(Finding(key, claim["text"], *judgement, tests))
     return findings
 
 

@@ -18,13 +18,12 @@ class PaperRequest:
     cases: int | None = None
     seed: int = 0
 
-    def command(self, only: str | None = None) -> str:
+    def command(self) -> str:
         """Format the request as a command; of an absolute path only the name is shown."""
         parts = ["brittle", "papers", self.paper, "--scale", self.scale, "--data", shown(self.data)]
         parts += ["--words", shown(self.words)] if self.words else []
         parts += ["--cases", str(self.cases)] if self.cases else []
         parts += ["--seed", str(self.seed)] if self.seed else []
-        parts += ["--only", only] if only else []
         return shlex.join(parts)
 
 

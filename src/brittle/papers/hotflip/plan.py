@@ -83,7 +83,7 @@ class Scale:
     word_size: str = "default"
     word_cases: int | None = None
     edited_words: int = 200
-    copies: int = 1000
+    copies: int = 500
     texts: int = 60
     edits: int = 40
 

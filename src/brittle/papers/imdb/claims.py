@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
+from brittle.metrics.paired import Contrast
 from brittle.papers.claims import (
     Judge,
     Judgement,
@@ -68,9 +69,8 @@ def _svm(results: ImdbResults) -> Judgement:
     return judge_all(above, accuracy)
 
 
-def _sweep(results: ImdbResults, *others: str) -> Judgement:
-    best = plan.DEV[plan.ATTACKED_LSTM]
-    return judge_all(above, {o: results.compare_accuracy(plan.DEV[o], best) for o in others})
+def _against_best(results: ImdbResults, other: str) -> Contrast:
+    return results.compare_accuracy(plan.DEV[other], plan.DEV[plan.ATTACKED_LSTM])
 
 
 def _both_classes(results: ImdbResults) -> Judgement:
@@ -99,8 +99,10 @@ JUDGES: Mapping[str, Judge[ImdbResults]] = {
     "svm-clean": _svm,
     "lstm-robust": lambda r: _most_robust(r, *plan.BLACK_BOX),
     "lstm-jsma": lambda r: _most_robust(r, MAIN),
-    "units": lambda r: _sweep(r, "32 units", "128 units"),
-    "dropout": lambda r: _sweep(r, "64 units, dropout 50%"),
+    "units": lambda r: judge_all(
+        above, {other: _against_best(r, other) for other in ("32 units", "128 units")}
+    ),
+    "dropout": lambda r: judge(above, _against_best(r, "64 units, dropout 50%")),
     "both-classes": _both_classes,
     "few-words": lambda r: judge(above, r.broken_by_few(MAIN), 0.5),
     "components-glove": lambda r: judge(above, r.parted("glove"), PARTED),
