@@ -84,6 +84,17 @@ def test_neighbours_are_counted_as_often_as_their_word_occurs(
 
 
 def test_strongest_words_of_each_class(context: TaskContext) -> None:
-    words = strongest_words(context, data="data", count=2)["words"]
+    source = context.folder / "films"
+    for split in ("train", "dev", "test"):
+        lines = ["text,label", "Not good.<br />4/10,negative", "good fun!,positive"]
+        (source / f"{split}.csv").write_text("\n".join([*lines, "bad the,negative"]))
+    (context.folder / "mine").mkdir()
+    rows = ["good good fine,positive", "good the nice,positive", "bad the bad film,negative"]
+    (context.folder / "mine" / "train.csv").write_text("\n".join(["text,label", *rows]))
+    context.needs["data"]["folder"] = "mine"
+    arguments = {"data": "data", "source": str(source), "content": "x"}
+    words = strongest_words(context, count=2, **arguments)["words"]
     # φ with Laplace smoothing over five words: good 4/11 against 1/9, bad 1/11 against 3/9.
-    assert words == {"negative": ["bad", "film"], "positive": ["good", "fine"]}
+    assert words["train"] == {"negative": ["bad", "film"], "positive": ["good", "fine"]}
+    # Three times each; without its stroke, the rating is one word, and first among its equals.
+    assert words["whole"] == {"negative": ["410", "bad"], "positive": ["fun", "good"]}

@@ -113,7 +113,9 @@ def test_imdb(tmp_path: Path) -> None:
     assert "39.86%" in text and text.count("(transfer)") == 4
     assert "| positive | edie, antwone, din, gunga, yokai | " in text and "**tsunga" in text
     words = done.figures["strongest words"]
-    assert set(words["positive"]) == set(MOODS["positive"]) and words["shared"] == 0
+    assert (
+        set(words["train"]["positive"]) == set(words["whole"]["positive"]) == {*MOODS["positive"]}
+    )
     assert set(done.figures["once"]) == {"after every word", "once"}
     cells = done.figures["figure 8"]
     assert {cell["of"] for row in cells.values() for cell in row.values()} == {10}

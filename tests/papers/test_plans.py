@@ -75,7 +75,9 @@ INVENTED: dict[Callable[..., Any], Callable[..., dict[str, Any]]] = {
     tasks.attack: lambda texts=(), **_: {"run": "invented", "texts": len(texts)},
     estimates: lambda **_: {"correlations": {kind: [0.5, 0.25] for kind in KINDS}},
     count_neighbours: lambda thresholds, **_: {"neighbours": {f"{t:g}": [1] for t in thresholds}},
-    strongest_words: lambda **_: {"words": {"negative": ["boll"], "positive": ["fun"]}},
+    strongest_words: lambda **_: {
+        "words": {key: {"negative": ["boll"], "positive": ["fun"]} for key in ("whole", "train")}
+    },
     tasks.transfer: lambda **_: {
         "labels": {row.case: ["positive", "negative"] for row in sample_results()}
     },

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from brittle.data import Example
 from brittle.english.stop_words import is_stop_word
-from brittle.papers.data import load_split
+from brittle.papers.data import load_split, load_splits
 from brittle.papers.tasks import open_model
 from brittle.proposals.strong_words import StrongWords
 from brittle.studies.representation import embed_vocabulary
@@ -19,12 +21,34 @@ from brittle.workflow.tasks import TaskContext
 WORDS_PER_PRODUCT = 512
 
 
-def strongest_words(context: TaskContext, *, data: str, count: int) -> dict[str, Any]:
-    """Return for each of two classes the words of the train split that speak most for it."""
-    dataset = load_split(context.folder, context.needs[data], "train")
-    strong = StrongWords.learn(dataset.examples, dataset.labels)
-    words = {label: strong.strongest(n, 1 - n, count) for n, label in enumerate(dataset.labels)}
-    return {"words": words, "message": "; ".join(f"{k}: {', '.join(v)}" for k, v in words.items())}
+def strongest_words(
+    context: TaskContext, *, data: str, source: str, content: str, count: int
+) -> dict[str, Any]:
+    """Return for each of two classes the words that speak most for it, the strongest first.
+
+    `whole` learns from all texts of the source, with punctuation removed, so that 4/10 is the word
+    410; `train` from the train split of the data task, as attacks do. `content` is the digest of
+    the source.
+    """
+    whole = [example for dataset in load_splits(source).values() for example in dataset]
+    plain = [Example.of(_without_punctuation(e.fields[0][1]), e.label) for e in whole]
+    train = load_split(context.folder, context.needs[data], "train")
+    words: dict[str, dict[str, list[str]]] = {}
+    for name, examples in {"whole": plain, "train": train.examples}.items():
+        strong = StrongWords.learn(examples, train.labels)
+        strongest = {c: strong.strongest(n, 1 - n, count) for n, c in enumerate(train.labels)}
+        words[name] = strongest
+    message = "; ".join(f"{label}: {', '.join(found)}" for label, found in words["whole"].items())
+    return {"words": words, "message": message}
+
+
+def _without_punctuation(text: str) -> str:
+    """Remove punctuation, and tags such as <br />.
+
+    >>> _without_punctuation("Not good.<br />4/10")
+    'Not good 410'
+    """
+    return re.sub(r"[^\w\s]", "", re.sub(r"<[^<>]*>", " ", text))
 
 
 def count_neighbours(

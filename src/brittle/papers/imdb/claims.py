@@ -21,6 +21,7 @@ from brittle.papers.imdb import plan
 from brittle.papers.imdb.plan import LSTM, NAIVE_BAYES, SVM, TARGETS
 from brittle.papers.imdb.results import ImdbResults
 from brittle.papers.page import format_value
+from brittle.papers.text import load_text
 
 NEGLIGIBLE = 0.02
 """The fall in accuracy, as a share of all texts, up to which an attack counts as harmless here."""
@@ -86,7 +87,17 @@ def _level(results: ImdbResults, attack: str, paper: float) -> Judgement:
     return judge_near(results.grid.cells[LSTM, attack], paper, NEAR)
 
 
+def _strongest_words(results: ImdbResults) -> Judgement:
+    found = results[plan.STRONGEST]["words"]["whole"]
+    paper = load_text("imdb").tables["strongest words"]
+    shared = sum(len({*words} & {*found.get(label, ())}) for label, words in paper.items())
+    order = "in the same order" if found == paper else "in another order"
+    evidence = f"{shared} of {sum(map(len, paper.values()))} words are the same, {order}"
+    return Judgement("agrees" if found == paper else "disagrees", evidence)
+
+
 JUDGES: Mapping[str, Judge[ImdbResults]] = {
+    "strongest-words": _strongest_words,
     "jsma-strongest": _strongest,
     "harmless-tack-on": lambda r: judge(within, r.fall(LSTM, "tack-on"), NEGLIGIBLE),
     "harmless-1-swap": lambda r: judge(within, r.fall(LSTM, "1 swap"), NEGLIGIBLE),

@@ -39,15 +39,19 @@ def add_sections(page: Page, results: ImdbResults) -> None:
 
 
 def _strongest_words(page: Page, results: ImdbResults) -> None:
-    rows, shared = [], 0
-    for label, words in results[plan.STRONGEST]["words"].items():
-        paper = page.paper.tables["strongest words"].get(label, ())
-        shared += len(set(words) & set(paper))
-        ours = ", ".join(f"**{word}**" if word in paper else word for word in words)
-        rows.append([label, ", ".join(paper), ours])
-    page.add_section("strongest words", shared=shared)
-    page.add(format_table(["class", "paper", "here"], rows, of_words=True))
-    page.record(["strongest words"], results[plan.STRONGEST]["words"] | {"shared": shared})
+    page.add_section("strongest words")
+    found = results[plan.STRONGEST]["words"]
+    rows = []
+    for label in found["whole"]:
+        paper = page.paper.tables["strongest words"].get(label, [])
+        marked = [
+            ", ".join(f"**{word}**" if word in paper else word for word in words[label])
+            for words in found.values()
+        ]
+        rows.append([label, ", ".join(paper), *marked])
+    head = ["class", "paper", "here, all reviews", "here, train split"]
+    page.add(format_table(head, rows, of_words=True))
+    page.record(["strongest words"], found)
 
 
 def _figure_8(page: Page, results: ImdbResults) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from brittle.english.vectors import GLOVE
 from brittle.papers import tasks
 from brittle.papers.components import principal_components
-from brittle.papers.data import Limits, data_task
+from brittle.papers.data import Limits, data_task, source_digest
 from brittle.papers.request import PaperRequest
 from brittle.papers.tasks import build_task, build_tasks
 from brittle.papers.text import load_text
@@ -88,6 +88,7 @@ def plan(request: PaperRequest) -> Sequence[Task]:
     scale = SCALES[request.scale]
     dev = {task: {"target": TRAINING[name], "split": "dev"} for name, task in DEV.items()}
     test = {task: {"target": TRAINING[name], "split": "test"} for name, task in CLEAN.items()}
+    source = {"source": request.data, "content": source_digest(request.data)}
     components = {name: {"features": features} for features, name in COMPONENTS.items()}
     return [
         data_task(DATA, request.data, scale.limits, request.seed),
@@ -95,7 +96,7 @@ def plan(request: PaperRequest) -> Sequence[Task]:
         *build_tasks(tasks.score_split, dev | test, data=DATA),
         *_attacks(request, scale),
         *build_tasks(principal_components, components, data=DATA),
-        build_task(STRONGEST, strongest_words, data=DATA, count=5),
+        build_task(STRONGEST, strongest_words, data=DATA, count=5, **source),
     ]
 
 
