@@ -57,8 +57,9 @@ ROOMS: dict[str, set[str]] = {
     "studies": {"asks", "edits", "errors", "metrics", "results", "targets", "text"},
     "workflow": {"errors", "files", "formatting"},
     "papers": {
-        *("data", "english", "errors", "formatting", "metrics", "reports", "results"),
-        *("runs", "studies", "targets", "text", "training", "workflow", "zoo"),
+        *("data", "edits", "english", "errors", "formatting", "metrics", "moves", "proposals"),
+        *("reports", "results", "runs", "studies", "targets", "text", "training", "workflow"),
+        "zoo",
     },
     "cli": {
         *("attacks", "data", "errors", "formatting", "metrics", "opening", "papers", "reports"),

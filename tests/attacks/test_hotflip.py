@@ -82,6 +82,15 @@ def test_one_text_by_two_ways_is_kept_once_with_the_higher_sum() -> None:
     assert texts(last) == ["xb yd", "xb zd", "zb yd"]
 
 
+def test_an_edit_may_redo_another_only_if_edits_need_not_go_further() -> None:
+    for further, expected in ((True, ["xb yd"]), (False, ["zb cd"])):
+        search = HotFlip(beam=1, share=0.5, further=further)(case("ab cd"), RNG)
+        next(search)
+        search.send(heard(FakeMoves.of(move(3.0, 0, "xb"))))
+        moves = FakeMoves.of(move(4.0, 0, "ab"), move(3.0, 0, "zb"), move(2.0, 1, "yd"))
+        assert texts(search.send(heard(moves))) == expected
+
+
 def test_an_edited_word_is_no_known_word_unless_asked_for() -> None:
     moves = FakeMoves.of(move(2.0, 0, "at", known=True), move(1.0, 0, "ax"))
     for known, expected in ((False, ["ax"]), (True, ["at", "ax"])):

@@ -72,6 +72,19 @@ def test_what_was_judged_already_is_not_tried_again() -> None:
         search.send(heard(swap(-1, 0, "film")))
 
 
+def test_with_once_every_swap_follows_the_gradient_at_the_original() -> None:
+    search = JSMA(words=2, once=True)(case("one two three"), RNG)
+    assert asked(next(search)) == ("one two three", (2,))
+    tried = search.send(heard(swap(1, 2, "film")))
+    assert type(tried) is Try and [str(t) for t in tried.items] == ["one two film"]
+    assert asked(search.send(heard())) == ("one two three", (1,))
+    assert asked(search.send(heard(swap(0, 1, "plot")))) == ("one two three", (0,))
+    tried = search.send(heard(swap(1, 0, "nice")))
+    assert [str(t) for t in tried.items] == ["nice two film"]
+    with pytest.raises(StopIteration):
+        search.send(heard())
+
+
 def test_no_words_and_the_word_itself_are_passed_over() -> None:
     search = JSMA(words=1)(case("a Film"), RNG)
     next(search)

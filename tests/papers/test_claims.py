@@ -15,7 +15,7 @@ from brittle.papers.claims import (
     format_findings,
     judge,
     judge_all,
-    nowhere,
+    judge_near,
     within,
 )
 
@@ -33,15 +33,18 @@ def test_one_part_that_disagrees_is_enough() -> None:
     assert altogether(["disagrees", "undecided"]) == "disagrees"
 
 
-def test_nowhere_below() -> None:
-    better = contrast([(False, True)] * 8 + [(True, True)] * 8)
-    same = contrast([(True, True)] * 9)
-    hardly_worse = contrast([(True, False)] + [(True, True)] * 30)
-    worse = contrast([(True, False)] * 20 + [(True, True)] * 20)
-    assert nowhere([better, contrast([(True, True)] * 90)], 0.05) == "agrees"
-    assert nowhere([better, same], 0.05) == nowhere([better, hardly_worse], 0.05) == "undecided"
-    assert nowhere([better, worse], 0.05) == "disagrees"
-    assert nowhere([], 0.05) == nowhere([contrast([])], 0.05) == "undecided"
+def test_near_is_a_stretch_around_the_number_of_the_paper() -> None:
+    around_80 = [judge_near(rate(k, 1000, "x"), 0.8, 0.05).verdict for k in (800, 713, 830, 900)]
+    assert around_80 == ["agrees", "disagrees", "undecided", "disagrees"]
+    assert judge_near(rate(0, 0, "x"), 0.8, 0.05).verdict == "undecided"
+
+
+def test_a_difference_that_the_exact_test_does_not_show_is_undecided() -> None:
+    close = contrast([(False, True)] * 5 + [(True, True)] * 45)
+    assert close.low is not None and close.low > 0 and close.p > 0.05
+    assert judge(above, close).verdict == "undecided"
+    assert judge_all(above, {"close": close}).verdict == "undecided"
+    assert judge(above, close, -0.5).verdict == "agrees"  # a bound that McNemar does not test
 
 
 def test_the_difference_of_rates_of_different_cases() -> None:
@@ -67,16 +70,20 @@ def test_the_evidence_of_several_contrasts_is_the_weakest() -> None:
     assert verdict == "disagrees" and ": much, +90.0 points" in evidence
 
 
-def test_findings_with_their_notes() -> None:
+def test_findings_with_their_notes_and_the_commands_that_test_their_reasons() -> None:
     findings = [
-        Finding("one", "Beam beats greedy", "agrees", "+3.0 points"),
-        Finding("two", "It deletes more", "disagrees", "40.0%"),
+        Finding("one", "Beam beats greedy", "agrees", "+3.0 points", ("one",)),
+        Finding("two", "It deletes more", "disagrees", "40.0%", ("two", "task three")),
         Finding("three", "It flips", "disagrees", "10.0%"),
+        Finding("four", "It inserts", "undecided", "10.0%"),
+        Finding("five", "It ends", "undecided", "10.0%"),
     ]
-    text = format_findings(
-        findings, {"two": "Ours inserts because\nwords are short."}, "x.notes.md"
-    )
+    notes = {"two": "Ours inserts because\nwords are short.", "four": "Short words (a guess)."}
+    notes["five"] = "Long words."
+    text = format_findings(findings, notes, "x.notes.md")
     assert text.startswith("- **agrees**: Beam beats greedy. Here: +3.0 points.\n- **disagrees**:")
-    assert "  Ours inserts because\n  words are short." in text
-    assert text.endswith("No explanation yet: write it under `## three` in `x.notes.md`.")
-    assert text.count("No explanation yet") == 1
+    assert "  Ours inserts because\n  words are short.\n\n  Reasons tested by the command" in text
+    assert "with `--only two`, `--only 'task three'`." in text
+    assert "--only one" not in text and "\n\n\n" not in text
+    missing = [key for key in ("three", "four", "five") if f"it under `## {key}` in `x.no" in text]
+    assert missing == ["three", "five"] and text.count("No reason yet") == 2

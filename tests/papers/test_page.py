@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from brittle.errors import UsageError
 from brittle.metrics.histogram import histogram
 from brittle.metrics.paired import contrast
+from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate
-from brittle.papers.claims import Judgement
-from brittle.papers.page import Cell, Page, format_table, load_notes, write_page
+from brittle.papers import paper as papers
+from brittle.papers.claims import Judge, Judgement
+from brittle.papers.page import (
+    Cell,
+    Page,
+    format_examples,
+    format_table,
+    load_notes,
+    mean_cell,
+    write_page,
+)
 from brittle.papers.paper import Paper, build_page
 from brittle.papers.request import PaperRequest
 from brittle.papers.results import PaperResults
+from brittle.papers.text import PaperText
 from brittle.reports.plots import histogram_figure
+
+TEXT = PaperText(
+    title="A title",
+    reference="Somebody, *Something*, 2018.",
+    protocol="One figure is repeated.",
+    claims={"a": {"text": "“A claim”"}, "b": {"text": "“Other”", "tests": ["a task"]}, "c": {}},
+    sections={"figure": "\n## A figure\n\nOf {n} texts."},
+    differences={
+        "beam": ("10", "{beam[settings][beam]}"),
+        "texts": ("7,600", "{data[test][examples]:,}"),
+        "words": ("9", "{words[examples]}"),
+        "draws": ("not said", "five"),
+    },
+    examples={},
+    tables={},
+)
 
 
 def test_a_page_with_its_plots(tmp_path: Path) -> None:
-    page = Page("A title")
+    page = Page(TEXT)
     page.add("Some words.", "", format_table(["a", "b"], [["x | y", "2\n3"]]))
     page.add_plot("hotflip-words", histogram_figure(histogram([1, 2, 2])), "words changed")
     (tmp_path / "hotflip-old.svg").write_text("gone")
@@ -35,7 +66,7 @@ def test_a_page_with_its_plots(tmp_path: Path) -> None:
 
 
 def test_a_table_is_also_json() -> None:
-    page, figure, difference = Page(""), rate(8, 10, "cases"), contrast([(True, True)] * 3)
+    page, figure, difference = Page(TEXT), rate(8, 10, "cases"), contrast([(True, True)] * 3)
     page.add_table(
         "table 2",
         ["model", "paper", "success", "one word", "difference"],
@@ -64,25 +95,62 @@ def test_notes_are_loaded_by_heading(tmp_path: Path) -> None:
     assert load_notes(file) == {"": "At first.", "beam-90": "Because.\n\nAnd so on.", "two": "Two."}
 
 
-def test_a_page_tells_how_it_was_written() -> None:
+def test_figures_stand_in_notes_by_their_name() -> None:
+    page = Page(TEXT)
+    figure = rate(8, 10, "cases")
+    page.add_table("table 2", ["model", "success", "queries"], {
+        "plain": ["baseline", figure, mean_cell(figure, "queries")],
+    })  # fmt: skip
+    note = page.fill("It is {table 2/plain}, not {table 2/plain/queries}.")
+    assert note == "It is 80.0% (49.0–94.3; 8 of 10), not 0.80 (0.49–0.94; n = 10)."
+    with pytest.raises(UsageError, match=r"table 2/plane.*Did you mean 'table 2/plain'"):
+        page.fill("It is {table 2/plane}.")
+
+
+def test_examples_of_the_paper_beside_ours() -> None:
+    rows = sample_results()
+    broken = next(row for row in rows if row.status == "broken")
+    held = next(row for row in rows if row.status == "held")
+    text = format_examples({"x": "their **text**", "y": "their other"}, [broken, held])
+    assert text.splitlines()[2].startswith("| their **text** | ")
+    assert (
+        f"**{broken.edits[0].new}**" in text and f" → {broken.adversarial_confidence:.0%} " in text
+    )
+    assert "*held" in text.splitlines()[3]
+    many = replace(broken, edits=(), adversarial=broken.original)
+    assert broken.original in format_examples({"x": ""}, [many])
+
+
+def test_a_page_tells_how_it_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
     request = PaperRequest("hotflip", "small", "/home/someone/ag_news", "../data/sst2", 100, 3)
+    judges: dict[str, Judge[PaperResults]] = {
+        "a": lambda found: Judgement("agrees", "1"),
+        "b": lambda found: Judgement("undecided", "2"),
+        "c": lambda found: None,
+    }
     paper = Paper(
-        "HotFlip",
         plan=lambda request: [],
         found=PaperResults,
-        add_sections=lambda page, found: page.add("## A figure"),
-        claims={"a": "A claim", "b": "Other", "c": "Not judged"},
-        judgements=lambda found: {"a": Judgement("agrees", "1"), "b": Judgement("undecided", "2")},
-        differences=lambda found: {"beam": (10, 3), "draws": (None, 5)},
+        add_sections=lambda page, found: page.add_section("figure", n=5),
+        judges=judges,
     )
-    notes = {"": "Read this first.", "b": "Too few cases."}
-    page = build_page(paper, PaperResults(request, Path("folder"), {}), notes, seconds=75.0)
+    monkeypatch.setattr(papers, "load_text", lambda name: TEXT)
+    notes = {"": "Read this first.", "b": "Too few cases.", "c": "Of {nothing}."}
+    results = {"beam": {"settings": {"beam": 3}}, "data": {"test": {"examples": 7600}}}
+    found = PaperResults(request, Path("folder"), results)
+    page = build_page(paper, found, notes, seconds=75.0)
     text = page.text()
     command = "brittle papers hotflip --scale small --data ag_news --words ../data/sst2 --cases 100"
     assert f"```text\n{command} --seed 3\n```" in text and "someone" not in text
+    assert "Reasons tested by the command above with `--only 'a task'`." in text
+    assert "The paper: Somebody, *Something*, 2018." in text and "One figure is repeated." in text
+    assert "trained once, with one seed" in text
     assert "1 min 15 s of work" in text and "Read this first." in text
     assert "1 of 2 agree with the paper, 0 disagree, 1 are undecided." in text
-    assert "  Too few cases." in text
-    assert text.index("## Findings") < text.index("## A figure") < text.index("## What differs")
-    assert text.endswith("| beam | 10 | 3 |\n| draws | – | 5 |\n")
+    assert "  Too few cases." in text and "nothing" not in text
+    assert text.index("## Findings") < text.index("## A figure\n\nOf 5 texts.")
+    assert text.index("## A figure") < text.index("## What differs")
+    assert text.endswith(
+        "| beam | 10 | 3 |\n| texts | 7,600 | 7,600 |\n| draws | not said | five |\n"
+    )
     assert page.figures["findings"]["b"]["verdict"] == "undecided"

@@ -70,7 +70,8 @@ def test_hotflip(tmp_path: Path) -> None:
     text = check(
         first.page,
         tmp_path,
-        ["(Figure 1)", "(Table 2)", "(Table 4)", "(section 5)", "## Findings", "## What differs"],
+        ["(Figure 1)", "(section 5)", "## Findings", "## What each rule", "## What differs"]
+        + [f"(Table {n}" for n in (1, 2, 3, 4)],
     )
     assert "brittle papers hotflip --scale tiny --data news --words films --cases 8" in text
     assert "| any | plot only |" in text and "98.16%" in text and "| beam | 10 | 3 |" in text
@@ -78,12 +79,21 @@ def test_hotflip(tmp_path: Path) -> None:
     for attack in ("beam", "greedy", "key", "key-any"):
         rates = [figure[c][attack]["count"] for c in ("0", "0.5", "0.6", "0.7", "0.8", "0.9")]
         assert rates == sorted(rates, reverse=True) and figure["0"][attack]["of"] <= 8
-    (out / "hotflip.notes.md").write_text("A note for all.\n\n## beam-90\n\nTiny models.\n")
+    assert "**mooP** of optimism" in text and "Ebrahimi, Anyi Rao, Daniel Lowd" in text
+    variants = first.figures["variants"]
+    assert variants["beam"]["0.9"] == figure["0.9"]["beam"]
+    assert variants["flips only"]["flips"]["value"] in (None, 1.0)
+    assert set(first.figures["estimates"]["flip"]) == {"paper", "word"}
+    assert all(row["success"]["of"] <= 8 for row in first.figures["table 2"].values())
+    (out / "hotflip.notes.md").write_text(
+        "A note for all.\n\n## beam-90\n\nTiny models: {figure 1/0.9/beam}.\n"
+    )
     messages: list[str] = []
     again = reproduce(request, folder, out, report=messages.append)
     assert messages == [] and again.figures == first.figures and again.page == first.page
     text = first.page.read_text()
-    assert "A note for all." in text and "\n  Tiny models." in text
+    broken = figure["0.9"]["beam"]["count"]
+    assert "A note for all." in text and f"; {broken} of " in text.partition("Tiny models: ")[2]
 
 
 @pytest.mark.slow
@@ -101,6 +111,12 @@ def test_imdb(tmp_path: Path) -> None:
         [f"(Figure {n})" for n in (6, 7, 8, 9, 10)] + ["## Findings", "## What differs"],
     )
     assert "39.86%" in text and text.count("(transfer)") == 4
+    assert "| positive | edie, antwone, din, gunga, yokai | " in text and "**tsunga" in text
+    words = done.figures["strongest words"]
+    assert (
+        set(words["train"]["positive"]) == set(words["whole"]["positive"]) == {*MOODS["positive"]}
+    )
+    assert set(done.figures["once"]) == {"after every word", "once"}
     cells = done.figures["figure 8"]
     assert {cell["of"] for row in cells.values() for cell in row.values()} == {10}
     for attack, row in cells.items():

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 import pytest
 
 from brittle.metrics.samples import sample_results, sample_steps
 from brittle.papers import PAPERS, SCALES, tasks
+from brittle.papers.claims import GUESS
 from brittle.papers.components import principal_components
 from brittle.papers.data import write_splits
+from brittle.papers.estimates import KINDS, estimates
+from brittle.papers.page import load_notes
 from brittle.papers.paper import build_page, load_paper
 from brittle.papers.request import PaperRequest
 from brittle.papers.results import PaperResults
+from brittle.papers.text import load_text
+from brittle.papers.words import count_neighbours, strongest_words
 from brittle.results import Result, Step
 from brittle.workflow.tasks import Task
 from brittle.zoo.names import grid
+
+NOTES = Path(__file__).parents[2] / "docs" / "papers"
 
 
 @pytest.fixture
@@ -28,12 +37,13 @@ def data(tmp_path: Path) -> str:
 
 
 class InventedRun:
-    def __init__(self) -> None:
+    def __init__(self, texts: int) -> None:
+        self.texts = texts or None
         settings = {"beam": 3, "share": 0.1, "draws": 10, "words": 35}
         self.manifest = {"examples": 10, "settings": settings}
 
     def results(self) -> list[Result]:
-        return sample_results()
+        return sample_results()[: self.texts]
 
     def steps(self) -> list[Step]:
         return sample_steps()
@@ -41,11 +51,15 @@ class InventedRun:
 
 def train(*, model: str, size: str, changed_settings: dict[str, Any], **_: Any) -> dict[str, Any]:
     settings = grid.as_json(grid.settings(grid.design(model), size, **changed_settings))
-    return {"settings": settings, "hardening": {"share": 0.2}, "examples": 50, "epochs": 2}
+    return {"settings": settings, "hardening": {"share": 0.2}, "examples": 50} | {
+        "epochs": 2,
+        "batches": 6,
+    }
 
 
 def write(*, limits: dict[str, Any], **_: Any) -> dict[str, Any]:
-    return {"words": limits["words"]} | {split: {"examples": 9} for split in limits}
+    splits = {split: {"examples": 9} for split in limits}
+    return {"words": limits["words"], "labels": ["negative", "positive"]} | splits
 
 
 def nearest(*, layer: str, **_: Any) -> dict[str, Any]:
@@ -58,7 +72,12 @@ INVENTED: dict[Callable[..., Any], Callable[..., dict[str, Any]]] = {
     write_splits: write,
     tasks.train: train,
     tasks.score_split: lambda **_: {"right": "1101"},
-    tasks.attack: lambda **_: {"run": "invented"},
+    tasks.attack: lambda texts=(), **_: {"run": "invented", "texts": len(texts)},
+    estimates: lambda **_: {"correlations": {kind: [0.5, 0.25] for kind in KINDS}},
+    count_neighbours: lambda thresholds, **_: {"neighbours": {f"{t:g}": [1] for t in thresholds}},
+    strongest_words: lambda **_: {
+        "words": {key: {"negative": ["boll"], "positive": ["fun"]} for key in ("whole", "train")}
+    },
     tasks.transfer: lambda **_: {
         "labels": {row.case: ["positive", "negative"] for row in sample_results()}
     },
@@ -97,18 +116,20 @@ def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
 ) -> None:
     def open_run(found: PaperResults, task: str) -> InventedRun:
         assert "run" in found.results[task]
-        return InventedRun()
+        return InventedRun(found.results[task]["texts"])
 
     monkeypatch.setattr(PaperResults, "run", open_run)
     for request in requests(data):
         paper = load_paper(request.paper)
         plan = list(paper.plan(request))
         results = Recorded(plan)
-        page = build_page(paper, paper.found(request, Path("folder"), results), {}, 1.0)
-        judged = set(page.figures["findings"])
-        assert judged <= set(paper.claims) and len(judged) >= len(paper.claims) - 1
+        notes = load_notes(NOTES / f"{request.paper}.notes.md")
+        page = build_page(paper, paper.found(request, Path("folder"), results), notes, 1.0)
+        judged, claims = set(page.figures["findings"]), set(paper.judges)
+        assert judged <= claims and len(judged) >= len(claims) - 1
         if request.words or not paper.takes_words:
-            assert judged == set(paper.claims)
+            assert judged == claims
+        assert "No reason yet" not in page.text()
         needed = {name for task in plan for name in task.needs}
         assert results.asked | needed == {task.name for task in plan}
 
@@ -122,3 +143,36 @@ def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
             if task.function is tasks.attack:
                 assert task.arguments["limit"] == 7
         assert any(name.startswith("words") for name in names) == bool(request.words)
+
+
+def test_the_words_of_a_page_fit_its_tasks(data: str) -> None:
+    for request in requests(data):
+        paper, text = load_paper(request.paper), load_text(request.paper)
+        assert list(text.claims) == list(paper.judges)
+        if paper.takes_words and not request.words:
+            continue
+        names = {task.name for task in paper.plan(request)}
+        for claim in text.claims.values():
+            assert "“" in claim["text"] or any(c.isdigit() for c in claim["text"])
+            assert names >= set(claim.get("tests", ()))
+        for _, ours in text.differences.values():
+            fields = {
+                field.partition("[")[0] for _, field, _, _ in Formatter().parse(ours) if field
+            }
+            assert names >= fields
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_reason_is_tested_by_a_task_or_marked_as_a_guess(name: str) -> None:
+    notes = load_notes(NOTES / f"{name}.notes.md")
+    claims = load_text(name).claims
+    assert set(notes) <= {"", *claims}
+    for key, claim in claims.items():
+        assert claim.get("tests") or GUESS in notes.get(key, ""), key
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_figures_of_ours_stand_in_notes_only_by_their_name(name: str) -> None:
+    for key, note in load_notes(NOTES / f"{name}.notes.md").items():
+        own_words = re.sub(r"\{[^{}]*\}|“[^”]*”", "", note)
+        assert not re.search(r"\d%|\d+ of \d+", own_words), key

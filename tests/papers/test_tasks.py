@@ -87,6 +87,42 @@ def test_a_model_that_is_gone_is_trained_again(data: str, tmp_path: Path) -> Non
     ]
 
 
+def test_texts_of_the_paper_keep_the_class_that_the_target_gives_them(
+    data: str, tmp_path: Path
+) -> None:
+    texts = {"texts": ["great fun", "dull mess"], "limit": 1}
+    arguments = {"target": "train naive-bayes", "data": "data", "attack": "strongest-swap"}
+    settings = {"n": 1, "learn_from": "train"}
+    swap = build_task("example", tasks.attack, settings=settings, **arguments, **texts)
+    folder = tmp_path / "folder"
+    results = run_tasks([*plan(data)[:2], swap], folder, print)
+    rows = Run(folder / results["example"]["run"]).results()
+    assert [(row.original, row.label) for row in rows] == [
+        ("great fun", "good"),
+        ("dull mess", "bad"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_model_is_hardened_by_the_attack_that_has_the_name_of_a_method(
+    data: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    model = {"model": "CharCNN-LSTM", "data": "data", "size": "tiny"}
+    settings = {"copies": 3, "beam": 1}
+    hardened = build_task(
+        "train hardened",
+        tasks.train,
+        adversarial="hotflip",
+        attack_settings=settings,
+        changed_settings={"epochs": 2},
+        **model,
+    )
+    result = run_tasks([plan(data)[0], hardened], tmp_path / "folder", print)["train hardened"]
+    assert result["hardening"]["method"] == "hotflip" and result["hardening"]["copies"] == 3
+    assert result["hardening"]["settings"]["beam"] == 1 and result["batches"] == 10
+
+
 def test_a_task_knows_its_needs_and_refuses_misspelt_arguments() -> None:
     task = build_task("swap on svm", tasks.transfer, run="swap", target="train svm")
     assert set(task.needs) == {"swap", "train svm"} and task.is_valid is None

@@ -32,7 +32,8 @@ class HotFlip:
 
     What the paper leaves open: every edit takes its word further from the original, by
     Levenshtein's distance, so that r edits change r characters and no edit is spent on redoing
-    another (the gradient points at the same few characters again and again); no text comes twice;
+    another (the gradient points at the same few characters again and again), unless `further` is
+    turned off; no text comes twice;
     an edit that gains nothing is followed if nothing better is left. Of each text the `top_k` best
     edits are looked at, more than the beam can hold, since some are words of the vocabulary and
     some lead to the same text; when these are used up, the beam is narrower.
@@ -45,6 +46,7 @@ class HotFlip:
     share: float = 0.1
     kinds: tuple[EditKind, ...] = CHARACTER_EDITS
     known: bool = False
+    further: bool = True
     asks: ClassVar = (Flips, Try)
 
     @property
@@ -62,7 +64,8 @@ class HotFlip:
         def new_word(text: Text, move: Move) -> str | None:
             old, original = str(text.words[move.position]), str(originals[move.position])
             is_fine = (self.known or not move.in_vocabulary) and is_word(move.new)
-            return move.new if is_fine and is_further(move.new, old, original) else None
+            is_fine = is_fine and (not self.further or is_further(move.new, old, original))
+            return move.new if is_fine else None
 
         yield from beam(case, request_for, new_word, width=self.beam, steps=steps)
 
@@ -75,11 +78,12 @@ def hotflip(
         CHARACTER_EDITS
     ),
     known: Annotated[bool, "an edited word may be a word of the target's vocabulary"] = False,
+    further: Annotated[bool, "every edit takes its word further from the original"] = True,
 ) -> HotFlip:
     """Edit the characters that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
     check_count(beam=beam)
     check_share(share=share)
-    return HotFlip(beam, share, _parse_kinds(kinds), known)
+    return HotFlip(beam, share, _parse_kinds(kinds), known, further)
 
 
 def _parse_kinds(kinds: str) -> tuple[EditKind, ...]:

@@ -33,11 +33,13 @@ class JSMA:
     `direction` is the gradient, as the paper's figure shows it, or its sign, as its text says; its
     pseudo-code is not printed. What it leaves open: if no other word gains, the word stays, and is
     not counted; a substitute in lower case takes the capitalisation of the word it replaces, and
-    entries of the vocabulary that are no words are passed over.
+    entries of the vocabulary that are no words are passed over. With `once` all swaps follow the
+    gradient at the original text: two queries a word, one of them for the original again.
     """
 
     words: int = 35
     direction: str = "gradient"
+    once: bool = False
     asks: ClassVar = (Flips, Try)
 
     @property
@@ -51,13 +53,16 @@ class JSMA:
         text, changed, judged = case.text, 0, case.text
         for i in reversed(case.positions):
             judged = text
-            answer = yield from Flips([text], partial(edit_request, case, self.space, (i,)))
+            asked = case.text if self.once else text
+            answer = yield from Flips([asked], partial(edit_request, case, self.space, (i,)))
             new = _best_word(answer.moves[0], str(text.words[i]))
             if new is not None:
                 text, changed = text.swap(i, new), changed + 1
+            if self.once and text is not judged:
+                yield from Try([text])
             if changed == self.words:
                 break
-        if text is not judged:
+        if text is not judged and not self.once:
             yield from Try([text])
 
 
@@ -76,9 +81,10 @@ def jsma(
     *,
     words: Annotated[int, "at most this many words are replaced"] = 35,
     direction: Annotated[str, "what is followed: gradient, or its sign"] = "gradient",
+    once: Annotated[bool, "follow the gradient at the original text throughout"] = False,
 ) -> JSMA:
     """Swap words from the last one backwards, each along the gradient (JSMA)."""
     check_count(words=words)
     if direction not in DIRECTIONS:
         raise unknown("direction", direction, DIRECTIONS)
-    return JSMA(words, direction)
+    return JSMA(words, direction, once)

@@ -8,7 +8,8 @@ PAPERS: Mapping[str, str] = {
     "hotflip": "HotFlip: white-box edits of characters and words (Ebrahimi et al., 2018)",
     "imdb": "three word attacks on three sentiment models, on IMDb reviews",
 }
-"""The papers by name. Each has a folder of that name: its tasks and their names in plan.py, what is
-read from their results in found.py, the claims in findings.py, the page and `PAPER` in page.py."""
+"""The papers by name. Each has a folder of that name: its words in paper.toml, its tasks and their
+names in plan.py, what is read from their results in results.py, how claims are judged in claims.py,
+its page and `PAPER` in page.py."""
 
 SCALES = ("tiny", "small", "full")

@@ -1,34 +1,32 @@
-"""Findings: the claims of a paper, judged by our intervals.
+"""Findings: the claims of a paper in its own words, judged by our intervals.
 
 A claim *agrees* if the whole interval lies where the claim says, *disagrees* if the whole interval
-lies elsewhere, and is *undecided* in between.
+lies elsewhere, and is *undecided* in between. Two paired rates that the exact McNemar test does not
+tell apart are undecided, whatever the interval says.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
 from brittle.papers.page import format_value
 
+R = TypeVar("R")
 Verdict = Literal["agrees", "disagrees", "undecided"]
 Interval = tuple[float | None, float | None]
 Rule = Callable[[Interval, float], Verdict]
 """Compares an interval with a bound: `above`, `below` or `within`."""
 
-
-@dataclass(frozen=True)
-class Finding:
-    """A claim of a paper, our verdict, and the evidence; `key` names it in the notes."""
-
-    key: str
-    claim: str
-    verdict: Verdict
-    evidence: str
+MAX_P = 0.05
+GUESS = "(a guess)"
+"""What a note says of a reason that no task tests."""
 
 
 class Judgement(NamedTuple):
@@ -38,9 +36,24 @@ class Judgement(NamedTuple):
     evidence: str
 
 
+Judge = Callable[[R], Judgement | None]
+"""Judges one claim by a paper's results; None if the tasks that it needs were not run."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, our verdict, and the evidence; the tasks `tests` test the reasons of its note."""
+
+    key: str
+    claim: str
+    verdict: Verdict
+    evidence: str
+    tests: tuple[str, ...] = ()
+
+
 def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> Judgement:
     """Judge a claim by the interval of one value, which is also the evidence."""
-    return Judgement(rule(interval_of(value), bound), format_value(value))
+    return Judgement(_verdict(rule, value, bound), format_value(value))
 
 
 def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
@@ -48,8 +61,21 @@ def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
     sign = -1 if rule is below else 1
     weakest = min(contrasts, key=lambda name: sign * (contrasts[name].difference or 0.0))
     evidence = f"{weakest}, {format_value(contrasts[weakest])}"
-    verdict = altogether([rule(interval_of(contrast), 0.0) for contrast in contrasts.values()])
+    verdict = altogether([_verdict(rule, contrast, 0.0) for contrast in contrasts.values()])
     return Judgement(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
+
+
+def judge_near(value: Figure, expected: float, margin: float) -> Judgement:
+    """Judge the claim that a number is `expected`, give or take a margin."""
+    low, high = interval_of(value)
+    shifted = (None, None) if low is None or high is None else (low - expected, high - expected)
+    return Judgement(within(shifted, margin), format_value(value))
+
+
+def _verdict(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+    if isinstance(value, Contrast) and bound == 0.0 and value.p >= MAX_P:
+        return "undecided"
+    return rule(interval_of(value), bound)
 
 
 def above(interval: Interval, bound: float = 0.0) -> Verdict:
@@ -101,17 +127,6 @@ def altogether(verdicts: Sequence[Verdict]) -> Verdict:
     return "undecided" if "undecided" in verdicts else "agrees"
 
 
-def nowhere(contrasts: Sequence[Contrast], margin: float) -> Verdict:
-    """Judge the claim that no rate of b is below that of a by more than a margin.
-
-    It agrees if all intervals lie above -margin, and disagrees if one lies wholly below zero.
-    """
-    if any(below(interval_of(c)) == "agrees" for c in contrasts):
-        return "disagrees"
-    lows = [c.low for c in contrasts if c.low is not None]
-    return "agrees" if lows and min(lows) > -margin else "undecided"
-
-
 def interval_of(value: Figure | Contrast) -> Interval:
     """Return the interval of a figure or of a difference."""
     return value.low, value.high
@@ -134,14 +149,19 @@ def difference(a: Figure, b: Figure) -> Interval:
 
 
 def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:
-    """Format the findings as a list, each with its explanation from the notes in `file`."""
+    """Format the findings as a list; those that do not agree with their reasons and their tests."""
     parts = []
     for finding in findings:
         lines = [f"- **{finding.verdict}**: {finding.claim}. Here: {finding.evidence}."]
-        note = notes.get(finding.key)
-        if note:
-            lines += ["", *(f"  {line}".rstrip() for line in note.splitlines()), ""]
-        elif finding.verdict == "disagrees":
-            lines.append(f"  No explanation yet: write it under `## {finding.key}` in `{file}`.")
+        if finding.verdict != "agrees":
+            note = notes.get(finding.key, "")
+            if note:
+                lines += ["", *(f"  {line}".rstrip() for line in note.splitlines()), ""]
+            if finding.tests:
+                tasks = ", ".join(f"`--only {shlex.quote(task)}`" for task in finding.tests)
+                lines += ["", f"  Reasons tested by the command above with {tasks}.", ""]
+            elif GUESS not in note:
+                where = f"write it under `## {finding.key}` in `{file}`"
+                lines.append(f"  No reason yet: {where}, with a task that tests it or as {GUESS}.")
         parts.append("\n".join(lines))
-    return "\n".join(parts)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip()

@@ -1,23 +1,28 @@
 """The page of a paper: Markdown with the paper's figures beside ours, plots, and the same as JSON.
 
 The page is written anew from the results of the tasks. A person writes into a file beside it,
-NAME.notes.md: under a heading `## KEY` the explanation of that finding, and before the first
-heading what stands above all findings.
+NAME.notes.md: under a heading `## KEY` why that finding does not agree, and before the first
+heading what stands above all findings. Figures stand there by name, as {TABLE/ROW/COLUMN}.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from brittle.edits import patch
+from brittle.errors import unknown
 from brittle.formatting import NO_VALUE, number
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
+from brittle.papers.text import PaperText
 from brittle.reports.standalone_svg import standalone_svg
+from brittle.results import Result
 
+_FIGURE = re.compile(r"\{([^{}\n]+)\}")
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
 
@@ -36,21 +41,42 @@ class Cell:
         return format_value(self.value) if self.text is None else self.text
 
 
+def mean_cell(value: Figure, key: str = "") -> Cell:
+    """Return a cell for a mean that is no share.
+
+    >>> print(mean_cell(Figure(10.7, 9.0, 12.4, None, 30, "words")))
+    10.70 (9.00–12.40; n = 30)
+    """
+    if value.value is None or value.low is None or value.high is None:
+        return Cell(value, key)
+    interval = f"{value.low:.2f}–{value.high:.2f}; n = {number(value.of)}"
+    return Cell(value, key, f"{value.value:.2f} ({interval})")
+
+
 Row = Sequence[str | Figure | Contrast | Cell]
 
 
 @dataclass
 class Page:
-    """A page being built: its parts in order, its plots by name, and its figures as JSON."""
+    """A page being built: its parts in order, its plots by name, and its figures as JSON.
 
-    title: str
+    `paper` are the words around them. `texts` holds the figures as the tables show them, by
+    TABLE/ROW/COLUMN, for the notes.
+    """
+
+    paper: PaperText
     parts: list[str] = field(default_factory=list)
     plots: dict[str, str] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
 
     def add(self, *parts: str) -> None:
         """Add paragraphs, headings or tables; empty ones are left out."""
         self.parts += [part for part in parts if part]
+
+    def add_section(self, key: str, **values: Any) -> None:
+        """Add the paragraphs of paper.toml by their key, with values put in."""
+        self.add(self.paper.sections[key].strip().format(**values))
 
     def add_plot(self, name: str, svg: str, description: str) -> None:
         """Add a plot, which becomes a file beside the page."""
@@ -70,6 +96,7 @@ class Page:
                 if isinstance(cell, Cell):
                     value = to_json(cell.value)
                     self.record((key, name), {cell.key: value} if cell.key else value)
+                    self.texts["/".join(filter(None, (key, name, cell.key)))] = str(cell)
         self.add(format_table(head, table))
 
     def record(self, path: Sequence[str], values: Mapping[str, Any]) -> None:
@@ -79,8 +106,18 @@ class Page:
             node = node.setdefault(key, {})
         node.update({key: to_json(value) for key, value in values.items()})
 
+    def fill(self, note: str) -> str:
+        """Put the figures that a note names as {TABLE/ROW/COLUMN} into it."""
+
+        def figure(name: re.Match[str]) -> str:
+            if name[1] not in self.texts:
+                raise unknown("figure in the notes", name[1], self.texts)
+            return self.texts[name[1]]
+
+        return _FIGURE.sub(figure, note)
+
     def text(self) -> str:
-        return "\n\n".join([f"# {self.title}", *self.parts]) + "\n"
+        return "\n\n".join([f"# {self.paper.title}", *self.parts]) + "\n"
 
 
 def write_page(page: Page, folder: Path, name: str) -> Path:
@@ -122,6 +159,23 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
+def format_examples(examples: Mapping[str, str], rows: Sequence[Result]) -> str:
+    """Format the paper's adversarial texts beside what an attack made of the same originals."""
+    lines = [[paper, _example(row)] for paper, row in zip(examples.values(), rows, strict=True)]
+    return format_table(["paper", "here"], lines, of_words=True)
+
+
+def _example(row: Result) -> str:
+    if row.status != "broken":
+        reason = f" ({row.reason})" if row.reason else ""
+        return f"{row.original} *{row.status}{reason}: {row.confidence or 0:.0%} {row.predicted}*"
+    edits = [replace(edit, new=f"**{edit.new}**") for edit in row.edits]
+    changed = " ".join(patch(dict(row.fields), edits).values())
+    before = f"{row.confidence or 0:.0%} {row.predicted}"
+    after = f"{row.adversarial_confidence or 0:.0%} {row.adversarial_label}"
+    return f"{changed} *{before} → {after}*"
+
+
 def format_value(value: Figure | Contrast | int) -> str:
     """Format a rate, a difference of two paired rates in points, or a count.
 
@@ -154,25 +208,3 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Contrast):
         return {name: getattr(value, name) for name in ("difference", "low", "high", "p", "of")}
     return value
-
-
-def format_settings(pairs: Mapping[str, tuple[Any, Any]]) -> str:
-    """Format a table of settings, the paper's beside ours; None is not known."""
-    rows = [[name, _setting(paper), _setting(ours)] for name, (paper, ours) in pairs.items()]
-    return format_table(["setting", "paper", "here"], rows, of_words=True)
-
-
-def format_optimizer(settings: Mapping[str, Any]) -> str:
-    """Format how a network was trained.
-
-    >>> format_optimizer({"optimizer": "adam", "clip": 1.0}), format_optimizer({"optimizer": "sgd"})
-    ('adam, gradients clipped at 1', 'sgd')
-    """
-    clipped = f", gradients clipped at {settings['clip']:g}" if settings.get("clip") else ""
-    return f"{settings.get('optimizer', 'adam')}{clipped}"
-
-
-def _setting(value: Any) -> str:
-    if value is None:
-        return NO_VALUE
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -6,15 +6,17 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import Formatter
 from typing import Any, Generic, TypeVar
 
 from brittle.errors import unknown
 from brittle.formatting import duration
 from brittle.papers import PAPERS
-from brittle.papers.claims import Finding, Judgement, format_findings
-from brittle.papers.page import Page, format_settings
+from brittle.papers.claims import GUESS, Finding, Judge, format_findings
+from brittle.papers.page import Page, format_table
 from brittle.papers.request import PaperRequest
 from brittle.papers.results import PaperResults
+from brittle.papers.text import load_text
 from brittle.workflow.tasks import Task
 
 F = TypeVar("F", bound=PaperResults)
@@ -23,25 +25,24 @@ READING = (
     "Every figure of ours stands with its 95% interval (Wilson for rates, bootstrap for means, "
     "Newcombe for paired differences, with the exact McNemar p) and what it is over. A finding "
     "*agrees* if the whole interval lies where the paper says, *disagrees* if it lies wholly "
-    "elsewhere, and is *undecided* in between."
+    "elsewhere, and is *undecided* in between; a paired difference with p of 0.05 or more is "
+    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}. "
+    "Each model is trained once, with one seed: a difference between two models holds for these "
+    "two, and the intervals do not show how much another training would change it."
 )
 
 
 @dataclass(frozen=True)
 class Paper(Generic[F]):
-    """What a paper offers: its tasks, and what its page shows of their results.
+    """What a paper offers beside its words: its tasks, and what its page shows of their results.
 
-    `claims` and `judgements` share their keys; a claim without a judgement is left out.
-    `differences` are settings of the paper beside ours. `data` is used if the request names none.
+    `judges` are by the key of their claim. `data` is used if the request names none.
     """
 
-    title: str
     plan: Callable[[PaperRequest], Sequence[Task]]
     found: Callable[[PaperRequest, Path, Mapping[str, Any]], F]
     add_sections: Callable[[Page, F], None]
-    claims: Mapping[str, str]
-    judgements: Callable[[F], Mapping[str, Judgement]]
-    differences: Callable[[F], Mapping[str, tuple[Any, Any]]]
+    judges: Mapping[str, Judge[F]]
     data: str | None = None
     takes_words: bool = False
 
@@ -54,16 +55,34 @@ def load_paper(name: str) -> Paper[Any]:
     return paper
 
 
+def judge_claims(paper: Paper[F], found: F, claims: Mapping[str, Any]) -> list[Finding]:
+    """Judge the claims of a paper; those whose tasks were not run are left out."""
+    findings = []
+    for key, claim in claims.items():
+        judgement = paper.judges[key](found)
+        if judgement is not None:
+            tests = tuple(claim.get("tests", ()))
+            findings.append(Finding(key, claim["text"], *judgement, tests))
+    return findings
+
+
 def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: float) -> Page:
     """Build the page: command and findings, the sections of the paper, and what differs.
 
-    `notes` are texts by the key of their finding; that under "" stands above the findings.
+    `notes` are texts by the key of their finding; that under "" stands above the findings. A figure
+    of the page stands in them as {TABLE/ROW/COLUMN}.
     """
-    page = Page(paper.title)
-    judgements = paper.judgements(found).items()
-    findings = [Finding(key, paper.claims[key], *judgement) for key, judgement in judgements]
+    text = load_text(found.request.paper)
+    page = Page(text)
+    paper.add_sections(page, found)
+    findings = judge_claims(paper, found, text.claims)
+    shown = {"", *(finding.key for finding in findings)}
+    notes = {key: page.fill(note) for key, note in notes.items() if key in shown}
     counts = {v: sum(f.verdict == v for f in findings) for v in ("agrees", "disagrees")}
+    sections, page.parts = page.parts, []
     page.add(
+        f"The paper: {text.reference}",
+        text.protocol,
         f"Written by this command, at the scale `{found.request.scale}`, from stored runs; the "
         f"tasks took {duration(seconds)} of work in all:",
         f"```text\n{found.request.command()}\n```",
@@ -73,10 +92,21 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
         f"{counts['agrees']} of {len(findings)} agree with the paper, {counts['disagrees']} "
         f"disagree, {len(findings) - sum(counts.values())} are undecided.",
         format_findings(findings, notes, f"{found.request.paper}.notes.md"),
+        *sections,
+        "## What differs",
+        format_differences(text.differences, found),
     )
-    paper.add_sections(page, found)
-    page.add("## What differs", format_settings(paper.differences(found)))
     for finding in findings:
         values = {name: getattr(finding, name) for name in ("claim", "verdict", "evidence")}
         page.record(["findings", finding.key], values)
     return page
+
+
+def format_differences(pairs: Mapping[str, Sequence[str]], found: PaperResults) -> str:
+    """Format settings of the paper beside ours; rows of tasks that were not run are left out."""
+    rows = []
+    for name, (paper, ours) in pairs.items():
+        fields = [field for _, field, _, _ in Formatter().parse(ours) if field]
+        if found.results.keys() >= {field.partition("[")[0] for field in fields}:
+            rows.append([name, paper, ours.format_map(found)])
+    return format_table(["setting", "paper", "here"], rows, of_words=True)

@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from brittle.metrics.paired import Contrast, contrast
-from brittle.metrics.summary import Figure, rate
+from brittle.metrics.paired import Contrast, contrast, paired
+from brittle.metrics.summary import Figure, rate, summary
 from brittle.papers.request import PaperRequest
 from brittle.papers.tasks import open_task_run
 from brittle.results import Result
 from brittle.runs.run import Run
+from brittle.studies.reached import at_confidence
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class PaperResults:
     request: PaperRequest
     folder: Path
     results: Mapping[str, Any]
+
+    def __getitem__(self, task: str) -> Any:
+        """Return the result of a task, for an attack with the manifest of its run."""
+        result = self.results[task]
+        return {**result, **self.run(task).manifest} if "run" in result else result
 
     def run(self, task: str) -> Run:
         """Open the run of an attack task."""
@@ -38,6 +44,26 @@ class PaperResults:
     def _rows(self) -> dict[str, list[Result]]:
         return {}
 
+    def rows_at(self, task: str, confidence: float, asked: float) -> list[Result]:
+        """Return the rows of an attack that asked for `asked` as if it had asked for less."""
+        if (task, confidence) not in self._rows_at:
+            steps = self.run(task).steps()
+            rows = at_confidence(self.rows(task), steps, confidence, asked)
+            self._rows_at[task, confidence] = rows
+        return self._rows_at[task, confidence]
+
+    @cached_property
+    def _rows_at(self) -> dict[tuple[str, float], list[Result]]:
+        return {}
+
+    def success(self, task: str) -> Figure:
+        """Compute the success of an attack task, over the attacked cases."""
+        return summary(self.rows(task)).success
+
+    def compare_success(self, a: str, b: str) -> Contrast:
+        """Compare the success of attack task b with that of attack task a, case by case."""
+        return paired(self.rows(a), self.rows(b)).success
+
     def is_right(self, task: str) -> list[bool]:
         """Return, for every text of a score task, whether the target was right."""
         return [bit == "1" for bit in self.results[task]["right"]]
@@ -46,6 +72,11 @@ class PaperResults:
         """Compute the accuracy in a score task."""
         is_right = self.is_right(task)
         return rate(sum(is_right), len(is_right), "examples answered")
+
+    def error(self, task: str) -> Figure:
+        """Compute the error in a score task."""
+        is_right = self.is_right(task)
+        return rate(len(is_right) - sum(is_right), len(is_right), "examples answered")
 
     def compare_accuracy(self, a: str, b: str) -> Contrast:
         """Compare the accuracy in score task b with that in score task a, text by text."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from brittle.data import Dataset, Example
 from brittle.papers.data import limit_below, load_split, load_training_splits
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
@@ -24,6 +25,8 @@ from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
 from brittle.training import train_on
+from brittle.training.adversarial.by_attack import by_attack
+from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.workflow.tasks import Report, Task, TaskContext
 from brittle.zoo.folder import CARD_FILE, load_card
 from brittle.zoo.model_cache import models_folder
@@ -35,13 +38,20 @@ TaskResult = dict[str, Any]
 
 
 def build_task(name: str, function: Callable[..., TaskResult], **arguments: Any) -> Task:
-    """Build a task of a function of this module or of components.py.
+    """Build a task of one of the functions of papers.
 
     A misspelt argument is an error at once, not after the hours that the tasks before it take.
     """
     inspect.signature(function).bind(None, **arguments)
     needs = tuple(arguments[key] for key in ("data", "target", "run") if key in arguments)
     return Task(name, function, arguments, needs, _IS_VALID.get(function))
+
+
+def build_tasks(
+    function: Callable[..., TaskResult], rows: Mapping[str, Mapping[str, Any]], **shared: Any
+) -> list[Task]:
+    """Build tasks of one function: the arguments of each by its name, and those that all share."""
+    return [build_task(name, function, **shared, **row) for name, row in rows.items()]
 
 
 def train(
@@ -52,9 +62,17 @@ def train(
     size: str,
     changed_settings: Mapping[str, Any],
     adversarial: str | None = None,
+    attack_settings: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> TaskResult:
-    """Train a model on the splits of a data task, or load it from the cache."""
+    """Train a model on the splits of a data task, or load it from the cache.
+
+    With `attack_settings` the model is hardened by the attack called `adversarial`, also where a
+    method of adversarial training has that name.
+    """
+    method: str | AdversarialTraining | None = adversarial
+    if adversarial is not None and attack_settings is not None:
+        method = by_attack(adversarial, **attack_settings)
     settings = grid.settings(grid.design(model), size, **changed_settings)
     splits = load_training_splits(context.folder, context.needs[data])
     report_seldom = _throttle(context.report)
@@ -65,7 +83,7 @@ def train(
         (context.report if is_epoch else report_seldom)(message)
 
     folder = train_on(
-        model, splits, seed, size=size, settings=settings, adversarial=adversarial, progress=report
+        model, splits, seed, size=size, settings=settings, adversarial=method, progress=report
     )
     card = load_card(folder)
     return {
@@ -76,6 +94,7 @@ def train(
         "hardening": dict(card.hardening),
         "examples": card.examples,
         "epochs": card.epochs,
+        "batches": card.epochs * -(-card.examples // card.settings.get("batch", card.examples)),
         "dev_accuracy": card.dev_accuracy,
         "message": f"dev accuracy {card.dev_accuracy:.3f} after {card.epochs} epochs",
     }
@@ -112,9 +131,16 @@ def attack(
     confidence: float | None = None,
     seed: int = 0,
     settings: Mapping[str, Any],
+    texts: Sequence[str] = (),
 ) -> TaskResult:
-    """Attack a target on the test split; `learn_from` of the settings names a split of the data."""
+    """Attack a target on the test split, or on `texts`, which keep the class that it gives them.
+
+    `learn_from` of the settings names a split of the data.
+    """
     dataset = load_split(context.folder, context.needs[data], "test")
+    if texts:
+        examples = tuple(Example.of(text) for text in texts)
+        dataset, limit = Dataset("examples", "test", examples, dataset.labels), None
     settings = dict(settings)
     if "learn_from" in settings:
         folder = context.folder / context.needs[data]["folder"]

@@ -22,7 +22,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     papers = "; ".join(f"{name}: {about}" for name, about in PAPERS.items())
     add("paper", metavar="PAPER", help=papers)
-    scale = "small: some minutes on two cores; full: the paper's size (default: small)"
+    scale = "small: within the hour on two cores; full: the paper's size (default: small)"
     add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
     add("--data", help="a name, a file, or a folder with train and test files")
     add("--words", help="hotflip: the data for the word level, in the same form")

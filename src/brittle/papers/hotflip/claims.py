@@ -1,61 +1,67 @@
-"""The claims of HotFlip's paper (sections 4 and 5), judged by our intervals."""
+"""How our intervals judge the findings of HotFlip's paper, which are quoted in paper.toml."""
 
 from __future__ import annotations
 
-from brittle.metrics.paired import paired
-from brittle.metrics.summary import rate
-from brittle.papers.claims import Judgement, above, below, judge, nowhere
-from brittle.papers.hotflip import plan
-from brittle.papers.hotflip.results import THRESHOLDS, HotFlipResults
+from collections.abc import Mapping
 
-MARGIN = 0.05
-"""A difference up to this share counts as none: finitely many texts cannot show a finer one."""
+from brittle.papers.claims import Judge, Judgement, above, below, judge, judge_all, judge_near
+from brittle.papers.hotflip.plan import (
+    ALL_FOUR,
+    BEAM,
+    CLEAN,
+    FLIPS,
+    GREEDY,
+    HARDENED,
+    KEY,
+    KEY_ANY,
+    PLAIN,
+    WORDS,
+)
+from brittle.papers.hotflip.results import CONFIDENCES, HotFlipResults
 
-CLAIMS = {
-    "beam-90": "Beam search breaks more than 90% of the texts at confidence 0.9",
-    "beam-greedy": "Beam search succeeds more often than greedy search at confidence 0.9",
-    "beam-never-below": "Beam search is nowhere below greedy search, whatever confidence is asked "
-    f"for (not by more than {MARGIN:.0%} of the texts)",
-    "white-black": "Even the greedy white-box search succeeds more often than the black box at 0.9",
-    "key-star": "Key*, any character, is stronger than Key, neighbours on the keyboard, at 0.9",
-    "mostly-flips": "The adversary mostly flips: more than half of its operations",
-    "deletes-inserts": "It deletes more often than it inserts",
-    "trained-plain": "Training on HotFlip texts lowers the adversary's success",
-    "trained-miyato": "Training on HotFlip texts lowers the adversary's success more than noise",
-    "trained-key": "Training on HotFlip texts lowers the adversary's success more than Key* texts",
-    "trained-clean": "Training on HotFlip texts also lowers the error on clean texts",
-    "nearest": "One edit often makes a word more like other words: more than half of the edited "
-    "words lose themselves among their nearest five",
-    "word-constraints": "The four constraints make word-level examples rare: they lower success",
+NEAR = 0.05
+"""How far a share may lie from a number of the paper that it is meant to equal."""
+
+FALL = 0.9816 - 0.6932
+"""By how much adversarial training lowers the adversary's success in the paper's Table 2."""
+
+
+def _beam_against_greedy(results: HotFlipResults) -> Judgement:
+    by_confidence = {f"{c:g}": results.compare_at(GREEDY, BEAM, c) for c in CONFIDENCES}
+    return judge_all(above, by_confidence)
+
+
+def _white_against_black(results: HotFlipResults) -> Judgement:
+    return judge_all(above, {name: results.compare_at(KEY_ANY, name) for name in (BEAM, GREEDY)})
+
+
+def _deletes(results: HotFlipResults) -> Judgement:
+    verdict, evidence = judge_near(results.delete_share(), 2 / 3, NEAR)
+    return Judgement(verdict, f"{evidence} of both are deletes")
+
+
+def _hardened(results: HotFlipResults, than: str, fall: float = 0.0) -> Judgement:
+    return judge(below, results.compare_success(FLIPS[than], FLIPS[HARDENED]), -fall)
+
+
+def _all_four(results: HotFlipResults) -> Judgement | None:
+    if not results.request.words:
+        return None
+    return judge_near(results.success(WORDS[ALL_FOUR]), 0.02, 0.005)
+
+
+JUDGES: Mapping[str, Judge[HotFlipResults]] = {
+    "beam-90": lambda r: judge(above, r.success_at(BEAM), 0.9),
+    "beam-greedy": _beam_against_greedy,
+    "white-black": _white_against_black,
+    "key-star": lambda r: judge(above, r.compare_at(KEY, KEY_ANY)),
+    "characters": lambda r: judge_near(r.operations().share, 0.0418, 0.005),
+    "mostly-flips": lambda r: judge_near(r.flip_share(), 0.8, NEAR),
+    "deletes-inserts": _deletes,
+    "trained-plain": lambda r: _hardened(r, PLAIN, FALL / 2),
+    "trained-miyato": lambda r: _hardened(r, "miyato"),
+    "trained-key": lambda r: _hardened(r, "key"),
+    "trained-clean": lambda r: judge(above, r.compare_accuracy(CLEAN[PLAIN], CLEAN[HARDENED])),
+    "nearest": lambda r: judge(above, r.lost_share(), 0.5),
+    "word-constraints": _all_four,
 }
-
-
-def judge_claims(results: HotFlipResults) -> dict[str, Judgement]:
-    """Judge the claims; that about word constraints only if the word level was run."""
-    by_threshold = [results.compare_success(plan.GREEDY, plan.BEAM, c) for c in THRESHOLDS]
-    least = 100 * min((contrast.difference or 0.0) for contrast in by_threshold)
-    black = results.compare_success(plan.KEY_ANY, plan.GREEDY, plan.CONFIDENCE)
-    keys = results.compare_success(plan.KEY, plan.KEY_ANY, plan.CONFIDENCE)
-    inserts, deletes = results.beam_operations.inserts, results.beam_operations.deletes
-    deleted = judge(above, rate(deletes, deletes + inserts, "deletes and inserts"), 0.5)
-    judgements = {
-        "beam-90": judge(above, results.success(plan.BEAM, plan.CONFIDENCE), 0.9),
-        "beam-greedy": judge(above, by_threshold[-1]),
-        "beam-never-below": Judgement(
-            nowhere(by_threshold, MARGIN),
-            f"the least difference over {len(THRESHOLDS)} confidences is {least:+.1f} points",
-        ),
-        "white-black": judge(above, black),
-        "key-star": judge(above, keys),
-        "mostly-flips": judge(above, results.flip_share, 0.5),
-        "deletes-inserts": Judgement(deleted.verdict, f"{deleted.evidence} of both are deletes"),
-        "trained-plain": judge(below, results.compare_flips(plan.PLAIN, plan.HARDENED)),
-        "trained-miyato": judge(below, results.compare_flips("miyato", plan.HARDENED)),
-        "trained-key": judge(below, results.compare_flips("key", plan.HARDENED)),
-        "trained-clean": judge(below, results.compare_error(plan.PLAIN, plan.HARDENED)),
-        "nearest": judge(above, results.lost_share, 0.5),
-    }
-    if results.request.words:
-        free, strict = (results.rows(plan.WORDS[c]) for c in (plan.NO_CONSTRAINT, plan.ALL_FOUR))
-        judgements["word-constraints"] = judge(below, paired(free, strict).success)
-    return judgements

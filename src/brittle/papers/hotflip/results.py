@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from brittle.metrics.operations import Operations, operations
-from brittle.metrics.paired import Contrast, contrast, paired
-from brittle.metrics.summary import Figure, rate, summary
-from brittle.papers.hotflip.plan import ATTACKS, BEAM, CLEAN, CONFIDENCE, FLIPS, NEAREST
+from brittle.metrics.paired import Contrast, paired
+from brittle.metrics.summary import Figure, mean, rate, summary
+from brittle.papers.hotflip.plan import BEAM, CONFIDENCE, ESTIMATES, NEAREST, NEIGHBOURS
 from brittle.papers.results import PaperResults
-from brittle.results import Result, Step
-from brittle.studies.reached import at_confidence
+from brittle.results import Result
 
-THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
+CONFIDENCES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 """The confidences at which Figure 1 is read."""
 
 
@@ -22,50 +19,40 @@ THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 class HotFlipResults(PaperResults):
     """The results of HotFlip's tasks, with the figures that more than one part of the page uses."""
 
-    @cached_property
-    def figure_1(self) -> Mapping[str, tuple[list[Result], list[Step]]]:
-        """The rows and steps of the attacks of Figure 1."""
-        return {name: (self.rows(name), self.run(name).steps()) for name in ATTACKS}
+    def reached(self, attack: str, confidence: float = CONFIDENCE) -> list[Result]:
+        """Return the rows of an attack as if it had asked for this confidence."""
+        return self.rows_at(attack, confidence, CONFIDENCE)
 
-    def rows_at(self, attack: str, confidence: float) -> list[Result]:
-        """Return the rows of an attack of Figure 1 as if it had asked for this confidence."""
-        return at_confidence(*self.figure_1[attack], confidence, CONFIDENCE)
+    def success_at(self, attack: str, confidence: float = CONFIDENCE) -> Figure:
+        return summary(self.reached(attack, confidence)).success
 
-    def success(self, attack: str, confidence: float) -> Figure:
-        return summary(self.rows_at(attack, confidence)).success
-
-    def compare_success(self, a: str, b: str, confidence: float) -> Contrast:
+    def compare_at(self, a: str, b: str, confidence: float = CONFIDENCE) -> Contrast:
         """Compare the success of attack b with that of attack a, case by case."""
-        return paired(self.rows_at(a, confidence), self.rows_at(b, confidence)).success
+        return paired(self.reached(a, confidence), self.reached(b, confidence)).success
 
-    def error(self, model: str) -> Figure:
-        """Compute the error on clean texts, from the accuracy."""
-        right = self.accuracy(CLEAN[model])
-        wrong = right.of - (right.count or 0)
-        low, high = 1 - (right.high or 0.0), 1 - (right.low or 0.0)
-        return Figure(wrong / right.of, low, high, wrong, right.of, right.over)
+    def operations(self, attack: str = BEAM) -> Operations:
+        """Count the operations with which an attack reached confidence 0.5."""
+        return operations(self.reached(attack, 0.5))
 
-    def compare_error(self, a: str, b: str) -> Contrast:
-        """Compare the error of model b on clean texts with that of model a, text by text."""
-        pairs = zip(self.is_right(CLEAN[a]), self.is_right(CLEAN[b]), strict=True)
-        return contrast([(not x, not y) for x, y in pairs])
+    def flip_share(self, attack: str = BEAM) -> Figure:
+        """Compute the share of flips among these operations."""
+        counted = self.operations(attack)
+        return rate(counted.flips, counted.total, "operations")
 
-    def compare_flips(self, a: str, b: str) -> Contrast:
-        """Compare the success of the flips of Table 2 on model b with that on model a."""
-        return paired(self.rows(FLIPS[a]), self.rows(FLIPS[b])).success
+    def delete_share(self, attack: str = BEAM) -> Figure:
+        """Compute the share of deletes among deletes and inserts."""
+        counted = self.operations(attack)
+        return rate(counted.deletes, counted.deletes + counted.inserts, "deletes and inserts")
 
-    @cached_property
-    def beam_operations(self) -> Operations:
-        """The operations with which the beam search reached confidence 0.5."""
-        return operations(self.rows_at(BEAM, 0.5))
-
-    @cached_property
-    def flip_share(self) -> Figure:
-        """The share of flips among these operations."""
-        return rate(self.beam_operations.flips, self.beam_operations.total, "operations")
-
-    @cached_property
     def lost_share(self) -> Figure:
-        """The share of edited words whose original is no longer among the nearest words."""
+        """Compute the share of edited words whose original is no longer among the nearest words."""
         changes = self.results[NEAREST]["changes"]
         return rate(sum(change["is_lost"] for change in changes), len(changes), "edited words")
+
+    def correlation(self, estimate: str, kind: str) -> Figure:
+        """Compute the mean rank correlation of estimated and true changes, over texts."""
+        return mean(self.results[ESTIMATES[estimate]]["correlations"][kind], "texts")
+
+    def neighbours(self, threshold: float) -> Figure:
+        """Compute the mean number of words within a cosine, over the words of the test split."""
+        return mean(self.results[NEIGHBOURS]["neighbours"][f"{threshold:g}"], "words")

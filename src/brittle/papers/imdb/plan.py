@@ -9,13 +9,14 @@ from typing import Any
 from brittle.english.vectors import GLOVE
 from brittle.papers import tasks
 from brittle.papers.components import principal_components
-from brittle.papers.data import Limits, data_task
+from brittle.papers.data import Limits, data_task, source_digest
 from brittle.papers.request import PaperRequest
-from brittle.papers.tasks import build_task
+from brittle.papers.tasks import build_task, build_tasks
+from brittle.papers.text import load_text
+from brittle.papers.words import strongest_words
 from brittle.workflow.tasks import Task
 
-LSTM, SVM = "LSTM", "linear-svm"
-TARGETS = ("naive-bayes", SVM, LSTM)
+NAIVE_BAYES, SVM, LSTM = TARGETS = ("naive-bayes", "linear-svm", "LSTM")
 
 BLACK_BOX: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "tack-on": ("tack-on", {}),
@@ -25,6 +26,9 @@ BLACK_BOX: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 JSMA = {direction: f"JSMA, {direction}" for direction in ("gradient", "sign")}
 """The white-box attack in both directions: the paper's Figure 4 shows one, its text the other."""
+
+ONCE = "JSMA, gradient taken once"
+"""Not the paper's: every swap follows the gradient at the original review."""
 
 ATTACKS = (*BLACK_BOX, *JSMA.values())
 
@@ -41,12 +45,12 @@ FEATURES = (GLOVE, "words")
 
 # The names of the tasks, for the plan and for the page. JSMA needs gradients and is run on the
 # LSTM only; the other targets answer its texts.
-DATA = "data"
-TRAINING = {name: f"train {name}" for name in (*SWEEP, "naive-bayes", SVM)}
+DATA, STRONGEST, EXAMPLES = "data", "strongest words", "example"
+TRAINING = {name: f"train {name}" for name in (*SWEEP, NAIVE_BAYES, SVM)}
 TRAINING[LSTM] = TRAINING[ATTACKED_LSTM]
 DEV = {name: f"dev {name}" for name in SWEEP}
 CLEAN = {target: f"clean {target}" for target in TARGETS}
-RUN = {(LSTM, attack): f"{attack} on {LSTM}" for attack in JSMA.values()}
+RUN = {(LSTM, attack): f"{attack} on {LSTM}" for attack in (*JSMA.values(), ONCE)}
 RUN |= {(target, attack): f"{attack} on {target}" for target in TARGETS for attack in BLACK_BOX}
 TRANSFER = {
     (target, attack): f"{attack} carried to {target}"
@@ -82,59 +86,54 @@ SCALES: Mapping[str, Scale] = {
 def plan(request: PaperRequest) -> Sequence[Task]:
     """List the tasks: train the models, attack them, transfer texts, look at the data."""
     scale = SCALES[request.scale]
+    dev = {task: {"target": TRAINING[name], "split": "dev"} for name, task in DEV.items()}
+    test = {task: {"target": TRAINING[name], "split": "test"} for name, task in CLEAN.items()}
+    source = {"source": request.data, "content": source_digest(request.data)}
+    components = {name: {"features": features} for features, name in COMPONENTS.items()}
     return [
         data_task(DATA, request.data, scale.limits, request.seed),
         *_trainings(request, scale),
-        *_scores(),
+        *build_tasks(tasks.score_split, dev | test, data=DATA),
         *_attacks(request, scale),
-        *(
-            build_task(name, principal_components, data=DATA, features=features)
-            for features, name in COMPONENTS.items()
-        ),
+        *build_tasks(principal_components, components, data=DATA),
+        build_task(STRONGEST, strongest_words, data=DATA, count=5, **source),
     ]
 
 
 def _trainings(request: PaperRequest, scale: Scale) -> list[Task]:
-    shared = {"data": DATA, "seed": request.seed}
     settings = {"reads": scale.limits.words, **scale.settings}
     models: dict[str, dict[str, Any]] = {
-        name: {
+        TRAINING[name]: {
             "model": "LSTM-W-GloVe-1",
             "size": scale.size,
             "changed_settings": {**settings, **units},
         }
         for name, units in SWEEP.items()
     }
-    for name in TARGETS:
-        if name != LSTM:
-            models[name] = {"model": name, "size": "default", "changed_settings": {}}
-    return [
-        build_task(TRAINING[name], tasks.train, **model, **shared) for name, model in models.items()
-    ]
-
-
-def _scores() -> list[Task]:
-    scores = [(TRAINING[name], "dev", task) for name, task in DEV.items()]
-    scores += [(TRAINING[target], "test", task) for target, task in CLEAN.items()]
-    return [
-        build_task(task, tasks.score_split, target=target, data=DATA, split=split)
-        for target, split, task in scores
-    ]
+    for name in (NAIVE_BAYES, SVM):
+        models[TRAINING[name]] = {"model": name, "size": "default", "changed_settings": {}}
+    return build_tasks(tasks.train, models, data=DATA, seed=request.seed)
 
 
 def _attacks(request: PaperRequest, scale: Scale) -> list[Task]:
-    attacks: dict[str, tuple[str, dict[str, Any]]] = {
-        name: (attack, {"learn_from": "train", **settings})
+    attacks: dict[str, dict[str, Any]] = {
+        name: {"attack": attack, "settings": {"learn_from": "train", **settings}}
         for name, (attack, settings) in BLACK_BOX.items()
     }
-    attacks |= {name: ("jsma", {"direction": direction}) for direction, name in JSMA.items()}
-    shared = {"data": DATA, "limit": request.cases or scale.cases, "seed": request.seed}
-    plan = []
-    for (target, name), task in RUN.items():
-        attack, settings = attacks[name]
-        arguments = {"target": TRAINING[target], "attack": attack, "settings": settings}
-        plan.append(build_task(task, tasks.attack, **arguments, **shared))
-    for (target, name), task in TRANSFER.items():
-        names = {"run": RUN[LSTM, name], "target": TRAINING[target]}
-        plan.append(build_task(task, tasks.transfer, **names))
-    return plan
+    for direction, name in JSMA.items():
+        attacks[name] = {"attack": "jsma", "settings": {"direction": direction}}
+    attacks[ONCE] = {"attack": "jsma", "settings": {"once": True}}
+    runs = {
+        task: {"target": TRAINING[target], **attacks[name]} for (target, name), task in RUN.items()
+    }
+    example = {"target": TRAINING[LSTM], "texts": [*load_text("imdb").examples["jsma"]]}
+    runs[EXAMPLES] = attacks[JSMA["gradient"]] | example
+    seeded = {"data": DATA, "seed": request.seed}
+    carried = {
+        task: {"run": RUN[LSTM, name], "target": TRAINING[target]}
+        for (target, name), task in TRANSFER.items()
+    }
+    return [
+        *build_tasks(tasks.attack, runs, limit=request.cases or scale.cases, **seeded),
+        *build_tasks(tasks.transfer, carried),
+    ]
