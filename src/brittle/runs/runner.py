@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle import data
-from brittle.asks import Attack, Case
+from brittle.asks import Attack, Case, uses_budget
 from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
@@ -143,7 +143,8 @@ def run_job(
     path = storage.path(job)
     manifest = job.manifest(taken, limits.limit, limits.budget)
     manifest["about_target"] = dict(about_target)
-    with open_store(path, manifest, storage.new, storage.retry_errors) as store:
+    resumed = (storage.new, storage.retry_errors, uses_budget(job.attack))
+    with open_store(path, manifest, *resumed) as store:
         ids = case_ids(taken.examples)
         store.plan(taken.examples, ids)
         totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
