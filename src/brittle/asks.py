@@ -72,7 +72,8 @@ class Case(Generic[I]):
     `label` and `toward` are indices of the target's classes; `start` is the answer on the
     original (query 1, asked by the engine). `read_positions` are the positions that the target
     reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
-    queries that are left when the search begins, None if there is no limit.
+    queries that are left when the search begins, None if there is no limit or if the attack does
+    not declare that it `uses_budget`.
     """
 
     id: str
@@ -106,11 +107,20 @@ class Unfit(Exception):
 
 
 class Attack(Protocol):
-    """A frozen dataclass with one method: the search for one case."""
+    """A frozen dataclass with one method: the search for one case.
+
+    An attack whose search looks at `case.budget` has a class variable `uses_budget = True`: its
+    cases are all attacked again if a run is resumed with a larger budget.
+    """
 
     asks: ClassVar[tuple[type[Ask[Any]], ...]]
 
     def __call__(self, case: Case[Any], rng: Random) -> Search[None]: ...
+
+
+def uses_budget(attack: Attack) -> bool:
+    """Tell whether an attack declares that its search looks at the budget."""
+    return bool(getattr(attack, "uses_budget", False))
 
 
 class Ask(Generic[A]):

@@ -45,6 +45,7 @@ class PWWS:
     proposal: Proposal
     share: float = 1.0
     asks: ClassVar = (Tag, Probe, Try)
+    uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         options = yield from substitutes(case, self.proposal)

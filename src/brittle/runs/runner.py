@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle import data
-from brittle.asks import Attack, Case
+from brittle.asks import Attack, Case, uses_budget
 from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
@@ -97,7 +97,7 @@ def attack(
         taken = job.dataset.take(limit, seed)
         manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
         path = Path(folder) / f"{name or job.default_name()}.sqlite"
-        with open_store(path, manifest, new, retry_errors) as store:
+        with open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store:
             totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
             totals.sent = max(totals.sent, store.journalled())
             broker = Broker(
