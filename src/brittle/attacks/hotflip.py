@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, get_args
 
 from brittle.asks import Case, Flips, Search, Try
 from brittle.attacks.beam import beam
@@ -14,8 +14,11 @@ from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count, check_share
 from brittle.edits import is_further
 from brittle.errors import UsageError, unknown
-from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move
+from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Estimate, Move
 from brittle.text import Text, is_word
+
+ESTIMATES: tuple[Estimate, ...] = get_args(Estimate)
+VARIANTS = ("paper", "author-code")
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,13 @@ class HotFlip:
     edits are looked at, more than the beam can hold, since some are words of the vocabulary and
     some lead to the same text; when these are used up, the beam is narrower.
 
+    `estimate` "word" is not the paper's. A run of flips misjudges inserts inside a word, since a
+    model that takes a maximum over the windows of a word hardly cares where they stand. So the best
+    edits are ranked again, by the gradient along the word's vector times the difference of the
+    vectors that the model computes of the new and of the old spelling; only a model that computes a
+    word's vector from its spelling can. `variant` "author-code" ranks children by the real loss of
+    their parent plus their own gain, as the first author's published code does.
+
     Deviations: only characters inside words are edited, and a word stays one word, so that spaces
     and marks stay as they are; the share is of these characters, not of the spaces between.
     """
@@ -45,6 +55,8 @@ class HotFlip:
     share: float = 0.1
     kinds: tuple[EditKind, ...] = CHARACTER_EDITS
     known: bool = False
+    estimate: Estimate = "paper"
+    variant: str = "paper"
     asks: ClassVar = (Flips, Try)
 
     @property
@@ -55,7 +67,7 @@ class HotFlip:
         steps = max_characters(case, self.share)
         if not steps:
             return
-        space = EditSpace("characters", self.kinds, self.top_k)
+        space = EditSpace("characters", self.kinds, self.top_k, estimate=self.estimate)
         request_for = partial(edit_request, case, space, tuple(case.positions))
         originals = case.text.words
 
@@ -64,7 +76,14 @@ class HotFlip:
             is_fine = (self.known or not move.in_vocabulary) and is_word(move.new)
             return move.new if is_fine and is_further(move.new, old, original) else None
 
-        yield from beam(case, request_for, new_word, width=self.beam, steps=steps)
+        yield from beam(
+            case,
+            request_for,
+            new_word,
+            width=self.beam,
+            steps=steps,
+            from_loss=self.variant == "author-code",
+        )
 
 
 def hotflip(
@@ -75,11 +94,17 @@ def hotflip(
         CHARACTER_EDITS
     ),
     known: Annotated[bool, "an edited word may be a word of the target's vocabulary"] = False,
+    estimate: Annotated[str, "how edits are ranked: paper, or word (by the new vectors)"] = "paper",
+    variant: Annotated[str, "what the beam sums: paper (gains), or author-code (loss)"] = "paper",
 ) -> HotFlip:
     """Edit the characters that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
     check_count(beam=beam)
     check_share(share=share)
-    return HotFlip(beam, share, _parse_kinds(kinds), known)
+    if estimate not in ESTIMATES:
+        raise unknown("estimate", estimate, ESTIMATES)
+    if variant not in VARIANTS:
+        raise unknown("variant", variant, VARIANTS)
+    return HotFlip(beam, share, _parse_kinds(kinds), known, estimate, variant)
 
 
 def _parse_kinds(kinds: str) -> tuple[EditKind, ...]:
