@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
         *("asks", "data", "edits", "english", "errors", "moves", "named", "proposals", "text"),
     },
     # What is attacked.
-    "ranking": {"english", "moves", "text"},
+    "ranking": {"english", "errors", "moves", "text"},
     "zoo": {"data", "errors", "files", "moves", "ranking", "text", "values"},
     "targets": {
         *("asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),

@@ -18,6 +18,7 @@ from brittle.text import Text
 
 Level = Literal["words", "characters"]
 EditKind = Literal["swap", "flip", "insert", "delete"]
+Estimate = Literal["paper", "word"]
 CHARACTER_EDITS: tuple[EditKind, ...] = ("flip", "insert", "delete")
 
 
@@ -31,7 +32,8 @@ class EditSpace:
     the text leaves its true class or reaches the class `toward`. The objective "logit" is the raw
     score: minus that of the true class, or plus that of the class `toward`. With `sign`, edits are
     measured along the sign of the gradient. `cosine` is the smallest cosine allowed between the
-    vectors of a word and its substitute; None allows any.
+    vectors of a word and its substitute; None allows any. The estimate "word" ranks the best edits
+    of characters anew, by the vectors that a model computes of the new words.
     """
 
     level: Level = "words"
@@ -40,6 +42,7 @@ class EditSpace:
     objective: Literal["loss", "logit"] = "loss"
     sign: bool = False
     cosine: float | None = None
+    estimate: Estimate = "paper"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,22 @@ def test_paths_are_ranked_by_the_sum_of_their_gains_and_never_by_loss() -> None:
         search.send(Answer(np.zeros((2, 2)), np.zeros(2), np.zeros(2, dtype=bool)))
 
 
+@pytest.mark.parametrize("toward", [None, 1])
+def test_the_authors_code_ranks_by_the_parents_real_loss_plus_the_gain(toward: int | None) -> None:
+    search = HotFlip(beam=2, share=0.5, variant="author-code")(case("ab cd", toward=toward), RNG)
+    next(search)
+    search.send(heard(FakeMoves.of(move(3.0, 0, "xb"), move(2.0, 1, "yd"))))
+    answer = heard(
+        FakeMoves.of(move(1.0, 1, "cz"), move(0.1, 0, "xq")), FakeMoves.of(move(0.5, 0, "qb"))
+    )
+    # −log 0.9 + 1.0 > −log 0.6 + 0.5 > −log 0.9 + 0.1; the gains alone would say 4.0, 3.1, 2.5
+    answer.scores[:] = [[0.9, 0.1], [0.6, 0.4]]
+    expected = ["xb cz", "qb yd"]
+    if toward is not None:  # log 0.4 + 0.5 > log 0.1 + 1.0 > log 0.1 + 0.1
+        expected = expected[::-1]
+    assert texts(search.send(answer)) == expected
+
+
 def test_one_text_by_two_ways_is_kept_once_with_the_higher_sum() -> None:
     search = HotFlip(beam=3, share=0.5)(case("ab cd"), RNG)
     next(search)

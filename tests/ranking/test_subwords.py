@@ -83,10 +83,12 @@ def brute_characters(text: TokenGradients, e: Any) -> list[tuple[float, int, str
         mean, now = g.mean(axis=0), g
         if text.space.sign:
             mean, now = np.sign(mean), np.sign(g)
-        for number, new in list_respellings(str(word)):
+        readings = {tuple(tokens)}
+        for number, new in list_respellings(str(word), text.space.kinds):
             _, kind, at = spell_out(str(word), number)
             read_as = read([new])[0]
-            if kind in text.space.kinds and read_as != tokens:
+            if read_as not in readings:
+                readings.add(read_as)
                 gain = sum(e[t] @ mean for t in read_as)
                 gain -= sum(e[t] @ row for t, row in zip(tokens, now))
                 made.append((gain, position, new, kind, at))

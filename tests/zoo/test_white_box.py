@@ -181,8 +181,9 @@ def test_lstms_have_the_same_gradients_in_a_fast_way(
     requests = [
         edit_request(text, tested, CHARACTERS) for text in [*ITEMS, Text.of(""), pair(True)]
     ]
-    slow = NetworkWhiteBox(tested).gradients(requests)
-    monkeypatch.setattr(module, "MIN_TEXTS_FOR_FAST_LSTM", 1)
+    by_torch = NetworkWhiteBox(tested)
+    monkeypatch.setattr(by_torch._passes, "_lstm", None)
+    slow = by_torch.gradients(requests)
     white = NetworkWhiteBox(tested)
     assert white._passes._lstm is not None
     monkeypatch.setattr(white.network, "classify", None)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import compress, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
 from brittle.moves import EditRequest, Move, Moves
@@ -18,6 +22,7 @@ Screen = Callable[[Sequence[Text]], Search[list[bool]]]
 
 CANDIDATES_PER_SCREENING = 4
 """How many candidates are screened at once, for each text that the beam holds."""
+SMALLEST_PROBABILITY = 1e-300  # where the logarithm ends
 
 
 def beam(
@@ -28,12 +33,14 @@ def beam(
     width: int,
     steps: int,
     screen: Screen | None = None,
+    from_loss: bool = False,
 ) -> Search[None]:
     """Edit a text up to `steps` times; follow the `width` best texts of each depth.
 
     A path's score is the sum of its edits' gains, each taken at the text it was made on
-    (Ebrahimi et al., 2018, section 3.3); losses decide nothing but success. `new_word` returns the
-    word that a move puts into a text, or None if the move is not acceptable; `screen` may ask
+    (Ebrahimi et al., 2018, section 3.3); losses decide nothing but success. With `from_loss` it is
+    the cross-entropy of the text before the last edit, plus that edit's gain. `new_word` returns
+    the word that a move puts into a text, or None if the move is not acceptable; `screen` may ask
     further about whole texts. No text is offered twice, the original included. A case whose
     original has no acceptable edit is unfit. The pass that judges a text also finds its edits, so a
     full search takes 1 + width · (steps − 1) backward passes: the texts of the last depth need no
@@ -43,12 +50,23 @@ def beam(
     seen = {case.text.words}
     for step in range(steps):
         answer = yield from Flips([text for _, text in paths], request_for)
+        if from_loss:
+            loss = _cross_entropy(case, answer.scores).tolist()
+            paths = [(value, text) for value, (_, text) in zip(loss, paths)]
         paths = yield from _best(_children(paths, answer.moves, new_word, seen), width, screen)
         if not paths:
             if step == 0:
                 raise Unfit(NO_CANDIDATES)
             return
     yield from Try([text for _, text in paths])
+
+
+def _cross_entropy(case: Case[Text], scores: Any) -> NDArray[np.float64]:
+    """Compute what gains are gains of: −log p of the true class, or log p of the one aimed at."""
+    column, sign = (case.label, -1.0) if case.toward is None else (case.toward, 1.0)
+    probability = np.asarray(scores, dtype=np.float64)[:, column]
+    loss: NDArray[np.float64] = sign * np.log(np.maximum(probability, SMALLEST_PROBABILITY))
+    return loss
 
 
 def _children(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, get_args
 
 from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
 from brittle.attacks.beam import beam
@@ -14,8 +14,11 @@ from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count, check_share
 from brittle.edits import is_further
 from brittle.errors import UsageError, unknown
-from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Move
+from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace, Estimate, Move
 from brittle.text import Text, is_word
+
+ESTIMATES: tuple[Estimate, ...] = get_args(Estimate)
+VARIANTS = ("paper", "author-code")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,13 @@ class HotFlip:
     edits are looked at, more than the beam can hold, since some are words of the vocabulary and
     some lead to the same text; when these are used up, the beam is narrower.
 
+    `estimate` "word" is not the paper's. A run of flips misjudges inserts inside a word, since a
+    model that takes a maximum over the windows of a word hardly cares where they stand. So the best
+    edits are ranked again, by the gradient along the word's vector times the difference of the
+    vectors that the model computes of the new and of the old spelling; only a model that computes a
+    word's vector from its spelling can. `variant` "author-code" ranks children by the real loss of
+    their parent plus their own gain, as the first author's published code does.
+
     Deviations: only characters inside words are edited, and a word stays one word, so that spaces
     and marks stay as they are; the share is of these characters, not of the spaces between.
     """
@@ -47,6 +57,8 @@ class HotFlip:
     kinds: tuple[EditKind, ...] = CHARACTER_EDITS
     known: bool = False
     further: bool = True
+    estimate: Estimate = "paper"
+    variant: str = "paper"
     asks: ClassVar = (Flips, Try)
 
     @property
@@ -57,7 +69,7 @@ class HotFlip:
         steps = max_characters(case, self.share)
         if not steps:
             raise Unfit(NO_CANDIDATES)
-        space = EditSpace("characters", self.kinds, self.top_k)
+        space = EditSpace("characters", self.kinds, self.top_k, estimate=self.estimate)
         request_for = partial(edit_request, case, space, tuple(case.positions))
         originals = case.text.words
 
@@ -67,7 +79,14 @@ class HotFlip:
             is_fine = is_fine and (not self.further or is_further(move.new, old, original))
             return move.new if is_fine else None
 
-        yield from beam(case, request_for, new_word, width=self.beam, steps=steps)
+        yield from beam(
+            case,
+            request_for,
+            new_word,
+            width=self.beam,
+            steps=steps,
+            from_loss=self.variant == "author-code",
+        )
 
 
 def hotflip(
@@ -79,11 +98,17 @@ def hotflip(
     ),
     known: Annotated[bool, "an edited word may be a word of the target's vocabulary"] = False,
     further: Annotated[bool, "every edit takes its word further from the original"] = True,
+    estimate: Annotated[str, "how edits are ranked: paper, or word (by the new vectors)"] = "paper",
+    variant: Annotated[str, "what the beam sums: paper (gains), or author-code (loss)"] = "paper",
 ) -> HotFlip:
     """Edit the characters that the gradient points at (HotFlip: Ebrahimi et al., 2018)."""
     check_count(beam=beam)
     check_share(share=share)
-    return HotFlip(beam, share, _parse_kinds(kinds), known, further)
+    if estimate not in ESTIMATES:
+        raise unknown("estimate", estimate, ESTIMATES)
+    if variant not in VARIANTS:
+        raise unknown("variant", variant, VARIANTS)
+    return HotFlip(beam, share, _parse_kinds(kinds), known, further, estimate, variant)
 
 
 def _parse_kinds(kinds: str) -> tuple[EditKind, ...]:

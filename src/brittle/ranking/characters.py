@@ -23,7 +23,7 @@ from torch import Tensor
 
 from brittle.moves import CHARACTER_EDITS, EditKind, EditSpace
 from brittle.ranking.layout import CharacterRows, Integers, Layout
-from brittle.ranking.moves import RankedMoves
+from brittle.ranking.moves import RankedMoves, refuse_word_estimate
 from brittle.ranking.top_k import top_k
 from brittle.text import Word, is_word
 
@@ -86,6 +86,7 @@ class CharacterEdits:
         value stand in the order of the positions, then of the characters, with flips before
         insertions and deletions, then of the alphabet.
         """
+        refuse_word_estimate(space, "characters without a vector for each word")
         rows = self._layout.rows([word for text in texts for word in text.words])
         direction = gradient.sign() if space.sign else gradient
         one_hot = (direction @ self._table).numpy()

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.english.forms import match_case
-from brittle.moves import EditKind, EditRequest, Move, Moves
+from brittle.errors import UsageError
+from brittle.moves import EditKind, EditRequest, EditSpace, Move, Moves
 from brittle.ranking.objective import is_reached
 from brittle.text import Word
 
@@ -70,6 +71,8 @@ def rank_as_needed(
     A search ends with the first text that reaches its class, unless its goal asks for more. The
     texts of one search share their frame. `texts` are the requests as `rank` takes them.
     """
+    for space in {request.space for request in requests}:
+        refuse_word_estimate(space, "words or parts of words, whose own vectors rank their edits")
     searches: dict[int, list[int]] = {}
     for n, request in enumerate(requests):
         searches.setdefault(id(request.text.frame), []).append(n)
@@ -83,6 +86,16 @@ def rank_as_needed(
             going_on += group
     moves.update(zip(going_on, rank([texts[n] for n in going_on])))
     return [moves[n] for n in range(len(requests))]
+
+
+def refuse_word_estimate(space: EditSpace, reads: str) -> None:
+    """Refuse to rank by vectors of new words where no network computes them from spellings."""
+    if space.level == "characters" and space.estimate == "word":
+        raise UsageError(
+            "--estimate word asks for the vectors that a network computes from the spellings of "
+            f"words, but this target reads {reads}. Leave --estimate out, or attack a network of "
+            "characters such as CharCNN-LSTM."
+        )
 
 
 def match_capitals(new: str, word: Word) -> str:

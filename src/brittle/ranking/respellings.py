@@ -27,10 +27,10 @@ TokensOf = Callable[[Sequence[str]], Sequence[Sequence[int]]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Respellings:
-    """The edits of one word that a model can tell from it, as numbers, in order.
+    """The edits of one word that a model can tell from it and from each other, in order.
 
-    `token` lists the distinct tokens of the new words: the token token[which[i]] belongs to the
-    new word of number[edit[i]].
+    Edits are numbers. `token` lists the distinct tokens of the new words: the token
+    token[which[i]] belongs to the new word of number[edit[i]].
     """
 
     number: NDArray[np.int32]
@@ -44,10 +44,18 @@ class Respellings:
 
 
 def find_respellings(word: str, kinds: Collection[EditKind], tokens_of: TokensOf) -> Respellings:
-    """Find the edits of a word and their tokens, by one call for all new words."""
+    """Find the edits of a word and their tokens, by one call for all new words.
+
+    Of new words that the model reads alike, such as all that it does not know, the first is found.
+    """
     edits = list(list_respellings(word, kinds))
     old, *new = tokens_of([word, *(spelt for _, spelt in edits)])
-    differing = [(n, tokens) for (n, _), tokens in zip(edits, new) if tuple(tokens) != tuple(old)]
+    readings = {tuple(old)}
+    differing: list[tuple[int, Sequence[int]]] = []
+    for (number, _), tokens in zip(edits, new):
+        if tuple(tokens) not in readings:
+            readings.add(tuple(tokens))
+            differing.append((number, tokens))
     flat = np.array([token for _, tokens in differing for token in tokens], dtype=np.int64)
     token, which = np.unique(flat, return_inverse=True)
     counts = [len(tokens) for _, tokens in differing]

@@ -26,6 +26,7 @@ from brittle.ranking.layout import Integers
 from brittle.ranking.moves import RankedMoves, match_capitals
 from brittle.ranking.respellings import NO_RESPELLINGS, TokensOf, find_respellings, spell_out
 from brittle.ranking.top_k import BLOCK_COLUMNS, TopK, top_k, top_k_of_table
+from brittle.ranking.whole_rows import whole_rows
 from brittle.text import Word
 
 MAX_GAINS_PER_TABLE = 1 << 21  # positions × vocabulary: 8 MB, unless one text alone has more
@@ -139,7 +140,7 @@ class SubwordEdits:
         index = torch.from_numpy(rows).to(self.table.device)
         # The row of ones in `_weight` adds the last column: −Σⱼ E[tⱼ] · gⱼ.
         factor = torch.cat([stack.first_direction[index], -stack.current[index, None]], dim=1)
-        gain = factor @ self._weight
+        gain = (whole_rows(factor) @ self._weight)[: len(rows)]
         gain[:, len(self.words) :] = -torch.inf
         same = [self._same_word(stack.words[n], tuple(stack.tokens[n])) for n in rows.tolist()]
         row = np.repeat(np.arange(len(rows)), [len(columns) for columns in same])
@@ -147,7 +148,8 @@ class SubwordEdits:
         gain[torch.from_numpy(row), torch.from_numpy(column)] = -torch.inf
         if space.cosine is not None:
             mean = normalize(stack.mean(self.table[stack.token])[index], dim=1)
-            gain[mean @ self._normalized < space.cosine] = -torch.inf
+            cosine = (whole_rows(mean) @ self._normalized)[: len(rows)]
+            gain[cosine < space.cosine] = -torch.inf
         return gain
 
     def _find_same_word(self, word: Word, tokens: tuple[int, ...]) -> list[int]:

@@ -54,12 +54,18 @@ def pad_keys(keys: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return ids, length
 
 
-def split_by_words(keys: Sequence[bytes], max_words: int) -> Iterator[list[int]]:
-    """Split texts, sorted by length, into passes of at most `max_words` words with padding."""
+def split_by_words(
+    keys: Sequence[bytes], max_words: int, one_length: bool = False
+) -> Iterator[list[int]]:
+    """Split texts, sorted by length, into passes of at most `max_words` words with padding.
+
+    With `one_length` no pass has padding.
+    """
     length = [len(key) >> 2 for key in keys]
     rows: list[int] = []
     for row in sorted(range(len(keys)), key=length.__getitem__):
-        if rows and length[row] * (len(rows) + 1) > max_words:
+        is_full = length[row] * (len(rows) + 1) > max_words
+        if rows and (is_full or (one_length and length[row] != length[rows[0]])):
             yield rows
             rows = []
         rows.append(row)

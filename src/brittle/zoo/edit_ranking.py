@@ -6,6 +6,7 @@ This file needs torch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from brittle.moves import EditRequest, EditSpace, Moves, ScoredMoves
 from brittle.ranking.characters import CharacterEdits, EditedWords
+from brittle.ranking.edited_words import rank_by_vectors
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.ranking.words import VectorGradients, WordSwaps
@@ -78,7 +80,11 @@ class EditRanking:
             )
             for positions, words, rows in gradients.texts()
         ]
-        return self._character_edits.rank(texts, gradient, space)
+        moves = self._character_edits.rank(texts, gradient, replace(space, estimate="paper"))
+        if space.estimate == "paper":
+            return moves
+        direction = gradients.gradient.sign() if space.sign else gradients.gradient
+        return rank_by_vectors(moves, direction, gradients.vectors, self._compute_vectors)
 
     def _compute_vectors(self, words: Sequence[str]) -> Tensor:
         """Compute the encoder's input for words, whether or not they stand in a text."""

@@ -17,6 +17,7 @@ from torch import Tensor
 from brittle.moves import EditRequest
 from brittle.ranking.layout import Integers
 from brittle.ranking.objective import objective_gradient
+from brittle.ranking.whole_rows import repeat_last
 from brittle.text import HOLE, Text, Word
 from brittle.zoo.batches import pad_keys, split_by_words
 from brittle.zoo.device import without_cudnn
@@ -31,7 +32,6 @@ from brittle.zoo.tokenizers.words import positions_and_columns
 MAX_WORDS_PER_PASS = 1 << 13
 MAX_STATES_PER_PASS = 1 << 20  # words × width of the encoder
 MAX_ATTENTION_WEIGHTS_PER_PASS = 1 << 23  # of all heads and layers
-MIN_TEXTS_FOR_FAST_LSTM = 64  # below, torch's LSTMs are faster: ours run every word in Python
 
 WordColumns = tuple[Sequence[int], Sequence[int]]
 """The positions of some words of a text, and the column in which each is read."""
@@ -143,7 +143,9 @@ class GradientPasses:
         """Yield batches of texts: their numbers, and the input of the encoder."""
         keys = self.model.encode(texts)
         if keys:
-            for numbers in split_by_words(keys, self._max_words(keys)):
+            # Our own LSTM passes read a text alike whatever its padding, torch's do not.
+            one_length = self.device == "cpu" and self._lstm is None
+            for numbers in split_by_words(keys, self._max_words(keys), one_length):
                 yield numbers, self._embed_batch([keys[n] for n in numbers])
 
     def _max_words(self, keys: Sequence[bytes]) -> int:
@@ -193,7 +195,7 @@ class GradientPasses:
         column: Integers,
     ) -> tuple[list[list[float]], Tensor]:
         """Compute the scores of texts, and the gradients at the words of some rows and columns."""
-        if self._lstm is not None and len(requests) >= MIN_TEXTS_FOR_FAST_LSTM:
+        if self._lstm is not None:
             with torch.no_grad():
                 state = self._lstm.forward(embedded.distinct, embedded.inverse, embedded.length)
                 scores = state.logits.double().softmax(dim=1)
@@ -202,8 +204,9 @@ class GradientPasses:
             gradient = gradient.transpose(1, 2).flatten(0, 1)
             return scores.tolist(), gradient.index_select(0, index)
         with torch.enable_grad(), without_cudnn(self.device):
-            vectors = embedded.vectors.requires_grad_()
-            logits = self.network.classify(vectors, embedded.lengths)
+            rows = torch.from_numpy(repeat_last(np.arange(len(requests)))).to(self.device)
+            vectors = embedded.vectors[rows].requires_grad_()
+            logits = self.network.classify(vectors, embedded.lengths[rows])[: len(requests)]
             scores = logits.detach().cpu().double().softmax(dim=1)
             weight = objective_gradient(scores, requests).to(logits)
             # The sum has the gradient `weight` along the logits. Passed as `grad_outputs` instead,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
+from brittle.ranking.whole_rows import ROWS
 from brittle.text import Text
 from brittle.zoo.batches import Tokenizer, make_batch, pad_keys, split_by_words
 from brittle.zoo.device import cores, torch_device
@@ -26,7 +28,6 @@ from brittle.zoo.tokenizers.words import WordTokenizer, positions_and_columns
 
 MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
 TEXTS_PER_CALL = 512  # the more texts begin alike, the more states they share
-MIN_TEXTS_FOR_FAST_PASS = 8  # below, torch's own pass is faster: ours runs every word in Python
 
 
 class NetworkModel:
@@ -43,15 +44,20 @@ class NetworkModel:
         self.network = network.to(self.device).eval()
         self.tokenizer = tokenizer
         self.reads = reads
-        on_cpu = self.device == "cpu"
-        self.parallel = cores() if on_cpu else 1
+        self.on_cpu = self.device == "cpu"
+        self.parallel = cores() if self.on_cpu else 1
         self.batch = TEXTS_PER_CALL
-        self._fast = _build_fast(network, tokenizer) if on_cpu else None
-        self._vectors: WordVectorCache | None = None
-        if on_cpu and isinstance(tokenizer, CharacterTokenizer):
-            self._vectors = word_vector_cache(network, tokenizer)
-        # At the end: a model that cannot be built uses no threads.
-        self._threads = ThreadUse(1) if on_cpu else None
+        self._threads = ThreadUse(1) if self.on_cpu else None
+
+    @cached_property
+    def _fast(self) -> FastLstm | FastCnn | None:
+        return _build_fast(self.network, self.tokenizer) if self.on_cpu else None
+
+    @cached_property
+    def _vectors(self) -> WordVectorCache | None:
+        if not self.on_cpu or isinstance(self.tokenizer, WordTokenizer):
+            return None
+        return word_vector_cache(self.network, self.tokenizer)
 
     @property
     def vocabulary(self) -> WordTokenizer:
@@ -66,8 +72,13 @@ class NetworkModel:
         return [positions_and_columns(text, self.reads, pairs)[0] for text in items]
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        """Compute logits in passes of a bounded number of words, the texts sorted by length."""
-        parts = list(split_by_words(keys, MAX_WORDS_PER_PASS))
+        """Compute logits in passes of a bounded number of words, the texts sorted by length.
+
+        On the CPU the logits of a text do not depend on the other texts: torch's own pass, where
+        padding would change the last digits, is given texts of one length.
+        """
+        one_length = self.on_cpu and self._fast is None
+        parts = list(split_by_words(keys, MAX_WORDS_PER_PASS, one_length))
         if len(parts) == 1:
             return self._pass(keys)
         sorted_logits = np.concatenate([self._pass([keys[i] for i in rows]) for rows in parts])
@@ -81,8 +92,11 @@ class NetworkModel:
             self._threads.close()
 
     def _pass(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        if self._fast is not None and len(keys) >= MIN_TEXTS_FOR_FAST_PASS:
+        if self._fast is not None:
             return self._fast.logits(keys)
+        count = len(keys)
+        if self.on_cpu:
+            keys = [*keys, *[keys[-1]] * (-count % ROWS)]
         with torch.inference_mode():
             if self._vectors is not None:
                 ids, length = pad_keys(keys)
@@ -90,7 +104,7 @@ class NetworkModel:
                 out = self.network.classify(vectors[rows], torch.from_numpy(length))
             else:
                 out = self.network(make_batch(keys, self.tokenizer, self.device))
-            logits: NDArray[np.float32] = out.cpu().numpy()
+            logits: NDArray[np.float32] = out[:count].cpu().numpy()
         return logits
 
 

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from brittle.ranking.whole_rows import repeat_last, whole_rows
+
 # A model with other modules than these (adapters, quantized layers) runs its own forward pass.
 MODULES = {
     *("BertForSequenceClassification", "BertModel", "BertEmbeddings", "BertEncoder", "BertLayer"),
@@ -62,18 +64,22 @@ class FastBert:
                 x, q, k, v = rows
                 x = _feed_forward(layer, x, _attend(q, k, v, runs, heads))
             attention, first = last.attention.self, torch.from_numpy(np.cumsum(length) - length)
-            x_first = x.index_select(0, first)
+            x_first = whole_rows(x.index_select(0, first))
             q, k, v = attention.query(x_first), attention.key(x), attention.value(x)
             pooler = self.model.bert.pooler
-            state = _feed_forward(last, x_first, _attend(q, k, v, runs, heads))
+            context = _attend(q, k, v, runs, heads, from_first=True)
+            state = _feed_forward(last, x_first, context)
             pooled = pooler.activation(pooler.dense(state))
             logits: Tensor = self.model.classifier(pooled)
-        return logits
+        return logits[: len(length)]
 
     def _embed_distinct(
         self, arrays: dict[str, NDArray[np.int64]], is_token: NDArray[np.bool_]
     ) -> tuple[Tensor, Tensor]:
-        """Embed every distinct triple of token, type and column; index them for all tokens."""
+        """Embed every distinct triple of token, type and column; index them for all tokens.
+
+        Both are padded to whole rows (see `brittle.ranking.whole_rows`).
+        """
         ids, embeddings = arrays["input_ids"], self.model.bert.embeddings
         types = arrays.get("token_type_ids", np.zeros_like(ids))
         # Count the types in use: one that the model does not know must not become another token.
@@ -85,7 +91,7 @@ class FastBert:
         x = embeddings.word_embeddings(torch.from_numpy(token_id))
         x = x + embeddings.token_type_embeddings(torch.from_numpy(token_type))
         x = x + embeddings.position_embeddings(torch.from_numpy(column))
-        return embeddings.LayerNorm(x), torch.from_numpy(index)
+        return whole_rows(embeddings.LayerNorm(x)), torch.from_numpy(repeat_last(index))
 
 
 def fast_bert(model: Any) -> FastBert | None:
@@ -109,19 +115,27 @@ def fast_bert(model: Any) -> FastBert | None:
     return FastBert(model)
 
 
-def _attend(q: Tensor, k: Tensor, v: Tensor, runs: list[tuple[int, int]], heads: int) -> Tensor:
+def _attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    runs: list[tuple[int, int]],
+    heads: int,
+    from_first: bool = False,
+) -> Tensor:
     """Attend within each text: from all its tokens, or from one if `q` has one row per text."""
     contexts: list[Tensor] = []
     text_counts = [texts for texts, _ in runs]
     sizes = [texts * n for texts, n in runs]
-    queries = torch.split_with_sizes(q, text_counts if len(q) == sum(text_counts) else sizes)
-    keys, values = (torch.split_with_sizes(part, sizes) for part in (k, v))
+    query_sizes = text_counts if from_first else sizes
+    queries = torch.split_with_sizes(q[: sum(query_sizes)], query_sizes)
+    keys, values = (torch.split_with_sizes(part[: sum(sizes)], sizes) for part in (k, v))
     for texts, *rows in zip(text_counts, queries, keys, values):
         shape = (texts, -1, heads, q.shape[1] // heads)
         q_run, k_run, v_run = (part.view(shape).transpose(1, 2) for part in rows)
         context = scaled_dot_product_attention(q_run, k_run, v_run)
         contexts.append(context.transpose(1, 2).reshape(-1, q.shape[1]))
-    return torch.cat(contexts)
+    return whole_rows(torch.cat(contexts))
 
 
 def _feed_forward(layer: Any, x: Tensor, context: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ from torch import Tensor
 from brittle.errors import TargetError, UsageError
 from brittle.moves import EditRequest
 from brittle.ranking.objective import objective_gradient
+from brittle.ranking.whole_rows import WholeRows
 
 
 class InstrumentedModel:
@@ -102,7 +103,8 @@ class InstrumentedModel:
         try:
             device = self.model.device
             inputs = {name: torch.from_numpy(a).to(device) for name, a in arrays.items()}
-            return self.model(**inputs, **options)
+            with WholeRows():
+                return self.model(**inputs, **options)
         except Exception as error:
             raise TargetError(
                 f"Target {self.name!r} raised {type(error).__name__}: {error}"

@@ -102,9 +102,13 @@ class TextTokenizer:
         return tokenized
 
     def batches(
-        self, keys: Sequence[bytes], max_tokens: int
+        self, keys: Sequence[bytes], max_tokens: int, one_length: bool = False
     ) -> Iterator[tuple[list[int], dict[str, NDArray[np.int64]]]]:
-        """Yield row numbers and padded arrays, sorted by length, of at most `max_tokens` tokens."""
+        """Yield row numbers and padded arrays, sorted by length, of at most `max_tokens` tokens.
+
+        With `one_length` no array has padding.
+        """
+        one_length = one_length or self.pad_id is None
         decoded = [np.frombuffer(key, dtype=np.int32) for key in keys]
         typed = [bool(len(row)) and int(row[0]) == TYPES_MARK for row in decoded]
         length = [len(row) // 2 if has else len(row) for row, has in zip(decoded, typed)]
@@ -112,8 +116,7 @@ class TextTokenizer:
         for row in sorted(range(len(keys)), key=lambda row: (typed[row], length[row])):
             full = length[row] * (len(rows) + 1) > max_tokens
             differs = rows and (
-                typed[row] != typed[rows[0]]
-                or (self.pad_id is None and length[row] != length[rows[0]])
+                typed[row] != typed[rows[0]] or (one_length and length[row] != length[rows[0]])
             )
             if rows and (full or differs):
                 yield rows, self._pad([decoded[r] for r in rows], typed[rows[0]])

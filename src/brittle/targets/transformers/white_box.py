@@ -120,18 +120,21 @@ class TransformersWhiteBox:
         self, requests: Sequence[EditRequest], alignments: Sequence[Alignment]
     ) -> Iterator[tuple[list[int], list[list[float]], Tensor]]:
         """Yield batches: numbers of requests, their scores, and the gradient at every token."""
-        for numbers, arrays in self._batches(alignments, self.max_tokens):
+        # Padding would change the last digits of gradients, and with them which edit is best.
+        for numbers, arrays in self._batches(alignments, self.max_tokens, one_length=True):
             batch = [requests[n] for n in numbers]
             logits, gradient = self._instrumented.gradients(arrays, batch)
             who = f"Target {self.name!r}"
             scores = as_probabilities(logits, len(batch), self.labels, "logits", who)
             yield numbers, scores.tolist(), gradient
 
-    def _batches(self, alignments: Sequence[Alignment], max_tokens: int) -> Iterator[Batch]:
+    def _batches(
+        self, alignments: Sequence[Alignment], max_tokens: int, one_length: bool = False
+    ) -> Iterator[Batch]:
         keys = [alignment.tokens.key for alignment in alignments]
         if not all(keys):
             raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
-        return self.tokenizer.batches(keys, max_tokens)
+        return self.tokenizer.batches(keys, max_tokens, one_length)
 
     @cached_property
     def _instrumented(self) -> InstrumentedModel:

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from brittle.ranking.layout import Integers, ragged_rows
+from brittle.ranking.whole_rows import whole_rows
 from brittle.zoo.layers.characters import CharacterCNN
 
 MAX_TABLE_ENTRIES = 1 << 23  # words × kernels or characters × window, of a backward pass: 32 MB
@@ -35,17 +36,22 @@ class _Highway:
 
     def forward(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor]]:
         """Compute y, and its derivatives along x (directly), T x and the gate's input."""
+        rows, x = len(x), whole_rows(x)
         gate = torch.addmm(self.gate_bias, x, self.gate.T).sigmoid_()
         transformed = torch.addmm(self.transform_bias, x, self.transform.T).relu_()
         carry = 1 - gate
         change = transformed - x
         y = x + gate * change
-        return y, (carry, gate * (transformed > 0), change.mul_(gate).mul_(carry))
+        parts = (y, carry, gate * (transformed > 0), change.mul_(gate).mul_(carry))
+        y, *derivatives = (part[:rows] for part in parts)
+        return y, (derivatives[0], derivatives[1], derivatives[2])
 
     def backward(self, gradient: Tensor, derivatives: Sequence[Tensor]) -> Tensor:
         """Compute the gradient along x from that along y; the derivatives are overwritten."""
-        carry, transformed, gate = (part.mul_(gradient) for part in derivatives)
-        return carry.addmm_(transformed, self.transform).addmm_(gate, self.gate)
+        parts = (part.mul_(gradient) for part in derivatives)
+        carry, transformed, gate = map(whole_rows, parts)
+        result = carry.addmm_(transformed, self.transform).addmm_(gate, self.gate)
+        return result[: len(gradient)]
 
 
 class CharacterPasses:

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import whole_rows
 from brittle.zoo.batches import Tokenizer
 from brittle.zoo.fast.word_vectors import word_vector_cache
 from brittle.zoo.layers.encoders import CNNEncoder
@@ -47,7 +48,7 @@ class FastCnn:
         length = np.maximum(length, self.min_words)
         with torch.inference_mode():
             vectors, rows = self._vectors.look_up(distinct.astype(np.int64))
-            vector = vectors.index_select(0, torch.from_numpy(rows))
+            vector = whole_rows(vectors.index_select(0, torch.from_numpy(rows)))
             maxima = []
             window_width, window = 1, word
             for width, filters, bias in zip(self.widths, self.filters, self.biases):
@@ -58,8 +59,9 @@ class FastCnn:
                     window_width += 1
                 response = self._responses(vector @ filters, word, window, width, bias)
                 maxima.append(_maxima(response, window, length - width))
-            out = nn.functional.linear(torch.cat(maxima, dim=1), self.head, self.bias)
-        logits: NDArray[np.float32] = out.numpy()
+            pooled = whole_rows(torch.cat(maxima, dim=1))
+            out = nn.functional.linear(pooled, self.head, self.bias)
+        logits: NDArray[np.float32] = out.numpy()[: len(keys)]
         return logits
 
     def _responses(

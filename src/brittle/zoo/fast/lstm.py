@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from brittle.ranking.whole_rows import repeat_last, whole_rows
 from brittle.zoo.batches import Tokenizer, pad_keys
 from brittle.zoo.fast.word_vectors import word_vector_cache
 from brittle.zoo.networks import Classifier
@@ -41,9 +42,10 @@ class FastLstm:
         order = sorted(range(len(keys)), key=keys.__getitem__)
         ids, length = pad_keys([keys[i] for i in order])
         with torch.inference_mode():
-            out = torch.addmm(self.bias, self._last_states(ids, length), self.head)
-        logits = np.empty(out.shape, dtype=np.float32)
-        logits[order] = out.numpy()
+            states = self._last_states(ids, length)
+            out = torch.addmm(self.bias, whole_rows(states), self.head)
+        logits: NDArray[np.float32] = np.empty_like(out.numpy()[: len(keys)])
+        logits[order] = out.numpy()[: len(keys)]
         return logits
 
     def _last_states(self, ids: NDArray[np.int64], length: NDArray[np.int64]) -> Tensor:
@@ -54,13 +56,16 @@ class FastLstm:
         is_new &= np.arange(ids.shape[1]) < length[:, None]
         # The index of each row's state among the distinct states of a word.
         state = np.cumsum(is_new, axis=0) - 1
-        last = torch.empty((len(ids), self.width))
-        states = [(torch.zeros((1, layer.size)),) * 2 for layer in self._layers]
+        last = self.bias.new_empty((len(ids), self.width))
+        states = [(self.bias.new_zeros((1, layer.size)),) * 2 for layer in self._layers]
         ended: NDArray[Any] = np.zeros(0)
+        count = 0
         for t in range(ids.shape[1]):
             rows = np.flatnonzero(is_new[:, t])
+            count, count_before = len(rows), count
+            rows = repeat_last(rows)
             # If none has ended and there are as many as before, each state has one successor.
-            if t and (len(rows) != len(states[0][0]) or len(ended)):
+            if t and (count != count_before or len(ended)):
                 parent = torch.from_numpy(state[rows, t - 1])
                 states = [(h.index_select(0, parent), c.index_select(0, parent)) for h, c in states]
             gates = projected.index_select(0, torch.from_numpy(ids[rows, t]))

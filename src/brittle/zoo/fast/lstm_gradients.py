@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from brittle.ranking.layout import Integers
+from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.zoo.fast.lstm import reorder_gates
 from brittle.zoo.layers.encoders import LSTMEncoder
 from brittle.zoo.layers.heads import Last
@@ -35,14 +37,21 @@ class LstmGradients:
         return isinstance(network.encoder, LSTMEncoder) and isinstance(network.pool, Last)
 
     def forward(self, distinct: Tensor, inverse: Integers, length: Integers) -> LstmPass:
-        """Read texts, given as rows of the vectors `distinct` (texts × words)."""
+        """Read texts, given as rows of the vectors `distinct` (texts × words).
+
+        Texts of one word are added up to a multiple: see `brittle.ranking.whole_rows`.
+        """
         first, *upper = self.layers
+        texts, lacking = len(inverse), -len(inverse) % ROWS
+        inverse = np.pad(inverse, ((0, lacking), (0, 0)))
+        length = np.pad(length, (0, lacking), constant_values=1)
         states = [first.forward(distinct, torch.from_numpy(inverse.T.copy()))]
         for layer in upper:
             states.append(layer.forward_upper(states[-1].hidden))
         end, text = torch.from_numpy(length - 1), torch.arange(len(inverse))
         last = states[-1].hidden[end, :, text]
-        return LstmPass(self, end, states, torch.addmm(self.bias, last, self.head.T))
+        logits = torch.addmm(self.bias, last, self.head.T)[:texts]
+        return LstmPass(self, end, states, logits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +65,12 @@ class LstmPass:
 
     def backward(self, gradient: Tensor) -> Tensor:
         """Compute the gradient along the vectors (words × size × texts) from that of the logits."""
+        texts, gradient = len(gradient), whole_rows(gradient)
         below = torch.zeros_like(self.states[-1].hidden)
         below[self.end, :, torch.arange(len(gradient))] = gradient @ self.network.head
         for layer, states in zip(reversed(self.network.layers), reversed(self.states)):
             below = layer.backward(states, below)
-        return below
+        return below[:, :, :texts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +106,7 @@ class _Layer:
 
     def forward(self, distinct: Tensor, inverse: Tensor) -> _States:
         """Read words, given as rows of the vectors `distinct` (words × texts)."""
-        projected = torch.addmm(self.bias, distinct, self.w_ih.T)
+        projected = torch.addmm(self.bias, whole_rows(distinct), self.w_ih.T)
         states = _States.empty(len(inverse), self.size, inverse.shape[1], projected)
         for word, rows in enumerate(inverse):
             gates, from_input = states.gates[word], projected.index_select(0, rows).T

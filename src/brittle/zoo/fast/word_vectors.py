@@ -15,8 +15,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.zoo.batches import Tokenizer, make_batch
+from brittle.ranking.whole_rows import whole_rows
+from brittle.zoo.batches import Tokenizer
+from brittle.zoo.fast.character_gradients import CharacterPasses
 from brittle.zoo.networks import Classifier
+from brittle.zoo.tokenizers.characters import CharacterTokenizer
 from brittle.zoo.tokenizers.words import PAD, WordTokenizer
 
 MAX_BYTES = 1 << 27  # of all vectors kept, unless one call alone needs more
@@ -79,17 +82,25 @@ class WordVectorCache:
 
 
 def compute_word_vectors(
-    network: Classifier, tokenizer: Tokenizer, ids: NDArray[np.int64]
+    network: Classifier,
+    tokenizer: Tokenizer,
+    ids: NDArray[np.int64],
+    character_passes: CharacterPasses | None = None,
 ) -> Tensor:
-    """Compute the encoder's input for each token id; zeros for padding."""
+    """Compute the encoder's input for each token id; zeros for padding.
+
+    A network that reads spellings may be given with its `character_passes`, if they are there.
+    """
+    parts = []
     with torch.inference_mode():
-        if isinstance(tokenizer, WordTokenizer):
-            assert network.embedding is not None
-            return network.embedding.weight.index_select(0, torch.from_numpy(ids))
-        # Every id as a text of one word.
-        batch = make_batch([key.tobytes() for key in ids.astype(np.int32)], tokenizer, "cpu")
-        vectors = network.vectors(network.embed(batch), batch)[:, 0]
-        return vectors * torch.from_numpy(ids != PAD)[:, None]
+        if network.embedding is not None:
+            tokens = ids if isinstance(tokenizer, WordTokenizer) else tokenizer.words(ids)
+            parts.append(network.embedding.weight.index_select(0, torch.from_numpy(tokens)))
+        if network.spelling is not None and isinstance(tokenizer, CharacterTokenizer):
+            passes = character_passes or CharacterPasses(network.spelling)
+            spellings = passes.forward(tokenizer.characters(ids)).vectors
+            parts.append(spellings * torch.from_numpy(ids != PAD)[:, None])
+        return torch.cat(parts, dim=1)
 
 
 def word_vector_cache(
@@ -98,9 +109,11 @@ def word_vector_cache(
     transform: Callable[[Tensor], Tensor] = lambda vectors: vectors,
 ) -> WordVectorCache:
     """Build a cache of the vectors of a network's token ids, each transformed."""
+    passes = None if network.spelling is None else CharacterPasses(network.spelling)
 
     def compute(ids: NDArray[np.int64]) -> Tensor:
         with torch.inference_mode():
-            return transform(compute_word_vectors(network, tokenizer, ids))
+            vectors = whole_rows(compute_word_vectors(network, tokenizer, ids, passes))
+            return transform(vectors)[: len(ids)]
 
     return WordVectorCache(compute)

@@ -1,0 +1,45 @@
+"""Rows padded to a multiple, so that what is computed of one row does not depend on the others.
+
+A text must have the same scores and gains in every batch, to the last bit: searches compare them,
+and the batch size is found by timing. Two things break this in single precision. For few rows,
+matrix products are computed by other routines, which sum in another order; with MKL all of 16 rows
+or more are computed alike. And a vectorised function treats the rest of an array, what does not
+fill a vector, apart; 16 rows of an even number of columns leave no rest. This file needs torch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import linear, pad
+from torch.overrides import TorchFunctionMode
+
+ROWS = 16
+
+
+def whole_rows(x: Tensor) -> Tensor:
+    """Add rows of zeros up to a multiple of `ROWS`."""
+    lacking = -len(x) % ROWS
+    return pad(x, (0, 0, 0, lacking)) if lacking else x
+
+
+class WholeRows(TorchFunctionMode):
+    """Inside this context, linear layers on the CPU compute whole rows, of any model."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func is not linear or not args or args[0].device.type != "cpu":
+            return func(*args, **(kwargs or {}))
+        x, *rest = args
+        rows = x.reshape(-1, x.shape[-1])
+        out = linear(whole_rows(rows), *rest, **(kwargs or {}))
+        return out[: len(rows)].view(*x.shape[:-1], -1)
+
+
+def repeat_last(index: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Repeat the last index, which must be there, up to a multiple of `ROWS`."""
+    return np.pad(index, (0, -len(index) % ROWS), mode="edge")
