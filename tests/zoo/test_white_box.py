@@ -353,11 +353,14 @@ def test_every_kind_of_edit_is_there_and_none_too_many(name: str) -> None:
     tested = model(name)
     white = NetworkWhiteBox(tested)
     (found,) = white.flips([edit_request(ITEMS[0], tested, EditSpace("characters", top_k=10**6))])
-    assert {move.kind for move in moves_of(found)} == set(CHARACTER_EDITS)
+    # A model of words cannot tell most inserts from flips: of edits that read alike there is one.
+    kinds = {move.kind for move in moves_of(found)}
+    assert kinds == ({"flip", "delete"} if "-W-" in name else set(CHARACTER_EDITS))
     (found,) = white.flips(
         [edit_request(ITEMS[0], tested, EditSpace("characters", ("insert",), top_k=5))]
     )
-    assert [move.kind for move in moves_of(found)] == ["insert"] * 5
+    inserts = min(5, len(ITEMS[0])) if "-W-" in name else 5  # each reads as an unknown word
+    assert [move.kind for move in moves_of(found)] == ["insert"] * inserts
     (found,) = white.flips([edit_request(ITEMS[0], tested, EditSpace(top_k=7))])
     assert [move.kind for move in moves_of(found)] == ["swap"] * 7
     assert {move.new for move in moves_of(found)} <= set(white.vocabulary)

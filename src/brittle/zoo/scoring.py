@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,17 +46,12 @@ class NetworkModel:
         self.on_cpu = self.device == "cpu"
         self.parallel = cores() if self.on_cpu else 1
         self.batch = TEXTS_PER_CALL
+        self._fast = _build_fast(network, tokenizer) if self.on_cpu else None
+        self._vectors: WordVectorCache | None = None
+        if self.on_cpu and isinstance(tokenizer, CharacterTokenizer):
+            self._vectors = word_vector_cache(network, tokenizer)
+        # At the end: a model that cannot be built uses no threads.
         self._threads = ThreadUse(1) if self.on_cpu else None
-
-    @cached_property
-    def _fast(self) -> FastLstm | FastCnn | None:
-        return _build_fast(self.network, self.tokenizer) if self.on_cpu else None
-
-    @cached_property
-    def _vectors(self) -> WordVectorCache | None:
-        if not self.on_cpu or isinstance(self.tokenizer, WordTokenizer):
-            return None
-        return word_vector_cache(self.network, self.tokenizer)
 
     @property
     def vocabulary(self) -> WordTokenizer:
