@@ -15,6 +15,14 @@ def test_stop_words_have_no_candidates() -> None:
     assert sparing.needs_tags is False and SparingStopWords(Synonyms()).needs_tags is True
 
 
+def test_tokens_of_contractions_are_neither_replaced_nor_proposed() -> None:
+    sparing = SparingStopWords(
+        SubstituteTable({"n't": ("never",), "never": ("always", "n't"), "rarely": ("never", "n't")})
+    )
+    assert sparing.of("n't", "RB") == sparing.of("never", "RB") == ()
+    assert sparing.of("rarely", "RB") == ("never",)
+
+
 def test_every_word_attack_can_spare_them() -> None:
     for name in ("pwws", "genetic", "random-swap"):
         assert isinstance(build(name, {}, []).proposal, Synonyms)  # type: ignore[attr-defined]

@@ -2,6 +2,10 @@
 
 This is our own list, by word class, since no package that brittle depends on has one. Unlike many
 lists it holds function words only: no nouns, no full verbs, no adjectives of quality.
+
+Tokenised text writes a contraction in two tokens: "does n't", "they 're", "don ' t". Their
+apostrophe lies in the gap before the word, so the list has them as "re", "ll", "s". "ai" of
+"ai n't" is left out, since it is a noun too.
 """
 
 from __future__ import annotations
@@ -36,8 +40,13 @@ _CLASSES = {
         why's how's let's isn't aren't wasn't weren't haven't hasn't hadn't don't doesn't didn't
         can't couldn't mayn't mightn't mustn't shan't shouldn't won't wouldn't needn't oughtn't
         ain't""",
+    "first tokens of contractions": """
+        ca wo sha isn aren wasn weren hasn hadn doesn didn couldn mightn mustn shouldn wouldn needn
+        """,
 }
-STOP_WORDS = frozenset(word for words in _CLASSES.values() for word in words.split())
+CLITICS = frozenset("n't nt t s re ve ll d m em".split())
+"""Tokens of contractions that cannot stand alone."""
+STOP_WORDS = CLITICS.union(*(words.split() for words in _CLASSES.values()))
 
 
 def is_stop_word(word: str) -> bool:
@@ -46,4 +55,17 @@ def is_stop_word(word: str) -> bool:
     >>> is_stop_word("The"), is_stop_word("don’t"), is_stop_word("film")
     (True, True, False)
     """
-    return word.lower().replace("’", "'") in STOP_WORDS
+    return _plain(word) in STOP_WORDS
+
+
+def is_clitic(word: str) -> bool:
+    """Tell whether a word is the second token of a contraction: no candidate for another word.
+
+    >>> is_clitic("n’t"), is_clitic("ll"), is_clitic("not")
+    (True, True, False)
+    """
+    return _plain(word) in CLITICS
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("’", "'")

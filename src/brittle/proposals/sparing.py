@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from brittle.english.stop_words import is_stop_word
+from brittle.english.stop_words import is_clitic, is_stop_word
 from brittle.proposals import Proposal
 
 
 @dataclass(frozen=True)
 class SparingStopWords:
-    """A proposal with the candidates of another one, but none for stop words."""
+    """A proposal with the candidates of another one, but none for stop words.
+
+    Tokens of contractions ("n't", "ll") are stop words, and are no candidates either.
+    """
 
     proposal: Proposal
 
@@ -25,4 +28,6 @@ class SparingStopWords:
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
         """List the candidates of a word; a stop word has none."""
-        return () if is_stop_word(word) else self.proposal.of(word, tag)
+        if is_stop_word(word):
+            return ()
+        return tuple(form for form in self.proposal.of(word, tag) if not is_clitic(form))
