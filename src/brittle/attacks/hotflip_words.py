@@ -33,10 +33,10 @@ class HotFlipWords:
 
     What the paper leaves open: the part of speech is the Penn tag in the sentence, so every swapped
     word must have in the new text the tag that the old word had in the original. A substitute in
-    lower case takes the capitalisation of the word it replaces. Tokens of contractions ("n't", "ll")
-    are stop words, and as long as these are spared no substitutes either. The best 500 swaps of a text are
-    looked at if tags or forms decide, as in public scripts, else four for each text that the beam
-    holds.
+    lower case takes the capitalisation of the word it replaces. Tokens of contractions ("n't",
+    "ll") are stop words, and no substitutes either as long as these are spared. The best 500 swaps
+    of a text are looked at if tags or forms decide, as in public scripts, else four for each text
+    that the beam holds.
     """
 
     words: int = 2

@@ -44,7 +44,7 @@ _CLASSES = {
         ca wo sha isn aren wasn weren hasn hadn doesn didn couldn mightn mustn shouldn wouldn needn
         """,
 }
-CLITICS = frozenset("n't nt t s re ve ll d m em".split())
+CLITICS = frozenset({"n't", "nt", "t", "s", "re", "ve", "ll", "d", "m", "em"})
 """Tokens of contractions that cannot stand alone."""
 STOP_WORDS = CLITICS.union(*(words.split() for words in _CLASSES.values()))
 
