@@ -94,7 +94,7 @@ def pwws(ask: Ask, text: Text, label: int, options: Sequence[Sequence[str]]) -> 
     if wrong:
         return box.found("skipped")
     if not any(options):
-        return box.found("held")
+        return box.found("skipped")
     saliency = []
     for i in range(len(original)):
         masked = [*original[:i], HOLE, *original[i + 1 :]]
@@ -131,7 +131,7 @@ def genetic(
     if box.start()[1]:
         return box.found("skipped")
     if not any(options):
-        return box.found("held")
+        return box.found("skipped")
     most = max(1, math.floor(share * len(original) + 1e-9))
     members = [_perturb(box, original, original, options, most, rng) for _ in range(population)]
     for generation in range(generations):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from brittle.asks import Answer, Case, Probe, Tag, Together, Try, assembled, leaves
+from brittle.asks import Answer, Case, Probe, Tag, Together, Try, Unfit, assembled, leaves
 from brittle.attacks.pwws import PWWS
+from brittle.attacks.salient_swap import SalientSwap
 from brittle.attacks.tack_on import opposite
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
 from brittle.text import Text
@@ -52,8 +55,76 @@ def test_pwws_asks_for_tags_only_if_the_proposal_looks_at_them() -> None:
 
 def test_pwws_without_candidates_asks_nothing() -> None:
     case = Case("0", Text.of("a good film"), label=0, start=answer(0.1))
-    with pytest.raises(StopIteration):
+    with pytest.raises(Unfit, match="no candidates"):
         next(PWWS(SubstituteTable({}))(case, Random(0)))
+
+
+TABLE = SubstituteTable(
+    {"warm": ("hot", "mild", "cosy"), "good": ("fine", "decent", "sound"), "film": ("movie",)}
+)
+
+
+def texts(ask: Any) -> list[str]:
+    return [str(text) for text in ask.items]
+
+
+def test_pwws_with_little_budget_tries_the_most_salient_words_first() -> None:
+    case = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1), budget=10)
+    search = PWWS(TABLE)(case, Random(0))
+    masks = next(search)
+    assert isinstance(masks, Probe) and masks.partial
+    assert texts(masks) == ["a ____ good film", "a warm ____ film", "a warm good ____"]
+
+    # Seven are left: two for each word, and one for every word of the path but the first.
+    tried = search.send(answer(0.1, 0.3, 0.2))
+    assert isinstance(tried, Try)
+    assert texts(tried) == ["a warm fine film", "a warm decent film"]
+    tried = search.send(answer(0.2, 0.3))
+    assert texts(tried) == ["a warm good movie"]
+    tried = search.send(answer(0.15))
+    assert texts(tried) == ["a hot good film", "a mild good film"]
+
+    path = search.send(answer(0.4, 0.2))
+    assert isinstance(path, Try) and path.in_order
+    assert texts(path) == ["a hot decent film", "a hot decent movie"]
+    rest = search.send(answer(0.45, 0.48))
+    assert texts(rest) == ["a warm sound film", "a cosy good film"]
+
+
+def test_pwws_is_the_papers_as_soon_as_the_budget_covers_what_it_measures() -> None:
+    plain = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1))
+    for budget, is_equal in ((11, False), (12, True)):
+        search = PWWS(TABLE)(replace(plain, budget=budget), Random(0))
+        assert (texts(next(search)) == texts(next(PWWS(TABLE)(plain, Random(0))))) is is_equal
+
+
+def test_salient_swap_masks_then_tries_two_substitutes_a_word() -> None:
+    case = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1))
+    search = SalientSwap(TABLE)(case, Random(0))
+    assert texts(next(search)) == ["a ____ good film", "a warm ____ film", "a warm good ____"]
+    assert texts(search.send(answer(0.1, 0.3, 0.2))) == ["a warm fine film", "a warm decent film"]
+    assert texts(search.send(answer(0.2, 0.3))) == ["a warm decent movie"]
+    # That gained nothing, so the next word is tried without it.
+    assert texts(search.send(answer(0.3))) == ["a hot decent film", "a mild decent film"]
+    assert texts(search.send(answer(0.4, 0.35))) == ["a hot sound film"]
+    assert texts(search.send(answer(0.2))) == ["a cosy decent film"]
+    with pytest.raises(StopIteration):
+        search.send(answer(0.2))
+
+
+def test_salient_swap_keeps_half_of_its_budget_for_candidates() -> None:
+    case = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1), budget=5)
+    search = SalientSwap(TABLE)(case, Random(0))
+    assert texts(next(search)) == ["a ____ good film", "a warm ____ film"]
+    assert texts(search.send(answer(0.1, 0.3))) == ["a warm fine film", "a warm decent film"]
+
+
+def test_salient_swap_moves_on_a_target_that_answers_labels_only() -> None:
+    case = Case("0", Text.of("a warm good film"), label=0, start=answer(0.0))
+    search = SalientSwap(TABLE)(case, Random(0))
+    next(search)
+    assert texts(search.send(answer(0.0, 0.0, 0.0))) == ["a hot good film", "a mild good film"]
+    assert texts(search.send(answer(0.0, 0.0))) == ["a hot fine film", "a hot decent film"]
 
 
 def test_leaves_and_assembled_are_inverse() -> None:

@@ -23,6 +23,10 @@ Search = Generator["Ask[Any]", Any, T]
 Status = Literal["broken", "held", "out of budget", "unconfirmed", "skipped", "error"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
+UNTRIED = "before one candidate was tried"
+"""The reason of a case that ran out of budget before its search offered anything."""
+NO_CANDIDATES = "no candidates"
+"""The reason of a case in which an attack has nothing to offer."""
 
 
 class Item(Protocol):
@@ -60,7 +64,8 @@ class Case(Generic[I]):
 
     `label` and `toward` are indices of the target's classes; `start` is the answer on the
     original (query 1, asked by the engine). `read_positions` are the positions that the target
-    reads, if it tells them: it would not see an edit anywhere else.
+    reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
+    queries that are left when the search begins, None if there is no limit.
     """
 
     id: str
@@ -69,6 +74,7 @@ class Case(Generic[I]):
     toward: int | None = None
     start: Answer | None = None
     read_positions: Sequence[int] | None = None
+    budget: int | None = None
 
     @property
     def positions(self) -> Sequence[int]:
@@ -83,6 +89,13 @@ class Case(Generic[I]):
         if self.start is None:
             raise ValueError(f"case {self.id} has not been started: its original was not asked")
         return float(self.start.loss[0])
+
+
+class Unfit(Exception):
+    """Raised by a search that has offered no candidate: its case cannot be attacked.
+
+    The case counts as skipped, with the message as the reason.
+    """
 
 
 class Attack(Protocol):
@@ -116,11 +129,19 @@ class Ask(Generic[A]):
 
 
 class Probe(Ask[Answer]):
-    """Measure items; the answer never ends a search."""
+    """Measure items; the answer never ends a search.
 
-    __slots__ = ()
+    If the budget does not suffice, the search ends without an answer. With `partial` the search can
+    use a part: the answer then has a row for as many of the first items as the budget allows.
+    """
+
+    __slots__ = ("partial",)
     question = "scores"
     is_query = True
+
+    def __init__(self, items: Sequence[Any], partial: bool = False) -> None:
+        self.items = items
+        self.partial = partial
 
 
 class Try(Ask[Answer]):

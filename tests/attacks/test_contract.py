@@ -23,6 +23,7 @@ from brittle.attacks.jsma import JSMA
 from brittle.attacks.key import Key
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.random_swap import RandomSwap
+from brittle.attacks.salient_swap import SalientSwap
 from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
 from brittle.data.example import Example
@@ -60,6 +61,7 @@ STRONG = StrongWords.learn(
 )
 ROWS = {
     "pwws": PWWS(TABLE),
+    "salient-swap": SalientSwap(TABLE),
     "genetic": Genetic(TABLE, population=8, generations=5, share=0.5),
     "random-swap": RandomSwap(TABLE, share=0.6),
     "strongest-swap": StrongestSwap(STRONG, n=2),
@@ -79,6 +81,7 @@ TEXTS = [
     "…!?",
     "a very lovely story — a <b>good</b> film ❤️",
     "good good good good",
+    "very awful indeed",
 ]
 WEIGHTS = {"good": 1.0, "lovely": 1.2, "fine": 0.1, "poor": -0.3, "fair": -0.6, "awful": -3.0}
 THREE = ("negative", "positive", "other")
@@ -230,8 +233,8 @@ def test_never_past_the_budget(attack: str, target: str) -> None:
             assert outcome.queries <= budget
             if free[key].queries <= budget:
                 assert rows({"": outcome}) == rows({"": free[key]})
-            else:
-                assert outcome.status in ("out of budget", "broken")
+            else:  # held only with fewer queries: a search may spare some under a budget
+                assert outcome.status in ("out of budget", "broken", free[key].status)
         # Each winner is scored again alone, which is no query.
         winners = sum(outcome.status == "broken" for outcome in outcomes.values())
         sent = sum(fake.calls) + sum(getattr(fake, "passes", ()))

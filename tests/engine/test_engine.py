@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.asks import Case, Flips, Probe, Search, Try, together
+from brittle.asks import Case, Flips, Probe, Search, Try, Unfit, together
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
@@ -165,6 +165,60 @@ def test_probes_beside_one_that_does_not_fit_are_not_paid_for() -> None:
     (outcome,) = run(both, [10], target, budget=4)
     assert (outcome.status, outcome.queries) == ("out of budget", 1)
     assert target.asked == [[10]]
+
+
+def test_a_partial_probe_is_cut_and_the_search_goes_on() -> None:
+    heard: list[Any] = []
+
+    def probes(case: Case[Number], rng: Random) -> Search[None]:
+        heard.append(case.budget)
+        answer = yield from Probe([Number(n) for n in (20, 21, 22)], partial=True)
+        heard.append(len(answer.loss))
+        yield from Probe([Number(30)], partial=True)
+
+    (outcome,) = run(probes, [10], budget=3)
+    assert heard == [2, 2]
+    assert (outcome.status, outcome.queries) == ("out of budget", 3)
+    assert outcome.reason == "before one candidate was tried"
+    (outcome,) = run(probes, [10])
+    assert heard[2:] == [None, 3] and (outcome.status, outcome.queries) == ("held", 5)
+
+
+def test_partial_probes_asked_together_share_what_is_left() -> None:
+    heard: list[Any] = []
+
+    def one(first: int) -> Search[int]:
+        answer = yield from Probe([Number(first + n) for n in range(3)], partial=True)
+        return len(answer.loss)
+
+    def several(case: Case[Number], rng: Random) -> Search[None]:
+        heard.extend((yield from together([one(20), one(30), one(40)])))
+        yield from Try([Number(50)])
+
+    (outcome,) = run(several, [10], budget=6)
+    assert heard == [3, 2, 0]
+    assert (outcome.status, outcome.queries) == ("out of budget", 6)
+
+
+def test_a_search_that_tried_a_candidate_ends_by_its_budget() -> None:
+    (outcome,) = run(climb, [15], budget=5)
+    assert outcome.reason == "budget of 5 queries"
+
+
+def test_a_search_can_call_its_case_unfit() -> None:
+    def unfit(case: Case[Number], rng: Random) -> Search[None]:
+        yield from Probe([Number(20)])
+        yield from Try([case.text])
+        raise Unfit("no candidates")
+
+    def late(case: Case[Number], rng: Random) -> Search[None]:
+        yield from Try([Number(20)])
+        raise Unfit("no candidates")
+
+    (outcome,) = run(unfit, [10])
+    assert (outcome.status, outcome.reason, outcome.queries) == ("skipped", "no candidates", 3)
+    (outcome,) = run(late, [10])
+    assert outcome.status == "error" and "after it had tried candidates" in outcome.reason
 
 
 def test_of_several_winners_the_highest_loss_counts() -> None:

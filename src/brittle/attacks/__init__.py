@@ -17,6 +17,7 @@ from brittle.errors import BrittleError, UsageError, unknown
 
 ATTACKS: Mapping[str, str] = {
     "pwws": "brittle.attacks.pwws:pwws",
+    "salient-swap": "brittle.attacks.salient_swap:salient_swap",
     "genetic": "brittle.attacks.genetic:genetic",
     "random-swap": "brittle.attacks.random_swap:random_swap",
     "strongest-swap": "brittle.attacks.strongest_swap:strongest_swap",

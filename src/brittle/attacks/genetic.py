@@ -55,8 +55,6 @@ class Genetic:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text = case.text
         options = yield from substitutes(case, self.proposal)
-        if not any(options):
-            return
         limit = max_words(text, self.share)
         members = [text] * self.population
         elite: list[Text] = []

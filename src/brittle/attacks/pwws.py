@@ -11,12 +11,15 @@ import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
-from brittle.attacks.requests import substitutes
+from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose_entities, choose_proposal
 from brittle.proposals.entities import Entities
 from brittle.text import Text
+
+MIN_CANDIDATES = 2
+"""How many candidates of a word are tried at least, under a small budget."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class PWWS:
     of "be" stay as they are and are no candidates; synonyms of several words are no candidates
     either. A `share` below 1 ends the list earlier, but always allows one word, however short the
     text.
+
+    Under a budget that does not suffice to measure every word and candidate, it spends what it has:
+    up to half of it on masks, of words with candidates only; then the candidates of the most
+    salient words are tried, few of each word if there are many words; then the words that were
+    measured are replaced in the order above; what is left is spent on the other candidates.
     """
 
     proposal: Proposal
@@ -44,27 +52,56 @@ class PWWS:
     asks: ClassVar = (Tag, Probe, Try)
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
-        text = case.text
         options = yield from substitutes(case, self.proposal, self.entities)
         positions = [i for i, words in enumerate(options) if words]
-        if not positions:
+        if case.budget is not None and case.budget <= len(case.positions) + sum(map(len, options)):
+            yield from self._within_budget(case, options, positions, case.budget)
             return
-        masked = yield from Probe([text.mask(i) for i in case.positions])
-        saliency = dict(zip(case.positions, _softmax(masked.loss - case.start_loss)))
-        best = yield from together(_best_word(case, i, options[i]) for i in positions)
-        score = {i: saliency[i] * gain for i, (_, gain) in zip(positions, best)}
-        words = {i: word for i, (word, _) in zip(positions, best)}
-        order = sorted(positions, key=lambda i: -score[i])
-        path = []
-        for i in order[: max_words(text, self.share)]:
-            text = text.swap(i, words[i])
-            path.append(text)
+        masked = yield from Probe([case.text.mask(i) for i in case.positions])
+        saliency = dict(zip(case.positions, masked.loss))
+        best = yield from together(_measure(case, i, options[i], Probe) for i in positions)
+        path = self._path(case, saliency, dict(zip(positions, best)))
         yield from Try(path, in_order=True)
 
+    def _within_budget(
+        self, case: Case[Text], options: Substitutes, positions: list[int], left: int
+    ) -> Search[None]:
+        """Spend a budget that is too small for the paper's list."""
+        masks = [case.text.mask(i) for i in positions[: left // 2]]
+        masked = yield from Probe(masks, partial=True)
+        saliency = dict.fromkeys(positions, case.start_loss) | dict(zip(positions, masked.loss))
+        left -= len(masks)
+        best: dict[int, tuple[str, float]] = {}
+        rest: list[Text] = []
+        for i in sorted(positions, key=lambda i: -saliency[i]):
+            share = (left - len(positions)) // (len(positions) - len(best))
+            count = min(max(MIN_CANDIDATES, share), left - len(best))
+            rest += case.text.swaps(i, options[i][max(0, count) :])
+            if count > 0:
+                best[i] = yield from _measure(case, i, options[i][:count], Try)
+                left -= len(options[i][:count])
+        # The first text of the path is the best of those that were tried already.
+        yield from Try(self._path(case, saliency, best)[1:], in_order=True)
+        yield from Try(rest)
 
-def _best_word(case: Case[Text], i: int, words: tuple[str, ...]) -> Search[tuple[str, float]]:
+    def _path(
+        self, case: Case[Text], saliency: dict[int, float], best: dict[int, tuple[str, float]]
+    ) -> list[Text]:
+        """Replace word after word by its best candidate, in the order of equation 7."""
+        weight = dict(zip(saliency, _softmax(np.array(list(saliency.values())))))
+        order = sorted(best, key=lambda i: -weight[i] * best[i][1])
+        text, path = case.text, []
+        for i in order[: max_words(text, self.share)]:
+            text = text.swap(i, best[i][0])
+            path.append(text)
+        return path
+
+
+def _measure(
+    case: Case[Text], i: int, words: tuple[str, ...], ask: type[Probe] | type[Try]
+) -> Search[tuple[str, float]]:
     """Return the candidate that gains most at one position of the original (equation 4)."""
-    answer = yield from Probe(case.text.swaps(i, words))
+    answer = yield from ask(case.text.swaps(i, words))
     best = int(answer.loss.argmax())
     return words[best], float(answer.loss[best]) - case.start_loss
 

@@ -38,8 +38,7 @@ class RandomSwap:
         for i in positions[: max_words(text, self.share)]:
             text = text.swap(i, rng.choice(options[i]))
             path.append(text)
-        if path:
-            yield from Try(path, in_order=True)
+        yield from Try(path, in_order=True)
 
 
 def random_swap(

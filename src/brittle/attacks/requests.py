@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.asks import Case, Search, Tag
+import numpy as np
+
+from brittle.asks import NO_CANDIDATES, Case, Probe, Search, Tag, Unfit
 from brittle.moves import EditRequest, EditSpace
 from brittle.proposals import Proposal
 from brittle.proposals.entities import Entities
@@ -20,7 +22,8 @@ def substitutes(
     """List for every position the words that may replace the word there.
 
     Words that the target does not read have none. Tags are asked for only if the proposal needs
-    them. An entity comes after the words of the proposal.
+    them. An entity comes after the words of the proposal. A text without any substitute is unfit
+    for the attack.
     """
     text, read_positions = case.text, set(case.positions)
     tags: Sequence[str] = ("",) * len(text)
@@ -36,7 +39,19 @@ def substitutes(
         for i, word in entities.of(text, case.label).items():
             if i in read_positions and word not in options[i]:
                 options[i] = (*options[i], word)
+    if not any(options):
+        raise Unfit(NO_CANDIDATES)
     return options
+
+
+def rank_by_saliency(case: Case[Text], positions: Sequence[int], most: int) -> Search[list[int]]:
+    """Mask words one by one; return the positions, the most salient first.
+
+    The first `most` of the positions are masked; the others come last, in their order.
+    """
+    answer = yield from Probe([case.text.mask(i) for i in positions[:most]], partial=True)
+    order = np.argsort(-answer.loss, kind="stable").tolist()
+    return [positions[n] for n in order] + list(positions[len(order) :])
 
 
 def edit_request(

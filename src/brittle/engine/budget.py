@@ -14,16 +14,20 @@ Question = tuple[Ask[Any], Sequence[Any]]
 def cut_to_budget(questions: list[Question], left: int | None) -> tuple[list[Question], bool]:
     """Cut the questions of a round to the queries that are left; None is no limit.
 
-    A Try is cut in order, a Probe is asked whole or not at all. Return the questions to ask, and
-    whether the case is out of budget after this round.
+    A Try is cut in order, and ends the search. A partial Probe is cut in order too, and the search
+    goes on if there was anything left before this round. Any other Probe is asked whole or not at
+    all. Return the questions to ask, and whether the case is out of budget after this round.
     """
     plan: list[Question] = []
+    is_spent = left is not None and left <= 0
     for ask, items in questions:
         if ask.is_query and left is not None:
             if len(items) > left:
-                # The search ends after this round, so the answers to Probes are of no use.
-                plan = [question for question in plan if isinstance(question[0], Try)]
-                return plan + ([(ask, items[:left])] if isinstance(ask, Try) else []), True
+                if is_spent or not getattr(ask, "partial", False):
+                    # The search ends after this round, so the answers to Probes are of no use.
+                    plan = [question for question in plan if isinstance(question[0], Try)]
+                    return plan + ([(ask, items[:left])] if isinstance(ask, Try) else []), True
+                items = items[:left]
             left -= len(items)
         plan.append((ask, items))
     return plan, False

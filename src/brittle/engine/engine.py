@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Attack, Case, Try, assembled, leaves
+from brittle.asks import UNTRIED, Answer, Attack, Case, Try, Unfit, assembled, leaves
 from brittle.engine.broker import Broker
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.engine.rounds import RoundAnswers, join_answers
@@ -101,7 +101,9 @@ class Engine:
             label = self.goal.reference(payload) if case.label is None else case.label
             toward = -1 if case.toward is None else case.toward
             loss, won = self.goal.judge(np.array([payload]), np.array([label]), np.array([toward]))
-            started = replace(case, label=label, start=Answer(np.array([payload]), loss, won))
+            start = Answer(np.array([payload]), loss, won)
+            left = None if self.budget is None else self.budget - 1
+            started = replace(case, label=label, start=start, budget=left)
             first = Improvement(1, float(loss[0]), case.text, payload)
             reason = self.goal.unfit(payload, label, toward)
             if reason is None and not 0 < case.text.size <= self.longest:
@@ -170,7 +172,8 @@ class Engine:
         if is_decided or r.is_out_of_budget:
             r.search.close()
             if not is_decided:
-                ended.append(r.outcome("out of budget", f"budget of {self.budget} queries"))
+                reason = f"budget of {self.budget} queries" if r.has_offered else UNTRIED
+                ended.append(r.outcome("out of budget", reason))
             return False
         if r.path is None:
             return self._advance(r, assembled(r.ask, iter(own)), ended)
@@ -206,6 +209,9 @@ class Engine:
             r.ask = r.search.send(answer)
         except StopIteration:
             ended.append(r.outcome("held", ""))
+            return False
+        except Unfit as unfit:
+            ended.append(r.unfit(unfit))
             return False
         except BrittleError:
             raise

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Search, Status, Try, leaves
+from brittle.asks import Answer, Ask, Case, Search, Status, Try, Unfit, leaves
 from brittle.engine.budget import Question, cut_to_budget
 from brittle.engine.outcomes import Improvement, Outcome
 
@@ -21,7 +21,8 @@ class RunningCase:
     """A case whose search has begun.
 
     `plan` lists the plain questions of this round, each with the items that the budget allows.
-    `parts` are the answers so far to a path, which is asked part by part.
+    `parts` are the answers so far to a path, which is asked part by part. `has_offered` tells
+    whether a candidate was tried; the original, asked about again, is none.
     """
 
     case: Case[Any]
@@ -33,6 +34,7 @@ class RunningCase:
     ask: Ask[Any] = field(default_factory=lambda: Ask(()))
     plan: list[Question] = field(default_factory=list)
     is_out_of_budget: bool = False
+    has_offered: bool = False
     parts: list[Answer] = field(default_factory=list)
 
     @property
@@ -65,6 +67,7 @@ class RunningCase:
             winner = int(wins[0]) if leaf.in_order else int(wins[answer.loss[wins].argmax()])
             count = winner + 1 if leaf.in_order else count
         best_loss = self.steps[-1].loss
+        self.has_offered |= any(item is not self.case.text for item in items[:count])
         for n in range(count):
             # The original, asked about again, gains nothing but rounding.
             if answer.loss[n] > best_loss and items[n] is not self.case.text:
@@ -76,6 +79,13 @@ class RunningCase:
 
     def _improvement(self, n: int, items: Sequence[Any], answer: Answer) -> Improvement:
         return Improvement(self.queries + n + 1, float(answer.loss[n]), items[n], answer.scores[n])
+
+    def unfit(self, unfit: Unfit) -> Outcome:
+        """Build the outcome of a case that its search calls unfit."""
+        if self.has_offered:
+            misuse = "called the case unfit after it had tried candidates"
+            return self.outcome("error", f"the attack {misuse}: {unfit}. Let the search end.")
+        return self.outcome("skipped", str(unfit))
 
     def outcome(self, status: Status, reason: str, best: Improvement | None = None) -> Outcome:
         """Build the outcome; without a winner, `best` is the last improvement."""
