@@ -1,9 +1,9 @@
 """Measure success against the budget of queries: PWWS, salient-swap, and TextAttack's PWWS.
 
-    python benchmarks/budget.py [--limit 100] [--minilm 50] [--only LSTM-W-Random-1]
+    python benchmarks/budget.py [--limit 100] [--minilm 50] [--only LSTM-W-Random-1] [--ours]
 
 Writes benchmarks/budget.json, BUDGET.md and a plot for each target; with --only the other targets
-stay as they were measured before. A budget is the queries of one case, the original included, on
+stay as they were measured before, with --ours TextAttack's figures and the number of sentences. A budget is the queries of one case, the original included, on
 both sides; a text that is asked again counts again. Sentences and candidates are those of run.py.
 """
 
@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +40,22 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--minilm", type=int, default=50, help="sentences for MiniLM")
     parser.add_argument("--only", default=",".join(TARGETS), help="targets, with commas between")
+    parser.add_argument("--ours", action="store_true", help="keep TextAttack's figures")
     parser.add_argument("--out", type=Path, default=HERE / "budget.json")
     given = parser.parse_args()
     names = [name.strip() for name in given.only.split(",")]
     strange = [name for name in names if name not in TARGETS]
     if strange:
         parser.error(f"unknown target {strange[0]!r}; known: {', '.join(TARGETS)}")
-    subprocess.run(["bash", str(HERE / "peers" / "setup.sh"), str(PEER)], check=True)
     content = json.loads(given.out.read_text()) if given.out.exists() else {}
-    dataset = workload.sentences(given.limit)
+    if given.ours and not set(names) <= set(content):
+        parser.error("--ours keeps what was measured before, and some target was not")
+    if not given.ours:
+        subprocess.run(["bash", str(HERE / "peers" / "setup.sh"), str(PEER)], check=True)
     for name in names:
-        few = given.minilm if name == "MiniLM" else given.limit
-        content[name] = measure(name, replace(dataset, examples=dataset.examples[:few]))
+        former = content[name] if given.ours else None
+        count = given.minilm if name == "MiniLM" else given.limit
+        content[name] = measure(name, former["sentences"] if former else count, former)
         ordered = {target: content[target] for target in TARGETS if target in content}
         given.out.write_text(json.dumps(ordered, indent=1) + "\n")
         given.out.with_name("BUDGET.md").write_text(page(ordered))
@@ -60,10 +63,11 @@ def main() -> None:
     print(page(ordered))
 
 
-def measure(name: str, dataset: Any) -> dict[str, Any]:
-    """Attack one target on both sides, under every budget."""
+def measure(name: str, count: int, former: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Attack one target on both sides, under every budget; a former result keeps its peer."""
+    dataset = workload.sentences(count)
     words = workload.candidates(dataset)
-    result: dict[str, Any] = {"sentences": len(dataset.examples)}
+    result: dict[str, Any] = {"sentences": count}
     with tempfile.TemporaryDirectory() as folder:
         table = workload.write(Path(folder) / "candidates.json", words)
         target = load_zoo(f"zoo:{name}@mr")
@@ -74,6 +78,8 @@ def measure(name: str, dataset: Any) -> dict[str, Any]:
                 for budget in map(str, BUDGETS)
             }
         target.close()
+        if former is not None:
+            return result | {"peer": former["peer"], "versions": former["versions"]}
         print(f"{name}, TextAttack …", file=sys.stderr, flush=True)
         theirs = peer(name, dataset, words, Path(folder))
     result["peer"] = {budget: counted(rows) for budget, rows in theirs["results"].items()}
