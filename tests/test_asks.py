@@ -91,6 +91,19 @@ def test_pwws_with_little_budget_tries_the_most_salient_words_first() -> None:
     assert texts(rest) == ["a warm sound film", "a cosy good film"]
 
 
+def test_pwws_measures_all_candidates_if_only_masks_of_other_words_are_too_many() -> None:
+    # Nine words without candidates: all masks do not fit, those of the three words do.
+    source = "a b c d e f g h i warm good film"
+    case = Case("0", Text.of(source), label=0, start=answer(0.1), budget=3 + 7 + 2)
+    search = PWWS(TABLE)(case, Random(0))
+    assert len(texts(next(search))) == 3
+    assert len(texts(search.send(answer(0.1, 0.3, 0.2)))) == 3
+    assert len(texts(search.send(answer(0.2, 0.3, 0.1)))) == 1
+    assert len(texts(search.send(answer(0.15)))) == 3
+    assert len(texts(search.send(answer(0.4, 0.2, 0.1)))) == 2
+    assert texts(search.send(answer(0.4, 0.4))) == []
+
+
 def test_pwws_is_the_papers_as_soon_as_the_budget_covers_what_it_measures() -> None:
     plain = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1))
     for budget, is_equal in ((11, False), (12, True)):

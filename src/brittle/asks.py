@@ -25,6 +25,13 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 """How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
 UNTRIED = "before one candidate was tried"
 """The reason of a case that ran out of budget before its search offered anything."""
+NOTHING_TO_EDIT = "nothing to edit"
+DECIDED = ("already", NOTHING_TO_EDIT)
+"""How the reasons begin for which a case is skipped though its answer under attack is known.
+
+A goal skips what is already wrong or already there; a text without words is what it is. A case
+skipped for any other reason could not be attacked, and nothing is known about it.
+"""
 NO_CANDIDATES = "no candidates"
 """The reason of a case in which an attack has nothing to offer."""
 
@@ -65,7 +72,8 @@ class Case(Generic[I]):
     `label` and `toward` are indices of the target's classes; `start` is the answer on the
     original (query 1, asked by the engine). `read_positions` are the positions that the target
     reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
-    queries that are left when the search begins, None if there is no limit.
+    queries that are left when the search begins, None if there is no limit or if the attack does
+    not declare that it `uses_budget`.
     """
 
     id: str
@@ -99,11 +107,20 @@ class Unfit(Exception):
 
 
 class Attack(Protocol):
-    """A frozen dataclass with one method: the search for one case."""
+    """A frozen dataclass with one method: the search for one case.
+
+    An attack whose search looks at `case.budget` has a class variable `uses_budget = True`: its
+    cases are all attacked again if a run is resumed with a larger budget.
+    """
 
     asks: ClassVar[tuple[type[Ask[Any]], ...]]
 
     def __call__(self, case: Case[Any], rng: Random) -> Search[None]: ...
+
+
+def uses_budget(attack: Attack) -> bool:
+    """Tell whether an attack declares that its search looks at the budget."""
+    return bool(getattr(attack, "uses_budget", False))
 
 
 class Ask(Generic[A]):

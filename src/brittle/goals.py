@@ -30,7 +30,10 @@ class Goal(Protocol):
         ...
 
     def unfit(self, payload: Any, label: int, toward: int) -> str | None:
-        """Return why a case need not be attacked, by the answer on its original, or None."""
+        """Return why a case need not be attacked, by the answer on its original, or None.
+
+        The reason begins with "already": otherwise the case counts as one that cannot be attacked.
+        """
         ...
 
 

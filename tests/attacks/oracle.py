@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Flips, FlipsAnswer, Search, Tag, Try
+from brittle.asks import Answer, Ask, Case, Flips, FlipsAnswer, Search, Tag, Try, Unfit
 from brittle.edits import distance
 from brittle.testing import FakeNetwork
 from brittle.text import Text, words_of
@@ -104,7 +104,7 @@ def drive(search: Search[None], target: Any, case: Case[Text], wins: float = np.
     while True:
         try:
             ask = search.send(answer)
-        except StopIteration:
+        except (StopIteration, Unfit):
             return driven
         driven.asks.append(ask)
         answer = _answer(ask, target, case.label or 0, wins)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import brittle.attacks
-from brittle.asks import Ask, Case, Flips, Try, leaves
+from brittle.asks import UNTRIED, Ask, Case, Flips, Try, leaves
 from brittle.attacks import ATTACKS, recipe
 from brittle.attacks.genetic import Genetic
 from brittle.attacks.hotflip import HotFlip
@@ -239,6 +239,17 @@ def test_never_past_the_budget(attack: str, target: str) -> None:
         winners = sum(outcome.status == "broken" for outcome in outcomes.values())
         sent = sum(fake.calls) + sum(getattr(fake, "passes", ()))
         assert sent <= budget * len(outcomes) + winners
+
+
+@pytest.mark.parametrize("attack", ["pwws", "salient-swap"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_smallest_budgets_still_try_candidates(attack: str, target: str) -> None:
+    for budget in range(2, 24):
+        outcomes = attacked(ROWS[attack], target_of(attack, target), budget=budget).values()
+        assert all(outcome.queries <= budget for outcome in outcomes)
+        assert not [outcome for outcome in outcomes if outcome.reason == UNTRIED]
+    outcomes = attacked(ROWS[attack], target_of(attack, target), budget=1).values()
+    assert [outcome for outcome in outcomes if outcome.reason == UNTRIED]
 
 
 @open_and_flat

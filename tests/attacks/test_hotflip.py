@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attacks.oracle import case_of, drive, naive_beam, plain_beam
-from brittle.asks import Answer, Case, Flips, FlipsAnswer, Try
+from brittle.asks import Answer, Case, Flips, FlipsAnswer, Try, Unfit
 from brittle.attacks import build
 from brittle.attacks.hotflip import HotFlip
 from brittle.engine.broker import Broker
@@ -113,15 +113,15 @@ def test_only_as_many_moves_are_spelt_out_as_are_needed() -> None:
     assert looked == [0, 1, 2]
 
 
-def test_no_moves_end_the_search() -> None:
+def test_a_text_without_moves_is_unfit() -> None:
     search = HotFlip()(case("a b"), RNG)
     next(search)
-    with pytest.raises(StopIteration):
+    with pytest.raises(Unfit, match="no candidates"):
         search.send(heard(FakeMoves.of()))
 
 
 def test_nothing_is_asked_where_nothing_is_read() -> None:
-    with pytest.raises(StopIteration):
+    with pytest.raises(Unfit, match="no candidates"):
         next(HotFlip()(case("a b", read_positions=()), RNG))
 
 

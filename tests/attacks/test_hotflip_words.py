@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attacks.oracle import case_of, cross_entropy, drive
-from brittle.asks import Case, Flips, FlipsAnswer, Tag, Try
+from brittle.asks import Case, Flips, FlipsAnswer, Tag, Try, Unfit
 from brittle.attacks import build
 from brittle.attacks.hotflip_words import HotFlipWords
 from brittle.moves import Move
@@ -103,7 +103,7 @@ def test_stop_words_are_aimed_at_only_if_asked_for() -> None:
     for stop_words, positions in ((False, [(1, 3)]), (True, [(0, 1, 2, 3)])):
         attack = HotFlipWords(same_tag=False, stop_words=stop_words)
         assert requested(next(attack(case("A film about films"), RNG))) == positions
-    with pytest.raises(StopIteration):
+    with pytest.raises(Unfit, match="no candidates"):
         next(HotFlipWords()(case("What was it"), RNG))
 
 

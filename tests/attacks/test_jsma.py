@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attacks.oracle import case_of, drive
-from brittle.asks import Case, Flips, FlipsAnswer, Try
+from brittle.asks import Case, Flips, FlipsAnswer, Try, Unfit
 from brittle.attacks import build
 from brittle.attacks.jsma import JSMA
 from brittle.errors import UsageError
@@ -81,7 +81,7 @@ def test_no_words_and_the_word_itself_are_passed_over() -> None:
 
 
 def test_nothing_is_asked_where_nothing_is_read() -> None:
-    with pytest.raises(StopIteration):
+    with pytest.raises(Unfit, match="no candidates"):
         next(JSMA()(case("one two", read_positions=()), RNG))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attacks.oracle import case_of, drive
-from brittle.asks import Answer, Case, Try
+from brittle.asks import Answer, Case, Try, Unfit
 from brittle.attacks import build
 from brittle.attacks.key import ALPHABET, Key
 from brittle.english.keyboard import beside
@@ -120,7 +120,7 @@ def test_characters_without_a_key(anywhere: bool) -> None:
     if anywhere:
         assert len(next(search).items) > 1
     else:
-        with pytest.raises(StopIteration):
+        with pytest.raises(Unfit, match="no candidates"):
             next(search)
 
 

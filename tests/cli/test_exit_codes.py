@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,17 @@ def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -
     assert output.code == 3 and "The limit of 60 texts" in output.err
     assert (
         "Resume with: brittle attack python:cli_models:weak pwws --data films.csv "
-        "--name 'a part' --max-sent 60" in output.err
+        "--name 'a part' --max-sent 120\n" in output.err
     )
     assert brittle(*command).code == 3, "nothing more may be sent"
     data = json.loads(brittle("show", "a part", "--json").out)
     assert data["complete"] is False and data["totals"]["sent"] == 60
+    again = (*ATTACK, "--new", "--name", "a new one", "--max-sent=60")
+    line = brittle(*again).err.split("Resume with: brittle ")[1]
+    assert "--new " not in line and line.endswith("--max-sent 120\n")
+    assert brittle(*shlex.split(line)).code == 3
+    data = json.loads(brittle("show", "a new one", "--json").out)
+    assert data["totals"]["sent"] == 120, "the printed line goes on"
     assert brittle(*ATTACK, "--name", "a part", "--max-sent", "9999", "--quiet").code == 0
     assert json.loads(brittle("show", "a part", "--json").out)["complete"] is True
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -59,6 +60,7 @@ def searching(function: Any, *asks: type) -> Any:
             return function(case, rng)  # type: ignore[no-any-return]
 
     Searches.asks = asks or (Probe, Try)  # type: ignore[attr-defined]
+    Searches.uses_budget = True  # type: ignore[attr-defined]
     return Searches()
 
 
@@ -182,6 +184,22 @@ def test_a_partial_probe_is_cut_and_the_search_goes_on() -> None:
     assert outcome.reason == "before one candidate was tried"
     (outcome,) = run(probes, [10])
     assert heard[2:] == [None, 3] and (outcome.status, outcome.queries) == ("held", 5)
+
+
+def test_an_attack_that_does_not_declare_it_never_sees_the_budget() -> None:
+    heard: list[Any] = []
+
+    @dataclass(frozen=True)
+    class Plain:
+        asks: ClassVar = (Probe,)
+
+        def __call__(self, case: Case[Number], rng: Random) -> Search[None]:
+            heard.append(case.budget)
+            yield from Probe([Number(20)])
+
+    engine = Engine(Plain(), Untargeted(), Broker({"scores": scores_desk(Odd())}), budget=5)
+    list(engine.run([Case("0", Number(10), 0)]))
+    assert heard == [None]
 
 
 def test_partial_probes_asked_together_share_what_is_left() -> None:

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from brittle.metrics.samples import sample_results
 from brittle.reports import comparison_json, summary_html, summary_json, summary_text
+from brittle.reports.html import render
 
 
 def test_the_plain_summary(make_run: Callable[..., Any]) -> None:
@@ -14,6 +17,31 @@ def test_the_plain_summary(make_run: Callable[..., Any]) -> None:
     assert text[3] == "  attack success          60.0%  [23.1–88.2%]  3 of 5 attacked cases"
     assert max(map(len, text)) <= 80
     assert "  ! Incomplete: 8 of 10 cases. The figures cover only these; the same command" in text
+
+
+def test_cases_that_could_not_be_attacked_are_warned_about(make_run: Callable[..., Any]) -> None:
+    rows = sample_results()
+    bare = replace(rows[3], status="skipped", reason="no candidates")
+    text = " ".join(summary_text(make_run([*rows, bare, bare])).split())
+    assert "2 of 7 examples to attack could not be attacked (no candidates 2)" in text
+    assert "skipped 4 (no candidates 2, already wrong 1, nothing to edit 1)" in text
+    assert "could not be attacked" not in summary_text(make_run([*rows, bare]))
+
+
+def test_cases_that_tried_nothing_are_warned_about(make_run: Callable[..., Any]) -> None:
+    rows = sample_results()
+    bare = replace(rows[4], reason="before one candidate was tried")
+    text = " ".join(summary_text(make_run([*rows, bare], budget=30)).split())
+    assert (
+        "1 case ended before one candidate was tried, which says nothing about the target: raise "
+        "--budget above 30, or use salient-swap." in text
+    )
+    assert "out of budget 2 (before one candidate was tried 1)" in text
+    other = summary_text(make_run([bare], budget=30, attack="salient-swap"))
+    assert "or use" not in other and "(before one candidate was tried)" in other
+    assert "before one candidate" not in summary_text(make_run())
+    page = render(make_run([*rows, bare], budget=30))
+    assert "1 case ended before one candidate was tried" in page
 
 
 def test_the_data_names_every_denominator(make_run: Callable[..., Any]) -> None:

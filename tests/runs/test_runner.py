@@ -133,6 +133,43 @@ def test_what_is_sent_can_be_limited_and_the_limit_raised(tmp_path: Path) -> Non
     assert run.complete and run.totals["sent"] == sum(target.calls)
 
 
+@pytest.mark.parametrize(("attack", "least"), [("pwws", 1), ("salient-swap", 10)])
+def test_most_of_a_limit_is_spent_on_finished_cases(
+    tmp_path: Path, attack: str, least: int
+) -> None:
+    films = [(f"a good film of {i} great scenes", "positive") for i in range(60)]
+    target = Listed(name="fake")
+    with pytest.raises(RunStopped, match="limit of 150 texts"):
+        brittle.attack(target, films, attack, folder=tmp_path, name="run", max_sent=150)
+    attacked = [r for r in brittle.open_run("run", tmp_path).results() if r.queries > 1]
+    numbers = {r.original.split()[4] for r in attacked}
+    spent = [text for text in target.asked if numbers & set(text.split())]
+    assert len(attacked) >= least and len(spent) > 75
+
+
+@pytest.mark.parametrize("attack", ["pwws", "salient-swap"])
+def test_a_costly_target_is_never_paid_twice_however_often_the_limit_is_raised(
+    tmp_path: Path, attack: str
+) -> None:
+    target, whole = Listed(name="fake"), Listed(name="fake")
+    target.costly = whole.costly = True  # type: ignore[attr-defined]
+    expected = brittle.attack(whole, FILMS[:20], attack, folder=tmp_path, name="whole")
+    limit = 10
+    while True:
+        try:
+            run = brittle.attack(
+                target, FILMS[:20], attack, folder=tmp_path, name="run", max_sent=limit
+            )
+            break
+        except RunStopped:
+            limit *= 2
+    assert rows(run) == rows(expected)
+    # Winners, and a few originals, are scored once more, alone.
+    winners = sum(result.status == "broken" for result in run.results())
+    repeated = len(target.asked) - len(set(target.asked))
+    assert limit > 10 and repeated <= winners + 4 and len(target.asked) == run.totals["sent"]
+
+
 def test_the_limit_takes_the_first_of_a_seeded_permutation(tmp_path: Path) -> None:
     def cases(**given: Any) -> list[str]:
         run = brittle.attack(FakeTarget(WEIGHTS), FILMS, Shout(), folder=tmp_path, **given)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import compress, islice
 
-from brittle.asks import Case, Flips, Search, Try
+from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
 from brittle.moves import EditRequest, Move, Moves
 from brittle.text import Text, Word
 
@@ -34,16 +34,19 @@ def beam(
     A path's score is the sum of its edits' gains, each taken at the text it was made on
     (Ebrahimi et al., 2018, section 3.3); losses decide nothing but success. `new_word` returns the
     word that a move puts into a text, or None if the move is not acceptable; `screen` may ask
-    further about whole texts. No text is offered twice, the original included. The pass that judges
-    a text also finds its edits, so a full search takes 1 + width · (steps − 1) backward passes: the
-    texts of the last depth need no edits, and are only tried.
+    further about whole texts. No text is offered twice, the original included. A case whose
+    original has no acceptable edit is unfit. The pass that judges a text also finds its edits, so a
+    full search takes 1 + width · (steps − 1) backward passes: the texts of the last depth need no
+    edits, and are only tried.
     """
     paths: list[Path] = [(0.0, case.text)]
     seen = {case.text.words}
-    for _ in range(steps):
+    for step in range(steps):
         answer = yield from Flips([text for _, text in paths], request_for)
         paths = yield from _best(_children(paths, answer.moves, new_word, seen), width, screen)
         if not paths:
+            if step == 0:
+                raise Unfit(NO_CANDIDATES)
             return
     yield from Try([text for _, text in paths])
 

@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import Annotated, ClassVar
 
-from brittle.asks import Case, Flips, Search, Try
+from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
 from brittle.attacks.beam import beam
 from brittle.attacks.edit_limits import max_characters
 from brittle.attacks.requests import edit_request
@@ -54,7 +54,7 @@ class HotFlip:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         steps = max_characters(case, self.share)
         if not steps:
-            return
+            raise Unfit(NO_CANDIDATES)
         space = EditSpace("characters", self.kinds, self.top_k)
         request_for = partial(edit_request, case, space, tuple(case.positions))
         originals = case.text.words

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
-from brittle.asks import Case, Flips, Search, Tag, Try
+from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Tag, Try, Unfit
 from brittle.attacks.beam import beam
 from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count, check_threshold
@@ -58,7 +58,7 @@ class HotFlipWords:
         free = [i for i in case.positions if self.stop_words or not is_stop_word(str(original[i]))]
         steps = min(self.words, len(free))
         if not steps:
-            return
+            raise Unfit(NO_CANDIDATES)
         tags = (yield from Tag([case.text]))[0] if self.same_tag else ()
 
         def request_for(text: Text) -> EditRequest:

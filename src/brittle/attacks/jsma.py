@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 from typing import Annotated, ClassVar
 
-from brittle.asks import Case, Flips, Search, Try
+from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
 from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count
 from brittle.english.forms import match_case
@@ -46,6 +46,8 @@ class JSMA:
         return EditSpace("words", top_k=16, objective="logit", sign=self.direction == "sign")
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        if not case.positions:
+            raise Unfit(NO_CANDIDATES)
         text, changed, judged = case.text, 0, case.text
         for i in reversed(case.positions):
             judged = text

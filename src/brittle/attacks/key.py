@@ -7,7 +7,7 @@ from random import Random
 from string import ascii_letters, digits
 from typing import Annotated, ClassVar
 
-from brittle.asks import Case, Search, Try
+from brittle.asks import NO_CANDIDATES, Case, Search, Try, Unfit
 from brittle.attacks.edit_limits import max_characters
 from brittle.attacks.setting_checks import check_count, check_share
 from brittle.english.keyboard import beside
@@ -47,6 +47,8 @@ class Key:
         for _ in range(max_characters(case, self.share)):
             changes = self._changes(case, text)
             if not changes:
+                if text is case.text:
+                    raise Unfit(NO_CANDIDATES)
                 return
             drawn = [_change(text, *rng.choice(changes), rng) for _ in range(self.draws)]
             texts = list(dict.fromkeys(drawn))

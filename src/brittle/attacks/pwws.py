@@ -50,6 +50,7 @@ class PWWS:
     share: float = 1.0
     entities: Entities | None = None
     asks: ClassVar = (Tag, Probe, Try)
+    uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         options = yield from substitutes(case, self.proposal, self.entities)
@@ -71,11 +72,13 @@ class PWWS:
         masked = yield from Probe(masks, partial=True)
         saliency = dict.fromkeys(positions, case.start_loss) | dict(zip(positions, masked.loss))
         left -= len(masks)
+        is_enough = left >= sum(map(len, options)) + len(positions) - 1
         best: dict[int, tuple[str, float]] = {}
         rest: list[Text] = []
         for i in sorted(positions, key=lambda i: -saliency[i]):
             share = (left - len(positions)) // (len(positions) - len(best))
-            count = min(max(MIN_CANDIDATES, share), left - len(best))
+            count = len(options[i]) if is_enough else max(MIN_CANDIDATES, share)
+            count = min(count, left - len(best))
             rest += case.text.swaps(i, options[i][max(0, count) :])
             if count > 0:
                 best[i] = yield from _measure(case, i, options[i][:count], Try)

@@ -35,6 +35,7 @@ class SalientSwap:
     proposal: Proposal
     share: float = 1.0
     asks: ClassVar = (Tag, Probe, Try)
+    uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text, loss = case.text, case.start_loss

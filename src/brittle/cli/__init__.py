@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 
 from brittle.cli.parser import COMMANDS, build_parser
+from brittle.cli.resume_line import resuming_words
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
 
 
@@ -37,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrittleError as error:
         print(f"brittle: {error}", file=sys.stderr)
         if isinstance(error, RunStopped) and not isinstance(error, UsageError):
+            words = resuming_words(words, error, getattr(args, "max_sent", None))
             print(f"Resume with: {shlex.join(['brittle', *words])}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:

@@ -18,7 +18,7 @@ from brittle.engine.cache import Cache, cache_keys
 from brittle.engine.desks import BatchCost, Desk, Failures, compute_batch
 from brittle.engine.pace import BatchSize, cut_batches
 from brittle.engine.workers import Workers
-from brittle.errors import Interrupted, RunStopped
+from brittle.errors import Interrupted, LimitReached
 
 
 class Journal(Protocol):
@@ -60,6 +60,11 @@ class Broker:
         self._caches = {q: Cache(desk.cache or self.cache_size) for q, desk in self.desks.items()}
         self._sizes = {q: BatchSize(desk.batch or self.batch) for q, desk in self.desks.items()}
         self._workers: dict[str, Workers] = {}
+
+    @property
+    def left(self) -> int | None:
+        """Return how many items may still be computed on counted desks; None is no limit."""
+        return None if self.most_sent is None else max(0, self.most_sent - self.totals.sent)
 
     def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
         """Return a payload for every item; None where the desk failed, with the failure."""
@@ -155,9 +160,9 @@ class Broker:
         """Cut a batch to what may still be sent; if that is not all of it, return the reason."""
         if self.stopping.is_set():
             return [], Interrupted("Stopped as asked, after the batch that was under way.")
-        if self.most_sent is None or len(batch) <= self.most_sent - self.totals.sent:
+        if self.left is None or len(batch) <= self.left:
             return batch, None
-        return batch[: max(0, self.most_sent - self.totals.sent)], RunStopped(
+        return batch[: self.left], LimitReached(
             f"The limit of {self.most_sent} texts sent to the target is reached. The same "
             "command with a higher --max-sent goes on from here."
         )

@@ -15,7 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import UNTRIED, Answer, Attack, Case, Try, Unfit, assembled, leaves
+from brittle.asks import (
+    NOTHING_TO_EDIT,
+    UNTRIED,
+    Answer,
+    Attack,
+    Case,
+    Try,
+    Unfit,
+    assembled,
+    leaves,
+    uses_budget,
+)
 from brittle.engine.broker import Broker
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.engine.rounds import RoundAnswers, join_answers
@@ -23,14 +34,19 @@ from brittle.engine.running import RunningCase
 from brittle.errors import BrittleError, Interrupted, TargetDown, message_of
 from brittle.goals import Goal
 
+TEXTS_KEPT_PER_CASE = 500
+"""Under a limit on the whole run: how many texts must still be allowed for each running case."""
+
 
 @dataclass
 class Engine:
     """Attack cases, a sliding window of them at a time.
 
-    Up to `admit` new cases join a round that holds fewer than `fill` items and `window` cases.
-    After `patience` cases in a row that ended in an error the target counts as down. Cases of a
-    size above `longest` are skipped. `name` is the attack's, part of every case's random seed.
+    Up to `admit` new cases join a round that holds fewer than `fill` items and `window` cases. If
+    the texts of the whole run are limited, few cases run at a time: most texts should end in
+    finished cases. After `patience` cases in a row that ended in an error the target counts as
+    down. Cases of a size above `longest` are skipped. `name` is the attack's, part of every case's
+    random seed.
     """
 
     attack: Attack
@@ -83,11 +99,14 @@ class Engine:
         """Yield new cases while there is room; long ones need more of it, for they fill memory."""
         asked = ((len(leaf.items), r.case.text.size) for r in running for leaf in leaves(r.ask))
         items = sum(count * max(1, size // 256) for count, size in asked)
-        is_full = items >= self.fill or len(running) >= self.window
-        room = 0 if is_full else 64 * self.admit
-        while room > 0 and (case := next(source, None)) is not None:
+        room = 0 if items >= self.fill else 64 * self.admit
+        left, vacant = self.broker.left, self.window - len(running)
+        if left is not None:
+            vacant = min(self.window, max(1, left // TEXTS_KEPT_PER_CASE)) - len(running)
+        while room > 0 and vacant > 0 and (case := next(source, None)) is not None:
             yield case
             room -= max(64, case.text.size)
+            vacant -= 1
 
     def _start(
         self, cases: list[Case[Any]], running: list[RunningCase], ended: list[Outcome]
@@ -102,12 +121,12 @@ class Engine:
             toward = -1 if case.toward is None else case.toward
             loss, won = self.goal.judge(np.array([payload]), np.array([label]), np.array([toward]))
             start = Answer(np.array([payload]), loss, won)
-            left = None if self.budget is None else self.budget - 1
+            left = self.budget - 1 if self.budget and uses_budget(self.attack) else None
             started = replace(case, label=label, start=start, budget=left)
             first = Improvement(1, float(loss[0]), case.text, payload)
             reason = self.goal.unfit(payload, label, toward)
             if reason is None and not 0 < case.text.size <= self.longest:
-                reason = f"too long (above {self.longest})" if case.text.size else "nothing to edit"
+                reason = f"too long (above {self.longest})" if case.text.size else NOTHING_TO_EDIT
             if reason is not None:
                 ended.append(Outcome(started, "skipped", reason, 1, (first,)))
                 continue

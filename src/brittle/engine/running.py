@@ -67,7 +67,7 @@ class RunningCase:
             winner = int(wins[0]) if leaf.in_order else int(wins[answer.loss[wins].argmax()])
             count = winner + 1 if leaf.in_order else count
         best_loss = self.steps[-1].loss
-        self.has_offered |= any(item is not self.case.text for item in items[:count])
+        self.has_offered = self.has_offered or any(item is not self.case.text for item in items)
         for n in range(count):
             # The original, asked about again, gains nothing but rounding.
             if answer.loss[n] > best_loss and items[n] is not self.case.text:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from brittle.asks import STATUSES, Status
+from brittle.asks import DECIDED, STATUSES, Status
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result
 
@@ -76,14 +76,17 @@ def summary(
     counts = Counter(r.status for r in results)
     right_before = sum(r.predicted == r.label for r in judged)
     right_after = sum(is_right_after(r) for r in judged)
+    over = "examples answered"
+    if any(map(is_untouched, results)):
+        over += " and open to attack"
     shares = [r.words_changed / r.words for r in broken if r.words]
     return Summary(
         cases=len(results),
         planned=len(results) if planned is None else planned,
         statuses={status: counts[status] for status in STATUSES},
         reasons=_reasons(results),
-        before=rate(right_before, len(judged), "examples answered", level),
-        after=rate(right_after, len(judged), "examples answered", level),
+        before=rate(right_before, len(judged), over, level),
+        after=rate(right_after, len(judged), over, level),
         success=rate(len(broken), len(attacked), "attacked cases", level),
         queries=mean([r.queries for r in attacked], "attacked cases", level, seed),
         words=mean([r.words_changed for r in broken], "broken cases", level, seed),
@@ -92,12 +95,20 @@ def summary(
 
 
 def is_judged(result: Result) -> bool:
-    """Tell whether a case counts for accuracy: the target answered and nothing failed.
+    """Tell whether a case counts for accuracy: the target answered, and it could be attacked.
 
     A case that failed during the attack has an answer before it and none after it; it counts for
-    neither accuracy, so that both are over the same examples.
+    neither accuracy, so that both are over the same examples. The same holds for a right example
+    that could not be attacked (no candidates, too long): it is not known to hold.
     """
-    return result.status != "error" and result.label is not None and result.predicted is not None
+    is_answered = result.label is not None and result.predicted is not None
+    return is_answered and result.status != "error" and not is_untouched(result)
+
+
+def is_untouched(result: Result) -> bool:
+    """Tell whether a right example was skipped because the attack can do nothing with it."""
+    is_skipped = result.status == "skipped" and not result.reason.startswith(DECIDED)
+    return is_skipped and result.predicted == result.label
 
 
 def is_right_after(result: Result) -> bool:

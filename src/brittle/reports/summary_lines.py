@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.asks import Status
+from brittle.asks import DECIDED, UNTRIED, Status
 from brittle.formatting import duration, number, percent, plural
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
 from brittle.results import Result
 
 Format = Callable[[float | None], str]
+MAX_UNTOUCHED = 0.2
+"""The share of examples that could not be attacked above which a reader is warned."""
 MEANINGS: Mapping[Status, str] = {
     "broken": "an adversarial text was found and confirmed",
     "held": "the attack ended without success",
@@ -71,8 +73,10 @@ def format_statuses(summary: Summary) -> str:
     """
     parts = []
     for status, count in status_counts(summary):
-        reasons = summary.reasons.get(status, {}) if status == "skipped" else {}
-        counts = [f" {number(n)}" if len(reasons) > 1 else "" for n in reasons.values()]
+        reasons = dict(summary.reasons.get(status, {})) if status == "skipped" else {}
+        if status == "out of budget" and UNTRIED in summary.reasons.get(status, {}):
+            reasons = {UNTRIED: summary.reasons[status][UNTRIED]}
+        counts = [f" {number(n)}" if n < count else "" for n in reasons.values()]
         listed = ", ".join(reason + n for reason, n in zip(reasons, counts))
         parts.append(f"{status} {number(count)}" + (f" ({listed})" if listed else ""))
     return " · ".join(parts) or "no case has finished yet"
@@ -148,7 +152,35 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
             f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
             f"figure. {heading}: {reason}"
         )
+    lines += untouched_notes(summary, manifest) + untried_notes(summary, manifest)
     return lines + [str(warning) for warning in manifest.get("warnings") or ()]
+
+
+def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
+    """Warn if many right examples could not be attacked: the figures are about the others."""
+    skipped = summary.reasons.get("skipped", {})
+    reasons = {reason: n for reason, n in skipped.items() if not reason.startswith(DECIDED)}
+    count, attacked = sum(reasons.values()), summary.success.of
+    if not count or count <= MAX_UNTOUCHED * (count + attacked):
+        return []
+    listed = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
+    return [
+        f"{number(count)} of {number(count + attacked)} examples to attack could not be attacked "
+        f"({listed}): {manifest.get('attack')} has nothing to offer there. They count neither as "
+        "held nor as broken; the figures are about the others."
+    ]
+
+
+def untried_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
+    """Warn of cases whose budget ended before anything was tried: they count as right."""
+    count = summary.reasons.get("out of budget", {}).get(UNTRIED, 0)
+    if not count:
+        return []
+    other = "" if manifest.get("attack") == "salient-swap" else ", or use salient-swap"
+    return [
+        f"{plural(count, ('case', 'cases'))} ended {UNTRIED}, which says nothing about the target: "
+        f"raise --budget above {manifest.get('budget')}{other}."
+    ]
 
 
 def describe_run(manifest: Mapping[str, Any]) -> str:

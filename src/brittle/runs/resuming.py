@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from brittle.asks import STATUSES
 from brittle.errors import UsageError
 from brittle.runs.store import Store
 
@@ -15,8 +16,14 @@ FIXED = (
 """The entries of a manifest that cannot change when a run is resumed."""
 
 
-def open_store(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool) -> Store:
-    """Create the run, or resume it after checking that nothing but limit and budget changed."""
+def open_store(
+    path: Path, manifest: dict[str, Any], new: bool, retry_errors: bool, uses_budget: bool = False
+) -> Store:
+    """Create the run, or resume it after checking that nothing but limit and budget changed.
+
+    With a larger budget, the cases that it can change are attacked again: those that were out of
+    budget or, if the attack `uses_budget`, all that were attacked.
+    """
     if new or not Store.exists(path):
         return Store.create(path, manifest, new)
     store = Store.resume(path)
@@ -25,6 +32,9 @@ def open_store(path: Path, manifest: dict[str, Any], new: bool, retry_errors: bo
         _check_unchanged(path.stem, former, manifest)
         if _is_more(manifest["budget"], former["budget"]):
             store.forget("out of budget")
+            for status in STATUSES if uses_budget else ():
+                if status not in ("skipped", "error"):
+                    store.forget(status)
         if retry_errors:
             store.forget("error")
         store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})

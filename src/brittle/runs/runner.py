@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from brittle import data
-from brittle.asks import Attack, Case
+from brittle.asks import Attack, Case, uses_budget
+from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids
 from brittle.engine.broker import Broker, Totals
@@ -24,7 +25,7 @@ from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
-from brittle.targets.diagnosis import diagnose
+from brittle.targets.diagnosis import COSTLY_SAMPLE_SIZE, diagnose
 from brittle.targets.labels import Labels
 from brittle.text import Text
 
@@ -142,7 +143,8 @@ def run_job(
     path = storage.path(job)
     manifest = job.manifest(taken, limits.limit, limits.budget)
     manifest["about_target"] = dict(about_target)
-    with open_store(path, manifest, storage.new, storage.retry_errors) as store:
+    resumed = (storage.new, storage.retry_errors, uses_budget(job.attack))
+    with open_store(path, manifest, *resumed) as store:
         ids = case_ids(taken.examples)
         store.plan(taken.examples, ids)
         totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
@@ -233,7 +235,11 @@ def _diagnose(
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
-    messages = [w.message for w in diagnose(job.target, cases, broker, data_labels=job.index)]
+    # Under a limit on the whole run, a large sample would be paid for and perhaps never attacked.
+    sample = None if broker.most_sent is None else COSTLY_SAMPLE_SIZE
+    found = diagnose(job.target, cases, broker, sample=sample, data_labels=job.index)
+    foreign = language_warning(job.attack_name, job.attack, [case.text for case in cases])
+    messages = [warning.message for warning in found] + ([foreign] if foreign else [])
     store.amend(warnings=messages)
     for message in messages:
         if warn is not None:

@@ -34,7 +34,11 @@ targets:
 examples:
   brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
-  brittle attack http:api.toml pwws --data test.csv --budget 200 --max-sent 5000
+  brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
+
+For endpoints and programs (http:, cmd:), where queries are few or cost money, use salient-swap: it
+needs a fraction of the queries of pwws. pwws, salient-swap, genetic, random-swap and hotflip-words
+are for English texts.
 
 brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
 resumes a stopped run, or shows a finished one.
@@ -57,7 +61,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
     add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
-    add("--max-sent", type=positive, metavar="N", help="at most N texts sent in the whole run")
+    max_sent = "at most N texts sent in the whole run; few cases are then attacked at a time"
+    add("--max-sent", type=positive, metavar="N", help=max_sent)
     add_target_flags(parser)
     add = parser.add_argument_group("run").add_argument
     add("--name", help="the name of the run (default: built from target, attack and data)")

@@ -86,5 +86,9 @@ LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "data": _data_rows,
 }
 COMMAND = Command(
-    "list runs, attacks, data or models", "example: brittle list runs", _add_flags, _run
+    "list runs, attacks, data or models",
+    "example: brittle list runs\n\n"
+    "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
+    _add_flags,
+    _run,
 )
