@@ -2,9 +2,11 @@
 
     python benchmarks/budget.py [--limit 100] [--minilm 50] [--only LSTM-W-Random-1] [--ours]
 
-Writes benchmarks/budget.json, BUDGET.md and a plot for each target; with --only the other targets
-stay as they were measured before, with --ours TextAttack's figures and the number of sentences. A budget is the queries of one case, the original included, on
-both sides; a text that is asked again counts again. Sentences and candidates are those of run.py.
+Writes benchmarks/budget.json, BUDGET.md and a plot for each target. With --only the other targets
+stay as they were measured before, with --ours TextAttack's figures and the number of sentences.
+
+A budget is the queries of one case, the original included, on both sides; a text that is asked
+again counts again. Sentences and candidates are those of run.py.
 """
 
 from __future__ import annotations
