@@ -29,6 +29,7 @@ check: $(VENV)/.all
 
 bench: $(VENV)/.all
 	$(RUN) benchmarks/run.py
+	$(RUN) benchmarks/budget.py
 
 acceptance: $(VENV)/.all
 	$(RUN) benchmarks/acceptance.py

@@ -28,13 +28,15 @@ def load_target(spec: Mapping[str, Any], job: Mapping[str, Any]) -> ModelWrapper
 
             return gradient_wrapper(spec["folder"], texts)
         return ZooWrapper(spec["folder"], texts)
+    if kind == "zoo":
+        return TextWrapper(spec["folder"])
     if kind == "minilm":
         return transformer(spec)
     if kind == "fake":
         from fake_lstm import fake_lstm
 
         return PyTorchModelWrapper(*fake_lstm(job["examples"]))
-    raise SystemExit(f"Unknown target kind {kind!r}. Known: lstm, minilm, fake.")
+    raise SystemExit(f"Unknown target kind {kind!r}. Known: lstm, zoo, minilm, fake.")
 
 
 class ZooWrapper(ModelWrapper):
@@ -61,6 +63,16 @@ class ZooWrapper(ModelWrapper):
         # Probabilities, not logits: TextAttack takes any row that sums to one for the former.
         with torch.no_grad():
             return torch.from_numpy(self.model.canonical_scores(self.encode(texts)))
+
+
+class TextWrapper(ModelWrapper):
+    """Any model of brittle's zoo, asked by brittle's own `Text`: slow, for counting only."""
+
+    def __init__(self, folder: str) -> None:
+        self.model = load_folder(folder)
+
+    def __call__(self, texts: Sequence[str]) -> torch.Tensor:
+        return torch.from_numpy(self.model.scores([Text.of(text) for text in texts]))
 
 
 def transformer(spec: Mapping[str, Any]) -> HuggingFaceModelWrapper:

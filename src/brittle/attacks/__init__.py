@@ -28,6 +28,8 @@ ATTACKS: Mapping[str, str] = {
     "key-any": "brittle.attacks.key:key_any",
     "jsma": "brittle.attacks.jsma:jsma",
 }
+OPTIONAL_LEARNING = ("entities", "spare")
+"""Settings that make an attack learn from data; one that has them learns nothing without."""
 SETTING_TYPES = (bool, int, float, str)
 """The types of settings that a command line and a manifest can hold."""
 
@@ -129,9 +131,15 @@ def resolve_attack(
     name = attack if attack.startswith("python:") else attack.lower()
     values = {setting.name: setting.default for setting in settings(recipe(name))}
     values |= overrides
-    if values.get("learn_from", "") is None and dataset in CATALOGUE:
+    if values.get("learn_from", "") is None and dataset in CATALOGUE and _learns(values):
         values["learn_from"] = dataset
     return build(name, values, labels, label_map), name, values
+
+
+def _learns(values: Mapping[str, Any]) -> bool:
+    """Tell whether an attack that can learn from data does so with these settings."""
+    switches = [values[name] for name in OPTIONAL_LEARNING if name in values]
+    return (any(switches) or not switches) and values.get("entity_table") is None
 
 
 def describe_settings(attack: Attack) -> dict[str, str]:

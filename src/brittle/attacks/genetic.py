@@ -21,10 +21,11 @@ from brittle.text import Text
 class Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018).
 
-    The settings are those of the study of transferability: synonyms of the same part of speech
-    from WordNet, no language model, population 60, 20 generations, at most 20 % of the words, but
-    always one word, however short the text. With `neighbours`, `k` and `within` the words are
-    Alzantot's choice.
+    The sizes are Alzantot's: population 60, 20 generations, temperature 0.3 and at most 20 % of the
+    words (here always one, however short the text). The candidates are those of the later study of
+    transferability, which names no sizes: synonyms of the same part of speech from WordNet, and no
+    language model. With `neighbours`, `k` and `within` the candidates are Alzantot's too, and
+    `spare` 26 leaves out what his code does: the 26 most frequent words of the training data.
 
     Random draws, in order. First members, one after another: a position, by `choices` weighted by
     its number of substitutes. Then, for every further generation: all first parents, then all
@@ -39,8 +40,9 @@ class Genetic:
 
     Deviations: the limit on words holds while searching, where the authors filter afterwards, so a
     member at its limit is not perturbed; coins are thrown only where the parents differ, which
-    changes no probability; WordNet's proper nouns, forms of "be" and synonyms of several words are
-    left out.
+    changes no probability; no word is spared for being frequent, unless `spare` says so (articles
+    and prepositions have no synonyms in WordNet, but they have neighbours); WordNet's proper nouns,
+    forms of "be" and synonyms of several words are left out.
     """
 
     proposal: Proposal
@@ -109,6 +111,8 @@ def genetic(
     k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
+    spare: Annotated[int, "how many of the most frequent words to spare (Alzantot: 26)"] = 0,
+    learn_from: Annotated[str | None, "with spare: data to count words in"] = None,
 ) -> Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""
     check_count(population=population, generations=generations)
@@ -122,5 +126,7 @@ def genetic(
         k=k,
         within=within,
         stop_words=stop_words,
+        spare=spare,
+        learn_from=learn_from,
     )
     return Genetic(proposal, population, generations, share, temperature)

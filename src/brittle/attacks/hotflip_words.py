@@ -13,7 +13,7 @@ from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count, check_threshold
 from brittle.english.forms import match_case
 from brittle.english.lexemes import same_lexeme
-from brittle.english.stop_words import is_stop_word
+from brittle.english.stop_words import is_clitic, is_stop_word
 from brittle.moves import EditRequest, EditSpace, Move
 from brittle.text import Text, is_word
 
@@ -33,9 +33,10 @@ class HotFlipWords:
 
     What the paper leaves open: the part of speech is the Penn tag in the sentence, so every swapped
     word must have in the new text the tag that the old word had in the original. A substitute in
-    lower case takes the capitalisation of the word it replaces. The best 500 swaps of a text are
-    looked at if tags or forms decide, as in public scripts, else four for each text that the beam
-    holds.
+    lower case takes the capitalisation of the word it replaces. Tokens of contractions ("n't",
+    "ll") are stop words, and no substitutes either as long as these are spared. The best 500 swaps
+    of a text are looked at if tags or forms decide, as in public scripts, else four for each text
+    that the beam holds.
     """
 
     words: int = 2
@@ -68,7 +69,7 @@ class HotFlipWords:
             old = str(original[move.position])
             new = match_case(move.new, old, keep_capitals=True)
             is_fine = is_word(new) and not (self.other_lexeme and same_lexeme(old, new))
-            return new if is_fine else None
+            return new if is_fine and (self.stop_words or not is_clitic(new)) else None
 
         def have_same_tags(texts: Sequence[Text]) -> Search[list[bool]]:
             new_tags = yield from Tag(texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
@@ -13,7 +14,8 @@ from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import choose_entities, choose_proposal
+from brittle.proposals.entities import Entities
 from brittle.text import Text
 
 MIN_CANDIDATES = 2
@@ -30,11 +32,13 @@ class PWWS:
     replacements that gain nothing are not skipped. Ties go to the first word and candidate.
 
     Deviations: saliency and gain are measured on the loss, the summed probability of the other
-    classes, which is the drop of the true class's probability without its rounding. There is no
-    table of named entities. Candidates are inflected like the word they replace (`inflect`), where
-    the authors keep only those that already have its tag. Proper nouns and forms of "be" stay as
-    they are and are no candidates; synonyms of several words are no candidates either. A `share`
-    below 1 ends the list earlier, but always allows one word, however short the text.
+    classes, which is the drop of the true class's probability without its rounding. Named entities
+    are candidates only with `entities`: one of its type then joins the synonyms of every word of an
+    entity (the authors' code tries it alone). Candidates are inflected like the word they replace
+    (`inflect`), where the authors keep only those that already have its tag. Proper nouns and forms
+    of "be" stay as they are and are no candidates; synonyms of several words are no candidates
+    either. A `share` below 1 ends the list earlier, but always allows one word, however short the
+    text.
 
     Under a budget that does not suffice to measure every word and candidate, it spends what it has:
     up to half of it on masks, of words with candidates only; then the candidates of the most
@@ -44,11 +48,12 @@ class PWWS:
 
     proposal: Proposal
     share: float = 1.0
+    entities: Entities | None = None
     asks: ClassVar = (Tag, Probe, Try)
     uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
-        options = yield from substitutes(case, self.proposal)
+        options = yield from substitutes(case, self.proposal, self.entities)
         positions = [i for i, words in enumerate(options) if words]
         if case.budget is not None and case.budget <= len(case.positions) + sum(map(len, options)):
             yield from self._within_budget(case, options, positions, case.budget)
@@ -111,11 +116,16 @@ def _softmax(x: np.ndarray) -> np.ndarray:
 
 def pwws(
     *,
+    labels: Sequence[str] = (),
+    label_map: Mapping[str, str] | None = None,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
     candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
+    entities: Annotated[bool, "try named entities of the other classes too (needs spaCy)"] = False,
+    learn_from: Annotated[str | None, "with entities: labelled data to learn them from"] = None,
+    entity_table: Annotated[str | None, "with entities: JSON {class: {type: word}} instead"] = None,
 ) -> PWWS:
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
     check_share(share=share)
@@ -124,4 +134,5 @@ def pwws(
             inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
         ),
         share,
+        choose_entities(entities, entity_table, learn_from, labels, label_map),
     )

@@ -9,17 +9,21 @@ import numpy as np
 from brittle.asks import NO_CANDIDATES, Case, Probe, Search, Tag, Unfit
 from brittle.moves import EditRequest, EditSpace
 from brittle.proposals import Proposal
+from brittle.proposals.entities import Entities
 from brittle.text import Text
 
 Substitutes = Sequence[tuple[str, ...]]
 """The words that may replace the word at each position."""
 
 
-def substitutes(case: Case[Text], proposal: Proposal) -> Search[Substitutes]:
+def substitutes(
+    case: Case[Text], proposal: Proposal, entities: Entities | None = None
+) -> Search[Substitutes]:
     """List for every position the words that may replace the word there.
 
     Words that the target does not read have none. Tags are asked for only if the proposal needs
-    them. A text without any substitute is unfit for the attack.
+    them. An entity comes after the words of the proposal. A text without any substitute is unfit
+    for the attack.
     """
     text, read_positions = case.text, set(case.positions)
     tags: Sequence[str] = ("",) * len(text)
@@ -30,6 +34,11 @@ def substitutes(case: Case[Text], proposal: Proposal) -> Search[Substitutes]:
         proposal.of(word, tag) if i in read_positions and isinstance(word, str) else ()
         for i, (word, tag) in enumerate(zip(text.words, tags))
     ]
+    if entities is not None:
+        assert case.label is not None
+        for i, word in entities.of(text, case.label).items():
+            if i in read_positions and word not in options[i]:
+                options[i] = (*options[i], word)
     if not any(options):
         raise Unfit(NO_CANDIDATES)
     return options

@@ -2,6 +2,10 @@
 
 The list, by word class, is our own, since no package that brittle depends on has one. Unlike many
 lists it holds function words only: no nouns, no full verbs, no adjectives of quality.
+
+Tokenised text writes a contraction in two tokens: "does n't", "they 're", "don ' t". Their
+apostrophe lies in the gap before the word, so the list has them as "re", "ll", "s". "ai" of
+"ai n't" is left out, since it is a noun too.
 """
 
 from __future__ import annotations
@@ -9,7 +13,9 @@ from __future__ import annotations
 from pathlib import Path
 
 _LINES = Path(__file__).with_name("stop_words.txt").read_text("utf-8").splitlines()
-STOP_WORDS = frozenset(w for line in _LINES if not line.startswith("#") for w in line.split())
+CLITICS = frozenset({"n't", "nt", "t", "s", "re", "ve", "ll", "d", "m", "em"})
+"""Tokens of contractions that cannot stand alone."""
+STOP_WORDS = CLITICS.union(w for line in _LINES if not line.startswith("#") for w in line.split())
 
 
 def is_stop_word(word: str) -> bool:
@@ -18,4 +24,17 @@ def is_stop_word(word: str) -> bool:
     >>> is_stop_word("The"), is_stop_word("don’t"), is_stop_word("film")
     (True, True, False)
     """
-    return word.lower().replace("’", "'") in STOP_WORDS
+    return _plain(word) in STOP_WORDS
+
+
+def is_clitic(word: str) -> bool:
+    """Tell whether a word is the second token of a contraction: no candidate for another word.
+
+    >>> is_clitic("n’t"), is_clitic("ll"), is_clitic("not")
+    (True, True, False)
+    """
+    return _plain(word) in CLITICS
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("’", "'")

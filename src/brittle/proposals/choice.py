@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
+from brittle.proposals.entities import Entities, learn_entities
 from brittle.proposals.neighbours import Neighbours
-from brittle.proposals.sparing import SparingStopWords
+from brittle.proposals.sparing import SparingFrequentWords, SparingStopWords, learn_frequent_words
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
@@ -22,10 +24,13 @@ def choose_proposal(
     k: int = DEFAULT_NEIGHBOURS,
     within: float | None = None,
     stop_words: bool = True,
+    spare: int = 0,
+    learn_from: str | None = None,
 ) -> Proposal:
     """Build the proposal: WordNet's synonyms, unless a table or word vectors are named.
 
-    Without `stop_words` no stop word has candidates, whatever the source.
+    Without `stop_words` no stop word has candidates, whatever the source; nor have the `spare` most
+    frequent words of the data to learn from.
     """
     sources = [name for name in (wordnet, candidates, neighbours) if name is not None]
     if len(sources) > 1:
@@ -46,9 +51,38 @@ def choose_proposal(
         raise UsageError(
             f"Got --k {k!r}; expected how many neighbours to take, a whole number, 1 or more."
         )
+    if not isinstance(spare, int) or spare < 0:
+        raise UsageError(
+            f"Got --spare {spare!r}; expected how many of the most frequent words have no "
+            "candidates, a whole number, 0 or more."
+        )
+    if learn_from is not None and not spare:
+        raise UsageError("--learn-from names the data of --spare; say how many words to spare.")
     proposal: Proposal = Synonyms(inflect=inflect, folder=wordnet)
     if candidates is not None:
         proposal = SubstituteTable.load(candidates)
     elif neighbours is not None:
         proposal = Neighbours(neighbours, k=k, within=within)
+    if spare:
+        proposal = SparingFrequentWords(proposal, learn_frequent_words(learn_from, spare))
     return proposal if stop_words else SparingStopWords(proposal)
+
+
+def choose_entities(
+    entities: bool,
+    table: str | None,
+    learn_from: str | None,
+    labels: Sequence[str],
+    label_map: Mapping[str, str] | None,
+) -> Entities | None:
+    """Build the named entities to try: none, those of a JSON file, or those of labelled data."""
+    if not entities:
+        if table is not None or learn_from is not None:
+            flag = "--learn-from" if table is None else "--entity-table"
+            raise UsageError(f"{flag} says where --entities come from; add --entities.")
+        return None
+    if table is not None:
+        if learn_from is not None:
+            raise UsageError("Got --entity-table and --learn-from; expected one of them.")
+        return Entities.load(table, labels, label_map)
+    return learn_entities(learn_from, labels, label_map)

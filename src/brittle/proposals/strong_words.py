@@ -6,18 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle import data
-from brittle.data.catalogue import CATALOGUE
 from brittle.data.example import Example
 from brittle.errors import UsageError
+from brittle.proposals.training_data import find_class, load_training_data
 from brittle.text import words_of
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,21 +32,14 @@ class StrongWords:
         labels: Sequence[str],
         label_map: Mapping[str, str] | None = None,
     ) -> StrongWords:
-        """Learn from the words of the examples whose label is one of the target's.
-
-        `label_map` tells which of the target's `labels` a label of the data means, if their names
-        differ; a label that is not in it keeps its name. Names match as they are spelt, else
-        without regard to case.
-        """
+        """Learn from the words of the examples whose label is one of the target's."""
         counts: list[Counter[str]] = [Counter() for _ in labels]
-        column_of = {name: n for n, name in enumerate(labels)}
         classes: dict[str, int | None] = {}
         for example in examples:
             if example.label is None:
                 continue
             if example.label not in classes:
-                name = _find_label(example.label, label_map or {}) or example.label
-                classes[example.label] = _find_label(name, column_of)
+                classes[example.label] = find_class(example.label, labels, label_map)
             column = classes[example.label]
             if column is not None:
                 for _, raw in example.fields:
@@ -97,27 +86,12 @@ def learn_strong_words(
     learn_from: str | None, labels: Sequence[str], label_map: Mapping[str, str] | None = None
 ) -> StrongWords:
     """Learn strong words once: from a file, or from the train split of a data set by name."""
-    if learn_from is None:
-        raise UsageError(
-            "This attack learns its words from labelled data, and the data attacked is not of the "
-            "catalogue. Name some with --learn-from, for example --learn-from train.csv."
-        )
     return _learn(learn_from, tuple(labels), tuple((label_map or {}).items()))
 
 
 @lru_cache(maxsize=4)
 def _learn(
-    learn_from: str, labels: tuple[str, ...], label_map: tuple[tuple[str, str], ...]
+    learn_from: str | None, labels: tuple[str, ...], label_map: tuple[tuple[str, str], ...]
 ) -> StrongWords:
-    split = "train" if learn_from in CATALOGUE else None
-    examples = data.load(learn_from, split=split).examples
+    examples = load_training_data(learn_from, "words")
     return StrongWords.learn(examples, labels, dict(label_map))
-
-
-def _find_label(name: str, known: Mapping[str, T]) -> T | None:
-    """Look a label up: spelt the same, else the only one that differs in case and outer blanks."""
-    if name in known:
-        return known[name]
-    plain = name.strip().casefold()
-    values = [value for other, value in known.items() if other.strip().casefold() == plain]
-    return values[0] if len(values) == 1 else None

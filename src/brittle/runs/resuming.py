@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.asks import STATUSES
+from brittle.attacks import recipe, settings
 from brittle.errors import UsageError
 from brittle.runs.store import Store
 
@@ -45,7 +46,19 @@ def open_store(
 
 
 def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
-    """Refuse to resume a run with other settings, or with less than it has."""
+    """Refuse to resume a run with other settings, or with less than it has.
+
+    A setting that the attack did not have when the run was made counts as its default: what a new
+    setting does must not change what runs did before it.
+    """
+    added = manifest["settings"].keys() - former["settings"].keys()
+    if added and former["attack"] == manifest["attack"]:
+        defaults = {
+            setting.name: setting.default for setting in settings(recipe(manifest["attack"]))
+        }
+        former = former | {
+            "settings": {name: defaults.get(name) for name in added} | former["settings"]
+        }
     changed = [key for key in FIXED if former.get(key) != manifest[key]]
     if changed:
         differences = "; ".join(

@@ -1,0 +1,45 @@
+"""Labelled data that a proposal learns from, and which class of the target a label means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from brittle import data
+from brittle.data.catalogue import CATALOGUE
+from brittle.data.example import Example
+from brittle.errors import UsageError
+
+T = TypeVar("T")
+
+
+def load_training_data(learn_from: str | None, what: str) -> Sequence[Example]:
+    """Load a file, or the train split of a data set by name; `what` is learnt from it."""
+    if learn_from is None:
+        raise UsageError(
+            f"This attack learns its {what} from labelled data, and the data attacked is not of "
+            "the catalogue. Name some with --learn-from, for example --learn-from train.csv."
+        )
+    return data.load(learn_from, split="train" if learn_from in CATALOGUE else None).examples
+
+
+def find_class(
+    label: str, labels: Sequence[str], label_map: Mapping[str, str] | None = None
+) -> int | None:
+    """Return the index of the target's class that a label of the data means, if there is one.
+
+    `label_map` tells which of the target's `labels` a label of the data means, if their names
+    differ; a label that is not in it keeps its name. Names match as they are spelt, else without
+    regard to case.
+    """
+    name = _find_label(label, label_map or {}) or label
+    return _find_label(name, {name: index for index, name in enumerate(labels)})
+
+
+def _find_label(name: str, known: Mapping[str, T]) -> T | None:
+    """Look a label up: spelt the same, else the only one that differs in case and outer blanks."""
+    if name in known:
+        return known[name]
+    plain = name.strip().casefold()
+    values = [value for other, value in known.items() if other.strip().casefold() == plain]
+    return values[0] if len(values) == 1 else None
