@@ -90,7 +90,7 @@ def test_a_target_that_is_down_at_the_end_leaves_a_complete_run(tmp_path: Path) 
     assert run.complete and "could not be asked again" in heard[0] and "it is down" in heard[0]
 
 
-def test_a_change_between_two_sessions_is_noticed(tmp_path: Path) -> None:
+def test_a_change_between_two_calls_is_noticed(tmp_path: Path) -> None:
     whole = Endpoint()
     attacked(whole, tmp_path / "a")
     with pytest.raises(brittle.BrittleError, match="limit of"):
