@@ -121,3 +121,9 @@ def test_nothing_heavy_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_bare_torch_module_is_told_how_to_become_a_target() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(UsageError, match=r"module Linear, .* brittle\.torch_target\("):
+        as_target(torch.nn.Linear(2, 2))

@@ -147,6 +147,13 @@ def _open_object(obj: Any, options: TargetOptions) -> Classifies:
         return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
     if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
         return of_estimator(obj, **options.black_box)
+    if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
+        raise UsageError(
+            f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. Name its "
+            "tokens: brittle.torch_target(module, tokenize=…, vocabulary=…, labels=…, "
+            "embedding='embed.weight'). If it reads texts, hand in a function: "
+            "lambda texts: module(texts)."
+        )
     if callable(obj):
         return of_function(obj, fields=options.fields, **options.black_box)
     raise _not_a_target(f"a {type(obj).__name__}")
