@@ -42,4 +42,5 @@ class WholeRows(TorchFunctionMode):
 
 def repeat_last(index: NDArray[np.int64]) -> NDArray[np.int64]:
     """Repeat the last index, which must be there, up to a multiple of `ROWS`."""
-    return np.pad(index, (0, -len(index) % ROWS), mode="edge")
+    lacking = -len(index) % ROWS
+    return np.concatenate([index, index[-1:].repeat(lacking)]) if lacking else index
