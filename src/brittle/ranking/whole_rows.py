@@ -27,7 +27,7 @@ def whole_rows(x: Tensor) -> Tensor:
 
 
 class WholeRows(TorchFunctionMode):
-    """Inside this context, linear layers on the CPU compute whole rows, of any model."""
+    """Inside this context, no linear layer on the CPU has fewer than `ROWS` rows, of any model."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -35,6 +35,8 @@ class WholeRows(TorchFunctionMode):
         if func is not linear or not args or args[0].device.type != "cpu":
             return func(*args, **(kwargs or {}))
         x, *rest = args
+        if x.numel() >= ROWS * x.shape[-1]:
+            return linear(*args, **(kwargs or {}))
         rows = x.reshape(-1, x.shape[-1])
         out = linear(whole_rows(rows), *rest, **(kwargs or {}))
         return out[: len(rows)].view(*x.shape[:-1], -1)
@@ -42,4 +44,5 @@ class WholeRows(TorchFunctionMode):
 
 def repeat_last(index: NDArray[np.int64]) -> NDArray[np.int64]:
     """Repeat the last index, which must be there, up to a multiple of `ROWS`."""
-    return np.pad(index, (0, -len(index) % ROWS), mode="edge")
+    lacking = -len(index) % ROWS
+    return np.concatenate([index, index[-1:].repeat(lacking)]) if lacking else index

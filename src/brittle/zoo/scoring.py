@@ -22,7 +22,7 @@ from brittle.zoo.layers.heads import Last, Maximum
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.threads import ThreadUse
-from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers.characters import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.words import WordTokenizer, positions_and_columns
 
 MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
@@ -144,4 +144,6 @@ def restore_network(
         )
     network.load_state_dict({n: torch.from_numpy(np.array(t)) for n, t in tensors.items()})
     tokenizer = build_tokenizer(parts, built, vocabulary, alphabet)
+    if isinstance(tokenizer, CharacterTokenizer):
+        tokenizer.max_spellings = MAX_SPELLINGS
     return NetworkModel(network, tokenizer, built.reads, device)

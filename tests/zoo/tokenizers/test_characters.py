@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from brittle.errors import UsageError
 from brittle.text import HOLE, Text
 from brittle.zoo.tokenizers.characters import INITIAL_ROWS, UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer, pack_int32
@@ -69,3 +70,30 @@ def test_many_spellings_are_kept_apart() -> None:
 @pytest.mark.parametrize("word", ["", "\u0301"])
 def test_a_word_without_letters_still_has_a_row(word: str) -> None:
     assert spelt(reader(), reader().token_id(word))[0] == UNKNOWN_CHARACTER
+
+
+def test_spellings_are_kept_up_to_a_bound_and_no_id_is_used_again() -> None:
+    letters = "abcdefghijklmnopqrst"
+    read = CharacterTokenizer(letters, 4, WordTokenizer(["<pad>", "<unknown>"]), max_spellings=50)
+    unbounded = CharacterTokenizer(letters, 4, WordTokenizer(["<pad>", "<unknown>"]))
+    spelling_of: dict[int, list[int]] = {}
+    previous: list[int] = []
+    for n in range(400):
+        words = ["the", *(letters[(n * k) % 20] + letters[n // 20] + letters[k] for k in (3, 7))]
+        [key] = read.encode([Text.of(" ".join(words))], 10)
+        ids = np.frombuffer(key, np.int32).astype(np.int64)
+        [other] = unbounded.encode([Text.of(" ".join(words))], 10)
+        expected = unbounded.characters(np.frombuffer(other, np.int32).astype(np.int64))
+        assert read.characters(ids).tolist() == expected.tolist()
+        for i, row in zip(ids.tolist(), expected.tolist()):
+            assert spelling_of.setdefault(i, row) == row
+        # What another thread has just encoded can still be read.
+        assert [spelt(read, i) for i in previous] == [spelling_of[i] for i in previous]
+        previous = ids.tolist()
+        assert len(read._rows.word_ids) <= INITIAL_ROWS and len(read._ids) <= 60
+    assert len(read) > 400
+    assert read.characters(np.array([0])).tolist() == [[0, 0, 0, 0]]
+    with pytest.raises(UsageError, match=r"no longer kept.*Score fewer texts at once"):
+        read.characters(np.array([2]))
+    key = read.encode([Text.of("")], 10)[0]
+    assert spelt(read, int(np.frombuffer(key, np.int32)[0])) == [UNKNOWN_CHARACTER, 0, 0, 0]

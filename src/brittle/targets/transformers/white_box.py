@@ -54,16 +54,20 @@ class TransformersWhiteBox:
 
     def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
         """Compute every text's scores and best edits, by one forward and one backward pass each."""
-        answers: dict[int, ScoredMoves] = {}
+        numbers: list[int] = []
+        scores: list[list[float]] = []
+        texts: list[TokenGradients] = []
         alignments = align_texts([request.text for request in requests], self.tokenizer)
-        for numbers, scores, gradient in self._gradients(requests, alignments):
-            texts = [
+        for batch, batch_scores, gradient in self._gradients(requests, alignments):
+            numbers += batch
+            scores += batch_scores
+            texts += [
                 token_gradients(requests[n], alignments[n], rows)
-                for n, rows in zip(numbers, gradient)
+                for n, rows in zip(batch, gradient)
             ]
-            batch = [requests[n] for n in numbers]
-            ranked = rank_as_needed(batch, scores, texts, self._token_edits.rank)
-            answers.update(zip(numbers, map(ScoredMoves, scores, ranked)))
+        in_order = [requests[n] for n in numbers]
+        moves = rank_as_needed(in_order, scores, texts, self._token_edits.rank)
+        answers = dict(zip(numbers, map(ScoredMoves, scores, moves)))
         return [answers[n] for n in range(len(requests))]
 
     def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:

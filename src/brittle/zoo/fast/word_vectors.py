@@ -38,7 +38,7 @@ class WordVectorCache:
         self._compute = compute
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._row_of = np.full(1024, -1, dtype=np.int64)  # −1: no row
+        self._row_of = np.full(1024, -1, dtype=np.int32)  # −1: no row
         self._vectors = torch.empty((0, 0))
         self._count = 0
 
@@ -47,14 +47,14 @@ class WordVectorCache:
         with self._lock:
             lacking = int(ids.max()) + 1 - len(self._row_of)
             if lacking > 0:
-                more = np.full(max(lacking, len(self._row_of)), -1, dtype=np.int64)
+                more = np.full(max(lacking, len(self._row_of)), -1, dtype=np.int32)
                 self._row_of = np.concatenate([self._row_of, more])
             rows = self._row_of[ids]
             new = np.unique(ids[rows < 0])
             if len(new):
                 self._add(new, ids)
                 rows = self._row_of[ids]
-            return self._vectors, rows
+            return self._vectors, rows.astype(np.int64)
 
     def _add(self, new: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
         vectors = self._compute_all(new)
