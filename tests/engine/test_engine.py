@@ -493,6 +493,24 @@ def test_batches_are_sorted_by_size_and_parallel_workers_share_them() -> None:
     assert sorted(target.asked) == [[50], [98, 97, 96, 95]]
 
 
+@pytest.mark.parametrize(
+    ("own", "wanted", "largest"), [(None, 7, 7), (16, 7, 7), (5, 7, 5), (16, None, 16)]
+)
+def test_the_smaller_of_two_batch_sizes_holds(
+    own: int | None, wanted: int | None, largest: int
+) -> None:
+    sizes: list[int] = []
+
+    def compute(items: Sequence[Any]) -> list[int]:
+        sizes.append(len(items))
+        return [0] * len(items)
+
+    broker = Broker({"tags": Desk(compute, batch=own)}, batch=wanted)
+    broker.answer("tags", [Number(n) for n in range(40)])
+    broker.close()
+    assert max(sizes) == largest
+
+
 def test_batches_hold_every_item_once_and_are_never_too_large() -> None:
     rng = Random(0)
     for _ in range(500):

@@ -58,7 +58,9 @@ class Broker:
 
     def __post_init__(self) -> None:
         self._caches = {q: Cache(desk.cache or self.cache_size) for q, desk in self.desks.items()}
-        self._sizes = {q: BatchSize(desk.batch or self.batch) for q, desk in self.desks.items()}
+        # A desk's own size is the most that it takes well; the user can ask for less.
+        sizes = {q: [n for n in (desk.batch, self.batch) if n] for q, desk in self.desks.items()}
+        self._sizes = {q: BatchSize(min(own, default=None)) for q, own in sizes.items()}
         self._workers: dict[str, Workers] = {}
 
     @property

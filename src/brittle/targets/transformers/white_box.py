@@ -19,7 +19,7 @@ from torch import Tensor
 from brittle.errors import TargetError, unknown
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
-from brittle.ranking.subwords import SubwordEdits
+from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.targets.alignment import Alignment, by_character, sum_and_mean, token_gradients
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers.alignment import align_texts
