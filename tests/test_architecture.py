@@ -57,7 +57,17 @@ ROOMS: dict[str, set[str]] = {
     "studies": {"asks", "edits", "errors", "metrics", "results", "targets", "text"},
     "workflow": {"errors", "files", "formatting"},
     "papers": {
-        *("data", "edits", "english", "errors", "formatting", "metrics", "moves", "proposals"),
+        *(
+            "asks",
+            "data",
+            "edits",
+            "english",
+            "errors",
+            "formatting",
+            "metrics",
+            "moves",
+            "proposals",
+        ),
         *("reports", "results", "runs", "studies", "targets", "text", "training", "workflow"),
         "zoo",
     },

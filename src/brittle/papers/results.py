@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from brittle.asks import NO_CANDIDATES
 from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import Figure, rate, summary
 from brittle.papers.request import PaperRequest
@@ -35,9 +36,16 @@ class PaperResults:
         return open_task_run(self.folder, self.results[task])
 
     def rows(self, task: str) -> list[Result]:
-        """Return the rows of an attack task, which are loaded once."""
+        """Return the rows of an attack task, which are loaded once.
+
+        A text in which an attack may edit nothing counts as held here: a paper's success is over
+        all texts that a model had right, and stricter constraints must not shrink that number.
+        """
         if task not in self._rows:
-            self._rows[task] = self.run(task).results()
+            self._rows[task] = [
+                replace(row, status="held") if row.reason == NO_CANDIDATES else row
+                for row in self.run(task).results()
+            ]
         return self._rows[task]
 
     @cached_property
