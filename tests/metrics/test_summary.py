@@ -49,17 +49,19 @@ def test_held_cases_count_as_right_and_broken_ones_as_wrong() -> None:
 
 
 @pytest.mark.parametrize("reason", ["no candidates", "too long (above 5000)"])
-def test_what_could_not_be_attacked_is_not_counted_as_held(reason: str) -> None:
+def test_what_could_not_be_attacked_is_named(reason: str) -> None:
     broken, held = sample_results()[0], sample_results()[3]
     untouched = replace(held, status="skipped", reason=reason)
     s = summary([broken, untouched, untouched])
-    assert (s.before.count, s.before.of, s.after.count, s.after.of) == (1, 1, 0, 1)
-    assert s.after.over == "examples answered and open to attack"
+    # Accuracy before is the same whatever the attack can do; what is not known stands beside it.
+    assert (s.before.count, s.before.of, s.after.count, s.after.of) == (3, 3, 2, 3)
+    assert s.before.over == "examples answered"
+    assert s.after.over == "examples answered, 2 of them not open to attack"
     assert (s.success.count, s.success.of) == (1, 1)
-    assert summary([untouched]).after.value is None
     # An example that was wrong before is known to be wrong, whatever else holds.
     s = summary([broken, replace(untouched, predicted="negative")])
     assert (s.before.count, s.before.of, s.after.count) == (1, 2, 0)
+    assert s.after.over == "examples answered"
 
 
 def test_a_case_that_failed_half_way_is_left_out_of_both_accuracies() -> None:

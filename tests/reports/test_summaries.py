@@ -80,3 +80,10 @@ def test_the_notebook_s_fragment_is_escaped(make_run: Callable[..., Any]) -> Non
     assert "<script" not in text and "\x00" not in text
     assert "&lt;script&gt;" in text
     assert "<b>42.9%</b>" in text and "3 of 7 examples answered" in text
+
+
+def test_a_label_or_a_confidence_gives_two_accuracies(make_run: Callable[..., Any]) -> None:
+    for goal in ({"toward": "positive"}, {"confidence": 0.9}):
+        text = summary_text(make_run(**goal))
+        assert "under attack, by goal" in text and "under attack, by label" in text
+    assert "by label" not in summary_text(make_run())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from brittle.asks import Ask, Case, Search
-from brittle.attacks import describe_settings, resolve_attack
+from brittle.attacks import default_settings, describe_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
@@ -174,3 +174,10 @@ def test_a_class_that_cannot_be_attacked_alone_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         job(**changes)
+
+
+def test_settings_at_their_defaults_do_not_change_the_name() -> None:
+    share = default_settings("random-swap")["share"]
+    name = job().default_name()
+    assert job(settings={"share": share}).default_name() == name
+    assert job(settings={"share": share / 2}).default_name() != name

@@ -422,3 +422,11 @@ def test_without_a_confidence_there_is_one_accuracy_under_attack(tmp_path: Path)
     assert "accuracy under attack" in str(run) and "by label" not in str(run)
     data = summary_json(run)
     assert data["accuracy_after"] == data["accuracy_after_by_label"]
+
+
+@pytest.mark.parametrize("budget", [0, -3])
+def test_a_budget_below_one_is_refused(budget: int, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="expected 1 or more"):
+        brittle.attack(
+            FakeTarget(), [("a good film", "positive")], "pwws", budget=budget, folder=tmp_path
+        )

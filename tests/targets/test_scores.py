@@ -212,3 +212,11 @@ def test_not_finite_logits_fail_too() -> None:
 def test_unknown_kinds_are_refused() -> None:
     with pytest.raises(UsageError, match="Did you mean 'logits'"):
         check_kind("logit")
+
+
+def test_labels_of_no_use_may_be_unknown() -> None:
+    answer = [{"label": "good", "score": 0.9}, {"label": "other", "score": 0.1}]
+    scores = parse_answers([answer], 1, ("bad", "good"), "label", "It")
+    assert np.asarray(scores).tolist() == [[0.0, 1.0]]
+    with pytest.raises(TargetError, match="'good' twice"):
+        parse_answers([[answer[0], answer[0]]], 1, ("bad", "good"), "label", "It")

@@ -70,6 +70,12 @@ def settings(recipe: Recipe) -> list[Setting]:
     ]
 
 
+def default_settings(name: str) -> dict[str, Any]:
+    """Return the settings of an attack by default; none for a live attack, which has no recipe."""
+    is_named = name.startswith("python:") or name in ATTACKS
+    return {item.name: item.default for item in settings(recipe(name))} if is_named else {}
+
+
 def build(
     name: str,
     values: Mapping[str, Any],
@@ -129,8 +135,8 @@ def resolve_attack(
             raise unknown("argument", next(iter(overrides)), [])
         return attack, type(attack).__name__.lower(), describe_settings(attack)
     name = attack if attack.startswith("python:") else attack.lower()
-    values = {setting.name: setting.default for setting in settings(recipe(name))}
-    values |= overrides
+    recipe(name)  # an unknown name is refused
+    values = {**default_settings(name), **overrides}
     if values.get("learn_from", "") is None and dataset in CATALOGUE and _learns(values):
         values["learn_from"] = dataset
     return build(name, values, labels, label_map), name, values

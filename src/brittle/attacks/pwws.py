@@ -40,7 +40,7 @@ class PWWS:
     either. A `share` below 1 ends the list earlier, but always allows one word, however short the
     text.
 
-    Under a budget that does not suffice to measure every word and candidate, it spends what it has:
+    Under a budget that may not suffice for this whole list, it spends what it has:
     up to half of it on masks, of words with candidates only; then the candidates of the most
     salient words are tried, few of each word if there are many words; then the words that were
     measured are replaced in the order above; what is left is spent on the other candidates.
@@ -55,7 +55,9 @@ class PWWS:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         options = yield from substitutes(case, self.proposal, self.entities)
         positions = [i for i, words in enumerate(options) if words]
-        if case.budget is not None and case.budget <= len(case.positions) + sum(map(len, options)):
+        path_length = min(len(positions), max_words(case.text, self.share))
+        needed = len(case.positions) + sum(map(len, options)) + path_length
+        if case.budget is not None and case.budget < needed:
             yield from self._within_budget(case, options, positions, case.budget)
             return
         masked = yield from Probe([case.text.mask(i) for i in case.positions])

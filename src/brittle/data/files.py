@@ -54,8 +54,9 @@ def load(
     if not table.rows:
         raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
     examples = from_rows(table.rows, columns)
-    unused = unused_labels(str(path), columns, table.columns, table.column)
-    warnings = unused if label is None else ()
+    warnings: tuple[str, ...] = ()
+    if label is None:
+        warnings = unused_labels(str(path), columns, table.columns, table.column)
     return Dataset(source, "all", examples, labels_of(examples), warnings)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import class_names, from_rows, named_rows
-from brittle.data.unused import unused_labels
+from brittle.data.unused import MAX_ROWS_LOOKED_AT, unused_labels
 from brittle.errors import UsageError, require, unknown
 
+PLAIN_FEATURES = ("Value", "ClassLabel")
 PREFIX = "hf:"
 
 
@@ -36,8 +37,11 @@ def load(
         raise UsageError(f"{source} has no examples in the split {split!r}.")
     examples = from_rows(rows, columns)
     labels = class_names(table, columns.label) or labels_of(examples)
-    unused = unused_labels(source, columns, table.column_names, table.__getitem__)
-    return Dataset(source, split, examples, labels, unused if label is None else ())
+    # Strings and numbers only: to look at pictures or sounds would decode them.
+    plain = [name for name, kind in table.features.items() if type(kind).__name__ in PLAIN_FEATURES]
+    first = table.select(range(min(len(table), MAX_ROWS_LOOKED_AT)))
+    unused = unused_labels(source, columns, plain, first.__getitem__) if label is None else ()
+    return Dataset(source, split, examples, labels, unused)
 
 
 def parse(source: str) -> tuple[str, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from brittle.data.columns import LABEL_NAME, Columns
@@ -17,6 +18,7 @@ USUAL_NAMES = {
 MAX_CLASSES = 20
 MIN_ROWS_PER_CLASS = 10  # of a column that only its few values make a possible label
 MAX_VALUE_CHARACTERS = 40
+MAX_ROWS_LOOKED_AT = 1000
 MAX_COLUMNS_SHOWN, MAX_VALUES_SHOWN = 3, 4
 
 
@@ -30,7 +32,9 @@ def unused_labels(
     if columns.label is not None:
         return ()
     unused = [name for name in available if name not in columns.text]
-    possible = _describe_possible({name: list(values_of(name)) for name in unused})
+    possible = _describe_possible(
+        {name: list(islice(values_of(name), MAX_ROWS_LOOKED_AT)) for name in unused}
+    )
     if not possible:
         return ()
     return (

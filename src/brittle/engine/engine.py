@@ -116,7 +116,7 @@ class Engine:
             toward = -1 if case.toward is None else case.toward
             loss, won = self.goal.judge(np.array([payload]), np.array([label]), np.array([toward]))
             start = Answer(np.array([payload]), loss, won)
-            left = self.budget - 1 if self.budget and uses_budget(self.attack) else None
+            left = self.budget - 1 if self.budget is not None and uses_budget(self.attack) else None
             started = replace(case, label=label, start=start, budget=left)
             first = Improvement(1, float(loss[0]), case.text, payload)
             reason = self.goal.unfit(payload, label, toward)

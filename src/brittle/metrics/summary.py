@@ -86,16 +86,17 @@ def summary(
     right_after = sum(is_right_after(r) for r in judged)
     moved = _cases_moved(judged, steps)
     right_by_label = sum(is_right_after(r) and r.case not in moved for r in judged)
+    untouched = sum(map(is_untouched, judged))
     over = "examples answered"
-    if any(map(is_untouched, results)):
-        over += " and open to attack"
+    if untouched:
+        over += f", {untouched} of them not open to attack"
     shares = [r.words_changed / r.words for r in broken if r.words]
     return Summary(
         cases=len(results),
         planned=len(results) if planned is None else planned,
         statuses={status: counts[status] for status in STATUSES},
         reasons=_reasons(results),
-        before=rate(right_before, len(judged), over),
+        before=rate(right_before, len(judged), "examples answered"),
         after=rate(right_after, len(judged), over),
         after_by_label=rate(right_by_label, len(judged), over),
         success=rate(len(broken), len(attacked), "attacked cases"),
@@ -106,14 +107,13 @@ def summary(
 
 
 def is_judged(result: Result) -> bool:
-    """Tell whether a case counts for accuracy: the target answered, and it could be attacked.
+    """Tell whether a case counts for accuracy: the target answered.
 
     A case that failed during the attack has an answer before it and none after it; it counts for
-    neither accuracy, so that both are over the same examples. The same holds for a right example
-    that could not be attacked (no candidates, too long): it is not known to hold.
+    neither accuracy, so that both are over the same examples.
     """
     is_answered = result.label is not None and result.predicted is not None
-    return is_answered and result.status != "error" and not is_untouched(result)
+    return is_answered and result.status != "error"
 
 
 def is_untouched(result: Result) -> bool:

@@ -2,9 +2,10 @@
 
 A text must have the same scores and gains in every batch, to the last bit: searches compare them,
 and the batch size is found by timing. Two things break this in single precision. For few rows,
-matrix products are computed by other routines, which sum in another order; with MKL all of 16 rows
-or more are computed alike. And a vectorised function treats the rest of an array, what does not
-fill a vector, apart; 16 rows of an even number of columns leave no rest. This file needs torch.
+matrix products are computed by other routines, which sum in another order; with MKL on AVX-512 all
+of 16 rows or more are computed alike. And a vectorised function treats the rest of an array, what
+does not fill a vector, apart; 16 rows of an even number of columns leave no rest. This file needs
+torch.
 """
 
 from __future__ import annotations

@@ -42,12 +42,12 @@ def summary_lines(
 ) -> list[SummaryLine]:
     """Format the figures of a summary, the most important first.
 
-    If the goal asks for a confidence, there are two accuracies under attack. With the rows of a
-    character attack, the share of characters is one of the figures.
+    If the goal asks for a confidence or a label, there are two accuracies under attack. With the
+    rows of a character attack, the share of characters is one of the figures.
     """
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
     after = [_rate("accuracy_after", f"{what} under attack", summary.after)]
-    if manifest.get("confidence") is not None:
+    if manifest.get("confidence") is not None or manifest.get("toward") is not None:
         after = [
             _rate("accuracy_after", "under attack, by goal", summary.after),
             _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),
@@ -181,7 +181,7 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
-    """Warn if many right examples could not be attacked: the figures are about the others."""
+    """Warn if many right examples could not be attacked: nothing is known of them."""
     skipped = summary.reasons.get("skipped", {})
     reasons = {reason: n for reason, n in skipped.items() if not reason.startswith(DECIDED)}
     count, attacked = sum(reasons.values()), summary.success.of
@@ -190,8 +190,8 @@ def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
     listed = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
     return [
         f"{number(count)} of {number(count + attacked)} examples to attack could not be attacked "
-        f"({listed}): {manifest.get('attack')} has nothing to offer there. They count neither as "
-        "held nor as broken; the figures are about the others."
+        f"({listed}): {manifest.get('attack')} has nothing to offer there, so nothing is known of "
+        "them. Accuracy under attack counts them as right; attack success is about the others."
     ]
 
 

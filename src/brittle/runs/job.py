@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.asks import Attack, Case
-from brittle.attacks import resolve_attack
+from brittle.attacks import default_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
@@ -106,13 +106,19 @@ class Job:
             "content": self.dataset.fingerprint,
             "label_map": self.label_map,
             "files": named_files(self.settings),
-            # Only where it is set, so that other runs keep the names they had before it existed.
+            # Only where it is set, so that it changes no other run's name.
             **({} if self.only is None else {"only": self.only}),
         }
 
     def default_name(self) -> str:
-        """Build the run's name from what is run; other settings give another name."""
-        digest = hashlib.sha256(json.dumps(self.fixed, sort_keys=True).encode()).hexdigest()[:6]
+        """Build the run's name from what is run; other settings give another name.
+
+        Settings at their defaults do not count, so that a new setting changes no name.
+        """
+        defaults = default_settings(self.attack_name).items()
+        changed = {name: v for name, v in self.settings.items() if (name, v) not in defaults}
+        fixed = self.fixed | {"settings": changed}
+        digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
         words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
         return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 

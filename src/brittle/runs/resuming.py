@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.asks import STATUSES
-from brittle.attacks import recipe, settings
+from brittle.attacks import default_settings
 from brittle.errors import UsageError
 from brittle.runs.store import Store
 
@@ -53,12 +53,9 @@ def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]
     """
     added = manifest["settings"].keys() - former["settings"].keys()
     if added and former["attack"] == manifest["attack"]:
-        defaults = {
-            setting.name: setting.default for setting in settings(recipe(manifest["attack"]))
-        }
-        former = former | {
-            "settings": {name: defaults.get(name) for name in added} | former["settings"]
-        }
+        defaults = default_settings(manifest["attack"])
+        young = {name: defaults.get(name) for name in added}
+        former = former | {"settings": young | former["settings"]}
     changed = [key for key in FIXED if former.get(key) != manifest[key]]
     if changed:
         differences = "; ".join(

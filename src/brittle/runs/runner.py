@@ -84,6 +84,8 @@ def attack(
     """
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
+    if budget is not None and budget < 1:
+        raise UsageError(f"Got a budget of {budget} queries a case; expected 1 or more, or None.")
     dataset = _dataset(examples)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}

@@ -201,7 +201,7 @@ def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, st
     pairs = _label_scores(answer, keys)
     if pairs is None:
         return answer
-    _refuse_repeated(pairs, labels, who)
+    _refuse_repeated([labels[index_of(name, labels, who)] for name, _ in pairs], answer, who)
     scores = {index_of(name, labels, who): _as_float(score, who) for name, score in pairs}
     missing = [label for index, label in enumerate(labels) if index not in scores]
     if missing:
@@ -217,7 +217,8 @@ def _best_label(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, s
     """Return the index of an answer's label, or of its first highest score."""
     pairs = _label_scores(answer, keys)
     if pairs:
-        _refuse_repeated(pairs, labels, who)
+        # Labels of no use, with low scores, may be unknown: only the best one must be known.
+        _refuse_repeated([name for name, _ in pairs], answer, who)
         return index_of(max(pairs, key=lambda pair: _as_float(pair[1], who))[0], labels, who)
     if isinstance(answer, Sequence | np.ndarray) and not isinstance(answer, str) and len(answer):
         return int(as_probabilities([answer], 1, labels, "logits", who)[0].argmax())
@@ -236,13 +237,12 @@ def _label_scores(answer: Any, keys: tuple[str, str]) -> list[tuple[Any, Any]] |
     return None
 
 
-def _refuse_repeated(pairs: Sequence[tuple[Any, Any]], labels: Sequence[str], who: str) -> None:
+def _refuse_repeated(names: Sequence[Any], answer: Any, who: str) -> None:
     """Refuse an answer that names a label twice: it is not known which score is meant."""
-    indices = [index_of(name, labels, who) for name, _ in pairs]
-    if len(set(indices)) < len(indices):
-        twice = next(labels[index] for index in indices if indices.count(index) > 1)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
         raise TargetError(
-            f"{who} named the label {twice!r} twice in one answer: {reprlib.repr(pairs)}. "
+            f"{who} named the label {twice!r} twice in one answer: {reprlib.repr(answer)}. "
             "Expected one score for every label."
         )
 

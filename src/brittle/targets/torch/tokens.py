@@ -124,12 +124,20 @@ class TokenReader:
 def locate(tokens: Sequence[str], string: str) -> NDArray[np.int64]:
     """Find each token in a string, whatever its case, after the token before it; else 0 to 0.
 
+    A token that is no piece of the string may be found by chance far behind: it is not taken if
+    words are skipped and the next token comes earlier.
+
     >>> locate(["a", "film", "##s", "!"], "A films!").tolist()
     [[0, 1], [2, 6], [0, 0], [7, 8]]
+    >>> locate(["do", "not", "go", "not"], "do n't go, not").tolist()
+    [[0, 2], [0, 0], [7, 9], [11, 14]]
     """
     folded, offset, spans = _lower(string), 0, []
-    for token in tokens:
+    for token, following in zip(tokens, [*tokens[1:], ""]):
         start = folded.find(_lower(token), offset) if token else -1
+        if following and any(map(str.isalnum, folded[offset : max(start, offset)])):
+            next_start = folded.find(_lower(following), offset)
+            start = -1 if 0 <= next_start < start else start
         if start < 0:
             spans.append((0, 0))
             continue
