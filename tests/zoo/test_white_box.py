@@ -36,7 +36,13 @@ GRADIENT_CASES = [
 CHARACTERS = EditSpace("characters")
 
 
-@pytest.fixture(scope="module", params=NAMES)
+QUICK = ("LSTM-W-Random-2", "CharCNN-LSTM", "BiLSTM-WC-Random-2-attention")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NAMES],
+)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
