@@ -35,9 +35,11 @@ ROOMS: dict[str, set[str]] = {
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "moves", "named", "proposals", "text"),
     },
+    # What is measured.
+    "metrics": {"asks", "edits", "english", "errors", "results", "text"},
     # What is attacked.
     "ranking": {"english", "errors", "moves", "text"},
-    "zoo": {"data", "errors", "files", "moves", "ranking", "text", "values"},
+    "zoo": {"data", "errors", "files", "metrics", "moves", "ranking", "text", "values"},
     "targets": {
         *("asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
     },
@@ -47,7 +49,6 @@ ROOMS: dict[str, set[str]] = {
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.
-    "metrics": {"asks", "edits", "english", "errors", "results", "text"},
     "reports": {"asks", "edits", "errors", "formatting", "goals", "metrics", "results"},
     "runs": {
         *("asks", "attacks", "data", "edits", "engine", "errors", "files", "goals", "opening"),
@@ -57,19 +58,9 @@ ROOMS: dict[str, set[str]] = {
     "studies": {"asks", "edits", "errors", "metrics", "results", "targets", "text"},
     "workflow": {"errors", "files", "formatting"},
     "papers": {
-        *(
-            "asks",
-            "data",
-            "edits",
-            "english",
-            "errors",
-            "formatting",
-            "metrics",
-            "moves",
-            "proposals",
-        ),
-        *("reports", "results", "runs", "studies", "targets", "text", "training", "workflow"),
-        "zoo",
+        *("asks", "data", "edits", "english", "errors", "formatting", "metrics", "moves"),
+        *("proposals", "reports", "results", "runs", "studies", "targets", "text", "training"),
+        *("workflow", "zoo"),
     },
     "cli": {
         *("attacks", "data", "errors", "formatting", "metrics", "opening", "papers", "reports"),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.metrics.rank_correlation import rank_correlation
 from brittle.papers import estimates as estimates_file
 from brittle.papers import words as words_file
 from brittle.papers.estimates import KINDS, estimates
@@ -38,13 +37,6 @@ def context(tmp_path: Path) -> TaskContext:
         (tmp_path / "films" / f"{split}.csv").write_text("\n".join(["text,label", *lines]))
     data = {"folder": "films", "name": "films", "labels": ["negative", "positive"]}
     return TaskContext(tmp_path, "name", {"data": data, "train": {}}, lambda message: None)
-
-
-def test_rank_correlation_shares_the_ranks_of_ties() -> None:
-    # Ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4: Pearson's correlation of these, by hand.
-    assert rank_correlation([1, 5, 5, 9], [1, 2, 3, 4]) == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
-    assert rank_correlation([3, 2, 1], [1, 2, 3]) == pytest.approx(-1.0)
-    assert rank_correlation([], []) is None and rank_correlation([1, 1], [1, 2]) is None
 
 
 def test_estimates_of_a_linear_network_order_flips_as_their_true_changes(

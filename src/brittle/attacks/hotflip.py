@@ -36,17 +36,17 @@ class HotFlip:
     What the paper leaves open: every edit takes its word further from the original, by
     Levenshtein's distance, so that r edits change r characters and no edit is spent on redoing
     another (the gradient points at the same few characters again and again), unless `further` is
-    turned off; no text comes twice;
-    an edit that gains nothing is followed if nothing better is left. Of each text the `top_k` best
-    edits are looked at, more than the beam can hold, since some are words of the vocabulary and
-    some lead to the same text; when these are used up, the beam is narrower.
+    turned off; no text comes twice; an edit that gains nothing is followed if nothing better is
+    left. Of each text the `top_k` best edits are looked at, more than the beam can hold, since some
+    are words of the vocabulary and some lead to the same text; when these are used up, the beam is
+    narrower.
 
-    `estimate` "word" is not the paper's. A run of flips misjudges inserts inside a word, since a
-    model that takes a maximum over the windows of a word hardly cares where they stand. So the best
-    edits are ranked again, by the gradient along the word's vector times the difference of the
-    vectors that the model computes of the new and of the old spelling; only a model that computes a
-    word's vector from its spelling can. `variant` "author-code" ranks children by the real loss of
-    their parent plus their own gain, as the first author's published code does.
+    `estimate` "word" is not the paper's. A run of flips misjudges inserts inside a word
+    (docs/papers/hotflip.md), so the best edits are ranked again, by the gradient along the word's
+    vector times the difference of the vectors that the model computes of the new and of the old
+    spelling; only a model that computes a word's vector from its spelling can. `variant`
+    "author-code" ranks children by the real loss of their parent plus their own gain, as the first
+    author's published code does.
 
     Deviations: only characters inside words are edited, and a word stays one word, so that spaces
     and marks stay as they are; the share is of these characters, not of the spaces between.

@@ -1,11 +1,11 @@
 """Edits of characters ranked by the vectors of the words they make (`--estimate word`).
 
-HotFlip takes an insertion for a run of flips (Ebrahimi et al., 2018). A network that takes a
-maximum over the windows of a word hardly minds that the rest of the word has moved, so that this
-estimate is far off. Here the best edits by that estimate are ranked again: to first order, the
-gain of an edit is the gradient along the word's vector times the difference of two vectors, that
-of the new spelling and that of the old one, both as the network computes them. This file needs
-torch.
+HotFlip takes an insertion for a run of flips (Ebrahimi et al., 2018), and this estimate orders
+insertions inside a word badly (docs/papers/hotflip.md; a guess at the reason: the network takes a
+maximum over the windows of a word, which hardly changes when they only move). Here the best edits
+by that estimate are ranked again: to first order, the gain of an edit is the gradient along the
+word's vector times the difference of two vectors, that of the new spelling and that of the old one,
+both as the network computes them. This file needs torch.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.moves import EditRequest
+from brittle.moves import EditRequest, Level
 from brittle.text import HOLE, Text
 
 if TYPE_CHECKING:
@@ -148,3 +148,12 @@ def by_character(
         rows[column < 0] = missing
         values.append(rows)
     return values
+
+
+def at_level(level: Level, alignment: Alignment, value: NDArray[np.float64]) -> Any:
+    """Return the vectors of words (the mean over their tokens), or of characters; NaN if unread."""
+    if level == "characters":
+        return by_character(alignment, value, np.nan)
+    vectors = sum_and_mean(alignment)[1] @ value[: len(alignment.word)]
+    vectors[[not columns for columns in alignment.columns]] = np.nan
+    return vectors

@@ -13,8 +13,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from brittle.metrics.rank_correlation import rank_correlation
 from brittle.moves import EditRequest, EditSpace, Level, Move
 from brittle.text import HOLE, Text
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
@@ -38,10 +38,11 @@ GradientFacts = Mapping[str, Any]
 def check_gradients(white_box: NetworkWhiteBox, texts: Sequence[Text]) -> dict[str, Any]:
     """Measure on a sample of texts how well first-order estimates rank edits.
 
-    `correlation` is Spearman's rank correlation of the estimated and the true change of the loss,
-    over random edits of one kind in one text, averaged over texts: flips, inserts inside a word,
-    appends to it and deletes where characters are read, else swaps of words. `saturated` is the
-    share of the maxima of the character CNN that are beyond ±0.95 after the tanh.
+    `correlation` is Spearman's rank correlation of the estimated and the true change of the loss
+    (estimates as they are, not divided by the length of the edit as a search does), over random
+    edits of one kind in one text, averaged over texts: flips, inserts inside a word, appends to it
+    and deletes where characters are read, else swaps of words. `saturated` is the share of the
+    maxima of the character CNN that are beyond ±0.95 after the tanh.
     """
     random = Random(0)
     texts = [text for text in texts if any(word and word is not HOLE for word in text.words)]
@@ -90,25 +91,6 @@ def mean_correlation(facts: GradientFacts) -> float | None:
     return sum(correlation) / len(correlation) if correlation else None
 
 
-def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    """Compute Spearman's rank correlation; 0 where all values of one side are equal.
-
-    >>> rank_correlation([1, 2, 3, 4], [10, 20, 40, 30])
-    0.8
-    """
-    x, y = (_ranks(values) for values in (a, b))
-    x, y = x - x.mean(), y - y.mean()
-    length = np.sqrt((x @ x) * (y @ y))
-    return float(x @ y / length) if length else 0.0
-
-
-def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
-    """Rank values; equal ones share the mean of their ranks."""
-    _, which, count = np.unique(values, return_inverse=True, return_counts=True)
-    rank: NDArray[np.float64] = (np.cumsum(count) - (count - 1) / 2)[which]
-    return rank
-
-
 def _sample_edits(
     white_box: NetworkWhiteBox, texts: Sequence[Text], level: Level, random: Random
 ) -> list[tuple[Text, int, Move]]:
@@ -153,8 +135,9 @@ def _changes(white_box: NetworkWhiteBox, old: str, move: Move) -> int:
 
 
 def _correlation_over_texts(texts: Sequence[Sequence[tuple[float, float]]]) -> float | None:
-    """Average over texts; None if no text has enough edits."""
-    values = [rank_correlation(*zip(*pairs)) for pairs in texts if len(pairs) >= MIN_EDITS_PER_KIND]
+    """Average over texts; None if no text has enough edits. Equal estimates correlate at 0."""
+    enough = [pairs for pairs in texts if len(pairs) >= MIN_EDITS_PER_KIND]
+    values = [rank_correlation(*zip(*pairs)) or 0.0 for pairs in enough]
     return float(np.mean(values)) if values else None
 
 

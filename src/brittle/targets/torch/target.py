@@ -20,7 +20,13 @@ from brittle.errors import UsageError, unknown
 from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits
-from brittle.targets.alignment import Alignment, by_character, sum_and_mean, token_gradients
+from brittle.targets.alignment import (
+    Alignment,
+    at_level,
+    by_character,
+    sum_and_mean,
+    token_gradients,
+)
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
 from brittle.targets.fingerprints.weights import hash_weights
@@ -153,12 +159,7 @@ class TorchTarget:
             else:
                 vectors = self.network.outputs(ids, lengths)[layer]
             for n, rows in zip(numbers, vectors.cpu().double().numpy()):
-                alignment = alignments[n]
-                if level == "characters":
-                    values[n] = by_character(alignment, rows, np.nan)
-                else:
-                    values[n] = sum_and_mean(alignment)[1] @ rows[: len(alignment.word)]
-                    values[n][[not columns for columns in alignment.columns]] = np.nan
+                values[n] = at_level(level, alignments[n], rows)
         return [values[n] for n in range(len(items))]
 
     def _rank(

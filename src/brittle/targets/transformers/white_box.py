@@ -20,7 +20,13 @@ from brittle.errors import TargetError, unknown
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
-from brittle.targets.alignment import Alignment, by_character, sum_and_mean, token_gradients
+from brittle.targets.alignment import (
+    Alignment,
+    at_level,
+    by_character,
+    sum_and_mean,
+    token_gradients,
+)
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers.alignment import align_texts
 from brittle.targets.transformers.instrumented import InstrumentedModel
@@ -96,12 +102,7 @@ class TransformersWhiteBox:
             else:
                 vectors = self._instrumented.hidden(arrays, self.layers.index(layer))
             for n, rows in zip(numbers, vectors.double().cpu().numpy()):
-                alignment = alignments[n]
-                if level == "characters":
-                    values[n] = by_character(alignment, rows, np.nan)
-                else:
-                    values[n] = sum_and_mean(alignment)[1] @ rows[: len(alignment.word)]
-                    values[n][[not columns for columns in alignment.columns]] = np.nan
+                values[n] = at_level(level, alignments[n], rows)
         return [values[n] for n in range(len(items))]
 
     def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
