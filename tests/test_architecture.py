@@ -18,7 +18,8 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "text": set(),
     "asks": set(),
-    "goals": set(),
+    "answers": set(),
+    "goals": {"answers", "asks"},
     "formatting": set(),
     "files": set(),
     "edits": {"text"},
@@ -41,7 +42,7 @@ ROOMS: dict[str, set[str]] = {
     "ranking": {"english", "errors", "moves", "text"},
     "zoo": {"data", "errors", "files", "metrics", "moves", "ranking", "text", "values"},
     "targets": {
-        *("asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
+        *("answers", "asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),

@@ -5,58 +5,84 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from brittle.goals import All, Confident, Measured, Targeted, Untargeted
+from brittle.asks import Case
+from brittle.goals import (
+    AllOf,
+    AnyOf,
+    Candidates,
+    Confident,
+    Measured,
+    Not,
+    Targeted,
+    Untargeted,
+)
 
 SCORES = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.4, 0.4, 0.2]])
-LABEL = np.array([0, 0, 0])
-TOWARD = np.array([1, 1, 2])
+CANDIDATES = Candidates(
+    [Case("a", "x", 0, 1), Case("b", "y", 0, 2)], [2, 1], ["x", "x", "y"], SCORES
+)
 
 
 def test_untargeted() -> None:
-    loss, won = Untargeted().judge(SCORES, LABEL, TOWARD)
+    loss, won = Untargeted().judge(CANDIDATES)
     assert loss == pytest.approx([0.3, 0.9, 0.6])
     assert list(won) == [False, True, False]  # a tie goes to the first class
 
 
 def test_the_loss_keeps_the_digits_of_a_sure_target() -> None:
     tiny = 1e-20
-    loss, _ = Untargeted().judge(np.array([[1.0, tiny]]), np.array([0]), np.array([-1]))
+    loss, _ = Untargeted().judge(Candidates([Case("a", "x", 0)], [1], "x", [[1.0, tiny]]))
     assert loss[0] == tiny
 
 
 def test_targeted_and_confident_and_all() -> None:
-    loss, won = Targeted().judge(SCORES, LABEL, TOWARD)
+    loss, won = Targeted().judge(CANDIDATES)
     assert loss == pytest.approx([0.2, 0.8, 0.2])
     assert list(won) == [False, True, False]
-    _, sure = Confident(Untargeted(), 0.9).judge(SCORES, LABEL, TOWARD)
+    _, sure = Confident(Untargeted(), 0.9).judge(CANDIDATES)
     assert not sure.any()
-    both = All((Targeted(), Confident(Untargeted(), 0.8)))
-    loss, won = both.judge(SCORES, LABEL, TOWARD)
+    both = AllOf((Targeted(), Confident(Untargeted(), 0.8)))
+    loss, won = both.judge(CANDIDATES)
     assert list(won) == [False, True, False] and loss == pytest.approx([0.2, 0.8, 0.2])
 
 
 def test_measured_takes_any_function() -> None:
     goal = Measured(lambda row: float(row[2]), 0.15)
-    loss, won = goal.judge(SCORES, LABEL, TOWARD)
+    loss, won = goal.judge(CANDIDATES)
     assert list(won) == [False, False, True] and loss == pytest.approx([0.1, 0.1, 0.2])
-    assert goal.unfit(SCORES[2], 0, -1) == "already there"
+    assert goal.unfit(Case("a", "x", 0), SCORES[2]) == "already there"
 
 
 @pytest.mark.parametrize(
     ("goal", "row", "label", "toward", "reason"),
     [
-        (Untargeted(), 0, 0, -1, None),
-        (Untargeted(), 1, 0, -1, "already wrong"),
+        (Untargeted(), 0, 0, None, None),
+        (Untargeted(), 1, 0, None, "already wrong"),
         (Targeted(), 0, 0, 1, None),
         (Targeted(), 1, 0, 1, "already there"),
         (Targeted(), 0, 1, 1, "already of the class aimed at"),
         (Targeted(), 1, 0, 2, "already wrong"),
-        (Confident(Untargeted(), 0.99), 1, 0, -1, "already wrong"),
-        (All((Untargeted(), Targeted())), 1, 0, 1, "already wrong"),
+        (Confident(Untargeted(), 0.99), 1, 0, None, "already wrong"),
+        (AllOf((Untargeted(), Targeted())), 1, 0, 1, "already wrong"),
     ],
 )
 def test_what_need_not_be_attacked(
-    goal: Untargeted, row: int, label: int, toward: int, reason: str | None
+    goal: Untargeted, row: int, label: int, toward: int | None, reason: str | None
 ) -> None:
-    assert goal.unfit(SCORES[row], label, toward) == reason
-    assert goal.reference(SCORES[1]) == 1
+    assert goal.unfit(Case("a", "x", label, toward), SCORES[row]) == reason
+    assert goal.answers.reference(SCORES[1]) == 1
+
+
+def test_any_and_not() -> None:
+    loss, won = AnyOf((Targeted(), Untargeted())).judge(CANDIDATES)
+    assert list(won) == [False, True, False] and loss == pytest.approx([0.3, 0.9, 0.6])
+    loss, won = Not(Untargeted()).judge(CANDIDATES)
+    assert list(won) == [True, False, True] and loss == pytest.approx([-0.3, -0.9, -0.6])
+    assert Not(Untargeted()).unfit(Case("a", "x", 0), SCORES[0]) == "already so"
+    assert Not(Untargeted()).unfit(Case("a", "x", 0), SCORES[1]) is None
+
+
+def test_candidates_come_with_their_cases() -> None:
+    rows = [(case.id, item, answer.tolist()) for case, item, answer in CANDIDATES.rows()]
+    cases = zip("aab", "xxy", SCORES.tolist())
+    assert rows == list(cases)

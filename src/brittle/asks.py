@@ -36,6 +36,10 @@ NO_CANDIDATES = "no candidates"
 """The reason of a case in which an attack has nothing to offer."""
 
 
+ANSWER = "answer"
+"""The question that every target answers: a classifier by scores, a translator by a text."""
+
+
 class Item(Protocol):
     """Anything that can be asked about; engine and broker use nothing else of it."""
 
@@ -48,12 +52,12 @@ class Item(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The target's answer about some items, one row per item.
+    """The target's answers about some items, one per item: an array of scores, or a list of texts.
 
     `loss` rises as the goal comes nearer; `won` tells where the goal is reached.
     """
 
-    scores: Any
+    answers: Any
     loss: NDArray[np.float64]
     won: NDArray[np.bool_]
 
@@ -69,27 +73,34 @@ class FlipsAnswer(Answer):
 class Case(Generic[I]):
     """One example under attack.
 
-    `label` and `toward` are indices of the target's classes; `start` is the answer on the
-    original (query 1, asked by the engine). `read_positions` are the positions that the target
+    `label` and `toward` are indices of the target's classes, `reference` is the text that the
+    example gives as the right answer, where that is a text; `start` is the answer on the original
+    (query 1, asked by the engine). `read_positions` are the positions that the target
     reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
     queries that are left when the search begins, None if there is no limit or if the attack does
     not declare that it `uses_budget`.
     """
 
     id: str
-    text: I
+    item: I
     label: int | None = None
     toward: int | None = None
     start: Answer | None = None
     read_positions: Sequence[int] | None = None
     budget: int | None = None
+    reference: str | None = None
 
     @property
     def positions(self) -> Sequence[int]:
         """The positions that may be edited, in order."""
         if self.read_positions is not None:
             return self.read_positions
-        return range(len(self.text))  # type: ignore[arg-type]
+        return range(len(self.item))  # type: ignore[arg-type]
+
+    @property
+    def text(self) -> I:
+        """The item, under the name that searches on texts use."""
+        return self.item
 
     @property
     def start_loss(self) -> float:
@@ -153,7 +164,7 @@ class Probe(Ask[Answer]):
     """
 
     __slots__ = ("partial",)
-    question = "scores"
+    question = ANSWER
     is_query = True
 
     def __init__(self, items: Sequence[Any], partial: bool = False) -> None:
@@ -165,16 +176,25 @@ class Try(Ask[Answer]):
     """Offer candidates: the goal judges them, and a winner ends the search.
 
     Of several winners the one with the highest loss counts; with `in_order` the first winner
-    counts, and only the queries up to it are counted.
+    counts, and only the queries up to it are counted. With a `cost` for each item winners do not
+    end the search: the cheapest is kept, and the case is broken with it when search or budget end.
     """
 
-    __slots__ = ("in_order",)
-    question = "scores"
+    __slots__ = ("cost", "in_order")
+    question = ANSWER
     is_query = True
 
-    def __init__(self, items: Sequence[Any], in_order: bool = False) -> None:
+    def __init__(
+        self, items: Sequence[Any], in_order: bool = False, cost: Sequence[float] | None = None
+    ) -> None:
+        if cost is not None and (in_order or len(cost) != len(items)):
+            raise ValueError(
+                f"Try got {len(cost)} costs for {len(items)} items, in_order={in_order}; expected "
+                "a cost for every item, and no order: all items are judged."
+            )
         self.items = items
         self.in_order = in_order
+        self.cost = cost
 
 
 class Flips(Try):
@@ -204,6 +224,51 @@ class Tag(Ask[list[tuple[str, ...]]]):
 
     __slots__ = ()
     question = "tags"
+
+
+class Embed(Ask[list[Any]]):
+    """Ask for a vector of every text, with the scores of the same pass (`Embedding`); no query."""
+
+    __slots__ = ()
+    question = "embeddings"
+
+
+class Attend(Ask[list[Any]]):
+    """Ask for the attention weights of every text (`Attention`); no query."""
+
+    __slots__ = ()
+    question = "attention"
+
+
+class Gradient(Ask[list[Any]]):
+    """Ask for the gradient of an objective at every item, by its input; no query.
+
+    `request_for` builds the request of an item: it names the objective and the classes.
+    """
+
+    __slots__ = ("request_for",)
+    question = "gradient"
+
+    def __init__(self, items: Sequence[Any], request_for: Callable[[Any], Any]) -> None:
+        super().__init__(items)
+        self.request_for = request_for
+
+    def requests_for(self, items: Sequence[Any]) -> Sequence[Any]:
+        return [self.request_for(item) for item in items]
+
+
+class Encode(Ask[list[Any]]):
+    """Ask a generator with an inverter for the latent point of every item; no query."""
+
+    __slots__ = ()
+    question = "codes"
+
+
+class Decode(Ask[list[Any]]):
+    """Ask a helper for the item at every latent point; no query."""
+
+    __slots__ = ()
+    question = "decoded"
 
 
 class Together(Ask[list[Any]]):

@@ -77,7 +77,7 @@ def test_the_authors_code_ranks_by_the_parents_real_loss_plus_the_gain(toward: i
         FakeMoves.of(move(1.0, 1, "cz"), move(0.1, 0, "xq")), FakeMoves.of(move(0.5, 0, "qb"))
     )
     # −log 0.9 + 1.0 > −log 0.6 + 0.5 > −log 0.9 + 0.1; the gains alone would say 4.0, 3.1, 2.5
-    answer.scores[:] = [[0.9, 0.1], [0.6, 0.4]]
+    answer.answers[:] = [[0.9, 0.1], [0.6, 0.4]]
     expected = ["xb cz", "qb yd"]
     if toward is not None:  # log 0.4 + 0.5 > log 0.1 + 1.0 > log 0.1 + 0.1
         expected = expected[::-1]

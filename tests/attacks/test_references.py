@@ -101,7 +101,7 @@ def compare(
             alone[key(text)] = target.scores([text])[0]
         return alone[key(text)]
 
-    desks = {"scores": replace(desk, compute=compute), "tags": Desk(Tagger().tags)}
+    desks = {"answer": replace(desk, compute=compute), "tags": Desk(Tagger().tags)}
     engine = Engine(attack, Untargeted(), Broker(desks), name=name, seed=7)
     cases = [Case(str(i), text, label) for i, (text, label) in enumerate(zip(texts, labels))]
     outcomes = {int(o.case.id): o for part in engine.run(cases) for o in part}

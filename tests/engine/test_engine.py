@@ -74,7 +74,7 @@ def climb(case: Case[Number], rng: Random) -> Search[None]:
 
 
 def run(attack: Any, numbers: Sequence[int], target: Any = None, **options: Any) -> list[Outcome]:
-    broker = Broker({"scores": scores_desk(target or Odd())})
+    broker = Broker({"answer": scores_desk(target or Odd())})
     engine = Engine(searching(attack), Untargeted(), broker, **options)
     cases = [Case(str(i), Number(n), 0) for i, n in enumerate(numbers)]
     ended = [outcome for part in engine.run(cases) for outcome in part]
@@ -197,7 +197,7 @@ def test_an_attack_that_does_not_declare_it_never_sees_the_budget() -> None:
             heard.append(case.budget)
             yield from Probe([Number(20)])
 
-    engine = Engine(Plain(), Untargeted(), Broker({"scores": scores_desk(Odd())}), budget=5)
+    engine = Engine(Plain(), Untargeted(), Broker({"answer": scores_desk(Odd())}), budget=5)
     list(engine.run([Case("0", Number(10), 0)]))
     assert heard == [None]
 
@@ -278,7 +278,7 @@ def test_already_wrong_and_nothing_to_edit_are_skipped() -> None:
         def size(self) -> int:
             return 0
 
-    broker = Broker({"scores": scores_desk(Odd())})
+    broker = Broker({"answer": scores_desk(Odd())})
     engine = Engine(searching(climb), Untargeted(), broker)
     cases = [Case("0", Number(80), 0), Case("1", Nothing(10), 0)]
     (ended,) = engine.run(cases)
@@ -289,7 +289,7 @@ def test_already_wrong_and_nothing_to_edit_are_skipped() -> None:
 
 
 def test_without_a_label_the_prediction_is_the_reference() -> None:
-    broker = Broker({"scores": scores_desk(Odd())})
+    broker = Broker({"answer": scores_desk(Odd())})
     engine = Engine(searching(climb), Untargeted(), broker)
     (ended,) = engine.run([Case("0", Number(80), None)])
     assert ended[0].case.label == 1 and ended[0].status == "broken"
@@ -355,7 +355,7 @@ def test_a_round_in_which_everything_fails_ends_its_cases_whatever_the_classes()
             rows = super().scores(items)
             return np.insert(rows[:, ::-1], 1, 0.0, axis=1)
 
-    broker = Broker({"scores": scores_desk(Three(fails=range(16, 100)))})
+    broker = Broker({"answer": scores_desk(Three(fails=range(16, 100)))})
     engine = Engine(searching(climb), Untargeted(), broker)
     (ended,) = engine.run([Case("0", Number(15), 2)])
     assert [outcome.status for outcome in ended] == ["error"]
@@ -376,7 +376,7 @@ def test_a_search_that_raises_is_an_error_of_its_case() -> None:
 
 
 def test_asking_what_is_not_declared_is_refused() -> None:
-    broker = Broker({"scores": scores_desk(Odd())})
+    broker = Broker({"answer": scores_desk(Odd())})
     engine = Engine(searching(climb, Try), Untargeted(), broker)
     with pytest.raises(BrittleError, match="asks Probe, which it does not declare"):
         list(engine.run([Case("0", Number(1), 0)]))
@@ -409,7 +409,7 @@ def test_unusable_answers_are_errors_of_their_case(answer: Any) -> None:
 
 def test_the_limit_on_what_is_sent_stops_the_run_and_keeps_what_was_paid() -> None:
     target = Odd()
-    broker = Broker({"scores": scores_desk(target)}, most_sent=6)
+    broker = Broker({"answer": scores_desk(target)}, most_sent=6)
     engine = Engine(searching(climb), Untargeted(), broker)
     with pytest.raises(RunStopped, match="limit of 6 texts"):
         list(engine.run([Case(str(i), Number(i * 10), 0) for i in range(4)]))
@@ -418,21 +418,21 @@ def test_the_limit_on_what_is_sent_stops_the_run_and_keeps_what_was_paid() -> No
 
 def test_a_limit_below_what_was_sent_sends_nothing() -> None:
     target = Odd()
-    broker = Broker({"scores": scores_desk(target)}, most_sent=5)
+    broker = Broker({"answer": scores_desk(target)}, most_sent=5)
     broker.totals.sent = 9
     with pytest.raises(RunStopped, match="limit of 5 texts"):
-        broker.answer("scores", [Number(n) for n in range(20)])
+        broker.answer("answer", [Number(n) for n in range(20)])
     assert target.asked == []
 
 
 def test_what_halving_sends_again_is_counted() -> None:
-    broker = Broker({"scores": scores_desk(Odd(fails=[3]))})
-    _, failures = broker.answer("scores", [Number(n) for n in range(4)])
+    broker = Broker({"answer": scores_desk(Odd(fails=[3]))})
+    _, failures = broker.answer("answer", [Number(n) for n in range(4)])
     assert list(failures) == [3] and broker.totals.sent == 4 + 2 + 2 + 1 + 1
 
 
 def test_stopping_ends_the_run_between_rounds() -> None:
-    broker = Broker({"scores": scores_desk(Odd())})
+    broker = Broker({"answer": scores_desk(Odd())})
     broker.stopping.set()
     with pytest.raises(Interrupted):
         list(Engine(searching(climb), Untargeted(), broker).run([Case("0", Number(1), 0)]))
@@ -448,7 +448,7 @@ def test_a_hanging_target_stops_the_run() -> None:
             release.wait(5)
             return super().scores(items)
 
-    broker = Broker({"scores": scores_desk(Hangs())}, watchdog=0.05)
+    broker = Broker({"answer": scores_desk(Hangs())}, watchdog=0.05)
     with pytest.raises(TargetDown, match="seems to hang"):
         list(Engine(searching(climb), Untargeted(), broker).run([Case("0", Number(1), 0)]))
     release.set()
@@ -460,20 +460,20 @@ def test_canonical_keys_give_one_answer_to_what_the_target_cannot_tell_apart() -
             return [str(n // 10).encode() for n in items]
 
     target = Rounds()
-    broker = Broker({"scores": scores_desk(target)})
-    payloads, failures = broker.answer("scores", [Number(n) for n in (11, 12, 19, 25)])
+    broker = Broker({"answer": scores_desk(target)})
+    payloads, failures = broker.answer("answer", [Number(n) for n in (11, 12, 19, 25)])
     assert failures == {} and payloads[0] == payloads[1] == payloads[2] != payloads[3]
     assert sum(map(len, target.asked)) == 2
 
 
 def test_the_cache_forgets_the_oldest_and_stays_small() -> None:
     target = Odd()
-    broker = Broker({"scores": scores_desk(target)}, cache_size=10)
+    broker = Broker({"answer": scores_desk(target)}, cache_size=10)
     for start in range(0, 100, 5):
-        broker.answer("scores", [Number(n) for n in range(start, start + 5)])
-    broker.answer("scores", [Number(99)])
+        broker.answer("answer", [Number(n) for n in range(start, start + 5)])
+    broker.answer("answer", [Number(99)])
     assert sum(map(len, target.asked)) == 100
-    broker.answer("scores", [Number(0)])
+    broker.answer("answer", [Number(0)])
     assert sum(map(len, target.asked)) == 101
 
 
@@ -485,11 +485,11 @@ def test_batches_are_sorted_by_size_and_parallel_workers_share_them() -> None:
 
     target = Odd()
     target.parallel = 2
-    broker = Broker({"scores": scores_desk(target)})
-    broker.answer("scores", [Sized(n) for n in (1, 4, 2, 3)])
+    broker = Broker({"answer": scores_desk(target)})
+    broker.answer("answer", [Sized(n) for n in (1, 4, 2, 3)])
     assert sorted(target.asked) == [[2, 1], [4, 3]]
     target.asked.clear()
-    broker.answer("scores", [Sized(n) for n in (97, 50, 98, 96, 95)])  # of sizes 2, 3, 4, 5 and 50
+    broker.answer("answer", [Sized(n) for n in (97, 50, 98, 96, 95)])  # of sizes 2, 3, 4, 5 and 50
     assert sorted(target.asked) == [[50], [98, 97, 96, 95]]
 
 
@@ -523,7 +523,7 @@ def test_batches_hold_every_item_once_and_are_never_too_large() -> None:
 
 
 def test_helpers_are_not_queries() -> None:
-    broker = Broker({"scores": scores_desk(Odd()), "tags": Desk(lambda items: ["N"] * len(items))})
+    broker = Broker({"answer": scores_desk(Odd()), "tags": Desk(lambda items: ["N"] * len(items))})
     assert broker.answer("tags", [Number(1)]) == (["N"], {})
     assert broker.totals.sent == 0
 
@@ -533,7 +533,7 @@ def test_desk_errors_name_shape_and_expectation() -> None:
         def scores(self, items: Sequence[Number]) -> Any:
             return np.zeros((len(items), 5))
 
-    _, failures = Broker({"scores": scores_desk(Wide())}).answer("scores", [Number(1)])
+    _, failures = Broker({"answer": scores_desk(Wide())}).answer("answer", [Number(1)])
     assert isinstance(failures[0], TargetError)
     assert "shape (1, 5) for 1 texts; expected (1, 2)" in str(failures[0])
 
@@ -549,7 +549,7 @@ def test_the_original_asked_again_is_no_improvement() -> None:
             assert answer.moves == ["its edits"] and answer.loss[0] > case.start_loss
 
     desks = {
-        "scores": Desk(lambda items: [[0.6, 0.4]] * len(items)),
+        "answer": Desk(lambda items: [[0.6, 0.4]] * len(items)),
         "flips": Desk(
             lambda items: [ScoredMoves([0.6 - 1e-9, 0.4 + 1e-9], "its edits")] * len(items)
         ),

@@ -46,7 +46,7 @@ def test_the_longer_the_texts_the_fewer_at_a_time(words: int, count: int, limit:
     cases = [Case(str(i), Text.of(f"good{i} " * words), 1) for i in range(count)]
     target = FakeTarget({f"good{i}": 1.0 for i in range(count)})
     attack = Counted([0])
-    broker = Broker({"scores": scores_desk(target)})
+    broker = Broker({"answer": scores_desk(target)})
     ended = [o for outcomes in Engine(attack, Untargeted(), broker).run(cases) for o in outcomes]
     broker.close()
     assert {outcome.status for outcome in ended} == {"held"} and len(ended) == len(cases)

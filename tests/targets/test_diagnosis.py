@@ -53,7 +53,7 @@ def sane() -> FakeTarget:
 
 
 def doubts(target: Any, cases: Sequence[Row], **options: Any) -> list[DiagnosisWarning]:
-    broker = Broker({"scores": scores_desk(target)})
+    broker = Broker({"answer": scores_desk(target)})
     try:
         return diagnose(target, cases, broker, **options)  # type: ignore[arg-type]
     finally:
@@ -72,11 +72,11 @@ def test_a_sane_target_raises_no_doubt() -> None:
 
 def test_a_broker_answers_from_what_it_keeps() -> None:
     target = sane()
-    broker = Broker({"scores": scores_desk(target)})
+    broker = Broker({"answer": scores_desk(target)})
     cases = rows()
     assert diagnose(target, cases, broker) == []
     asked = sum(target.calls)
-    broker.answer("scores", [case.text for case in cases[:32]])
+    broker.answer("answer", [case.text for case in cases[:32]])
     broker.close()
     assert sum(target.calls) == asked
 

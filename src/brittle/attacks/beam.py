@@ -51,7 +51,7 @@ def beam(
     for step in range(steps):
         answer = yield from Flips([text for _, text in paths], request_for)
         if from_loss:
-            loss = _cross_entropy(case, answer.scores).tolist()
+            loss = _cross_entropy(case, answer.answers).tolist()
             paths = [(value, text) for value, (_, text) in zip(loss, paths)]
         paths = yield from _best(_children(paths, answer.moves, new_word, seen), width, screen)
         if not paths:

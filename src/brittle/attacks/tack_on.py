@@ -44,7 +44,7 @@ def opposite(case: Case[Text]) -> int:
         return case.toward
     if case.start is None:
         raise ValueError(f"case {case.id} has not been started")
-    scores = np.array(case.start.scores[0], dtype=np.float64)
+    scores = np.array(case.start.answers[0], dtype=np.float64)
     scores[case.label] = -1.0
     return int(scores.argmax())
 

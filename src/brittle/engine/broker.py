@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+from brittle.asks import ANSWER
 from brittle.engine.cache import Cache, cache_keys
 from brittle.engine.desks import BatchCost, Desk, Failures, compute_batch
 from brittle.engine.pace import BatchSize, cut_batches
@@ -83,6 +84,8 @@ class Broker:
             fresh, failed = self._compute(question, missing)
             payloads.update(fresh)
             cache.keep(fresh)
+            if desk.gives_answers:
+                self._caches[ANSWER].keep({key: p.scores for key, p in fresh.items()})
         if failed:
             failures |= {i: failed[key] for i, key in enumerate(keys) if key in failed}
         return [payloads.get(key) for key in keys], failures

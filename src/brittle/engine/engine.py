@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-import numpy as np
-
 from brittle.asks import (
+    ANSWER,
     NOTHING_TO_EDIT,
     UNTRIED,
-    Answer,
     Attack,
     Case,
     Try,
@@ -28,11 +26,12 @@ from brittle.asks import (
 )
 from brittle.engine.broker import Broker
 from brittle.engine.garbage import former_objects_frozen
+from brittle.engine.judging import judge_round, start_case
 from brittle.engine.outcomes import Improvement, Outcome
-from brittle.engine.rounds import RoundAnswers, join_answers
+from brittle.engine.rounds import RoundAnswers, RoundAsks, join_answers
 from brittle.engine.running import RunningCase
 from brittle.errors import BrittleError, Interrupted, TargetDown, message_of
-from brittle.goals import Goal
+from brittle.goals import Goal, judge_one
 
 TEXTS_KEPT_PER_CASE = 500
 """Under a limit on the whole run: how many texts must still be allowed for each running case."""
@@ -92,7 +91,7 @@ class Engine:
 
     def _admitted(self, source: Iterator[Any], running: list[RunningCase]) -> Iterator[Case[Any]]:
         """Yield new cases while there is room; long ones need more of it, for they fill memory."""
-        asked = ((len(leaf.items), r.case.text.size) for r in running for leaf in leaves(r.ask))
+        asked = ((len(leaf.items), r.case.item.size) for r in running for leaf in leaves(r.ask))
         items = sum(count * max(1, size // 256) for count, size in asked)
         room = 0 if items >= self.fill else 64 * self.admit
         left, vacant = self.broker.left, self.window - len(running)
@@ -100,136 +99,137 @@ class Engine:
             vacant = min(self.window, max(1, left // TEXTS_KEPT_PER_CASE)) - len(running)
         while room > 0 and vacant > 0 and (case := next(source, None)) is not None:
             yield case
-            room -= max(64, case.text.size)
+            room -= max(64, case.item.size)
             vacant -= 1
 
     def _start(
         self, cases: list[Case[Any]], running: list[RunningCase], ended: list[Outcome]
     ) -> None:
         """Ask about the originals (query 1), skip what need not be attacked, begin the rest."""
-        payloads, failures = self.broker.answer("scores", [case.text for case in cases])
+        payloads, failures = self.broker.answer(ANSWER, [case.item for case in cases])
+        left = self.budget - 1 if self.budget is not None and uses_budget(self.attack) else None
         for number, (case, payload) in enumerate(zip(cases, payloads)):
             if number in failures:
                 ended.append(Outcome(case, "error", message_of(failures[number]), 1))
                 continue
-            label = self.goal.reference(payload) if case.label is None else case.label
-            toward = -1 if case.toward is None else case.toward
-            loss, won = self.goal.judge(np.array([payload]), np.array([label]), np.array([toward]))
-            start = Answer(np.array([payload]), loss, won)
-            left = self.budget - 1 if self.budget is not None and uses_budget(self.attack) else None
-            started = replace(case, label=label, start=start, budget=left)
-            first = Improvement(1, float(loss[0]), case.text, payload)
-            reason = self.goal.unfit(payload, label, toward)
-            if reason is None and not 0 < case.text.size <= self.longest:
-                reason = f"too long (above {self.longest})" if case.text.size else NOTHING_TO_EDIT
+            started, reason = start_case(self.goal, replace(case, budget=left), payload)
+            first = Improvement(1, started.start_loss, case.item, payload)
+            if reason is None and not 0 < case.item.size <= self.longest:
+                reason = f"too long (above {self.longest})" if case.item.size else NOTHING_TO_EDIT
             if reason is not None:
                 ended.append(Outcome(started, "skipped", reason, 1, (first,)))
                 continue
             search = self.attack(started, Random(f"{self.seed}:{case.id}:{self.name}"))
-            r = RunningCase(started, search, label, toward, [first])
+            r = RunningCase(started, search, [first])
             if self._advance(r, None, ended):
                 running.append(r)
 
     def _round(self, running: list[RunningCase], ended: list[Outcome]) -> None:
         """Ask all questions of a round, one desk after another, and settle every case."""
-        items: dict[str, list[Any]] = {}
-        owners: dict[str, list[tuple[int, int, int]]] = {}
+        asks: dict[str, RoundAsks] = {}
         for r in running:
             r.make_plan(self.budget)
-            for leaf, asked in r.plan:
+            for leaf, items in r.plan:
                 if type(leaf) not in self.attack.asks:
                     raise BrittleError(
                         f"Attack {self.name!r} asks {type(leaf).__name__}, which it does not "
                         "declare. Add it to its `asks`."
                     )
-                items.setdefault(leaf.question, []).extend(leaf.requests_for(asked))
-                if leaf.is_query:
-                    owners.setdefault(leaf.question, []).append((r.label, r.toward, len(asked)))
-        start = running[0].case.start
+                asks.setdefault(leaf.question, RoundAsks()).add(r.case, leaf, items)
         answers: dict[str, RoundAnswers] = {}
-        for question, asked in items.items():
-            answers[question] = RoundAnswers(*self.broker.answer(question, asked))
-            if question in owners and start is not None:
-                answers[question].judge(self.goal, owners[question], start)
-        winners: list[tuple[RunningCase, Improvement]] = []
-        running[:] = [r for r in running if self._settle(r, answers, winners, ended)]
-        if winners:
-            checked = self.broker.alone("scores", [best.item for _, best in winners])
-            ended += self._confirmed(winners, *checked)
+        for question, asked in asks.items():
+            payloads, failures = self.broker.answer(question, asked.requests)
+            answers[question] = RoundAnswers(payloads, failures)
+            if asked.cases:
+                answers[question].judged = judge_round(
+                    self.goal, asked.cases, asked.counts, asked.items, payloads, failures
+                )
+        winning: list[RunningCase] = []
+        running[:] = [r for r in running if self._settle(r, answers, winning, ended)]
+        while winning:
+            winning = self._confirm(winning, ended)
 
     def _settle(
         self,
         r: RunningCase,
         answers: dict[str, RoundAnswers],
-        winners: list[tuple[RunningCase, Improvement]],
+        winning: list[RunningCase],
         ended: list[Outcome],
     ) -> bool:
         """Count and judge the answers of one case; tell whether its search goes on."""
         own: list[Any] = []
-        is_decided = False
+        is_over = False
         for leaf, asked in r.plan:
             answer, failure = answers[leaf.question].next(leaf, len(asked))
-            if is_decided:
+            if is_over:
                 continue
             if failure is not None:
                 r.queries += len(asked) if leaf.is_query else 0
+                r.winners = []
                 ended.append(r.outcome("error", message_of(failure)))
-                is_decided = True
+                is_over = True
             elif isinstance(leaf, Try):
-                winner = r.judge(leaf, asked, answer)
-                if winner is not None:
-                    winners.append((r, winner))
-                    is_decided = True
+                is_over = r.judge(leaf, asked, answer)
             elif leaf.is_query:
                 r.queries += len(asked)
             own.append(answer)
-        if is_decided or r.is_out_of_budget:
+        if is_over or r.is_out_of_budget:
             r.search.close()
-            if not is_decided:
+            if not is_over and not r.winners:
                 reason = f"budget of {self.budget} queries" if r.has_offered else UNTRIED
                 ended.append(r.outcome("out of budget", reason))
-            return False
-        if r.path is None:
-            return self._advance(r, assembled(r.ask, iter(own)), ended)
-        r.parts.append(own[0])
-        if r.tried < len(r.path):
-            return True
-        whole, r.parts = join_answers(r.parts), []
-        return self._advance(r, whole, ended)
+            goes_on = False
+        elif r.path is None:
+            goes_on = self._advance(r, assembled(r.ask, iter(own)), ended)
+        else:
+            r.parts.append(own[0])
+            goes_on = True
+            if r.tried >= len(r.path):
+                whole, r.parts = join_answers(r.parts), []
+                goes_on = self._advance(r, whole, ended)
+        if not goes_on and r.winners:
+            winning.append(r)
+        return goes_on
 
-    def _confirmed(
-        self,
-        winners: list[tuple[RunningCase, Improvement]],
-        payloads: list[Any],
-        failures: dict[int, Exception],
-    ) -> Iterator[Outcome]:
-        """Judge every winner by its score alone: only what still wins counts as broken."""
-        for number, ((r, best), payload) in enumerate(zip(winners, payloads)):
+    def _confirm(self, winning: list[RunningCase], ended: list[Outcome]) -> list[RunningCase]:
+        """Ask every best winner alone: only what still wins counts as broken.
+
+        Return the cases whose winner failed and that have another one.
+        """
+        payloads, failures = self.broker.alone(ANSWER, [r.winners[0].item for r in winning])
+        others = []
+        for number, (r, payload) in enumerate(zip(winning, payloads)):
+            best, reason = r.winners.pop(0), "scored again alone, it no longer wins"
             if number in failures:
-                yield r.outcome("unconfirmed", message_of(failures[number]), best)
-                continue
-            loss, won = self.goal.judge(
-                np.array([payload]), np.array([r.label]), np.array([r.toward])
-            )
-            final = replace(best, loss=float(loss[0]), payload=payload)
-            if won[0]:
-                yield r.outcome("broken", "", final)
+                reason = message_of(failures[number])
             else:
-                yield r.outcome("unconfirmed", "scored again alone, it no longer wins", final)
+                loss, won = judge_one(self.goal, r.case, best.item, payload)
+                best = replace(best, loss=loss, payload=payload)
+                if won:
+                    ended.append(r.outcome("broken", "", best))
+                    continue
+            if r.winners:
+                others.append(r)
+            else:
+                ended.append(r.outcome("unconfirmed", reason, best))
+        return others
 
     def _advance(self, r: RunningCase, answer: Any, ended: list[Outcome]) -> bool:
         """Send a search its answer; tell whether it asks on."""
         try:
             r.ask = r.search.send(answer)
         except StopIteration:
-            ended.append(r.outcome("held", ""))
+            if not r.winners:
+                ended.append(r.outcome("held", ""))
             return False
         except Unfit as unfit:
+            r.winners = []
             ended.append(r.unfit(unfit))
             return False
         except BrittleError:
             raise
         except Exception as error:
+            r.winners = []
             ended.append(r.outcome("error", f"the attack raised {message_of(error)}"))
             return False
         return True

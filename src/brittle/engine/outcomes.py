@@ -10,12 +10,16 @@ from brittle.asks import Case, Status
 
 @dataclass(frozen=True)
 class Improvement:
-    """The best candidate of a case so far, at its query number."""
+    """The best candidate of a case so far, at its query number.
+
+    Of a search that goes on after a win, `cost` is the candidate's; the cheapest winner is best.
+    """
 
     query: int
     loss: float
     item: Any
     payload: Any
+    cost: float | None = None
 
 
 @dataclass(frozen=True)

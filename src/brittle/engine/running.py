@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import insort
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,8 @@ from brittle.engine.outcomes import Improvement, Outcome
 
 FIRST_PART = 4
 """The number of candidates of a path that are asked about first."""
+MAX_WINNERS = 32
+"""Of a search with costs: how many winners are kept, in case the cheapest fail when asked alone."""
 
 
 @dataclass
@@ -22,13 +25,12 @@ class RunningCase:
 
     `plan` lists the plain questions of this round, each with the items that the budget allows.
     `parts` are the answers so far to a path, which is asked part by part. `has_offered` tells
-    whether a candidate was tried; the original, asked about again, is none.
+    whether a candidate was tried; the original, asked about again, is none. `winners` are those to
+    report, the best first: one that ended the search or, of a search with costs, the cheapest ones.
     """
 
     case: Case[Any]
     search: Search[None]
-    label: int
-    toward: int
     steps: list[Improvement]
     queries: int = 1
     ask: Ask[Any] = field(default_factory=lambda: Ask(()))
@@ -36,6 +38,7 @@ class RunningCase:
     is_out_of_budget: bool = False
     has_offered: bool = False
     parts: list[Answer] = field(default_factory=list)
+    winners: list[Improvement] = field(default_factory=list)
 
     @property
     def path(self) -> Sequence[Any] | None:
@@ -59,26 +62,57 @@ class RunningCase:
         left = None if budget is None else budget - self.queries
         self.plan, self.is_out_of_budget = cut_to_budget(questions, left)
 
-    def judge(self, leaf: Try, items: Sequence[Any], answer: Answer) -> Improvement | None:
-        """Count the queries of a Try, note its improvements, and return the winner, if any."""
+    def judge(self, leaf: Try, items: Sequence[Any], answer: Answer) -> bool:
+        """Count the queries of a Try, note improvements and winners; tell if the search is over."""
+        self.has_offered = self.has_offered or any(item is not self.case.item for item in items)
+        if leaf.cost is not None:
+            self._judge_costs(leaf.cost, items, answer)
+            return False
         wins = np.flatnonzero(answer.won)
         count, winner = len(items), -1
         if len(wins):
             winner = int(wins[0]) if leaf.in_order else int(wins[answer.loss[wins].argmax()])
             count = winner + 1 if leaf.in_order else count
-        best_loss = self.steps[-1].loss
-        self.has_offered = self.has_offered or any(item is not self.case.text for item in items)
-        for n in range(count):
-            # The original, asked about again, gains nothing but rounding.
-            if answer.loss[n] > best_loss and items[n] is not self.case.text:
-                best_loss = float(answer.loss[n])
-                self.steps.append(self._improvement(n, items, answer))
-        found = self._improvement(winner, items, answer) if winner >= 0 else None
+        self._note_improvements(items, answer, range(count))
+        if winner >= 0:
+            self.winners = [self._improvement(winner, items, answer)]
         self.queries += count
-        return found
+        return winner >= 0
 
-    def _improvement(self, n: int, items: Sequence[Any], answer: Answer) -> Improvement:
-        return Improvement(self.queries + n + 1, float(answer.loss[n]), items[n], answer.scores[n])
+    def _judge_costs(self, cost: Sequence[float], items: Sequence[Any], answer: Answer) -> None:
+        """Keep the cheapest winners; until there is one, note what comes nearer to the goal."""
+        wins = np.flatnonzero(answer.won).tolist()
+        first = wins[0] if wins else len(items)
+        if not self.winners:
+            self._note_improvements(items, answer, range(first), cost)
+        for n in wins:
+            winner = self._improvement(n, items, answer, cost)
+            if not self.winners or cost[n] < (self.winners[0].cost or 0.0):
+                self.steps.append(winner)
+            insort(self.winners, winner, key=lambda w: (w.cost, w.query))
+            del self.winners[MAX_WINNERS:]
+        self.queries += len(items)
+
+    def _note_improvements(
+        self,
+        items: Sequence[Any],
+        answer: Answer,
+        numbers: Iterable[int],
+        cost: Sequence[float] | None = None,
+    ) -> None:
+        best_loss = self.steps[-1].loss
+        for n in numbers:
+            # The original, asked about again, gains nothing but rounding.
+            if answer.loss[n] > best_loss and items[n] is not self.case.item:
+                best_loss = float(answer.loss[n])
+                self.steps.append(self._improvement(n, items, answer, cost))
+
+    def _improvement(
+        self, n: int, items: Sequence[Any], answer: Answer, cost: Sequence[float] | None = None
+    ) -> Improvement:
+        query, loss = self.queries + n + 1, float(answer.loss[n])
+        own = None if cost is None else float(cost[n])
+        return Improvement(query, loss, items[n], answer.answers[n], own)
 
     def unfit(self, unfit: Unfit) -> Outcome:
         """Build the outcome of a case that its search calls unfit."""

@@ -26,7 +26,7 @@ def ask_again(store: Store, broker: Broker, job: Job) -> str | None:
     # Without the journal, which would repeat the answers that it holds.
     asker = replace(broker, journal=None)
     try:
-        scores, failures = asker.alone("scores", [Text.of(dict(r.fields), locked) for r in rows])
+        scores, failures = asker.alone("answer", [Text.of(dict(r.fields), locked) for r in rows])
     except RunStopped as error:
         return f"The originals could not be asked again at the end of the run: {error}"
     finally:

@@ -19,7 +19,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
     fields = text.fields()
     best = outcome.best
     edits = diff(text, best.item) if best is not None else ()
-    start = None if case.start is None else case.start.scores[0]
+    start = None if case.start is None else case.start.answers[0]
     return Result(
         case=case.id,
         attack=job.attack_name,

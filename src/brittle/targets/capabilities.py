@@ -1,43 +1,104 @@
-"""The desks of a run: one for every question that the target answers, and the helpers'."""
+"""Which method, of the target or of a helper, answers which question; desks are made from that."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from brittle.asks import Attack
+from brittle.answers import SCORES, TEXTS, AnswerKind
+from brittle.asks import ANSWER, Attack
 from brittle.engine.desks import Desk
 from brittle.english.tags import Tagger
 from brittle.errors import TargetError, UsageError
-from brittle.targets.protocols import HasCanonicalKeys, HasCanonicalScores, HasFlips, HasScores
+from brittle.targets.protocols import (
+    Decodes,
+    Embeds,
+    Encodes,
+    HasAttention,
+    HasCanonicalKeys,
+    HasCanonicalScores,
+    HasFlips,
+    HasGradients,
+    HasScores,
+    Tags,
+    Translates,
+)
 
-MAX_CACHED_FLIPS = 4096  # answers; a search rarely asks for the edits of one text twice
-REMEDIES = {
-    "flips": "Use a target with gradients (a network of the zoo, a transformers classifier, a "
-    "torch module by brittle.torch_target), or a black-box attack such as pwws."
-}
+MAX_CACHED_PASSES = 4096  # answers; a search rarely asks for the inside of one text twice
+GRADIENT_REMEDY = (
+    "Use a target with gradients (a network of the zoo, a transformers classifier, a torch module "
+    "by brittle.torch_target), or a black-box attack such as pwws."
+)
+INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 
 
-def make_desks(target: Any) -> dict[str, Desk]:
-    """Build a desk for every question that can be asked in a run on this target."""
-    desks = {"tags": Desk(Tagger().tags)}
-    for question, (capability, make_desk) in CAPABILITIES.items():
-        if isinstance(target, capability):
-            desks[question] = make_desk(target)
+@dataclass(frozen=True)
+class Capability:
+    """A question, the protocol whose method answers it, and the desk made from that method.
+
+    `noun` is what is answered, in messages. `answers` is the kind of a target's own answers.
+    """
+
+    question: str
+    noun: str
+    protocol: Any
+    make_desk: Callable[[Any], Desk]
+    remedy: str = "Use another attack."
+    answers: AnswerKind | None = None
+
+
+def make_desks(target: Any, helpers: Sequence[Any] = ()) -> dict[str, Desk]:
+    """Build a desk for every question that can be asked in a run on this target.
+
+    What the target does not answer, the helpers do: those of the attack, then the tagger. Their
+    answers are no queries and are not counted as sent.
+    """
+    desks: dict[str, Desk] = {}
+    for capability in CAPABILITIES:
+        if capability.question not in desks and isinstance(target, capability.protocol):
+            desks[capability.question] = capability.make_desk(target)
+    for question, (helper, capability) in helpers_for(target, helpers).items():
+        desks[question] = replace(capability.make_desk(helper), counted=False, gives_answers=False)
     return desks
+
+
+def helpers_for(target: Any, helpers: Sequence[Any]) -> dict[str, tuple[Any, Capability]]:
+    """Return the helper, and its capability, for every question that the target does not answer."""
+    chosen: dict[str, tuple[Any, Capability]] = {}
+    offered = {c.question for c in CAPABILITIES if isinstance(target, c.protocol)}
+    for helper in (*helpers, Tagger()):
+        for capability in CAPABILITIES:
+            question = capability.question
+            if question not in offered | chosen.keys() and isinstance(helper, capability.protocol):
+                chosen[question] = (helper, capability)
+    return chosen
 
 
 def check_asks(attack: Attack, name: str, target: Any, desks: Mapping[str, Desk]) -> None:
     """Refuse, before anything is asked, an attack whose questions no desk answers."""
     for ask in attack.asks:
         if ask.question not in desks:
-            offered = " and ".join(question for question in desks if question in CAPABILITIES)
+            offered = [c.noun for c in CAPABILITIES if isinstance(target, c.protocol)]
+            asked = [c for c in CAPABILITIES if c.question == ask.question]
+            noun = asked[0].noun if asked else ask.question
             raise UsageError(
-                f"Attack {name!r} asks for {ask.question}, but target {target.name!r} offers only "
-                f"{offered}. {REMEDIES.get(ask.question, 'Use another attack.')}"
+                f"Attack {name!r} asks for {noun}, but target {target.name!r} offers only "
+                f"{' and '.join(offered)}. {asked[0].remedy if asked else 'Use another attack.'}"
             )
+
+
+def answers_of(target: Any) -> AnswerKind:
+    """Return the kind of a target's answers."""
+    for capability in CAPABILITIES:
+        if capability.answers is not None and isinstance(target, capability.protocol):
+            return capability.answers
+    raise UsageError(
+        f"Target {target.name!r} answers nothing: expected a method scores(items) of a classifier, "
+        "or translate(items) of a translator."
+    )
 
 
 def scores_desk(target: Any) -> Desk:
@@ -54,16 +115,55 @@ def scores_desk(target: Any) -> Desk:
     )
 
 
-def flips_desk(target: Any) -> Desk:
-    """Build the desk that answers scores and first-order edits."""
-    return Desk(target.flips, cache=MAX_CACHED_FLIPS, **_common(target))
+def texts_desk(target: Any) -> Desk:
+    """Build the desk that answers texts."""
+    return Desk(
+        _CheckedTexts(target.name, target.translate),
+        batch=getattr(target, "batch", None),
+        costly=getattr(target, "costly", False),
+        **_common(target),
+    )
 
 
-CAPABILITIES: Mapping[str, tuple[Any, Callable[[Any], Desk]]] = {
-    "scores": (HasScores, scores_desk),
-    "flips": (HasFlips, flips_desk),
-}
-"""The capability that answers each question, and the function that builds its desk."""
+def passes_desk(method: str, by_canonical_key: bool = False) -> Callable[[Any], Desk]:
+    """Return a builder of desks that answer by a method with a forward pass of its own."""
+
+    def make_desk(target: Any) -> Desk:
+        canonical = getattr(target, "canonical", None) if by_canonical_key else None
+        return Desk(
+            getattr(target, method),
+            canonical=canonical,
+            cache=MAX_CACHED_PASSES,
+            gives_answers=by_canonical_key,
+            **_common(target),
+        )
+
+    return make_desk
+
+
+def free_desk(method: str) -> Callable[[Any], Desk]:
+    """Return a builder of desks of helpers that are no networks, or have no batches to choose."""
+    return lambda helper: Desk(getattr(helper, method))
+
+
+CAPABILITIES: Sequence[Capability] = (
+    Capability(ANSWER, "scores", HasScores, scores_desk, answers=SCORES),
+    Capability(ANSWER, "translations", Translates, texts_desk, answers=TEXTS),
+    Capability("flips", "flips", HasFlips, passes_desk("flips"), GRADIENT_REMEDY),
+    Capability("gradient", "gradients", HasGradients, passes_desk("gradients"), GRADIENT_REMEDY),
+    Capability(
+        "embeddings",
+        "sentence embeddings",
+        Embeds,
+        passes_desk("sentence_embeddings", by_canonical_key=True),
+        INSIDE_REMEDY,
+    ),
+    Capability("attention", "attention", HasAttention, passes_desk("attention"), INSIDE_REMEDY),
+    Capability("codes", "latent points", Encodes, passes_desk("encode")),
+    Capability("decoded", "items at latent points", Decodes, passes_desk("decode")),
+    Capability("tags", "parts of speech", Tags, free_desk("tags")),
+)
+"""The one table of questions: who answers each, and how."""
 
 
 def _common(target: Any) -> dict[str, Any]:
@@ -99,3 +199,25 @@ class _CheckedScores:
             raise TargetError(f"Target {self.name!r} answered scores that are not finite (NaN).")
         self.has_answered = True
         return rows.tolist()  # type: ignore[no-any-return]
+
+
+class _CheckedTexts:
+    """Asks for texts and checks that there are as many as items, each a string."""
+
+    def __init__(self, name: str, translate: Callable[[Sequence[Any]], Sequence[str]]) -> None:
+        self.name, self.translate = name, translate
+
+    def __call__(self, batch: Sequence[Any]) -> list[str]:
+        texts = list(self.translate(batch))
+        if len(texts) != len(batch):
+            raise TargetError(
+                f"Target {self.name!r} gave {len(texts)} texts for {len(batch)} items. Expected "
+                "one for every item, in order."
+            )
+        for text in texts:
+            if not isinstance(text, str):
+                raise TargetError(
+                    f"Target {self.name!r} gave a {type(text).__name__} as a text; expected a "
+                    "string."
+                )
+        return texts

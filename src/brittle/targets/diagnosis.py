@@ -56,7 +56,7 @@ def diagnose(
     cases = cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]
     if not cases:
         return []
-    rows, failures = broker.answer("scores", [case.text for case in cases])
+    rows, failures = broker.answer("answer", [case.text for case in cases])
     answered = [(case, row) for n, (case, row) in enumerate(zip(cases, rows)) if n not in failures]
     if not answered:
         raise TargetDown(
@@ -66,7 +66,7 @@ def diagnose(
     score = np.asarray([row for _, row in answered], dtype=np.float64)
     # In another order and another batch: each repeat is asked alone, the last one first.
     repeated = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
-    rows, failures = broker.alone("scores", [case.text for case, _ in repeated])
+    rows, failures = broker.alone("answer", [case.text for case, _ in repeated])
     pairs = [(row, rows[n]) for n, (_, row) in enumerate(repeated) if n not in failures]
     first, second = (
         np.asarray(pairs, dtype=np.float64).reshape(-1, 2, score.shape[1]).swapaxes(0, 1)

@@ -1,6 +1,6 @@
 """The protocol of targets, and the capabilities that a target may offer beside its scores.
 
-`desks.py` asks a target for these capabilities and builds a desk for every question that the
+`capabilities.py` asks a target for these capabilities and builds a desk for every question that the
 target answers. It also looks for these attributes; each has a default:
 
 | attribute | default | meaning |
@@ -51,6 +51,15 @@ class Classifies(Target, Protocol):
         ...
 
 
+@runtime_checkable
+class Translates(Protocol):
+    """Answers every text by a text."""
+
+    def translate(self, items: Sequence[Text]) -> list[str]:
+        """Return a text for every item, in order."""
+        ...
+
+
 # The capabilities below are checked at run time. They have methods only: a check for a property
 # computes it, and a fingerprint may cost queries.
 
@@ -92,6 +101,54 @@ class HasFlips(ReadsWords, Protocol):
     def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]:
         """Return every text's scores and best edits: one forward and one backward pass each."""
         ...
+
+
+@runtime_checkable
+class HasGradients(Protocol):
+    """Computes gradients by its input: the vectors of a text, the pixels of a picture."""
+
+    def gradients(self, requests: Sequence[Any]) -> list[Any]:
+        """Return the gradient of every request's objective, in the shape of its item."""
+        ...
+
+
+@runtime_checkable
+class Embeds(Protocol):
+    """Gives one vector to every text."""
+
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Any]:
+        """Return an `Embedding` of every text: the vector, and the scores of the same pass."""
+        ...
+
+
+@runtime_checkable
+class HasAttention(Protocol):
+    """Shows how it attends to words."""
+
+    def attention(self, items: Sequence[Text]) -> list[Any]:
+        """Return the `Attention` of every text."""
+        ...
+
+
+@runtime_checkable
+class Encodes(Protocol):
+    """Finds the latent point of an item."""
+
+    def encode(self, items: Sequence[Any]) -> Sequence[Any]: ...
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """Builds the item at a latent point."""
+
+    def decode(self, points: Sequence[Any]) -> Sequence[Any]: ...
+
+
+@runtime_checkable
+class Tags(Protocol):
+    """Knows the part of speech of every word."""
+
+    def tags(self, items: Sequence[Text]) -> Sequence[Any]: ...
 
 
 @runtime_checkable

@@ -119,9 +119,9 @@ def test_a_text_that_crashes_it_twice_fails_alone(make_target: Any) -> None:
 def test_the_others_are_not_asked_again(make_target: Any, tmp_path: Path) -> None:
     log = tmp_path / "log"
     target = make_target(f"open({str(log)!r}, 'a').write(text + '\\n'); {CRASH}")
-    broker = Broker({"scores": scores_desk(target)})
+    broker = Broker({"answer": scores_desk(target)})
     items = [Text.of(f"film {n}") for n in range(15)] + [BAD]
-    answers, failures = broker.answer("scores", items)
+    answers, failures = broker.answer("answer", items)
     broker.close()
     assert answers == [[0.0, 1.0]] * 15 + [None]
     assert list(failures) == [15]

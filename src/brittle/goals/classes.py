@@ -1,0 +1,80 @@
+"""Goals on classes: any other class, one class, with a confidence. All judge whole arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from brittle.answers import SCORES, AnswerKind
+from brittle.asks import Case
+from brittle.goals.protocol import Candidates, Goal, Losses, Wins
+
+OF_THE_CLASS_AIMED_AT = "already of the class aimed at"
+"""The reason of a case that a targeted goal cannot attack, by its label."""
+
+C = TypeVar("C")
+
+
+def is_reached(predicted: C, label: C, toward: C | None) -> Any:
+    """Tell whether a predicted class is what a goal asks for: names, indices or arrays of them.
+
+    >>> is_reached("sports", "world", None), is_reached("sports", "world", "business")
+    (True, False)
+    """
+    return predicted != label if toward is None else predicted == toward
+
+
+@dataclass(frozen=True)
+class Untargeted:
+    """Any other class is predicted; the loss is the other classes' summed probability."""
+
+    answers: AnswerKind = SCORES
+
+    def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
+        others, label = np.array(candidates.answers, dtype=np.float64), candidates.label
+        won = is_reached(others.argmax(axis=1), label, None)
+        # The true class is set to zero, since 1 − p would lose the digits of a small loss.
+        others[np.arange(len(others)), label] = 0.0
+        return others.sum(axis=1), won
+
+    def unfit(self, case: Case[Any], answer: Any) -> str | None:
+        return "already wrong" if int(np.argmax(answer)) != case.label else None
+
+
+@dataclass(frozen=True)
+class Targeted:
+    """The class aimed at is predicted; the loss is its probability."""
+
+    answers: AnswerKind = SCORES
+
+    def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
+        scores = np.asarray(candidates.answers, dtype=np.float64)
+        toward = candidates.toward
+        won = is_reached(scores.argmax(axis=1), candidates.label, toward)
+        return scores[np.arange(len(scores)), toward], won
+
+    def unfit(self, case: Case[Any], answer: Any) -> str | None:
+        predicted = int(np.argmax(answer))
+        if case.label == case.toward:
+            return OF_THE_CLASS_AIMED_AT
+        if predicted == case.toward:
+            return "already there"
+        return "already wrong" if predicted != case.label else None
+
+
+@dataclass(frozen=True)
+class Confident:
+    """Another goal is reached, and the predicted class has at least this probability."""
+
+    goal: Goal
+    at_least: float
+    answers: AnswerKind = SCORES
+
+    def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
+        loss, won = self.goal.judge(candidates)
+        return loss, won & (np.asarray(candidates.answers).max(axis=1) >= self.at_least)
+
+    def unfit(self, case: Case[Any], answer: Any) -> str | None:
+        return self.goal.unfit(case, answer)
