@@ -20,6 +20,10 @@ class Result:
     `adversarial_*` that on the adversarial text (the best candidate, if the case is not broken).
     `original` and `adversarial` join several fields by line breaks; `fields` and `edits` keep them
     apart. `words` counts the editable words of the original.
+
+    Of a target that answers texts, `answer` and `adversarial_answer` hold them, `reference` is the
+    example's own, and labels and confidences are None. A picture is its encoded string; `l2` and
+    `linf` are the norms of the difference. `cost` is that of the winner, if the search has costs.
     """
 
     case: str
@@ -42,6 +46,13 @@ class Result:
     words_changed: int
     characters_changed: int
     seed: int
+    answer: str | None = None
+    adversarial_answer: str | None = None
+    reference: str | None = None
+    cost: float | None = None
+    pixels_changed: int | None = None
+    l2: float | None = None
+    linf: float | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,8 @@ class Step:
     case: str
     query: int
     loss: float
-    label: str
-    confidence: float
+    label: str | None
+    confidence: float | None
     edits: tuple[Edit, ...]
+    answer: str | None = None
+    cost: float | None = None

@@ -17,7 +17,8 @@ from brittle.errors import UsageError
 class Dataset:
     """Examples in a fixed order; `labels` are the names of the classes, () when unlabelled.
 
-    `warnings` are reasons to doubt that the data was meant to be taken like this.
+    `warnings` are reasons to doubt that the data was meant to be taken like this. `kind` names the
+    kind of items that the examples become: text or picture.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Dataset:
     examples: tuple[Example, ...]
     labels: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    kind: str = "text"
 
     def __len__(self) -> int:
         return len(self.examples)

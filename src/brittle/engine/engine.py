@@ -58,7 +58,7 @@ class Engine:
     fill: int = 8192
     admit: int = 32
     patience: int = 25
-    longest: int = 5000
+    longest: int | None = 5000
 
     def run(self, cases: Iterable[Case[Any]]) -> Iterator[list[Outcome]]:
         """Yield, round by round, the outcomes of the cases that ended in it."""
@@ -114,8 +114,10 @@ class Engine:
                 continue
             started, reason = start_case(self.goal, replace(case, budget=left), payload)
             first = Improvement(1, started.start_loss, case.item, payload)
-            if reason is None and not 0 < case.item.size <= self.longest:
-                reason = f"too long (above {self.longest})" if case.item.size else NOTHING_TO_EDIT
+            if reason is None and not case.item.size:
+                reason = NOTHING_TO_EDIT
+            elif reason is None and self.longest is not None and case.item.size > self.longest:
+                reason = f"too long (above {self.longest})"
             if reason is not None:
                 ended.append(Outcome(started, "skipped", reason, 1, (first,)))
                 continue

@@ -135,7 +135,7 @@ def _cases_moved(results: Sequence[Result], steps: Iterable[Step]) -> set[str]:
     counted = {*ATTACKED} - {"unconfirmed"}
     reference = {r.case: r.label for r in results if r.status in counted}
     answers = [(r.case, r.adversarial_label) for r in results if r.adversarial_label is not None]
-    answers += [(step.case, step.label) for step in steps]
+    answers += [(step.case, step.label) for step in steps if step.label is not None]
     return {case for case, label in answers if case in reference and label != reference[case]}
 
 

@@ -25,8 +25,9 @@ def at_confidence(
         row = rows.get(step.case)
         if row is None or step.case in first or row.status not in ATTACKED:
             continue
-        confirmed = step.confidence < asked or row.status == "broken"
-        if step.label != row.label and step.confidence >= confidence and confirmed:
+        sure = step.confidence or 0.0
+        confirmed = sure < asked or row.status == "broken"
+        if step.label != row.label and sure >= confidence and confirmed:
             first[step.case] = step
     return [_row_at(row, first.get(row.case)) for row in results]
 

@@ -1,0 +1,58 @@
+"""Pictures: one field holds the encoded pixels; what changed is measured by norms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from brittle.edits import Edit
+from brittle.kinds.protocol import Changes
+from brittle.picture import Picture
+from brittle.results import Result
+
+FIELD = "picture"
+
+
+@dataclass(frozen=True)
+class PictureKind:
+    """The kind of `Picture`."""
+
+    name: str = "picture"
+    largest: int | None = None
+    measures: tuple[str, ...] = ("pixels_changed", "l2", "linf")
+
+    def item(self, fields: Mapping[str, str], locked: Collection[str] = ()) -> Picture:
+        return Picture.decode(fields[FIELD])
+
+    def original(self, item: Picture) -> tuple[tuple[tuple[str, str], ...], str]:
+        encoded = item.encode()
+        return ((FIELD, encoded),), encoded
+
+    def changes(self, original: Picture, changed: Picture) -> Changes:
+        difference = changed.pixels.astype(np.float64) - original.pixels
+        measures = {
+            "pixels_changed": int((difference != 0).any(axis=2).sum()),
+            "l2": float(np.linalg.norm(difference)),
+            "linf": float(np.abs(difference).max()),
+        }
+        return Changes((), changed.encode(), measures)
+
+    def edits(self, original: Picture, changed: Picture) -> tuple[Edit, ...]:
+        return ()
+
+    def stored(self, result: Result) -> Any:
+        return {FIELD: result.adversarial}
+
+    def restored(
+        self, fields: Sequence[tuple[str, str]], stored: Any
+    ) -> tuple[tuple[Edit, ...], str]:
+        return (), str(stored[FIELD])
+
+    def adversary(self, result: Result, locked: Collection[str] = ()) -> Picture:
+        return Picture.decode(str(result.adversarial))
+
+
+PICTURE = PictureKind()
