@@ -16,7 +16,7 @@ BYTE = np.float32(255)
 
 
 class Picture:
-    """An immutable picture: `pixels` are float32 of shape (height, width, channels), from 0 to 1."""
+    """An immutable picture: `pixels` are float32 from 0 to 1, of height × width × channels."""
 
     __slots__ = ("pixels",)
     kind: ClassVar[str] = "picture"
