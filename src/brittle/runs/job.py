@@ -18,8 +18,9 @@ from brittle.data.dataset import Dataset
 from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
-from brittle.goals import Confident, Goal, Targeted, Untargeted
-from brittle.targets.capabilities import check_asks, make_desks
+from brittle.goals import Goal
+from brittle.goals.parsing import check_goal, goal_name, make_goal, split_toward
+from brittle.targets.capabilities import answers_of, check_asks, make_desks
 from brittle.targets.labels import Labels, find_label, match_labels
 from brittle.targets.protocols import Classifies, positions_read
 from brittle.text import Text
@@ -58,6 +59,7 @@ class Job:
         seed: int = 0,
         labels: Labels = None,
         only: str | None = None,
+        goal: str | Goal | None = None,
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         index = match_labels(dataset.labels, target.labels, labels)
@@ -67,12 +69,15 @@ class Job:
         )
         desks = make_desks(target)
         check_asks(search, name, target, desks)
+        goal, toward = split_toward(goal, toward)
         if toward is not None:
             number = find_label(toward, target.labels)
             if number is None:
                 raise unknown("label", toward, list(target.labels))
             toward = target.labels[number]
-        goal = make_goal(toward, confidence)
+        answers = answers_of(target)
+        goal = make_goal(goal, toward, confidence, answers, target.labels)
+        check_goal(goal, answers, target.name)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, target.labels, toward)
         parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
@@ -85,8 +90,7 @@ class Job:
 
     @property
     def goal_name(self) -> str:
-        name = "untargeted" if self.toward is None else f"toward {self.toward}"
-        return name if self.confidence is None else f"{name} with confidence {self.confidence:g}"
+        return goal_name(self.goal, self.toward)
 
     @cached_property
     def fixed(self) -> dict[str, Any]:
@@ -184,13 +188,3 @@ def _take_class(
     if not examples:
         raise UsageError(f"Got --only {only!r}, but no example of the data has this label.")
     return labels[number], replace(dataset, examples=examples)
-
-
-def make_goal(toward: str | None, confidence: float | None) -> Goal:
-    """Build the goal from the label to reach and the confidence to reach it with."""
-    goal: Goal = Untargeted() if toward is None else Targeted()
-    if confidence is None:
-        return goal
-    if not 0 < confidence <= 1:
-        raise UsageError(f"Got a confidence of {confidence}; expected a number above 0, at most 1.")
-    return Confident(goal, confidence)
