@@ -13,17 +13,18 @@ from brittle.asks import Case
 from brittle.errors import RunStopped, UsageError, message_of
 from brittle.goals.protocol import Candidates, Losses, Wins
 from brittle.named import import_named
+from brittle.text import Text
 
 
 @dataclass(frozen=True)
 class FunctionGoal:
     """A function of (source, translation) or, for classifiers, of (text, scores) says so.
 
-    True or False tells whether the goal is reached. A number is a loss: it rises as the goal comes
-    nearer, and the goal is reached at 1.
+    A text is handed over as a string. True or False tells whether the goal is reached. A number is
+    a loss: it rises as the goal comes nearer, and the goal is reached at 1.
     """
 
-    function: Callable[[str, Any], Any]
+    function: Callable[[Any, Any], Any]
     spec: str
     answers: AnswerKind = SCORES
 
@@ -31,14 +32,15 @@ class FunctionGoal:
         return self.spec
 
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
-        values = [self._value(str(item), answer) for _, item, answer in candidates.rows()]
+        values = [self._value(item, answer) for _, item, answer in candidates.rows()]
         loss = np.array(values, dtype=np.float64)
         return loss, loss >= 1.0
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
-        return "already there" if self._value(str(case.item), answer) >= 1.0 else None
+        return "already there" if self._value(case.item, answer) >= 1.0 else None
 
-    def _value(self, source: str, answer: Any) -> float:
+    def _value(self, item: Any, answer: Any) -> float:
+        source = str(item) if isinstance(item, Text) else item
         try:
             value = self.function(source, answer)
         except Exception as error:  # a user's function can raise anything
