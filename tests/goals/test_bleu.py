@@ -31,6 +31,12 @@ def test_of_a_sentence_as_sacrebleu_computes_it() -> None:
     assert sentence_bleu(BEFORE, BEFORE) == 100 and sentence_bleu("", BEFORE) == 0
 
 
+def test_of_a_sentence_by_hand() -> None:
+    # 5 of 6 words, 3 of 5 pairs, 2 of 4 triples and 1 of 3 quadruples are in the reference.
+    by_hand = 100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25
+    assert sentence_bleu("the cat sat on a mat", "the cat sat on the mat") == pytest.approx(by_hand)
+
+
 def test_of_a_corpus_as_sacrebleu_computes_it() -> None:
     hypotheses, references = sentences(40), sentences(80)[40:]
     references = references[: len(hypotheses)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,12 @@ def test_every_goal_has_an_example_that_works() -> None:
             goal = parse_goal(entry.example, labels=LABELS)
             assert spec_of(goal).startswith(name) and goal.answers in entry.judges
     assert "keyword:WORD" in fitting(TEXTS) and "keyword:WORD" not in fitting(SCORES)
+
+
+def test_every_goal_stands_in_the_docs() -> None:
+    page = Path(__file__).parents[2].joinpath("docs", "goals.md").read_text().replace("\\|", "|")
+    for entry in GOALS.values():
+        assert f"| `{entry.form}` |" in page, entry.form
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from brittle.goals.classes import (
     Confident,
     Targeted,
     Untargeted,
+    is_class_goal,
     is_reached,
 )
 from brittle.goals.combined import AllOf, AnyOf, Not
@@ -35,6 +36,7 @@ __all__ = [
     "Wins",
     "bleu_signature",
     "corpus_bleu",
+    "is_class_goal",
     "is_reached",
     "judge_one",
     "spec_of",

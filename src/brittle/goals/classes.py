@@ -26,6 +26,15 @@ def is_reached(predicted: C, label: C, toward: C | None) -> Any:
     return predicted != label if toward is None else predicted == toward
 
 
+def is_class_goal(name: str) -> bool:
+    """Tell by the stored name of a goal whether any other class, or one class, was aimed at.
+
+    >>> is_class_goal("toward sports with confidence 0.9"), is_class_goal("python:my:probe")
+    (True, False)
+    """
+    return name.startswith(("untargeted", "toward "))
+
+
 @dataclass(frozen=True)
 class Untargeted:
     """Any other class is predicted; the loss is the other classes' summed probability."""
