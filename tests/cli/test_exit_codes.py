@@ -10,6 +10,7 @@ import pytest
 
 from cli.conftest import Brittle
 
+SENTENCE = ("try", "python:cli_models:weak", "a good film")
 ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
 
 
@@ -32,6 +33,10 @@ ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
         ((*ATTACK, "--labels", "positive=yes"), "--labels"),
         ((*ATTACK, "--toward", "neutral"), "Unknown label 'neutral'"),
         ((*ATTACK, "--confidence", "7"), "confidence of 7"),
+        ((*ATTACK, "--goal", "untargetted"), "Did you mean 'untargeted'?"),
+        ((*ATTACK, "--goal", "any(toward:positive"), "every bracket closed"),
+        ((*ATTACK, "--goal", "keyword:Art"), "Name a goal that fits: untargeted, toward:LABEL"),
+        ((*SENTENCE, "--goal", "not:copy"), "'copy:0.8' judges translations"),
         ((*ATTACK, "--split", "test"), "which has no splits"),
         (("attack", "zoo:naive-bayes@mr", "pwws", "--data", "films.csv", "--mask", "_"), "--mask"),
         (("show", "none"), "Unknown run 'none'"),

@@ -12,15 +12,20 @@ from brittle.metrics.paired import paired
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
 from brittle.reports.stored import StoredRun
-from brittle.reports.summary_lines import closing_lines, describe_run, notes, summary_lines
+from brittle.reports.summary_lines import (
+    closing_lines,
+    describe_run,
+    goes_by_goal,
+    notes,
+    summary_lines,
+)
 from brittle.results import Result
 
 
 def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     """Return the rows of a stored run, and their summary against the number of planned cases."""
     results, manifest = run.results(), run.manifest
-    asks_for_more = manifest.get("confidence") is not None or manifest.get("toward") is not None
-    steps = run.steps() if asks_for_more else ()
+    steps = run.steps() if goes_by_goal(manifest) else ()
     return results, summary(results, manifest.get("examples"), steps=steps)
 
 

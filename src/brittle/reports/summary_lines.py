@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle.asks import DECIDED, UNTRIED, Status
 from brittle.formatting import duration, number, percent, plural
-from brittle.goals import OF_THE_CLASS_AIMED_AT
+from brittle.goals import OF_THE_CLASS_AIMED_AT, is_class_goal
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
 from brittle.results import DAMAGED_EDITS, Result
@@ -37,17 +37,23 @@ class SummaryLine:
     over: str
 
 
+def goes_by_goal(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether a run's goal is more, or another, than any other label."""
+    asked = (manifest.get("confidence"), manifest.get("toward"))
+    return asked != (None, None) or not is_class_goal(manifest.get("goal", "untargeted"))
+
+
 def summary_lines(
     summary: Summary, manifest: Mapping[str, Any], results: Sequence[Result] = ()
 ) -> list[SummaryLine]:
     """Format the figures of a summary, the most important first.
 
-    If the goal asks for a confidence or a label, there are two accuracies under attack. With the
+    If the goal is not just any other label, there are two accuracies under attack. With the
     rows of a character attack, the share of characters is one of the figures.
     """
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
     after = [_rate("accuracy_after", f"{what} under attack", summary.after)]
-    if manifest.get("confidence") is not None or manifest.get("toward") is not None:
+    if goes_by_goal(manifest):
         after = [
             _rate("accuracy_after", "under attack, by goal", summary.after),
             _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),

@@ -77,7 +77,7 @@ def test_any_and_not() -> None:
     loss, won = AnyOf((Targeted(), Untargeted())).judge(CANDIDATES)
     assert list(won) == [False, True, False] and loss == pytest.approx([0.3, 0.9, 0.6])
     loss, won = Not(Untargeted()).judge(CANDIDATES)
-    assert list(won) == [True, False, True] and loss == pytest.approx([-0.3, -0.9, -0.6])
+    assert list(won) == [True, False, True] and loss == pytest.approx([0.7, 0.1, 0.4])
     assert Not(Untargeted()).unfit(Case("a", "x", 0), SCORES[0]) == "already so"
     assert Not(Untargeted()).unfit(Case("a", "x", 0), SCORES[1]) is None
 
