@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from brittle.errors import MissingPackage
+from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
+    answers_texts,
     closing_lines,
     describe_run,
     goes_by_goal,
@@ -56,6 +59,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "accuracy_before": asdict(figures.before),
         "accuracy_after": asdict(figures.after),
         "accuracy_after_by_label": asdict(figures.after_by_label),
+        "bleu": _bleu_json(results) if answers_texts(manifest) else None,
         "success": asdict(figures.success),
         "queries": asdict(figures.queries),
         "words_changed": asdict(figures.words),
@@ -65,6 +69,14 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "totals": dict(run.totals),
         "notes": notes(figures, manifest),
     }
+
+
+def _bleu_json(results: Sequence[Result]) -> dict[str, Any] | None:
+    try:
+        bleu = bleu_figures(results)
+    except MissingPackage:
+        return None
+    return None if bleu is None else asdict(bleu)
 
 
 def comparison_json(runs: Sequence[StoredRun], level: float = 0.05) -> dict[str, Any]:
