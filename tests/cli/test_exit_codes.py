@@ -55,6 +55,15 @@ def test_a_wrong_call_ends_with_2_and_says_why(
     assert "Resume" not in output.err
 
 
+def test_a_goal_that_fails_ends_the_run_with_3_and_names_the_text(
+    brittle: Brittle, workdir: Path
+) -> None:
+    (workdir / "failing_goals.py").write_text("def probe(text, scores): return {'a': 1}[text]")
+    output = brittle(*ATTACK, "--name", "failing", "--goal", "python:failing_goals:probe")
+    assert output.code == 3 and "python:failing_goals:probe failed with KeyError: 'a " in output.err
+    assert "Resume with:" in output.err and "Traceback" not in output.err
+
+
 def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -> None:
     command = (*ATTACK, "--name", "a part", "--max-sent", "60")
     output = brittle(*command)

@@ -45,14 +45,14 @@ class FunctionGoal:
             value = self.function(source, answer)
         except Exception as error:  # a user's function can raise anything
             raise RunStopped(
-                f"The goal {self.spec} failed with {message_of(error)} on {source!r} and "
-                f"{answer!r}. Correct the function; the same command resumes the run."
+                f"The goal {self.spec} failed with {message_of(error)} on {source!r:.200} and "
+                f"{answer!r:.200}. Correct the function; the same command resumes the run."
             ) from error
         if isinstance(value, bool | np.bool_ | int | float | np.number) and not np.isnan(value):
             return float(value)
         raise RunStopped(
-            f"The goal {self.spec} returned {value!r} on {source!r} and {answer!r}; expected True "
-            "or False, or a number that is 1 or more where the goal is reached."
+            f"The goal {self.spec} returned {value!r:.200} on {source!r:.200} and {answer!r:.200}; "
+            "expected True or False, or a number that is 1 or more where the goal is reached."
         )
 
 
