@@ -78,22 +78,25 @@ def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
     from brittle.reports.terminal import Highlighted
 
     first = attempts[0][0]
-    parts: list[Any] = [
-        Text(first.original),
-        Text(f"predicted {first.predicted} ({percent(first.confidence)})\n", style="dim"),
-    ]
+    before = f"predicted {first.predicted} ({percent(first.confidence)})"
+    if first.answer is not None:
+        before = f"answered {first.answer}"
+    parts: list[Any] = [Text(first.original), Text(f"{before}\n", style="dim")]
     for result, steps in attempts:
         reason = f" ({result.reason})" if result.reason else ""
         queries = plural(result.queries, ("query", "queries"))
         outcome = f"{result.attack}: {result.status}{reason}, {queries}"
-        if result.adversarial_label is not None:
+        if result.adversarial is not None:
             outcome += f", {plural(result.words_changed, ('word', 'words'))} changed"
         parts.append(Text(outcome, style=f"bold {STYLES.get(result.status, '')}".rstrip()))
         if result.edits:
             parts.append(Highlighted(result))
         for step in steps[1:]:
             swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
-            line = f"  query {step.query}: {step.label} {percent(step.confidence)}  {swaps}"
+            answer = f"{step.label} {percent(step.confidence)}"
+            if step.answer is not None:
+                answer = step.answer
+            line = f"  query {step.query}: {answer}  {swaps}"
             parts.append(Text(line, style="dim"))
         parts.append(Text(""))
     return Group(*parts)
