@@ -20,15 +20,16 @@ from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
-from brittle.opening import TargetOptions, open_target
+from brittle.opening import open_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
-from brittle.targets.diagnosis import diagnose
+from brittle.targets.diagnoses import diagnose
 from brittle.targets.labels import Labels
+from brittle.targets.options import TargetOptions
 from brittle.text import Text
 
 
@@ -60,6 +61,7 @@ def attack(
     device: str = "auto",
     trust: Sequence[str] = (),
     timeout: float = 30.0,
+    answers: str = "auto",
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
@@ -79,8 +81,8 @@ def attack(
     `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
     are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
     `only` takes the examples of one class before that.
-    `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`; `about_target` is
-    kept with the run, so that the same target can be opened again.
+    `scores`, `mask`, `device`, `trust`, `timeout` and `answers` are those of `as_target`;
+    `about_target` is kept with the run, so that the same target can be opened again.
     """
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
@@ -89,8 +91,8 @@ def attack(
     dataset = _dataset(examples)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
-    options |= {"trust": list(trust), "timeout": timeout}
-    opened = open_target(target, TargetOptions(fields=fields, **options))
+    options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
+    opened: Any = open_target(target, TargetOptions(fields=fields, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     try:
         job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels, only)
