@@ -20,6 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "asks": set(),
     "goals": set(),
     "formatting": set(),
+    "inside": set(),
     "files": set(),
     "edits": {"text"},
     "moves": {"text"},
@@ -39,9 +40,9 @@ ROOMS: dict[str, set[str]] = {
     "metrics": {"asks", "edits", "english", "errors", "results", "text"},
     # What is attacked.
     "ranking": {"english", "errors", "moves", "text"},
-    "zoo": {"data", "errors", "files", "metrics", "moves", "ranking", "text", "values"},
+    "zoo": {"data", "errors", "files", "inside", "metrics", "moves", "ranking", "text", "values"},
     "targets": {
-        *("asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
+        *("asks", "engine", "english", "errors", "inside", "moves", "ranking", "text", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),

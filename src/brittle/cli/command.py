@@ -31,7 +31,9 @@ def add_target_flags(parser: argparse.ArgumentParser) -> None:
     kinds = ("auto", "prob", "logits", "single", "label")
     scores = "what the target returns (default: probabilities, or what is known of the model)"
     add("--scores", default="auto", choices=kinds, help=scores)
-    add("--mask", help="what the target reads in place of a masked word")
+    mask = "what the target reads for a masked word: a text, or pad (a zero vector) or unknown, "
+    mask += "where it is a zoo model or a transformers classifier"
+    add("--mask", help=mask)
     timeout = "how long a program (cmd:) may take for one answer (default: 30)"
     add("--timeout", type=float, default=30.0, metavar="SECONDS", help=timeout)
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")

@@ -24,6 +24,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.text import Text
 
@@ -106,25 +107,38 @@ class HasEmbeddings(Protocol):
         ...
 
 
-class WhiteBox(HasEmbeddings, Protocol):
+@runtime_checkable
+class HasSentenceEmbeddings(Protocol):
+    """Shows the vector that it makes of a whole text."""
+
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        """Return for every text what the last layer reads, and the scores of the same pass."""
+        ...
+
+
+@runtime_checkable
+class HasAttention(Protocol):
+    """Shows what it attends to."""
+
+    def attention(self, items: Sequence[Text]) -> list[Attention]: ...
+
+
+@runtime_checkable
+class HasGradients(Protocol):
+    """Shows the gradient of an objective along the vectors of a text."""
+
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        """Return the gradient of every request's objective, by word or by character."""
+        ...
+
+
+class WhiteBox(HasEmbeddings, HasSentenceEmbeddings, HasAttention, HasGradients, Protocol):
     """Everything that a network shows of its inside."""
 
     @property
     def layers(self) -> tuple[str, ...]: ...
 
     def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]: ...
-
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
-        """Return the gradient of every request's objective, by word or by character."""
-        ...
-
-    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
-        """Return for every text the weights, layers × heads × words × words, from row to column.
-
-        A head that attends once over a whole text has one row: 1 × 1 × 1 × words. Attention to
-        tokens that are no word of the text (special tokens, punctuation) is left out.
-        """
-        ...
 
 
 class ShowsInside(Protocol):
@@ -146,7 +160,10 @@ class ShowsInside(Protocol):
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
         return self.inside.embeddings(items, layer, level)
 
-    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        return self.inside.sentence_embeddings(items)
+
+    def attention(self, items: Sequence[Text]) -> list[Attention]:
         return self.inside.attention(items)
 
 

@@ -109,7 +109,7 @@ def test_layers_and_attention(target: WhiteBoxZooTarget) -> None:
     for layer in target.layers:
         assert [len(rows) for rows in target.embeddings(ITEMS, layer)] == [4, 5, 1]
     if "attention" in target.name or "Transformer" in target.name:
-        assert all(weight.sum(axis=3) == pytest.approx(1.0) for weight in target.attention(ITEMS))
+        assert all(a.weights.sum(axis=3) == pytest.approx(1.0) for a in target.attention(ITEMS))
     else:
         with pytest.raises(UsageError, match=rf"^{target.card.name}@toy#1\S+ has no attention"):
             target.attention(ITEMS)
@@ -164,7 +164,7 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
     assert np.allclose(
         target.embeddings(items, "layer 1")[0], classifier.embeddings(items, "layer 1")[0]
     )
-    assert target.attention(items)[1].shape[2:] == (4, 4)
+    assert target.attention(items)[1].weights.shape[2:] == (4, 4)
     assert {"good", "film", "story"} <= set(target.vocabulary)
 
 
