@@ -98,10 +98,10 @@ class Classifier(nn.Module):
 
     def classify(self, vectors: Tensor, length: Tensor) -> Tensor:
         """Compute the logits of texts from the vectors of their words."""
-        logits: Tensor = self.head(self.dropout(self.pooled(vectors, length)))
+        logits: Tensor = self.head(self.dropout(self.sentence_vectors(vectors, length)))
         return logits
 
-    def pooled(self, vectors: Tensor, length: Tensor) -> Tensor:
+    def sentence_vectors(self, vectors: Tensor, length: Tensor) -> Tensor:
         """Compute the vector of every text, which the last layer reads."""
         pooled: Tensor = self.pool(self.states(vectors, length)[-1], length, self.encoder)[0]
         return pooled

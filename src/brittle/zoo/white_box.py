@@ -174,9 +174,11 @@ class NetworkWhiteBox:
         values: dict[int, Embedding] = {}
         for batch, embedded in self._passes.embed(items):
             # Whole rows, so that a text has the same vector in every batch.
-            rows = torch.from_numpy(repeat_last(np.arange(len(batch)))).to(embedded.lengths.device)
+            rows = torch.from_numpy(repeat_last(np.arange(len(batch)))).to(self.model.device)
             with torch.no_grad():
-                vectors = self.network.pooled(embedded.vectors[rows], embedded.lengths[rows])
+                vectors = self.network.sentence_vectors(
+                    embedded.vectors[rows], embedded.lengths[rows]
+                )
                 scores = self.network.head(vectors).cpu().double().softmax(dim=1).tolist()
             values.update(zip(batch, map(Embedding, vectors.cpu().double().numpy(), scores)))
         return [values[n] for n in range(len(items))]
@@ -200,17 +202,18 @@ class NetworkWhiteBox:
         for batch, embedded in self._passes.embed(items):
             attended = (part.cpu().double().numpy() for part in self._attend(embedded))
             for n, weight, summary in zip(batch, *attended):
-                text = items[n]
-                positions, columns = map(list, self._passes.columns(text))
-                by_word = np.zeros((*weight.shape[:3], len(text)))
-                by_word[..., positions] = weight[..., columns]
-                if isinstance(encoder, TransformerEncoder):
-                    rows = by_word[:, :, columns]
-                    by_word = np.zeros((*weight.shape[:2], len(text), len(text)))
-                    by_word[:, :, positions] = rows
-                given = np.zeros((*summary.shape[:2], len(text)))
-                given[..., positions] = summary[..., columns]
-                values[n] = Attention(by_word, given)
+                positions, columns = map(list, self._passes.columns(items[n]))
+                value = np.zeros((*weight.shape[:2], len(items[n]), len(items[n])))
+                rows, from_rows = positions, columns
+                if not isinstance(encoder, TransformerEncoder):
+                    value, rows, from_rows = value[:, :, :1], [0], [0]
+                layers_and_heads = [range(size) for size in weight.shape[:2]]
+                value[np.ix_(*layers_and_heads, rows, positions)] = weight[
+                    np.ix_(*layers_and_heads, from_rows, columns)
+                ]
+                to_words = np.zeros((*summary.shape[:2], len(items[n])))
+                to_words[..., positions] = summary[..., columns]
+                values[n] = Attention(value, to_words)
         return [values[n] for n in range(len(items))]
 
     def _attend(self, embedded: EmbeddedTexts) -> tuple[Tensor, Tensor]:
