@@ -163,6 +163,10 @@ class ShowsInside(Protocol):
     def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
         return self.inside.sentence_embeddings(items)
 
+
+class ShowsAttention(ShowsInside, Protocol):
+    """Answers what its white box answers, and shows its attention, which not every network has."""
+
     def attention(self, items: Sequence[Text]) -> list[Attention]:
         return self.inside.attention(items)
 

@@ -13,7 +13,7 @@ import numpy as np
 from brittle.errors import BrittleError, TargetError, UsageError, require
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, label_names
-from brittle.targets.protocols import Scores, ShowsInside
+from brittle.targets.protocols import Scores, ShowsAttention
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
 from brittle.targets.transformers.quiet import quiet
@@ -32,7 +32,7 @@ MAX_PARALLEL_CALLS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceClassifier(ShowsInside):
+class SequenceClassifier(ShowsAttention):
     """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
 
     model: Any = field(repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from brittle.errors import UsageError
 from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.protocols import Scores, ShowsInside, WhiteBox
+from brittle.targets.protocols import Scores, ShowsAttention, ShowsInside, WhiteBox
 from brittle.targets.rendering import PADDING, UNKNOWN
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
@@ -95,6 +95,10 @@ class WhiteBoxZooTarget(ZooTarget, ShowsInside):
         return positions
 
 
+class AttendingZooTarget(WhiteBoxZooTarget, ShowsAttention):
+    """A network of the zoo that attends."""
+
+
 class TransformerModel:
     """A fine-tuned transformers model, behind the protocol of the zoo's models."""
 
@@ -136,12 +140,14 @@ def load_folder(
     if load_card(folder).kind == "transformer":
         card = load_card_checked(folder)
         classifier = transformers.load(str(folder), device=device, mask=mask)
-        return WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier, mask)
+        return AttendingZooTarget(card, TransformerModel(classifier), lambda: classifier, mask)
     model: Any
     card, model = open_model(folder, device, words.PAD if mask == PADDING else words.UNKNOWN)
     if card.kind != "network":
         return ZooTarget(card, model)
     from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does
 
+    attends = card.parts["encoder"] == "Transformer" or card.parts["head"] == "attention"
+    kind = AttendingZooTarget if attends else WhiteBoxZooTarget
     own_mask = None if mask == UNKNOWN else mask  # a network reads holes so in any case
-    return WhiteBoxZooTarget(card, model, lambda: NetworkWhiteBox(model, card.full_name), own_mask)
+    return kind(card, model, lambda: NetworkWhiteBox(model, card.full_name), own_mask)
