@@ -139,17 +139,12 @@ class GradientPasses:
         positions = [i for i in positions if i in column_of]
         return positions, [column_of[i] for i in positions]
 
-    def embed(
-        self, texts: Sequence[Text], padded: bool = False
-    ) -> Iterator[tuple[list[int], EmbeddedTexts]]:
-        """Yield batches of texts: their numbers, and the input of the encoder.
-
-        On the CPU they have padding only if it may be: torch's own passes read a text otherwise
-        then, in the last digits.
-        """
+    def embed(self, texts: Sequence[Text]) -> Iterator[tuple[list[int], EmbeddedTexts]]:
+        """Yield batches of texts: their numbers, and the input of the encoder."""
         keys = self.model.encode(texts)
         if keys:
-            one_length = self.device == "cpu" and not padded
+            # Our own LSTM passes read a text alike whatever its padding, torch's do not.
+            one_length = self.device == "cpu" and self._lstm is None
             for numbers in split_by_words(keys, self._max_words(keys), one_length):
                 yield numbers, self._embed_batch([keys[n] for n in numbers])
 
@@ -166,8 +161,7 @@ class GradientPasses:
 
     def compute(self, requests: Sequence[EditRequest]) -> Iterator[tuple[list[int], WordGradients]]:
         """Yield batches of requests: their numbers, scores and gradients."""
-        texts, padded = [request.text for request in requests], self._lstm is not None
-        for numbers, embedded in self.embed(texts, padded):
+        for numbers, embedded in self.embed([request.text for request in requests]):
             batch = [requests[n] for n in numbers]
             where = [self._requested_columns(request) for request in batch]
             positions = [positions for positions, _ in where]

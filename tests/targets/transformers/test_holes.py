@@ -46,7 +46,11 @@ def made(family: str, mask: str | None = "pad", spare_rows: int = 0) -> Sequence
     return of_model(model, tokenizer, mask=mask)
 
 
-@pytest.fixture(scope="module", params=[*tiny.FAMILIES, "gpt2"])
+QUICK = ("bert", "roberta")
+FAMILIES = [f if f in QUICK else pytest.param(f, marks=pytest.mark.slow) for f in tiny.FAMILIES]
+
+
+@pytest.fixture(scope="module", params=[*FAMILIES, pytest.param("gpt2", marks=pytest.mark.slow)])
 def target(request: pytest.FixtureRequest) -> SequenceClassifier:
     return made(request.param)
 
@@ -94,7 +98,7 @@ def test_a_hole_is_no_other_token(target: SequenceClassifier) -> None:
 
 
 def test_texts_without_holes_are_read_as_ever() -> None:
-    for family in tiny.FAMILIES:
+    for family in QUICK:
         zeroed, plain = made(family), made(family, mask=None)
         text = Text.of("the story was not very godlike , it rained !")
         assert zeroed.canonical([text]) == plain.canonical([text])
@@ -102,8 +106,8 @@ def test_texts_without_holes_are_read_as_ever() -> None:
         assert zeroed.fingerprint != plain.fingerprint
 
 
-@pytest.mark.parametrize("spare_rows", [0, 40])
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("spare_rows", [pytest.param(0, marks=pytest.mark.slow), 40])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_gradients_and_swaps_are_those_of_zero_vectors(family: str, spare_rows: int) -> None:
     target = made(family, spare_rows=spare_rows)
     item = ITEMS[1]
