@@ -96,6 +96,33 @@ class HasFlips(ReadsWords, Protocol):
 
 
 @runtime_checkable
+class HasGradients(Protocol):
+    """Computes gradients by its input: the vectors of a text."""
+
+    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
+        """Return the gradient of every request's objective, by word or by character."""
+        ...
+
+
+@runtime_checkable
+class Embeds(Protocol):
+    """Gives one vector to every text."""
+
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        """Return for every text what the last layer reads, and the scores of the same pass."""
+        ...
+
+
+@runtime_checkable
+class HasAttention(Protocol):
+    """Shows how it attends to words."""
+
+    def attention(self, items: Sequence[Text]) -> list[Attention]:
+        """Return the attention of every text, from word to word and from its summary position."""
+        ...
+
+
+@runtime_checkable
 class HasEmbeddings(Protocol):
     """Shows how it represents words, layer by layer; `layers` names the layers."""
 
@@ -107,32 +134,7 @@ class HasEmbeddings(Protocol):
         ...
 
 
-@runtime_checkable
-class HasSentenceEmbeddings(Protocol):
-    """Shows the vector that it makes of a whole text."""
-
-    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
-        """Return for every text what the last layer reads, and the scores of the same pass."""
-        ...
-
-
-@runtime_checkable
-class HasAttention(Protocol):
-    """Shows what it attends to."""
-
-    def attention(self, items: Sequence[Text]) -> list[Attention]: ...
-
-
-@runtime_checkable
-class HasGradients(Protocol):
-    """Shows the gradient of an objective along the vectors of a text."""
-
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
-        """Return the gradient of every request's objective, by word or by character."""
-        ...
-
-
-class WhiteBox(HasEmbeddings, HasSentenceEmbeddings, HasAttention, HasGradients, Protocol):
+class WhiteBox(HasEmbeddings, Embeds, HasAttention, HasGradients, Protocol):
     """Everything that a network shows of its inside."""
 
     @property

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from brittle.errors import UsageError  # noqa: E402
-from brittle.targets.protocols import HasSentenceEmbeddings  # noqa: E402
+from brittle.targets.protocols import Embeds  # noqa: E402
 from brittle.text import Text  # noqa: E402
 from targets.torch.networks import Convolution, Gru, Lengths, build, word_target  # noqa: E402
 
@@ -22,7 +22,7 @@ ITEMS = [Text.of(sentence) for sentence in SENTENCES]
 def test_the_head_makes_the_scores_of_the_vector(kind: Any, min_length: int) -> None:
     module = build(kind)
     target = word_target(module, head="out", min_length=min_length)
-    assert isinstance(target, HasSentenceEmbeddings)
+    assert isinstance(target, Embeds)
     found = target.sentence_embeddings(ITEMS)
     assert np.array([e.scores for e in found]) == pytest.approx(target.scores(ITEMS), abs=1e-12)
     vectors = torch.tensor(np.array([embedding.vector for embedding in found]))
@@ -34,7 +34,7 @@ def test_the_head_makes_the_scores_of_the_vector(kind: Any, min_length: int) -> 
 
 def test_without_a_head_it_is_not_offered() -> None:
     plain, named = word_target(build(Gru)), word_target(build(Gru), head="out")
-    assert not isinstance(plain, HasSentenceEmbeddings)
+    assert not isinstance(plain, Embeds)
     assert plain.fingerprint != named.fingerprint
     assert named.fingerprint == word_target(build(Gru), head="out").fingerprint
 

@@ -10,7 +10,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.inside import Attention, Embedding
-from brittle.targets.protocols import HasAttention, HasSentenceEmbeddings
+from brittle.targets.protocols import Embeds, HasAttention
 from brittle.targets.transformers.alignment import align_texts
 from brittle.targets.transformers.classifier import SequenceClassifier, of_model
 from brittle.text import Text
@@ -38,7 +38,7 @@ def last_layer(model: Any) -> Any:
 def check(target: SequenceClassifier, layer: Any) -> list[Embedding]:
     """Hold scores to the target's, and vectors to the scores by the layer alone."""
     found = target.sentence_embeddings(ITEMS)
-    assert isinstance(target, HasSentenceEmbeddings) and target.sentence_embeddings([]) == []
+    assert isinstance(target, Embeds) and target.sentence_embeddings([]) == []
     scores = np.array([embedding.scores for embedding in found])
     assert scores == pytest.approx(target.scores(ITEMS), abs=1e-6)
     for text, embedding, logits in zip(ITEMS, found, target.logits(ITEMS)):

@@ -16,11 +16,11 @@ from brittle.data import load
 from brittle.moves import EditRequest, EditSpace
 from brittle.opening import load_zoo
 from brittle.targets.protocols import (
+    Embeds,
     HasAttention,
     HasEmbeddings,
     HasFlips,
     HasGradients,
-    HasSentenceEmbeddings,
     ReadsWords,
 )
 from brittle.targets.zoo.target import (
@@ -37,7 +37,7 @@ NAMES = ["LSTM-W-Random-1", "CharCNN-LSTM", "BiLSTM-WC-Random-1-attention", "Tra
 GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
 OTHER = ["the", "film", "plot", "and", "its", "cast", "is", "with"]
 ITEMS = [Text.of(text) for text in ("a Warm, funny film 😀", "the dull plot isn't great", "cold")]
-SHOWN = (ReadsWords, HasFlips, HasEmbeddings, HasSentenceEmbeddings, HasGradients)
+SHOWN = (ReadsWords, HasFlips, HasEmbeddings, Embeds, HasGradients)
 
 
 @pytest.fixture(scope="module")
