@@ -20,6 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "asks": set(),
     "answers": set(),
     "formatting": set(),
+    "inside": set(),
     "files": set(),
     "picture": {"errors"},
     "edits": {"text"},
@@ -42,9 +43,10 @@ ROOMS: dict[str, set[str]] = {
     "metrics": {"asks", "edits", "english", "errors", "goals", "results", "text"},
     # What is attacked.
     "ranking": {"english", "errors", "goals", "moves", "text"},
-    "zoo": {"data", "errors", "files", "metrics", "moves", "ranking", "text", "values"},
+    "zoo": {"data", "errors", "files", "inside", "metrics", "moves", "ranking", "text", "values"},
     "targets": {
-        *("answers", "asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
+        *("answers", "asks", "engine", "english", "errors", "inside", "moves", "ranking", "text"),
+        "zoo",
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
