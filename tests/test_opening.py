@@ -108,7 +108,7 @@ def test_masks_that_a_target_cannot_read_are_refused(
             UsageError, match=r"^Got --mask '\?' for a zoo model\. Expected pad \(a"
         ):
             as_target(spec, mask="?")
-    (tmp_path / "api.toml").write_text("url = \"http://127.0.0.1:9\"\nrequest = \"{text}\"\n")
+    (tmp_path / "api.toml").write_text('url = "http://127.0.0.1:9"\njson = { q = "{text}" }\n')
     endpoint = f"http:{tmp_path / 'api.toml'}"
     for black_box in (lambda texts: np.full((len(texts), 2), 0.5), "cmd:cat", endpoint):
         with pytest.raises(UsageError, match=r"^Got --mask pad for a black box\. A zero vector"):
