@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from brittle.targets.protocols import Classifies, Translator
 
 
-def open_target(args: argparse.Namespace, fields: Sequence[str] = ("text",)) -> Classifies | Translator:
+def open_target(
+    args: argparse.Namespace, fields: Sequence[str] = ("text",)
+) -> Classifies | Translator:
     """Open the target that the command line names; a zoo model is trained if it is not yet."""
     from brittle.opening import as_target
 

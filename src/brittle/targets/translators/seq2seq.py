@@ -88,12 +88,9 @@ class Seq2Seq:
             ) from error
 
 
-def is_seq2seq(config: Any) -> bool:
-    """Tell whether a configuration says that the model generates a text from a text."""
-    from transformers.models.auto import modeling_auto
-
-    known = set(modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values())
-    return any(name in known for name in getattr(config, "architectures", None) or ())
+def is_seq2seq(model: Any) -> bool:
+    """Tell whether a live model generates a text from a text."""
+    return _is_seq2seq([type(model).__name__])
 
 
 def names_seq2seq(spec: str) -> bool:
@@ -101,9 +98,17 @@ def names_seq2seq(spec: str) -> bool:
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     with quiet(transformers):
         try:
-            return is_seq2seq(transformers.AutoConfig.from_pretrained(spec.removeprefix("hf:")))
+            config = transformers.AutoConfig.from_pretrained(spec.removeprefix("hf:"))
         except (OSError, ValueError, KeyError):
             return False
+    return _is_seq2seq(config.architectures or [])
+
+
+def _is_seq2seq(architectures: Sequence[str]) -> bool:
+    from transformers.models.auto import modeling_auto
+
+    known = set(modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values())
+    return not known.isdisjoint(architectures)
 
 
 def load(
