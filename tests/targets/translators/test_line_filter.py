@@ -58,6 +58,21 @@ def test_one_process_a_batch(make_filter: Any, tmp_path: Path) -> None:
     assert (tmp_path / "starts").read_text() == "+"
 
 
+@pytest.mark.slow
+def test_a_filter_that_is_too_slow_for_a_batch_gets_fewer_lines(
+    make_filter: Any, tmp_path: Path
+) -> None:
+    target = make_filter("time.sleep(0.4 * len(lines)); print('\\n'.join(lines))", timeout=1.5)
+    broker, starts = Broker(make_desks(target)), []
+    for batch in ("first", "second"):
+        texts = [f"{batch} {n}" for n in range(8)]
+        assert broker.answer("answer", items(*texts)) == (texts, {})
+        starts.append(len((tmp_path / "starts").read_text()))
+    broker.close()
+    # First twice too many, with a plain sentence each; then at most 2 lines a process at once.
+    assert starts[0] >= 8 and starts[1] - starts[0] <= 8
+
+
 @pytest.mark.parametrize("mark", ["\n", "\r\n", "\r", "\u2028", "\x85", "\0", "\f"])
 def test_line_breaks_inside_a_text_become_spaces(mark: str) -> None:
     texts = items(f"a{mark}film", "a plot")
