@@ -119,6 +119,12 @@ def load(
     Only safetensors weights are loaded, and no code that comes with a model is run.
     """
     source = spec.removeprefix("hf:")
+    if Path(source).is_dir() and not list(Path(source).glob("*.safetensors")):
+        raise UsageError(
+            f"The folder {source!r} has no .safetensors weights. Pickled weights "
+            "(pytorch_model.bin) are not loaded: convert them with "
+            "model.save_pretrained(folder, safe_serialization=True)."
+        )
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
     device = torch_device(device)
@@ -167,13 +173,6 @@ def of_model(
 
 
 def _cannot_load(source: str, error: Exception) -> UsageError:
-    folder = Path(source)
-    if folder.is_dir() and not list(folder.glob("*.safetensors")):
-        return UsageError(
-            f"The folder {source!r} has no .safetensors weights. Pickled weights "
-            "(pytorch_model.bin) are not loaded: convert them with "
-            "model.save_pretrained(folder, safe_serialization=True)."
-        )
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return UsageError(
         f"Cannot load the seq2seq model {source!r}: {reason} Expected a folder with config.json, "
