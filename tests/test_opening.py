@@ -63,7 +63,17 @@ def test_opening_asks_nothing() -> None:
 def test_what_is_no_target_lists_the_kinds(thing: Any) -> None:
     with pytest.raises(UsageError) as error:
         as_target(thing)
-    for kind in ("zoo:", "folder/", "hf:", ".skops", "python:", "http:", "cmd:"):
+    for kind in (
+        "zoo:",
+        "folder/",
+        "hf:",
+        ".skops",
+        "python:",
+        "http:",
+        "cmd:",
+        "filter:",
+        "fast-tr",
+    ):
         assert kind in str(error.value)
 
 

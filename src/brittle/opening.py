@@ -128,7 +128,7 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
     if isinstance(obj, Translates) and not isinstance(obj, bytes | bytearray):
         return _open_translator(obj, options)
     if hasattr(obj, "model") and hasattr(obj, "tokenizer"):
-        if seq2seq.is_seq2seq(obj.model.config):
+        if seq2seq.is_seq2seq(obj.model):
             return seq2seq.of_model(obj.model, obj.tokenizer, **options.seq2seq)
         options.refuse("a transformers classifier", "scores", "answers")
         return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)

@@ -100,6 +100,17 @@ def build(
             f"The attack {name!r} has no default for {', '.join(repr(s.name) for s in missing)}, "
             f"and got no value. Give it one: {flags}."
         )
+    parameters = _parameters(build_attack)
+    if (
+        not labels
+        and "labels" in parameters
+        and parameters["labels"].default is inspect.Parameter.empty
+    ):
+        raise UsageError(
+            f"The attack {name!r} needs the labels of a classifier, and this target has none: it "
+            "answers texts. Use an attack that follows the goal alone, such as pwws, random-swap "
+            "or key."
+        )
     arguments = dict(values)
     for argument, value in zip(RUN_ARGUMENTS, (labels, label_map)):
         if argument in _parameters(build_attack):

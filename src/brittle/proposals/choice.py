@@ -81,6 +81,11 @@ def choose_entities(
             flag = "--learn-from" if table is None else "--entity-table"
             raise UsageError(f"{flag} says where --entities come from; add --entities.")
         return None
+    if not labels:
+        raise UsageError(
+            "Got --entities for a target without labels: it answers texts, and entities are chosen "
+            "by the class of a text. Leave --entities out."
+        )
     if table is not None:
         if learn_from is not None:
             raise UsageError("Got --entity-table and --learn-from; expected one of them.")

@@ -38,17 +38,24 @@ from brittle.text import Text
 PREFIX = "filter:"
 MAX_BYTES_PER_CHARACTER = 4  # in UTF-8
 CHUNK_BYTES = 1 << 16
+MAX_LINES = 1024  # of one process
+QUICK_SHARE = 1 / 8  # of the timeout: what takes less may have twice as many lines
 # What Python, C or a terminal may take as the end of a line, and the mark that ends C's strings.
 _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029\0]")
 
 
 class LineFilter:
-    """A program that translates all lines of its input; `timeout` is for a batch, in seconds."""
+    """A program that translates all lines of its input; `timeout` is for a batch, in seconds.
+
+    A start takes long, so a batch is large. If one is not done in time, the next are smaller, until
+    they take little of the time again.
+    """
 
     labels: tuple[str, ...] = ()
     costly = True
     in_process = False
     parallel = 1
+    batch = MAX_LINES
 
     def __init__(
         self, command: str, *, mask: str = "", name: str | None = None, timeout: float = 30.0
@@ -57,6 +64,7 @@ class LineFilter:
         self.name = name or f"{PREFIX}{Path(self.arguments[0]).name}"
         self.mask = mask
         self.timeout = timeout
+        self._lines = MAX_LINES
         self._who = describe_program(self.arguments)
 
     def __repr__(self) -> str:
@@ -68,15 +76,20 @@ class LineFilter:
         return hash_translations(self.translate, hash_command(self.arguments, "text", self.mask))
 
     def translate(self, items: Sequence[Text]) -> list[str]:
-        """Translate a batch by one process."""
+        """Translate texts by one process, or by several if they are too many for its time."""
         if not items:
             return []
         texts = render_single(items, self.mask, self._who)
+        limits = [max_characters(item) for item in items]
+        answers: list[str] = []
         try:
-            return self._run(texts, sum(map(max_characters, items)))
+            while len(answers) < len(texts):
+                part = slice(len(answers), len(answers) + self._lines)
+                answers += self._run(texts[part], sum(limits[part]))
         except TargetError as error:
             self._check_alive(error)
             raise
+        return answers
 
     def _check_alive(self, problem: TargetError) -> None:
         """Ask a simple sentence; if it is not answered, no text will be."""
@@ -88,7 +101,10 @@ class LineFilter:
     def _run(self, texts: Sequence[str], max_output: int) -> list[str]:
         lines = [_BREAKS.sub(" ", text) for text in texts]
         content = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+        start = time.monotonic()
         output = self._output(content, MAX_BYTES_PER_CHARACTER * max_output, len(lines))
+        if time.monotonic() - start < QUICK_SHARE * self.timeout:
+            self._lines = max(self._lines, min(2 * len(lines), MAX_LINES))
         answers = output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
         if len(answers) != len(lines):
             raise TargetError(
@@ -123,6 +139,7 @@ class LineFilter:
             problem = _too_slow(self.timeout)
         if process.returncode is None:
             kill(process)
+            self._lines = max(1, min(self._lines, count // 2))
         for reader in readers:
             reader.join(GRACE_SECONDS)
         if problem:

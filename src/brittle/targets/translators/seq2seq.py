@@ -88,12 +88,9 @@ class Seq2Seq:
             ) from error
 
 
-def is_seq2seq(config: Any) -> bool:
-    """Tell whether a configuration says that the model generates a text from a text."""
-    from transformers.models.auto import modeling_auto
-
-    known = set(modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values())
-    return any(name in known for name in getattr(config, "architectures", None) or ())
+def is_seq2seq(model: Any) -> bool:
+    """Tell whether a live model generates a text from a text."""
+    return _is_seq2seq([type(model).__name__])
 
 
 def names_seq2seq(spec: str) -> bool:
@@ -101,9 +98,17 @@ def names_seq2seq(spec: str) -> bool:
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     with quiet(transformers):
         try:
-            return is_seq2seq(transformers.AutoConfig.from_pretrained(spec.removeprefix("hf:")))
+            config = transformers.AutoConfig.from_pretrained(spec.removeprefix("hf:"))
         except (OSError, ValueError, KeyError):
             return False
+    return _is_seq2seq(config.architectures or [])
+
+
+def _is_seq2seq(architectures: Sequence[str]) -> bool:
+    from transformers.models.auto import modeling_auto
+
+    known = set(modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values())
+    return not known.isdisjoint(architectures)
 
 
 def load(
@@ -114,6 +119,12 @@ def load(
     Only safetensors weights are loaded, and no code that comes with a model is run.
     """
     source = spec.removeprefix("hf:")
+    if Path(source).is_dir() and not list(Path(source).glob("*.safetensors")):
+        raise UsageError(
+            f"The folder {source!r} has no .safetensors weights. Pickled weights "
+            "(pytorch_model.bin) are not loaded: convert them with "
+            "model.save_pretrained(folder, safe_serialization=True)."
+        )
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
     device = torch_device(device)
@@ -162,13 +173,6 @@ def of_model(
 
 
 def _cannot_load(source: str, error: Exception) -> UsageError:
-    folder = Path(source)
-    if folder.is_dir() and not list(folder.glob("*.safetensors")):
-        return UsageError(
-            f"The folder {source!r} has no .safetensors weights. Pickled weights "
-            "(pytorch_model.bin) are not loaded: convert them with "
-            "model.save_pretrained(folder, safe_serialization=True)."
-        )
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return UsageError(
         f"Cannot load the seq2seq model {source!r}: {reason} Expected a folder with config.json, "

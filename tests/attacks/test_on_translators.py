@@ -1,0 +1,76 @@
+"""Every attack on a translator: it follows the goal alone, or is refused with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from brittle.answers import TEXTS
+from brittle.asks import Case
+from brittle.attacks import ATTACKS, resolve_attack
+from brittle.engine.broker import Broker
+from brittle.engine.engine import Engine
+from brittle.errors import UsageError
+from brittle.goals import Measured
+from brittle.opening import as_target
+from brittle.targets.capabilities import check_asks, make_desks
+from brittle.text import Text
+
+RUN = ("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any")
+LABELS = ("strongest-swap", "tack-on")
+GRADIENTS = ("hotflip", "hotflip-words", "jsma")
+SENTENCE = "A good man is walking through the big city with a small dog."
+
+
+def distance(translation: str) -> float:
+    """Count the words of the translation that are not those of the sentence's own."""
+    own = set(SENTENCE.upper().split())
+    return float(sum(word not in own for word in translation.split()))
+
+
+TARGET: Any = as_target(lambda texts: [t.upper() for t in texts], answers="text", name="upper")
+
+
+def search(name: str, **settings: Any) -> Any:
+    attack, name, _ = resolve_attack(name, settings, TARGET.labels, "captions", {})
+    desks = make_desks(TARGET)
+    check_asks(attack, name, TARGET, desks)
+    broker = Broker(desks)
+    goal = Measured(distance, 1.0, TEXTS)
+    try:
+        (outcome,) = next(
+            Engine(attack, goal, broker, budget=500).run([Case("1", Text.of(SENTENCE))])
+        )
+    finally:
+        broker.close()
+    return outcome
+
+
+def test_every_attack_has_its_place() -> None:
+    assert sorted(ATTACKS) == sorted((*RUN, *LABELS, *GRADIENTS))
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_it_breaks_a_translator(name: str) -> None:
+    outcome = search(name, **({"population": 4} if name == "genetic" else {}))
+    assert outcome.status == "broken" and outcome.queries > 1
+    assert outcome.best.payload == str(outcome.best.item).upper()
+    assert distance(outcome.best.payload) >= 1
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_attacks_by_class_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=f"'{name}' needs the labels of a classifier"):
+        search(name, learn_from="mr")
+
+
+def test_entities_by_class_are_refused() -> None:
+    with pytest.raises(UsageError, match="--entities for a target without labels"):
+        search("pwws", entities=True, learn_from="mr")
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_attacks_by_gradient_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="asks for flips, but target 'upper' offers only transl"):
+        search(name)
