@@ -33,18 +33,20 @@ ROOMS: dict[str, set[str]] = {
     # What is known, and who asks.
     "engine": {"asks", "errors", "goals"},
     "english": {"errors", "text"},
-    "data": {"errors"},
+    "data": {"errors", "files", "picture"},
     "proposals": {"data", "english", "errors", "text"},
     "attacks": {
-        *("asks", "data", "edits", "english", "errors", "moves", "named", "proposals", "text"),
+        *("asks", "data", "edits", "english", "errors", "moves", "named", "picture", "proposals"),
+        "text",
     },
     # What is measured.
     "metrics": {"asks", "edits", "english", "errors", "results", "text"},
     # What is attacked.
-    "ranking": {"english", "errors", "moves", "text"},
+    "ranking": {"english", "errors", "moves", "picture", "text"},
     "zoo": {"data", "errors", "files", "metrics", "moves", "ranking", "text", "values"},
     "targets": {
-        *("answers", "asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
+        *("answers", "asks", "engine", "english", "errors", "moves", "picture", "ranking", "text"),
+        "zoo",
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),

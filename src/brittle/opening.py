@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from brittle import training
-from brittle.errors import UsageError
+from brittle.errors import UsageError, require
 from brittle.named import import_named
 from brittle.targets.command.target import Command
 from brittle.targets.function import of_function
 from brittle.targets.http import target as http
 from brittle.targets.labels import Labels, label_names
+from brittle.targets.pictures.function import of_picture_function
+from brittle.targets.pictures.reading import PixelReader
 from brittle.targets.protocols import Classifies, HasScores
 from brittle.targets.scores import check_kind
 from brittle.targets.sklearn import load_skops, of_estimator
@@ -33,6 +35,7 @@ EXAMPLES = """\
   http:endpoint.toml        an HTTP endpoint
   cmd:'PROGRAM ARGS'        a program that answers line by line
 """
+TEXTS_ONLY = ("http:", "cmd:", "hf:")
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
 
 
@@ -49,6 +52,7 @@ class TargetOptions:
     trust: Collection[str] = ()
     timeout: float = 30.0
     progress: Callable[[Any], None] | None = None
+    shape: tuple[int, int, int] | None = None
 
     @property
     def black_box(self) -> dict[str, Any]:
@@ -85,15 +89,19 @@ def as_target(
     trust: Collection[str] = (),
     timeout: float = 30.0,
     progress: Callable[[Any], None] | None = None,
+    shape: tuple[int, int, int] | None = None,
 ) -> Classifies:
     """Build a target from a live object or a name; a target is returned as it is.
 
     `scores` declares what comes back where that is not known (prob, logits, single, label), `mask`
     replaces a masked word (default: nothing for a black box, the mask token for a transformers
     model). `trust` names types that a `.skops` file may hold, `timeout` is for one line of a
-    command, `fields` are those of the data, and `progress` receives the reports of a training.
+    command, `fields` are those of the data, and `progress` receives the reports of a training. If
+    the data are pictures, `shape` is their height, width and channels.
     """
-    options = TargetOptions(labels, scores, mask, name, device, fields, trust, timeout, progress)
+    options = TargetOptions(
+        labels, scores, mask, name, device, fields, trust, timeout, progress, shape
+    )
     return open_target(target, options)
 
 
@@ -106,6 +114,12 @@ def open_target(target: Any, options: TargetOptions) -> Classifies:
 
 
 def _open_named(spec: str, options: TargetOptions) -> Classifies:
+    if options.shape is not None and spec.startswith(TEXTS_ONLY):
+        raise UsageError(
+            f"The data are pictures, but {spec!r} is a kind of target that reads texts. Expected a "
+            "picture model of the zoo, a .skops file, or python:module:name: a scikit-learn "
+            "estimator, a torch module or a function of an array."
+        )
     for prefix, opener in OPENERS.items():
         if spec.startswith(prefix):
             return opener(spec, options)
@@ -119,7 +133,7 @@ def _open_named(spec: str, options: TargetOptions) -> Classifies:
     if path.suffix == ".skops":
         model, fingerprint = load_skops(path, trust=options.trust)
         options = replace(options, name=options.name or path.stem)
-        return of_estimator(model, fingerprint=fingerprint, **options.black_box)
+        return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
         options.refuse("a zoo model", "scores", "mask")
         return _opened_zoo(load_folder(path, device=options.device), options)
@@ -146,7 +160,9 @@ def _open_object(obj: Any, options: TargetOptions) -> Classifies:
         options.refuse("a transformers classifier", "scores")
         return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
     if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
-        return of_estimator(obj, **options.black_box)
+        return _open_estimator(obj, options)
+    if options.shape is not None:
+        return _open_on_pictures(obj, options.shape, options)
     if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
         raise UsageError(
             f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. Name its "
@@ -156,6 +172,28 @@ def _open_object(obj: Any, options: TargetOptions) -> Classifies:
         )
     if callable(obj):
         return of_function(obj, fields=options.fields, **options.black_box)
+    raise _not_a_target(f"a {type(obj).__name__}")
+
+
+def _open_estimator(
+    model: Any, options: TargetOptions, fingerprint: str | None = None
+) -> Classifies:
+    reader = None if options.shape is None else PixelReader(options.shape)
+    return of_estimator(model, fingerprint=fingerprint, reader=reader, **options.black_box)
+
+
+def _open_on_pictures(obj: Any, shape: tuple[int, int, int], options: TargetOptions) -> Classifies:
+    """Build a target on pictures from a torch module or a function."""
+    options.refuse("a target on pictures", "mask")
+    named: dict[str, Any] = {"labels": options.labels, "name": options.name}
+    named |= {"scores": options.scores}
+    if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
+        require("torch", "torch", "A torch module")
+        from brittle.targets.pictures.network import of_picture_module
+
+        return of_picture_module(obj, shape, device=options.device, **named)
+    if callable(obj):
+        return of_picture_function(obj, shape, **named)
     raise _not_a_target(f"a {type(obj).__name__}")
 
 

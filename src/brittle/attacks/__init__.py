@@ -27,6 +27,8 @@ ATTACKS: Mapping[str, str] = {
     "key": "brittle.attacks.key:key",
     "key-any": "brittle.attacks.key:key_any",
     "jsma": "brittle.attacks.jsma:jsma",
+    "fgsm": "brittle.attacks.fgsm:fgsm",
+    "noise": "brittle.attacks.noise:noise",
 }
 OPTIONAL_LEARNING = ("entities", "spare")
 """Settings that make an attack learn from data; one that has them learns nothing without."""

@@ -33,13 +33,13 @@ class Function:
     name: str
     labels: tuple[str, ...]
     answered_labels: tuple[str, ...]
-    kind: ScoreKind = "auto"
+    score_kind: ScoreKind = "auto"
     mask: str = ""
     fields: tuple[str, ...] = ("text",)
 
     @property
     def label_only(self) -> bool:
-        return self.kind == "label"
+        return self.score_kind == "label"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -48,7 +48,7 @@ class Function:
         The scores depend on weights loaded from a file, which the code does not show. If the
         function fails on the sentences, or answers at random, only its code is hashed.
         """
-        about = (self.name, *self.labels, self.kind, self.mask, code_of(self.call))
+        about = (self.name, *self.labels, self.score_kind, self.mask, code_of(self.call))
         texts = probe_texts(self.fields)
         try:
             first, second = (format_rounded(self.scores(texts)) for _ in range(2))
@@ -69,7 +69,7 @@ class Function:
             raise
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
-        return parse_answers(answers, len(items), self.answered_labels, self.kind, who)
+        return parse_answers(answers, len(items), self.answered_labels, self.score_kind, who)
 
 
 def of_function(
@@ -84,14 +84,15 @@ def of_function(
     """Build a target from a function; its labels are `labels`, or its attribute of that name."""
     name = name or getattr(call, "__qualname__", None) or type(call).__name__
     who = f"The function {name!r}"
-    _check_signature(call, who)
+    check_signature(call, who)
     attribute = getattr(call, "labels", None)
     stated = None if attribute is None else tuple(str(label) for label in attribute)
     names = label_names(stated, labels, who)
     return Function(call, name, names, stated or names, check_kind(scores), mask, tuple(fields))
 
 
-def _check_signature(call: Any, who: str) -> None:
+def check_signature(call: Any, who: str) -> None:
+    """Refuse what cannot be called with one argument, the items."""
     if isinstance(call, type):
         raise UsageError(
             f"{who} is a class. brittle calls nothing to make a target: put an instance of it in "
