@@ -31,6 +31,7 @@ class FGSM:
     kind: ClassVar = "picture"
 
     def __call__(self, case: Case[Picture], rng: Random) -> Search[None]:
+        assert case.label is not None
         request = partial(PixelGradientRequest, label=case.label, toward=case.toward)
         gradients = yield from Gradient([case.item], request)
         direction = np.sign(gradients[0])
