@@ -56,8 +56,8 @@ ROOMS: dict[str, set[str]] = {
     # What comes out.
     "reports": {"asks", "edits", "errors", "formatting", "goals", "metrics", "results"},
     "runs": {
-        *("asks", "attacks", "data", "edits", "engine", "errors", "files", "goals", "opening"),
-        *("reports", "results", "targets", "text"),
+        *("answers", "asks", "attacks", "data", "edits", "engine", "errors", "files", "goals"),
+        *("kinds", "opening", "reports", "results", "targets", "text"),
     },
     # Questions across runs.
     "studies": {"asks", "edits", "errors", "metrics", "results", "targets", "text"},

@@ -134,6 +134,14 @@ def uses_budget(attack: Attack) -> bool:
     return bool(getattr(attack, "uses_budget", False))
 
 
+def helpers_of(attack: Attack) -> tuple[Any, ...]:
+    """Return the helpers that an attack brings: they answer what the target does not.
+
+    A helper has a `name`, a `fingerprint` and the methods of what it answers.
+    """
+    return tuple(getattr(attack, "helpers", ()))
+
+
 class Ask(Generic[A]):
     """A question about some items; `yield from` returns an answer of the right type."""
 

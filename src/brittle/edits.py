@@ -85,6 +85,11 @@ def patch(fields: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:
     return patched
 
 
+def edit_rows(edits: Iterable[Edit]) -> list[tuple[str, int, int, str, str]]:
+    """Return edits as plain rows, for JSON; `Edit(*row)` builds each again."""
+    return [(e.field, e.start, e.stop, e.old, e.new) for e in edits]
+
+
 def words_changed(edits: Iterable[Edit]) -> int:
     """Count the changed words: of each edit its old or its new words, whichever are more."""
     return sum(max(len(words_of(e.old)), len(words_of(e.new))) for e in edits)

@@ -62,6 +62,36 @@ class FakeTarget:
         return self.spread * _draw(f"{column}:{word}")
 
 
+@dataclass
+class FakeTranslator:
+    """A translator word by word: what its dictionary does not hold stays as it is.
+
+    `calls` lists the number of texts of each call.
+
+    >>> from brittle.text import Text
+    >>> FakeTranslator({"good": "gut"}).translate([Text.of("a good film")])
+    ['a gut film']
+    """
+
+    dictionary: Mapping[str, str] = field(default_factory=dict)
+    name: str = "fake translator"
+    calls: list[int] = field(default_factory=list)
+
+    @property
+    def fingerprint(self) -> str:
+        content = repr(sorted(self.dictionary.items()))
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    def translate(self, items: Sequence[Text]) -> list[str]:
+        self.calls.append(len(items))
+        return [
+            text.with_words(
+                tuple(self.dictionary.get(w, w) if isinstance(w, str) else w for w in text.words)
+            ).render()
+            for text in items
+        ]
+
+
 class FakeMoves(NamedTuple):
     """Edits listed in full, the highest gain first."""
 

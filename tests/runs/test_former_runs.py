@@ -1,7 +1,9 @@
 """Runs written by earlier versions still open, report, verify and resume.
 
-`former/layout-1.sqlite` was written by the version whose statuses were won, lost and spent: six of
-the texts below, attacked by random swaps with a budget of four queries.
+`former/layout-1.sqlite` was written by the version whose statuses were won, lost and spent,
+`layout-2.sqlite` by the last version before kinds of items and answers: six of the texts below,
+attacked by random swaps with a budget of four queries. `layout-2-costly.sqlite` is the run of a
+costly target that was stopped after 14 texts, all of them in its journal.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from brittle.errors import UsageError
 from brittle.runs.store import VERSION
 from brittle.testing import FakeTarget
 
-FORMER = Path(__file__).parent / "former" / "layout-1.sqlite"
+FORMER = Path(__file__).parent / "former"
 WEIGHTS = {"good": 2.0, "great": 1.6, "fine": 1.2, "warm": 1.0}
 WEIGHTS |= {"bad": -2.0, "dull": -1.6, "weak": -1.2, "cold": -1.0, "film": 0.3}
 TEXTS = [
@@ -34,14 +36,14 @@ TEXTS = [
 STATUSES = ["broken", "skipped", "skipped", "out of budget", "broken", "out of budget"]
 
 
-@pytest.fixture
-def former(tmp_path: Path) -> Path:
-    return Path(shutil.copy(FORMER, tmp_path / "layout-1.sqlite"))
+@pytest.fixture(params=["layout-1", "layout-2"])
+def former(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return Path(shutil.copy(FORMER / f"{request.param}.sqlite", tmp_path))
 
 
 def test_a_former_run_is_read_without_being_changed(former: Path, tmp_path: Path) -> None:
     before = former.read_bytes()
-    run = brittle.open_run("layout-1", tmp_path)
+    run = brittle.open_run(former.stem, tmp_path)
     assert [row.status for row in run.results()] == STATUSES
     assert "broken 2 · out of budget 2 · skipped 2" in str(run)
     page = run.report(tmp_path / "report.html").read_text()
@@ -52,7 +54,7 @@ def test_a_former_run_is_read_without_being_changed(former: Path, tmp_path: Path
 
 
 def test_a_former_run_verifies(former: Path, tmp_path: Path) -> None:
-    run = brittle.open_run("layout-1", tmp_path)
+    run = brittle.open_run(former.stem, tmp_path)
     assert run.verify(FakeTarget(WEIGHTS, spread=0.2)) == []
     other = FakeTarget({word: -weight for word, weight in WEIGHTS.items()})
     assert len(run.verify(other)) == 1
@@ -77,11 +79,11 @@ def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:
     target = FakeTarget(WEIGHTS, spread=0.2)
 
     def resumed(budget: int, limit: int | None) -> brittle.Run:
-        options = {"name": "layout-1", "folder": tmp_path, "budget": budget, "limit": limit}
+        options = {"name": former.stem, "folder": tmp_path, "budget": budget, "limit": limit}
         return brittle.attack(target, TEXTS, "random-swap", share=1.0, batch=8, **options)
 
     assert [row.status for row in resumed(4, 6).results()] == STATUSES
-    finished = {row.case: row for row in brittle.open_run("layout-1", tmp_path).results()}
+    finished = {row.case: row for row in brittle.open_run(former.stem, tmp_path).results()}
     run = resumed(50, 8)
     rows = {row.case: row for row in run.results()}
     assert len(rows) == 8 and "out of budget" not in {row.status for row in rows.values()}
@@ -91,3 +93,19 @@ def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:
     with sqlite3.connect(former) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
         assert "won" not in {status for (status,) in db.execute("SELECT status FROM results")}
+
+
+class CostlyFake(FakeTarget):
+    costly = True
+
+
+def test_a_former_journal_is_used(tmp_path: Path) -> None:
+    shutil.copy(FORMER / "layout-2-costly.sqlite", tmp_path)
+
+    def attacked(target: FakeTarget, name: str) -> list[brittle.runs.run.Result]:
+        options = {"share": 1.0, "batch": 2, "confidence": 0.6, "folder": tmp_path}
+        return brittle.attack(target, TEXTS, "random-swap", name=name, **options).results()
+
+    resumed, whole = CostlyFake(WEIGHTS, spread=0.2), CostlyFake(WEIGHTS, spread=0.2)
+    assert attacked(resumed, "layout-2-costly") == attacked(whole, "anew")
+    assert sum(resumed.calls) == sum(whole.calls) - 14

@@ -31,7 +31,7 @@ def test_a_won_case() -> None:
     assert (row.adversarial_label, row.adversarial_confidence) == ("negative", 0.6)
     assert (row.words, row.words_changed, row.characters_changed) == (2, 1, 3)
     assert (row.queries, row.seed, row.goal, row.attack) == (5, 3, "untargeted", "random-swap")
-    steps = list(steps_of(outcome, JOB.target.labels))
+    steps = list(steps_of(outcome, JOB))
     assert [(s.query, s.label, s.confidence, len(s.edits)) for s in steps] == [
         (1, "positive", 0.75, 0),
         (5, "negative", 0.6, 1),

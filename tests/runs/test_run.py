@@ -12,7 +12,8 @@ import pytest
 import brittle
 from brittle.data import Example
 from brittle.errors import UsageError
-from brittle.runs.run import COLUMNS, list_runs, rescore, still_wins
+from brittle.runs.run import COLUMNS, list_runs
+from brittle.runs.verifying import recheck
 from brittle.testing import FakeTarget
 
 WEIGHTS = {"good": 2.0, "bad": -2.0}
@@ -135,11 +136,11 @@ def test_runs_are_listed_newest_last_and_only_they(tmp_path: Path) -> None:
 
 
 def test_winners_are_scored_again(run: brittle.Run) -> None:
-    ((result, label, confidence),) = rescore(run, FakeTarget(WEIGHTS))
-    assert (result.status, label, confidence) == ("broken", "negative", 0.5)
-    assert still_wins(run, result, label, confidence)
-    ((result, label, confidence),) = rescore(run, FakeTarget(WEIGHTS | {"full": 3.0}))
-    assert label == "positive" and not still_wins(run, result, label, confidence)
+    (check,) = recheck(run, FakeTarget(WEIGHTS))
+    assert (check.row.status, check.now.label, check.now.confidence) == ("broken", "negative", 0.5)
+    assert check.still_wins
+    (check,) = recheck(run, FakeTarget(WEIGHTS | {"full": 3.0}))
+    assert check.now.label == "positive" and not check.still_wins
 
 
 def test_a_winner_is_held_to_the_goal_of_its_run(tmp_path: Path) -> None:
@@ -160,9 +161,14 @@ def test_a_winner_is_held_to_the_goal_of_its_run(tmp_path: Path) -> None:
     )
     (result,) = run.results()
     assert result.status == "broken"
-    assert still_wins(run, result, "no", 0.6)
-    assert not still_wins(run, result, "no", 0.59)
-    assert not still_wins(run, result, "other", 0.9), "another class, but not the one aimed at"
+    for full, still_wins in (
+        ([0.6, 0.2, 0.2], True),
+        ([0.59, 0.21, 0.2], False),
+        ([0.05, 0.05, 0.9], False),  # another class, but not the one aimed at
+    ):
+        known["full"] = full
+        target = brittle.as_target(classify, labels="no,yes,other")
+        assert (run.verify(target) == []) is still_wins
 
 
 def test_winners_with_locked_fields_are_scored_again_whole(tmp_path: Path) -> None:
@@ -175,7 +181,7 @@ def test_winners_with_locked_fields_are_scored_again_whole(tmp_path: Path) -> No
             seen.extend(item.fields() for item in items)
             return super().scores(items)
 
-    rescore(run, Seeing(WEIGHTS))
+    list(recheck(run, Seeing(WEIGHTS)))
     assert seen == [{"premise": "a film", "hypothesis": "full"}]
 
 

@@ -28,7 +28,7 @@ class FGSM:
 
     epsilons: tuple[float, ...]
     asks: ClassVar = (Gradient, Try)
-    kind: ClassVar = "picture"
+    item_kind: ClassVar = "picture"
 
     def __call__(self, case: Case[Picture], rng: Random) -> Search[None]:
         assert case.label is not None

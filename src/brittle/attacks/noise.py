@@ -25,7 +25,7 @@ class Noise:
 
     epsilons: tuple[float, ...]
     asks: ClassVar = (Try,)
-    kind: ClassVar = "picture"
+    item_kind: ClassVar = "picture"
 
     def __call__(self, case: Case[Picture], rng: Random) -> Search[None]:
         pixels = case.item.pixels

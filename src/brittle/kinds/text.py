@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from brittle.edits import Edit, characters_changed, diff, patch, words_changed
+from brittle.edits import Edit, characters_changed, diff, edit_rows, patch, words_changed
 from brittle.kinds.protocol import Changes
 from brittle.results import Result
 from brittle.text import Text
@@ -39,7 +39,7 @@ class TextKind:
         return diff(original, changed)
 
     def stored(self, result: Result) -> Any:
-        return [astuple(edit) for edit in result.edits]
+        return edit_rows(result.edits)
 
     def restored(
         self, fields: Sequence[tuple[str, str]], stored: Any

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from brittle.answers import SCORES
+from brittle.asks import ANSWER
 from brittle.engine.broker import Broker
 from brittle.errors import RunStopped
+from brittle.results import Result
 from brittle.runs.job import Job
 from brittle.runs.store import Store
-from brittle.targets.diagnosis import COSTLY_REPEATS, changed
-from brittle.text import Text
+from brittle.targets.diagnosis import COSTLY_REPEATS, changed, changed_texts
 
 
 def ask_again(store: Store, broker: Broker, job: Job) -> str | None:
@@ -21,21 +24,30 @@ def ask_again(store: Store, broker: Broker, job: Job) -> str | None:
         return None
     room = None if broker.most_sent is None else max(0, broker.most_sent - broker.totals.sent)
     count = COSTLY_REPEATS if room is None else min(COSTLY_REPEATS, room)
-    rows = [row for row in store.results() if row.predicted is not None][:count]
+    rows = [r for r in store.results() if (r.predicted or r.answer) is not None][:count]
     locked = store.manifest.get("locked", [])
     # Without the journal, which would repeat the answers that it holds.
     asker = replace(broker, journal=None)
     try:
-        scores, failures = asker.alone("answer", [Text.of(dict(r.fields), locked) for r in rows])
+        items = [job.kind.item(dict(row.fields), locked) for row in rows]
+        answers, failures = asker.alone(ANSWER, items)
     except RunStopped as error:
         return f"The originals could not be asked again at the end of the run: {error}"
     finally:
         asker.close()
-    labels = list(job.target.labels)
-    pairs = [
-        (labels.index(str(row.predicted)), float(row.confidence or 0.0), scores[n])
-        for n, row in enumerate(rows)
-        if n not in failures
-    ]
-    warning = changed(pairs, job.target.name)
+    answered = [(row, answers[n]) for n, row in enumerate(rows) if n not in failures]
+    return _changes(answered, job)
+
+
+def _changes(answered: list[tuple[Result, Any]], job: Job) -> str | None:
+    """Return a warning if answers differ from those in the rows."""
+    if job.goal.answers is SCORES:
+        labels = list(job.labels)
+        pairs = [
+            (labels.index(str(row.predicted)), float(row.confidence or 0.0), answer)
+            for row, answer in answered
+        ]
+        warning = changed(pairs, job.target.name)
+    else:
+        warning = changed_texts([(r.answer, answer) for r, answer in answered], job.target.name)
     return None if warning is None else warning.message

@@ -6,23 +6,24 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from brittle.asks import Attack, Case
+from brittle.answers import SCORES
+from brittle.asks import Attack, Case, helpers_of
 from brittle.attacks import default_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.goals import Confident, Goal, Targeted, Untargeted
-from brittle.targets.capabilities import check_asks, make_desks
+from brittle.kinds import Kind, kind_named
+from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
 from brittle.targets.labels import Labels, find_label, match_labels
-from brittle.targets.protocols import Classifies, positions_read
-from brittle.text import Text
+from brittle.targets.protocols import Target, positions_read
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn")
 
@@ -32,9 +33,11 @@ class Job:
     """What is run. `index` maps the labels of the data to indices of the target's labels.
 
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
+    `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
+    and that are asked, by question.
     """
 
-    target: Classifies
+    target: Target
     dataset: Dataset
     attack: Attack
     attack_name: str
@@ -46,10 +49,17 @@ class Job:
     index: Mapping[str, int]
     desks: Mapping[str, Desk]
     only: str | None = None
+    labels: Sequence[str] = ()
+    helpers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the data's items."""
+        return kind_named(self.dataset.kind)
 
     @staticmethod
     def of(
-        target: Classifies,
+        target: Target,
         dataset: Dataset,
         attack: str | Attack,
         settings: Mapping[str, Any],
@@ -60,28 +70,36 @@ class Job:
         only: str | None = None,
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
-        index = match_labels(dataset.labels, target.labels, labels)
-        names = {label: target.labels[i] for label, i in index.items()}
-        search, name, resolved = resolve_attack(
-            attack, settings, target.labels, dataset.name, names
-        )
-        desks = make_desks(target)
+        own: Sequence[str] = tuple(getattr(target, "labels", ()))
+        # Where the target answers texts, the label of an example is the text that is expected.
+        index = match_labels(dataset.labels, own, labels) if answers_of(target) is SCORES else {}
+        names = {label: own[i] for label, i in index.items()}
+        search, name, resolved = resolve_attack(attack, settings, own, dataset.name, names)
+        check_kinds(search, name, target, dataset)
+        helpers = helpers_of(search)
+        desks = make_desks(target, helpers)
         check_asks(search, name, target, desks)
         if toward is not None:
-            number = find_label(toward, target.labels)
+            number = find_label(toward, own)
             if number is None:
-                raise unknown("label", toward, list(target.labels))
-            toward = target.labels[number]
+                raise unknown("label", toward, list(own))
+            toward = own[number]
         goal = make_goal(toward, confidence)
         if only is not None:
-            only, dataset = _take_class(only, dataset, index, target.labels, toward)
+            only, dataset = _take_class(only, dataset, index, own, toward)
+        asked = {ask.question for ask in search.asks}
+        brought = {
+            question: helper
+            for question, (helper, _) in helpers_for(target, helpers).items()
+            if question in asked and helper in helpers
+        }
         parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
-        return Job(target, dataset, *parts)
+        return Job(target, dataset, *parts, own, brought)
 
     @property
     def label_map(self) -> dict[str, str]:
         """Return the target's label for every label of the data."""
-        return {name: self.target.labels[i] for name, i in self.index.items()}
+        return {name: self.labels[i] for name, i in self.index.items()}
 
     @property
     def goal_name(self) -> str:
@@ -106,9 +124,15 @@ class Job:
             "content": self.dataset.fingerprint,
             "label_map": self.label_map,
             "files": named_files(self.settings),
-            # Only where it is set, so that it changes no other run's name.
+            # Only where they are set, so that they change no other run's name.
             **({} if self.only is None else {"only": self.only}),
+            **({} if self.dataset.kind == "text" else {"kind": self.dataset.kind}),
+            **({} if not self.helpers else {"helpers": self._helper_fingerprints}),
         }
+
+    @property
+    def _helper_fingerprints(self) -> dict[str, str]:
+        return {q: f"{helper.name} {helper.fingerprint}" for q, helper in self.helpers.items()}
 
     def default_name(self) -> str:
         """Build the run's name from what is run; other settings give another name.
@@ -128,12 +152,15 @@ class Job:
         reference = "mixed" if labelled else "predictions"
         return self.fixed | {
             "only": self.only,
+            "helpers": self._helper_fingerprints or None,
             "toward": self.toward,
             "confidence": self.confidence,
             "limit": limit,
             "budget": budget,
             "examples": len(taken.examples),
-            "labels": list(self.target.labels),
+            "labels": list(self.labels),
+            "answers": self.goal.answers.noun,
+            "kind": self.dataset.kind,
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],
@@ -141,16 +168,40 @@ class Job:
             "versions": versions(*PACKAGES),
         }
 
-    def cases(self, taken: Dataset, ids: Sequence[str], done: set[str]) -> Iterator[Case[Text]]:
+    def cases(self, taken: Dataset, ids: Sequence[str], done: set[str]) -> Iterator[Case[Any]]:
         """Yield the cases that are still to be attacked, one at a time."""
-        toward = None if self.toward is None else list(self.target.labels).index(self.toward)
+        toward = None if self.toward is None else list(self.labels).index(self.toward)
         for case, example in zip(ids, taken.examples):
             if case not in done:
-                label = None if example.label is None else self.index[example.label]
-                text = Text.of(dict(example.fields), example.locked)
+                is_class = self.goal.answers is SCORES and example.label is not None
+                item = self.kind.item(dict(example.fields), example.locked)
                 yield Case(
-                    case, text, label, toward, read_positions=positions_read(self.target, text)
+                    case,
+                    item,
+                    label=self.index[str(example.label)] if is_class else None,
+                    toward=toward,
+                    read_positions=positions_read(self.target, item),
+                    reference=None if is_class else example.label,
                 )
+
+
+def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> None:
+    """Refuse data of a kind that the target does not read, or the attack does not edit."""
+    kind = dataset.kind
+    for what, its_kind in (
+        (f"target {target.name!r} reads", kind_of(target)),
+        (f"attack {name!r} edits", kind_of(attack)),
+    ):
+        if its_kind != kind:
+            raise UsageError(
+                f"The data {dataset.name!r} holds {kind}s, but {what} {its_kind}s. Choose data, "
+                "target and attack of one kind (brittle list attacks)."
+            )
+
+
+def kind_of(obj: object) -> str:
+    """Return the kind of items that a target reads or an attack edits; texts if it says nothing."""
+    return str(getattr(obj, "item_kind", "text"))
 
 
 def _take_class(

@@ -12,7 +12,7 @@ from brittle.runs.store import Store
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
-    *("label_map", "files", "only"),
+    *("label_map", "files", "only", "helpers"),
 )
 """The entries of a manifest that cannot change when a run is resumed."""
 
@@ -56,10 +56,10 @@ def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]
         defaults = default_settings(manifest["attack"])
         young = {name: defaults.get(name) for name in added}
         former = former | {"settings": young | former["settings"]}
-    changed = [key for key in FIXED if former.get(key) != manifest[key]]
+    changed = [key for key in FIXED if former.get(key) != manifest.get(key)]
     if changed:
         differences = "; ".join(
-            f"{key} was {former.get(key)!r}, now {manifest[key]!r}" for key in changed
+            f"{key} was {former.get(key)!r}, now {manifest.get(key)!r}" for key in changed
         )
         raise UsageError(
             f"The run {name!r} exists with other settings: {differences}. Only limit and budget "

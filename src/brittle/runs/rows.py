@@ -1,25 +1,25 @@
-"""From the engine's outcomes, which know nothing of text, to rows that people read."""
+"""From the engine's outcomes, which know nothing of texts, to rows that people read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Any
 
-import numpy as np
-
-from brittle.edits import characters_changed, diff, words_changed
+from brittle.answers import AnswerColumns
 from brittle.engine.outcomes import Outcome
 from brittle.results import Result, Step
 from brittle.runs.job import Job
-from brittle.text import Text
+
+UNCHANGED = {"words_changed": 0, "characters_changed": 0}
 
 
 def result_of(outcome: Outcome, job: Job) -> Result:
-    case, labels = outcome.case, job.target.labels
-    text: Text = case.text
-    fields = text.fields()
-    best = outcome.best
-    edits = diff(text, best.item) if best is not None else ()
-    start = None if case.start is None else case.start.answers[0]
+    """Build the row of a finished case."""
+    case, best = outcome.case, outcome.best
+    fields, original = job.kind.original(case.item)
+    changes = None if best is None else job.kind.changes(case.item, best.item)
+    before = AnswerColumns() if case.start is None else columns_of(case.start.answers[0], job)
+    after = AnswerColumns() if best is None else columns_of(best.payload, job)
     return Result(
         case=case.id,
         attack=job.attack_name,
@@ -27,30 +27,36 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         goal=job.goal_name,
         status=outcome.status,
         reason=outcome.reason,
-        fields=tuple(fields.items()),
-        original="\n".join(fields.values()),
-        adversarial=None if best is None else best.item.render(),
-        edits=edits,
-        label=None if case.label is None else labels[case.label],
-        predicted=None if start is None else labels[int(start.argmax())],
-        confidence=None if start is None else float(start.max()),
-        adversarial_label=None if best is None else labels[int(np.argmax(best.payload))],
-        adversarial_confidence=None if best is None else float(np.max(best.payload)),
+        fields=fields,
+        original=original,
+        adversarial=None if changes is None else changes.adversarial,
+        edits=() if changes is None else changes.edits,
+        label=None if case.label is None else job.labels[case.label],
+        predicted=before.label,
+        confidence=before.confidence,
+        adversarial_label=after.label,
+        adversarial_confidence=after.confidence,
         queries=outcome.queries,
-        words=len(text),
-        words_changed=words_changed(edits),
-        characters_changed=characters_changed(edits),
+        words=len(case.item) if "words" in job.kind.measures else 0,
         seed=job.seed,
+        answer=before.text,
+        adversarial_answer=after.text,
+        reference=case.reference,
+        cost=None if best is None else best.cost,
+        **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
     )
 
 
-def steps_of(outcome: Outcome, labels: Sequence[str]) -> Iterator[Step]:
+def columns_of(answer: Any, job: Job) -> AnswerColumns:
+    """Return what is shown of an answer."""
+    return job.goal.answers.columns(answer, job.labels)
+
+
+def steps_of(outcome: Outcome, job: Job) -> Iterator[Step]:
+    """Yield the rows of a case's improvements."""
     for step in outcome.steps:
+        label, confidence, text = columns_of(step.payload, job)
+        edits = job.kind.edits(outcome.case.item, step.item)
         yield Step(
-            outcome.case.id,
-            step.query,
-            step.loss,
-            labels[int(np.argmax(step.payload))],
-            float(np.max(step.payload)),
-            diff(outcome.case.text, step.item),
+            outcome.case.id, step.query, step.loss, label, confidence, edits, text, step.cost
         )

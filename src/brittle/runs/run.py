@@ -9,14 +9,12 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from brittle.edits import patch
 from brittle.errors import BrittleError, UsageError, require, unknown
+from brittle.goals import Goal
 from brittle.opening import as_target
 from brittle.results import Result, Step
 from brittle.runs.store import Store
-from brittle.text import Text
+from brittle.runs.verifying import recheck
 
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
 
@@ -81,10 +79,13 @@ class Run:
         """Return the results as flat dictionaries, one per case."""
         return [{name: getattr(result, name) for name in COLUMNS} for result in self.results()]
 
-    def verify(self, target: Any) -> list[Result]:
-        """Score the text of every broken case again, alone; return those that no longer break."""
-        checked = rescore(self, as_target(target))
-        return [row for row, label, sure in checked if not still_wins(self, row, label, sure)]
+    def verify(self, target: Any, goal: Goal | None = None) -> list[Result]:
+        """Ask about every broken case again, alone; return those that no longer break.
+
+        `goal` is needed only for a run whose goal was an object of one's own.
+        """
+        opened = as_target(target)
+        return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
         """Write the HTML report, one file that needs no network; `further` adds sections to it."""
@@ -135,26 +136,6 @@ def _is_readable(path: Path) -> bool:
     except BrittleError:
         return False
     return True
-
-
-def rescore(run: Run, target: Any) -> list[tuple[Result, str, float]]:
-    """Score the text of every broken case again, alone; return rows, new labels, confidences."""
-    locked = run.manifest.get("locked", [])
-    checked = []
-    for result in run.results():
-        if result.status != "broken" or result.adversarial is None:
-            continue
-        text = Text.of(patch(dict(result.fields), result.edits), locked)
-        scores = np.asarray(target.scores([text])[0])
-        checked.append((result, target.labels[int(scores.argmax())], float(scores.max())))
-    return checked
-
-
-def still_wins(run: Run, result: Result, label: str, confidence: float) -> bool:
-    """Tell whether a new answer to a broken case still reaches the goal of its run."""
-    toward, least = run.manifest.get("toward"), run.manifest.get("confidence")
-    reached = label != result.label if toward is None else label == toward
-    return reached and (least is None or confidence >= least)
 
 
 def _csv(run: Run, out: Path) -> None:

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from brittle import data
+from brittle.answers import SCORES
 from brittle.asks import Attack, Case, uses_budget
 from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
@@ -29,6 +30,7 @@ from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.labels import Labels
+from brittle.targets.protocols import Classifies
 from brittle.text import Text
 
 
@@ -167,11 +169,17 @@ def _attack_cases(
         if not done:
             _diagnose(store, broker, job, taken, ids, warn)
         engine = Engine(
-            job.attack, job.goal, broker, name=job.attack_name, budget=budget, seed=job.seed
+            job.attack,
+            job.goal,
+            broker,
+            name=job.attack_name,
+            budget=budget,
+            seed=job.seed,
+            longest=job.kind.largest,
         )
         for ended in engine.run(job.cases(taken, ids, done)):
             results = [result_of(outcome, job) for outcome in ended]
-            steps = [step for outcome in ended for step in steps_of(outcome, job.target.labels)]
+            steps = [step for outcome in ended for step in steps_of(outcome, job)]
             store.add(results, steps, totals())
             for result in results:
                 counts[result.status] = counts.get(result.status, 0) + 1
@@ -197,8 +205,11 @@ def _diagnose(
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
     messages = list(job.dataset.warnings)
-    doubts = diagnose(job.target, cases, broker, data_labels=job.index)
-    foreign = language_warning(job.attack_name, job.attack, [case.text for case in cases])
+    doubts = []
+    if job.goal.answers is SCORES:
+        doubts = diagnose(cast(Classifies, job.target), cases, broker, data_labels=job.index)
+    texts = [case.item for case in cases if isinstance(case.item, Text)]
+    foreign = language_warning(job.attack_name, job.attack, texts)
     messages += [warning.message for warning in doubts] + ([foreign] if foreign else [])
     _warn(store, messages, warn)
 

@@ -4,8 +4,8 @@
 |---|---|---|
 | meta | a fact about the run, as JSON | key, value |
 | examples | a planned case, in order | number, case_id, fields (JSON pairs), label |
-| results | a finished case | the fields of `Result`, without texts: `edits` (JSON) on `fields` |
-| steps | an improvement of a case | case_id, number, query, loss, label, confidence, edits |
+| results | a finished case | the fields of `Result`; `edits` (JSON) is what its kind keeps |
+| steps | an improvement of a case | case_id, number and the fields of `Step`, edits as JSON |
 | answers | an answer of a costly target | question, key, payload (JSON) |
 
 `application_id` is 0x62726974 ("brit"), `user_version` the version of this layout. The manifest is
@@ -24,15 +24,24 @@ from typing import IO, Any
 
 from brittle import files
 from brittle.data.example import Example
-from brittle.edits import Edit, patch
+from brittle.edits import Edit, edit_rows
 from brittle.errors import StoreError, UsageError
+from brittle.kinds import Kind, kind_named
 from brittle.results import DAMAGED_EDITS, Result, Step
+from brittle.runs.former_layouts import FORMER_STATUSES, column_names, update_layout
 
 APPLICATION_ID = 0x62726974
-VERSION = 2
-READABLE = (1, 2)
-FORMER_STATUSES = {"won": "broken", "lost": "held", "spent": "out of budget"}
-"""The names of statuses in layout 1; all else is the same. Opened to write, a file becomes 2."""
+VERSION = 3
+READABLE = (1, 2, 3)
+RESULT_COLUMNS = (
+    *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
+    *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
+    *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
+    *("pixels_changed", "l2", "linf"),
+)
+STEP_COLUMNS = (
+    *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),
+)
 
 _LAYOUT = Path(__file__).with_name("layout.sql").read_text("utf-8")
 
@@ -80,11 +89,8 @@ class Store:
             with _translated_errors(path):
                 store._db.execute("PRAGMA journal_mode=WAL")
                 store._db.execute("PRAGMA synchronous=NORMAL")
-                with store._db as db:  # a file of an earlier layout becomes one of the present
-                    for former, status in FORMER_STATUSES.items():
-                        db.execute(
-                            "UPDATE results SET status = ? WHERE status = ?", (status, former)
-                        )
+                with store._db as db:
+                    update_layout(db, _LAYOUT)
                     db.execute(f"PRAGMA user_version={VERSION}")
             failure.pop_all()
         return store
@@ -157,13 +163,17 @@ class Store:
         self, results: Sequence[Result], steps: Sequence[Step], totals: Mapping[str, float]
     ) -> None:
         """Write finished cases, their steps and the counters in one transaction."""
+        kind = self._kind
         with _translated_errors(self.path), self._db:
-            self._db.executemany(
-                f"INSERT INTO results VALUES ({','.join('?' * 17)})", map(_result_row, results)
-            )
-            numbered = _numbered(steps)
-            self._db.executemany("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?)", numbered)
+            self._insert("results", RESULT_COLUMNS, (_result_row(r, kind) for r in results))
+            self._insert("steps", STEP_COLUMNS, _step_rows(steps))
             self._write_meta("totals", dict(totals))
+
+    def _insert(
+        self, table: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
+    ) -> None:
+        places = ", ".join(f":{name}" for name in columns)
+        self._db.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", rows)
 
     def forget(self, status: str) -> int:
         """Remove the results of one status, so that their cases are attacked again."""
@@ -185,21 +195,33 @@ class Store:
 
     def results(self) -> list[Result]:
         """Return all results in the order of the examples."""
+        kind, columns = self._kind, self._selected("results", RESULT_COLUMNS)
         with _translated_errors(self.path):
             rows = self._db.execute(
-                "SELECT r.*, e.fields FROM results r JOIN examples e USING (case_id) "
-                "ORDER BY e.number"
+                f"SELECT {columns}, e.fields, e.label FROM results r "
+                "JOIN examples e USING (case_id) ORDER BY e.number"
             ).fetchall()
-        return [_result(row) for row in rows]
+        names = (*RESULT_COLUMNS, "fields", "reference")
+        return [_result(dict(zip(names, row)), kind) for row in rows]
 
     def steps(self) -> list[Step]:
         """Return all steps, by case in the order of the examples."""
+        columns = self._selected("steps", STEP_COLUMNS)
         with _translated_errors(self.path):
             rows = self._db.execute(
-                "SELECT s.case_id, s.query, s.loss, s.label, s.confidence, s.edits FROM steps s "
-                "JOIN examples e USING (case_id) ORDER BY e.number, s.number"
+                f"SELECT {columns} FROM steps r JOIN examples e USING (case_id) "
+                "ORDER BY e.number, r.number"
             ).fetchall()
-        return [Step(c, q, lo, la, co, _edits_from_json(ed)) for c, q, lo, la, co, ed in rows]
+        return [_step(*row) for row in rows]
+
+    @property
+    def _kind(self) -> Kind:
+        return kind_named(self.manifest.get("kind", "text"))
+
+    def _selected(self, table: str, columns: Sequence[str]) -> str:
+        """List columns to select; those that a former layout does not have are empty."""
+        known = column_names(self._db, table)
+        return ", ".join(f"r.{name}" if name in known else "NULL" for name in columns)
 
     # The journal of costly answers.
 
@@ -290,47 +312,46 @@ def _translated_errors(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} is not a readable run file: {error}.") from error
 
 
-def _result_row(r: Result) -> tuple[Any, ...]:
-    edits = None if r.adversarial is None else _edits_to_json(r.edits)
+def _result_row(r: Result, kind: Kind) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(r, name, None) for name in RESULT_COLUMNS}
+    row["case_id"] = r.case
+    row["edits"] = None if r.adversarial is None else json.dumps(kind.stored(r))
     # UTF-8 cannot hold lone surrogates from a model's message.
-    reason = r.reason.encode("utf-8", "replace").decode("utf-8")
-    return (
-        *(r.case, r.attack, r.target, r.goal, r.status, reason, edits),
-        *(r.label, r.predicted),
-        *(r.confidence, r.adversarial_label, r.adversarial_confidence, r.queries, r.words),
-        *(r.words_changed, r.characters_changed, r.seed),
-    )
+    for name in ("reason", "answer", "adversarial_answer"):
+        if row[name] is not None:
+            row[name] = row[name].encode("utf-8", "replace").decode("utf-8")
+    return row
 
 
-def _result(row: Sequence[Any]) -> Result:
-    case, attack, target, goal, status, reason, edits, *rest, fields = row
-    pairs = tuple((name, raw) for name, raw in json.loads(fields))
-    original = "\n".join(raw for _, raw in pairs)
+def _result(row: dict[str, Any], kind: Kind) -> Result:
+    fields = tuple((name, raw) for name, raw in json.loads(row["fields"]))
     adversarial: str | None = None
-    applied: tuple[Edit, ...] = ()
-    if edits is not None:
+    edits: tuple[Edit, ...] = ()
+    if row["edits"] is not None:
         try:
-            applied = _edits_from_json(edits)
-            adversarial = "\n".join(patch(dict(pairs), applied).values())
-        except (TypeError, ValueError):
+            edits, adversarial = kind.restored(fields, json.loads(row["edits"]))
+        except (TypeError, ValueError, KeyError):
             # One damaged row must not hide all others.
-            applied, reason = (), DAMAGED_EDITS
-    status = FORMER_STATUSES.get(status, status)
-    head = (case, attack, target, goal, status, reason, pairs, original, adversarial, applied)
-    return Result(*head, *rest)
+            row["reason"] = DAMAGED_EDITS
+    row |= {"fields": fields, "edits": edits, "adversarial": adversarial}
+    row |= {"original": "\n".join(raw for _, raw in fields), "case": row.pop("case_id")}
+    row["status"] = FORMER_STATUSES.get(row["status"], row["status"])
+    # The label of an example is a text only where the target answers texts.
+    row["reference"] = None if row["answer"] is None else row["reference"]
+    return Result(**row)
 
 
-def _numbered(steps: Iterable[Step]) -> Iterator[tuple[Any, ...]]:
+def _step_rows(steps: Iterable[Step]) -> Iterator[dict[str, Any]]:
     number: dict[str, int] = {}
     for s in steps:
         number[s.case] = number.get(s.case, -1) + 1
-        step = (s.query, s.loss, s.label, s.confidence)
-        yield s.case, number[s.case], *step, _edits_to_json(s.edits)
+        row: dict[str, Any] = {name: getattr(s, name, None) for name in STEP_COLUMNS}
+        edits = json.dumps(edit_rows(s.edits))
+        yield row | {"case_id": s.case, "number": number[s.case], "edits": edits}
 
 
-def _edits_to_json(edits: Sequence[Edit]) -> str:
-    return json.dumps([(e.field, e.start, e.stop, e.old, e.new) for e in edits])
-
-
-def _edits_from_json(text: str) -> tuple[Edit, ...]:
-    return tuple(Edit(*row) for row in json.loads(text))
+def _step(
+    case: str, number: int, query: int, loss: float, label: str, sure: float, edits: str, *rest: Any
+) -> Step:
+    applied = tuple(Edit(*row) for row in json.loads(edits))
+    return Step(case, query, loss, label, sure, applied, *rest)

@@ -139,6 +139,21 @@ def changed(
     )
 
 
+def changed_texts(
+    answers: Sequence[tuple[str | None, str]], name: str = "target"
+) -> DiagnosisWarning | None:
+    """Warn if originals that are asked again after a run get other texts."""
+    others = sum(before != now for before, now in answers)
+    if not others:
+        return None
+    return DiagnosisWarning(
+        "changed",
+        f"Target {name!r} has changed during the run: of {len(answers)} originals asked again at "
+        f"its end, {others} got another text. Either the model was replaced, or it is not "
+        "deterministic. The figures mix both states; start over with --new.",
+    )
+
+
 def saturated(score: Scores, name: str = "target") -> DiagnosisWarning | None:
     """Warn if the target is so confident that scores hardly distinguish candidates."""
     confidence = score.max(axis=1)

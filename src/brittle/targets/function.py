@@ -33,13 +33,13 @@ class Function:
     name: str
     labels: tuple[str, ...]
     answered_labels: tuple[str, ...]
-    score_kind: ScoreKind = "auto"
+    kind: ScoreKind = "auto"
     mask: str = ""
     fields: tuple[str, ...] = ("text",)
 
     @property
     def label_only(self) -> bool:
-        return self.score_kind == "label"
+        return self.kind == "label"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -48,7 +48,7 @@ class Function:
         The scores depend on weights loaded from a file, which the code does not show. If the
         function fails on the sentences, or answers at random, only its code is hashed.
         """
-        about = (self.name, *self.labels, self.score_kind, self.mask, code_of(self.call))
+        about = (self.name, *self.labels, self.kind, self.mask, code_of(self.call))
         texts = probe_texts(self.fields)
         try:
             first, second = (format_rounded(self.scores(texts)) for _ in range(2))
@@ -69,7 +69,7 @@ class Function:
             raise
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
-        return parse_answers(answers, len(items), self.answered_labels, self.score_kind, who)
+        return parse_answers(answers, len(items), self.answered_labels, self.kind, who)
 
 
 def of_function(

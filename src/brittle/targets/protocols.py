@@ -5,7 +5,7 @@ target answers. It also looks for these attributes; each has a default:
 
 | attribute | default | meaning |
 |---|---|---|
-| `kind: str` | "text" | the kind of items that it reads |
+| `item_kind: str` | "text" | the kind of items that it reads |
 | `parallel: int` | 1 | how many threads may call the target at once |
 | `costly: bool` | False | answers are journalled before they are used |
 | `batch: int or None` | None | the rows of one call; None: chosen automatically |

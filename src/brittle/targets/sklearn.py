@@ -30,11 +30,11 @@ MULTI_LABEL = ("MultiOutputClassifier", "ClassifierChain")
 class InputReader(Protocol):
     """How items become the argument of an estimator's methods.
 
-    `settings` are part of the fingerprint, `kind` is that of the items.
+    `settings` are part of the fingerprint.
     """
 
     @property
-    def kind(self) -> str: ...
+    def item_kind(self) -> str: ...
 
     @property
     def settings(self) -> tuple[str, ...]: ...
@@ -55,7 +55,7 @@ class StringReader:
     """Reads texts of one field as strings; a masked word reads as `mask`."""
 
     mask: str = ""
-    kind: str = "text"
+    item_kind: str = "text"
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -82,17 +82,17 @@ class Estimator:
     name: str
     labels: tuple[str, ...]
     method: str
-    score_kind: ScoreKind
+    kind: ScoreKind
     reader: InputReader = StringReader()
     fingerprint: str = ""
 
     @property
-    def kind(self) -> str:
-        return self.reader.kind
+    def item_kind(self) -> str:
+        return self.reader.item_kind
 
     @property
     def label_only(self) -> bool:
-        return self.score_kind == "label"
+        return self.kind == "label"
 
     def scores(self, items: Sequence[Any]) -> Scores:
         if not items:
@@ -103,12 +103,12 @@ class Estimator:
             raw = getattr(self.model, self.method)(inputs)
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
-        if self.score_kind == "label":
+        if self.kind == "label":
             indices = [_class_index(self.model.classes_, answer, who) for answer in raw]
             if len(indices) != len(items):
                 raise TargetError(f"{who} gave {len(indices)} labels for {len(items)} items.")
             return one_hot(indices, len(self.labels))
-        return as_probabilities(raw, len(items), self.labels, self.score_kind, who)
+        return as_probabilities(raw, len(items), self.labels, self.kind, who)
 
 
 def of_estimator(

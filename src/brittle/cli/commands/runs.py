@@ -71,27 +71,29 @@ def _add_verify_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(args: argparse.Namespace) -> None:
-    from brittle.runs.run import open_run, rescore, still_wins
+    from brittle.runs.run import open_run
+    from brittle.runs.verifying import recheck
 
     run = open_run(args.run, args.runs)
     target = open_run_target(run, args)
     if target.fingerprint != run.manifest["fingerprint"]:
         console.tell(f"warning: {target.name!r} is not the target that this run was made on")
-    checked = rescore(run, target)
-    breaks = [still_wins(run, row, label, confidence) for row, label, confidence in checked]
+    checked = list(recheck(run, target))
     if args.json:
         console.dump(
             [
-                {"case": row.case, "label": row.label, "predicted": label}
-                | {"confidence": confidence, "wins": still_breaks}
-                for (row, label, confidence), still_breaks in zip(checked, breaks)
+                {"case": check.row.case, "label": check.row.label, "predicted": check.now.label}
+                | {"confidence": check.now.confidence, "answer": check.now.text}
+                | {"wins": check.still_wins}
+                for check in checked
             ]
         )
-    failed = [(row, label) for (row, label, _), still in zip(checked, breaks) if not still]
+    failed = [check for check in checked if not check.still_wins]
     if not args.json and not args.quiet:
-        console.show(f"{sum(breaks)} of {len(checked)} broken cases still break.")
-        for row, label in failed[:MAX_FAILURES_SHOWN]:
-            console.show(f"  {row.case} is now predicted {label}")
+        console.show(f"{len(checked) - len(failed)} of {len(checked)} broken cases still break.")
+        for check in failed[:MAX_FAILURES_SHOWN]:
+            now = check.now.text if check.now.label is None else f"predicted {check.now.label}"
+            console.show(f"  {check.row.case} is now {now}")
     if failed:
         raise GateFailed(f"{len(failed)} of {len(checked)} broken cases no longer break.")
 

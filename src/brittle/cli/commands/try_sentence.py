@@ -61,7 +61,7 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
         job = Job.of(target, dataset, attack, settings, None, None, args.seed, None)
         (case,) = job.cases(dataset, ["sentence"], set())
         outcome = search(job, case)
-        attempts.append((result_of(outcome, job), list(steps_of(outcome, target.labels))))
+        attempts.append((result_of(outcome, job), list(steps_of(outcome, job))))
     return attempts
 
 

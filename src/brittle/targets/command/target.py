@@ -62,8 +62,8 @@ class Command:
         self.name = name or f"cmd:{Path(self.arguments[0]).name}"
         self._who = f"The program {shlex.join(self.arguments)!r}"
         self.labels = label_names(None, labels, self._who)
-        self.score_kind = check_kind(scores)
-        self.label_only = self.score_kind == "label"
+        self.kind = check_kind(scores)
+        self.label_only = self.kind == "label"
         self.mask = mask
         self.timeout = timeout
         self.startup = 4 * timeout if startup is None else startup
@@ -77,7 +77,7 @@ class Command:
         """Hash the command line and the files it names: an edited script is another target."""
         paths = [Path(word) for word in self.arguments if os.sep in word or "." in word]
         contents = [path.read_bytes() for path in paths if path.is_file()]
-        return hash_parts(*self.arguments, *self.labels, self.score_kind, self.mask, *contents)
+        return hash_parts(*self.arguments, *self.labels, self.kind, self.mask, *contents)
 
     def scores(self, items: Sequence[Text]) -> Scores:
         if not items:
@@ -148,7 +148,7 @@ class Command:
             value: Any = parse_json(answer, self._who)
         except ValueError:
             value = answer
-        return parse_answers([value], 1, self.labels, self.score_kind, self._who)
+        return parse_answers([value], 1, self.labels, self.kind, self._who)
 
 
 def _parse_command(command: str) -> list[str]:

@@ -60,8 +60,8 @@ class HttpTarget:
         self._who = f"The endpoint {endpoint.url}"
         self.labels = label_names(endpoint.labels, labels, self._who)
         self._answered = endpoint.labels or self.labels  # the labels in its answers
-        self.score_kind = check_kind(scores if scores != "auto" else endpoint.scores)
-        self.label_only = self.score_kind == "label"
+        self.kind = check_kind(scores if scores != "auto" else endpoint.scores)
+        self.label_only = self.kind == "label"
         self.mask = mask
         self.parallel = endpoint.concurrency
         self.batch = endpoint.batch if endpoint.batched else 1
@@ -86,7 +86,7 @@ class HttpTarget:
         """Hash the address and the request, without secrets; the model itself is not visible."""
         e = self.endpoint
         request = (e.url, e.method, e.template, e.path, e.label_key, e.score_key)
-        return hash_parts(json.dumps([request, self._answered, self.score_kind, self.mask]))
+        return hash_parts(json.dumps([request, self._answered, self.kind, self.mask]))
 
     def scores(self, items: Sequence[Text]) -> Scores:
         texts = [render(item, self.mask) for item in items]
@@ -111,7 +111,7 @@ class HttpTarget:
             )
         answers = endpoint.answers(reply, len(texts))
         keys = (endpoint.label_key, endpoint.score_key)
-        return parse_answers(answers, len(texts), self._answered, self.score_kind, self._who, keys)
+        return parse_answers(answers, len(texts), self._answered, self.kind, self._who, keys)
 
     def _ask(self, body: Any, texts: Sequence[Any]) -> bytes:
         """Send a request until it is answered, or until all retries have failed."""

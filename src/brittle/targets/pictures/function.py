@@ -33,17 +33,17 @@ class PictureFunction:
     labels: tuple[str, ...]
     answered_labels: tuple[str, ...]
     shape: Shape
-    score_kind: ScoreKind = "auto"
-    kind: str = "picture"
+    kind: ScoreKind = "auto"
+    item_kind: str = "picture"
 
     @property
     def label_only(self) -> bool:
-        return self.score_kind == "label"
+        return self.kind == "label"
 
     @cached_property
     def fingerprint(self) -> str:
         """Hash the code, and the scores of fixed pictures if they are the same twice."""
-        settings = picture_settings(self.shape, self.score_kind)
+        settings = picture_settings(self.shape, self.kind)
         about = (self.name, *self.labels, *settings, code_of(self.call))
         pictures = probe_pictures(self.shape)
         try:
@@ -64,7 +64,7 @@ class PictureFunction:
             raise
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
-        return parse_answers(answers, len(items), self.answered_labels, self.score_kind, who)
+        return parse_answers(answers, len(items), self.answered_labels, self.kind, who)
 
 
 def of_picture_function(

@@ -28,7 +28,7 @@ from brittle.zoo.device import torch_device
 class PictureNetwork:
     """A module that reads pictures × channels × height × width, from 0 to 1, in evaluation mode."""
 
-    kind = "picture"
+    item_kind = "picture"
     parallel = 1
 
     def __init__(
@@ -36,11 +36,11 @@ class PictureNetwork:
         module: nn.Module,
         shape: Shape,
         labels: tuple[str, ...],
-        score_kind: ScoreKind,
+        kind: ScoreKind,
         name: str,
     ) -> None:
         self.module, self.shape, self.labels = module, shape, labels
-        self.score_kind, self.name = score_kind, name
+        self.kind, self.name = kind, name
 
     def __repr__(self) -> str:
         return f"PictureNetwork({self.name!r})"
@@ -49,7 +49,7 @@ class PictureNetwork:
     def fingerprint(self) -> str:
         """Hash the weights, the structure and the code of the module."""
         structure = re.sub(r"0x[0-9a-f]+", "", repr(self.module))
-        settings = picture_settings(self.shape, self.score_kind)
+        settings = picture_settings(self.shape, self.kind)
         about = (structure, *settings, *self.labels, code_of(self.module))
         return hash_parts(hash_weights(self.module), *about)
 
@@ -65,7 +65,7 @@ class PictureNetwork:
         with torch.no_grad():
             output = self._forward(as_tensor(pixels, self.device))
         table = output.double().cpu().numpy()
-        return as_probabilities(table, len(items), self.labels, self.score_kind, self._who)
+        return as_probabilities(table, len(items), self.labels, self.kind, self._who)
 
     def gradients(self, requests: Sequence[PixelGradientRequest]) -> list[Pixels]:
         """Compute the gradient of every request's objective, in the shape of its picture."""
@@ -75,12 +75,12 @@ class PictureNetwork:
     def _logits(self, pixels: Tensor) -> Tensor:
         """Return logits, of probabilities their logarithms; always one for each label."""
         output = self._forward(pixels)
-        if self.score_kind == "single":
+        if self.kind == "single":
             output = torch.cat([1 - output.reshape(-1, 1), output.reshape(-1, 1)], dim=1)
         elif output.numel() == len(output):
             output = output.reshape(-1, 1)
             output = torch.cat([torch.zeros_like(output), output], dim=1)
-        return output if self.score_kind == "logits" else output.clamp_min(1e-30).log()
+        return output if self.kind == "logits" else output.clamp_min(1e-30).log()
 
     def _forward(self, pixels: Tensor) -> Tensor:
         parameter = next(self.module.parameters(), pixels)

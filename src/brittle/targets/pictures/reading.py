@@ -32,11 +32,11 @@ class PixelReader:
     """
 
     shape: Shape
-    kind: str = "picture"
+    item_kind: str = "picture"
 
     @property
     def settings(self) -> tuple[str, ...]:
-        return (self.kind, *map(str, self.shape))
+        return picture_settings(self.shape)
 
     def read(self, items: Sequence[Picture], who: str) -> NDArray[np.float32]:
         return stack(items, self.shape, who).reshape(len(items), -1)
