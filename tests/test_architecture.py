@@ -43,14 +43,16 @@ ROOMS: dict[str, set[str]] = {
     "metrics": {"asks", "edits", "english", "errors", "results", "text"},
     # What is attacked.
     "ranking": {"english", "errors", "moves", "picture", "text"},
-    "zoo": {"data", "errors", "files", "metrics", "moves", "ranking", "text", "values"},
+    "zoo": {
+        *("data", "errors", "files", "metrics", "moves", "picture", "ranking", "text", "values"),
+    },
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "moves", "picture", "ranking", "text"),
         "zoo",
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
-        *("text", "values", "zoo"),
+        *("picture", "ranking", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.

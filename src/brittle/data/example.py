@@ -19,7 +19,7 @@ from brittle.picture import Picture, is_encoded, is_picture
 EXPECTED = (
     "a list of strings, of (text, label) pairs, of dicts with 'text' and 'label' (or named fields "
     "and 'label'), of Examples; a data frame with columns 'text' and 'label'; a loaded data set; "
-    "or pictures: arrays or PIL images, alone or with a label each, or two arrays (pictures, labels)"
+    "or pictures: arrays or PIL images, with or without a label, or two arrays (pictures, labels)"
 )
 PICTURE_FIELD = "picture"
 

@@ -32,6 +32,12 @@ class Run:
         return self.path.stem
 
     @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """The height, width and channels of its pictures; None if it is about texts."""
+        shape = self.manifest.get("shape")
+        return None if shape is None else (shape[0], shape[1], shape[2])
+
+    @property
     def totals(self) -> dict[str, float]:
         with Store.read(self.path) as store:
             return store.totals
@@ -84,7 +90,7 @@ class Run:
 
         `goal` is needed only for a run whose goal was an object of one's own.
         """
-        opened = as_target(target)
+        opened = as_target(target, shape=self.shape)
         return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:

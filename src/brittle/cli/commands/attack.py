@@ -91,7 +91,8 @@ def _run(args: argparse.Namespace) -> None:
     dataset = data.load(
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
     )
-    target = open_target(args, fields=tuple(name for name, _ in dataset.examples[0].fields))
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    target = open_target(args, fields=fields, shape=dataset.shape)
     rounds = 0
 
     def report_round(state: RunProgress) -> None:

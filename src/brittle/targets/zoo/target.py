@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from brittle.picture import PixelGradientRequest
 from brittle.targets.protocols import Scores, ShowsInside, WhiteBox
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
@@ -82,6 +83,21 @@ class WhiteBoxZooTarget(ZooTarget, ShowsInside):
         return positions
 
 
+class PictureZooTarget(ZooTarget):
+    """A model of the zoo that reads pictures."""
+
+    item_kind = "picture"
+
+
+class PictureNetworkTarget(PictureZooTarget):
+    """A network of the zoo that reads pictures; it has gradients."""
+
+    def gradients(self, requests: Sequence[PixelGradientRequest]) -> list[Any]:
+        model: Any = self.model
+        gradients: list[Any] = model.gradients(requests)
+        return gradients
+
+
 class TransformerModel:
     """A fine-tuned transformers model, behind the protocol of the zoo's models."""
 
@@ -111,6 +127,9 @@ def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTar
         return WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier)
     model: Any
     card, model = open_model(folder, device)
+    if card.kind == "picture":
+        has_gradients = hasattr(model, "gradients")
+        return (PictureNetworkTarget if has_gradients else PictureZooTarget)(card, model)
     if card.kind != "network":
         return ZooTarget(card, model)
     from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does
