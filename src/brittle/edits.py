@@ -51,6 +51,15 @@ def diff(original: Text, changed: Text) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
+def diff_strings(old: str, new: str, field: str = "text") -> tuple[Edit, ...]:
+    """List the edits that turn one string into another, by words and gaps.
+
+    >>> [(edit.old, edit.new) for edit in diff_strings("ein guter Film", "ein schlechter Film")]
+    [('guter', 'schlechter')]
+    """
+    return diff(Text.of({field: old}), Text.of({field: new}))
+
+
 def _diff_words(original: Text, changed: Text) -> tuple[Edit, ...]:
     """List the swapped words of two texts in one frame, as nearly all compared texts are."""
     edits = []

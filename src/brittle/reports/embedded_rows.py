@@ -4,7 +4,7 @@
 `[case, status, reason, label, predicted, confidence, adversarial label, adversarial confidence,
 queries, words, words changed, shape, [text of each field], [field, start, stop, new, …]]`; labels,
 status and reason are indices into `strings` (−1: none), offsets count UTF-16 units, as JavaScript
-does.
+does. A text that the target answered is one more field.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 
 import regex
 
+from brittle.edits import Edit
+from brittle.reports.excerpts import shown_fields
 from brittle.results import Result
 
 _SURROGATE = regex.compile(r"\p{Cs}")
@@ -39,22 +41,21 @@ def _row(
     def index(value: str | None) -> int:
         return strings.setdefault(value, len(strings) - 1)
 
-    names = tuple(name for name, _ in r.fields)
+    fields = shown_fields(r)
+    names = tuple(name for name, _, _ in fields)
     numbers = [index(value) for value in (r.status, r.reason, r.label, r.predicted)]
     return [
         *(r.case, *numbers, _rounded(r.confidence), index(r.adversarial_label)),
         *(_rounded(r.adversarial_confidence), r.queries, r.words, r.words_changed),
-        *(shapes.setdefault(names, len(shapes)), [raw for _, raw in r.fields], _edits(r, names)),
+        *(shapes.setdefault(names, len(shapes)), [raw for _, raw, _ in fields], _edits(fields)),
     ]
 
 
-def _edits(r: Result, names: tuple[str, ...]) -> list[Any]:
+def _edits(fields: Sequence[tuple[str, str, Sequence[Edit]]]) -> list[Any]:
     flat: list[Any] = []
-    texts = dict(r.fields)
-    for edit in sorted(r.edits, key=lambda e: (names.index(e.field), e.start, e.stop)):
-        text = texts[edit.field]
-        start, stop = _units(text, edit.start), _units(text, edit.stop)
-        flat += [names.index(edit.field), start, stop, edit.new]
+    for number, (_, text, edits) in enumerate(fields):
+        for edit in sorted(edits, key=lambda e: (e.start, e.stop)):
+            flat += [number, _units(text, edit.start), _units(text, edit.stop), edit.new]
     return flat
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.edits import Edit
+from brittle.edits import Edit, diff_strings
 from brittle.results import Result
 
 ELLIPSIS = " … "
@@ -14,6 +14,20 @@ def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
     """Return the broken cases with the fewest words changed, then the highest confidence."""
     broken = [r for r in results if r.status == "broken" and r.adversarial is not None]
     return sorted(broken, key=lambda r: (r.words_changed, -(r.adversarial_confidence or 0)))[:n]
+
+
+def shown_fields(result: Result) -> list[tuple[str, str, Sequence[Edit]]]:
+    """List every field of a result with its name and edits; a text that was answered is the last.
+
+    The edits of an answer are what the attack changed in it.
+    """
+    fields: list[tuple[str, str, Sequence[Edit]]] = [
+        (name, raw, [e for e in result.edits if e.field == name]) for name, raw in result.fields
+    ]
+    if result.answer is not None:
+        new = result.answer if result.adversarial_answer is None else result.adversarial_answer
+        fields.append(("answer", result.answer, diff_strings(result.answer, new, "answer")))
+    return fields
 
 
 def split_at_edits(raw: str, edits: Sequence[Edit], context: int | None = None) -> list[str | Edit]:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from brittle.formatting import number, plural
 from brittle.reports.escaping import visible
-from brittle.reports.excerpts import clearest, cut, split_at_edits
+from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import closing_lines, describe_run, notes, summary_lines
@@ -80,10 +80,11 @@ def highlighted(result: Result, has_colour: bool = True) -> Text:
     """Write a result's fields with their edits; a long text is cut around its edits."""
     text = Text(overflow="fold")
     context = CONTEXT_CHARACTERS if len(result.original) > LONG_TEXT_CHARACTERS else None
-    for field, raw in result.fields:
-        if len(result.fields) > 1:
+    fields = shown_fields(result)
+    for field, raw, edits in fields:
+        if len(fields) > 1:
             text.append(("\n" if text else "") + visible(field) + ": ", style="dim")
-        for part in split_at_edits(raw, [e for e in result.edits if e.field == field], context):
+        for part in split_at_edits(raw, edits, context):
             if isinstance(part, str):
                 text.append(visible(part))
                 continue
@@ -117,11 +118,18 @@ def _shortened(text: str) -> str:
 
 def _outcome(result: Result) -> Text:
     """Write the labels before and after, and what the attack needed."""
+    if result.predicted is None:
+        reached = Text.assemble("  ", (visible(result.goal), "bold red"))
+        return Text.assemble(reached, (_cost(result), "dim"))
     before = _label(result.predicted, result.confidence)
     after = _label(result.adversarial_label, result.adversarial_confidence)
-    changed = f"{number(result.words_changed)} of {plural(result.words, ('word', 'words'))}"
-    cost = f"   {changed} changed, {plural(result.queries, ('query', 'queries'))}"
+    cost = _cost(result)
     return Text.assemble(("  " + before, "blue"), " → ", (after, "bold red"), (cost, "dim"))
+
+
+def _cost(result: Result) -> str:
+    changed = f"{number(result.words_changed)} of {plural(result.words, ('word', 'words'))}"
+    return f"   {changed} changed, {plural(result.queries, ('query', 'queries'))}"
 
 
 def _label(label: str | None, confidence: float | None) -> str:

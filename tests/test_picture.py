@@ -1,0 +1,78 @@
+"""Pictures: exact strings, stable keys, and clear words for arrays that are none."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.errors import UsageError
+from brittle.kinds import KINDS, kind_named
+from brittle.picture import Picture
+
+GREY = Picture(np.arange(12).reshape(3, 4) / np.float32(255))
+FLOATS = Picture(np.random.default_rng(0).random((5, 4, 3)))
+
+
+@pytest.mark.parametrize("picture", [GREY, FLOATS, Picture(np.zeros((1, 1, 4)))])
+def test_a_picture_comes_back_exactly(picture: Picture) -> None:
+    again = Picture.decode(picture.encode())
+    assert again == picture and again.key == picture.key and hash(again) == hash(picture)
+    assert again.pixels.dtype == np.float32
+    assert pickle.loads(pickle.dumps(picture)) == picture == copy.deepcopy(picture)
+
+
+def test_bytes_are_kept_as_bytes() -> None:
+    assert GREY.encode().startswith("3x4x1:u1:") and FLOATS.encode().startswith("5x4x3:<f4:")
+    assert (GREY.size, GREY.kind, repr(FLOATS)) == (12, "picture", "Picture(5×4×3)")
+
+
+def test_shape_and_pixels_make_the_key() -> None:
+    assert Picture(np.zeros((2, 3))).key != Picture(np.zeros((3, 2))).key
+    assert Picture(np.zeros((2, 3))) != Picture(np.ones((2, 3)))
+
+
+def test_a_picture_does_not_change() -> None:
+    with pytest.raises(AttributeError, match="immutable"):
+        GREY.pixels = FLOATS.pixels
+    with pytest.raises(ValueError, match="read-only"):
+        GREY.pixels[0, 0, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("pixels", "message"),
+    [
+        (np.full((4, 4), 255), "values from 255 to 255. Expected 0 to 1: divide pixels"),
+        (np.full((4, 4), -0.5), "values from -0.5"),
+        (np.full((4, 4), np.nan), "values from nan"),
+        (np.zeros((4, 4, 2)), r"shape \(4, 4, 2\). Expected height × width"),
+        (np.zeros(16), r"shape \(16,\)"),
+        (np.zeros((0, 4)), r"shape \(0, 4\)"),
+    ],
+)
+def test_what_is_no_picture_is_refused(pixels: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Picture(pixels)
+
+
+@pytest.mark.parametrize("text", ["", "2x2x1:u1:%%%", "2x2x1:u1:AAAA", "no picture at all", "1:2"])
+def test_a_string_that_is_no_picture_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"Expected a string made by Picture\.encode"):
+        Picture.decode(text)
+
+
+def test_what_changed_is_measured() -> None:
+    kind = kind_named("picture")
+    moved = GREY.pixels.copy()
+    moved[0, 0], moved[2, 3] = 0.3, GREY.pixels[2, 3] + 0.4
+    changes = kind.changes(GREY, Picture(moved))
+    assert changes.measures["pixels_changed"] == 2 and changes.edits == ()
+    assert changes.measures["l2"] == pytest.approx(0.5)
+    assert changes.measures["linf"] == pytest.approx(0.4)
+    assert Picture.decode(changes.adversarial) == Picture(moved)
+    with pytest.raises(UsageError, match="Did you mean 'picture'"):
+        kind_named("pictures")
+    assert list(KINDS) == ["text", "picture"]
