@@ -56,10 +56,12 @@ ROOMS: dict[str, set[str]] = {
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.
-    "reports": {"asks", "edits", "errors", "formatting", "goals", "metrics", "results"},
+    "reports": {
+        *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "results"),
+    },
     "runs": {
         *("answers", "asks", "attacks", "data", "edits", "engine", "errors", "files", "goals"),
-        *("kinds", "opening", "reports", "results", "targets", "text"),
+        *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
     },
     # Questions across runs.
     "studies": {"asks", "edits", "errors", "metrics", "results", "targets", "text"},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.asks import DECIDED, UNTRIED, Status
-from brittle.formatting import duration, number, percent, plural
+from brittle.formatting import NO_VALUE, duration, number, percent, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
@@ -17,10 +17,10 @@ Format = Callable[[float | None], str]
 MAX_UNTOUCHED = 0.2
 """The share of examples that could not be attacked above which a reader is warned."""
 MEANINGS: Mapping[Status, str] = {
-    "broken": "an adversarial text was found and confirmed",
+    "broken": "an adversarial example was found and confirmed",
     "held": "the attack ended without success",
     "out of budget": "not broken when the budget of queries ran out",
-    "unconfirmed": "not broken: a text reached the goal, but not when it was scored again alone",
+    "unconfirmed": "not broken: a candidate reached the goal, but not when scored again alone",
     "skipped": "not attacked",
     "error": "failed, left out of every figure",
 }
@@ -57,13 +57,29 @@ def summary_lines(
         *after,
         _rate("success", "attack success", summary.success),
         _mean("queries", "queries per case", summary.queries),
-        _mean("words_changed", "words changed", summary.words),
-        _mean("share_changed", "share of words", summary.share, percent),
+        *_changes(summary, manifest),
     ]
     if is_by_characters(results):
         share = characters_share(results)
         lines.append(_mean("characters_changed", "share of characters", share, percent))
     return lines
+
+
+def _changes(summary: Summary, manifest: Mapping[str, Any]) -> list[SummaryLine]:
+    """Say how much broken cases were changed: by words, or pictures by pixels and distances."""
+    if manifest.get("kind", "text") == "text":
+        return [
+            _mean("words_changed", "words changed", summary.words),
+            _mean("share_changed", "share of words", summary.share, percent),
+        ]
+    names = {"linf": "largest change", "l2": "distance (L2)", "pixels_changed": "pixels changed"}
+    writes: dict[str, Format] = {"linf": thousandths, "l2": number, "pixels_changed": number}
+    return [_mean(key, name, summary.measures[key], writes[key]) for key, name in names.items()]
+
+
+def thousandths(value: float | None) -> str:
+    """Format a number between 0 and 1 with three digits after the point."""
+    return NO_VALUE if value is None else f"{value:.3f}"
 
 
 def status_counts(summary: Summary) -> list[tuple[Status, int]]:
