@@ -19,8 +19,11 @@ from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval
 from brittle.results import Result
 
-DISTANCES = {"linf": "largest change of a pixel", "l2": "Euclidean distance"}
-"""The distances between pictures that are drawn, by their columns."""
+DISTANCES = {
+    "linf": ("largest change of a pixel", "broken with no pixel changed by more than"),
+    "l2": ("Euclidean (L2) distance", "broken within an L2 distance of"),
+}
+"""The distances between pictures that are drawn, by their columns: axis and caption."""
 
 
 def curves_section(results: Sequence[Result], run: StoredRun) -> str:
@@ -61,11 +64,10 @@ def _words_card(results: Sequence[Result]) -> list[str]:
 
 def _distance_cards(results: Sequence[Result]) -> list[str]:
     cards = []
-    for measure, name in DISTANCES.items():
+    for measure, (name, words) in DISTANCES.items():
         curve = success_by_measure(results, measure)
         cost = _half_cost(curve)
-        share, distance = percent(curve.share(cost)), f"{cost:.3g}"
-        caption = f"<b>{share}</b> broken within a {name} of <b>{distance}</b>"
+        caption = f"<b>{percent(curve.share(cost))}</b> {words} <b>{cost:.3g}</b>"
         cards.append(_card(caption, curve_figure(curve, name, is_counted=False)))
     return cards
 

@@ -66,15 +66,16 @@ def summary_lines(
 
 
 def _changes(summary: Summary, manifest: Mapping[str, Any]) -> list[SummaryLine]:
-    """Say how much broken cases were changed: by words, or pictures by pixels and distances."""
+    """Say how much broken cases were changed: in words, or in pixels."""
     if manifest.get("kind", "text") == "text":
         return [
             _mean("words_changed", "words changed", summary.words),
             _mean("share_changed", "share of words", summary.share, percent),
         ]
-    names = {"linf": "largest change", "l2": "distance (L2)", "pixels_changed": "pixels changed"}
-    writes: dict[str, Format] = {"linf": thousandths, "l2": number, "pixels_changed": number}
-    return [_mean(key, name, summary.measures[key], writes[key]) for key, name in names.items()]
+    return [
+        _mean("linf", "largest change", summary.measures["linf"], thousandths),
+        _mean("l2", "distance (L2)", summary.measures["l2"]),
+    ]
 
 
 def thousandths(value: float | None) -> str:

@@ -28,7 +28,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     name = "a name of brittle list models; or hf:NAME or a folder: a transformers encoder to tune"
     add("model", metavar="NAME", help=name)
-    add("--data", required=True, help="mr, imdb, bbc, a file, or hf:NAME")
+    add("--data", required=True, help="mr, imdb, bbc, mnist, a file, or hf:NAME")
     add("--text", metavar="COLUMN", help="the text column of a file")
     add("--label", metavar="COLUMN", help="the label column of a file")
     add("--seed", type=int, default=0, help="the seed of the training (default: 0)")
