@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ EVERY: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "weak", "strong"),
     "list runs": ("list", "runs"),
     "list attacks": ("list", "attacks"),
+    "list goals": ("list", "goals"),
     "list data": ("list", "data"),
     "list models": ("list", "models"),
 }
@@ -192,6 +194,30 @@ def test_one_class_is_attacked_alone(brittle: Brittle) -> None:
     assert output.code == 2 and "Unknown label 'neutral'" in output.err
 
 
+def test_a_goal_is_named(brittle: Brittle, workdir: Path) -> None:
+    goals = """
+        def unsure(text, scores):
+            return "film" in text and 1.5 - max(scores)
+    """
+    (workdir / "cli_goals.py").write_text(textwrap.dedent(goals))
+    one = ("--goal", "python:cli_goals:unsure")
+    data = json.loads(brittle(*ATTACK, "--name", "unsure", *one, "--json").out)
+    assert data["manifest"]["goal"] == "python:cli_goals:unsure"
+    assert data["statuses"]["broken"] == 10
+    assert "under attack, by label" in brittle("show", "unsure").out
+    both = (*one, "--goal", "not:toward:negative")
+    data = json.loads(brittle(*ATTACK, "--name", "both", *both, "--json").out)
+    assert data["manifest"]["goal"] == "all(python:cli_goals:unsure; not:toward:negative)"
+    (row,) = json.loads(brittle(*SENTENCE, "--attack", "pwws", "--json", *one).out)
+    assert row["goal"] == "python:cli_goals:unsure" and row["status"] == "broken"
+    assert row["adversarial_confidence"] == 0.5
+    assert "--goal GOAL" in brittle("try", "--help").out
+    toward = (*ATTACK, "--name", "toward", "--json", "--limit", "1")
+    data = json.loads(brittle(*toward, "--goal", "toward:NEGATIVE").out)
+    again = json.loads(brittle(*toward, "--toward", "negative").out)  # the same run
+    assert data["manifest"]["toward"] == "negative" and data["manifest"] == again["manifest"]
+
+
 def test_comparing_is_paired(brittle: Brittle) -> None:
     data = json.loads(brittle("compare", "strong", "weak", "--json").out)
     assert [run["run"] for run in data["runs"]] == ["strong", "weak"]
@@ -218,6 +244,8 @@ def test_what_there_is_is_listed(brittle: Brittle) -> None:
     assert {"pwws", "genetic", "random-swap", "strongest-swap", "tack-on"} <= set(
         names("attacks", "attack")
     )
+    assert {"untargeted", "keyword", "bleu", "python", "all"} <= set(names("goals", "goal"))
+    assert "any(keyword:Art; length:2)" in brittle("list", "goals", "--json").out
     assert names("data", "data")[:3] == ["mr", "imdb", "bbc"]
     models = json.loads(brittle("list", "models", "--json").out)["models"]
     assert {"naive-bayes", "linear-svm"} <= {row["model"] for row in models}

@@ -10,6 +10,7 @@ import pytest
 
 from cli.conftest import Brittle
 
+SENTENCE = ("try", "python:cli_models:weak", "a good film")
 ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
 
 
@@ -32,6 +33,10 @@ ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
         ((*ATTACK, "--labels", "positive=yes"), "--labels"),
         ((*ATTACK, "--toward", "neutral"), "Unknown label 'neutral'"),
         ((*ATTACK, "--confidence", "7"), "confidence of 7"),
+        ((*ATTACK, "--goal", "untargetted"), "Did you mean 'untargeted'?"),
+        ((*ATTACK, "--goal", "any(toward:positive"), "every bracket closed"),
+        ((*ATTACK, "--goal", "keyword:Art"), "Name a goal that fits: untargeted, toward:LABEL"),
+        ((*SENTENCE, "--goal", "not:copy"), "'copy:0.8' judges translations"),
         ((*ATTACK, "--split", "test"), "which has no splits"),
         (("attack", "zoo:naive-bayes@mr", "pwws", "--data", "films.csv", "--mask", "_"), "--mask"),
         (("show", "none"), "Unknown run 'none'"),
@@ -48,6 +53,15 @@ def test_a_wrong_call_ends_with_2_and_says_why(
     assert output.code == 2 and output.out == ""
     assert message in output.err and "Traceback" not in output.err
     assert "Resume" not in output.err
+
+
+def test_a_goal_that_fails_ends_the_run_with_3_and_names_the_text(
+    brittle: Brittle, workdir: Path
+) -> None:
+    (workdir / "failing_goals.py").write_text("def probe(text, scores): return {'a': 1}[text]")
+    output = brittle(*ATTACK, "--name", "failing", "--goal", "python:failing_goals:probe")
+    assert output.code == 3 and "python:failing_goals:probe failed with KeyError: 'a " in output.err
+    assert "Resume with:" in output.err and "Traceback" not in output.err
 
 
 def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -> None:

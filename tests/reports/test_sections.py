@@ -65,6 +65,15 @@ def test_confidence_is_drawn_only_for_a_run_that_asked_for_some(make_run: Make) 
     assert "60.0% at confidence 0.7" in page and "is not known" in page
 
 
+def test_a_goal_of_one_s_own_has_two_accuracies_and_no_curve_of_wrong_labels(
+    make_run: Make,
+) -> None:
+    run = make_run(confidence=0.7, goal="python:my:probe with confidence 0.7")
+    assert "confidence asked for" not in render(run)
+    for goal, shown in (("untargeted", False), ("python:my:probe", True)):
+        assert ("under attack, by label" in summary_text(make_run(goal=goal))) == shown
+
+
 def test_the_confidence_of_a_targeted_run_is_that_of_its_class(make_run: Make) -> None:
     run = make_run([r for r in make_run().rows if r.case in ("a1", "a3", "a4")], confidence=0.7)
     run.improvements.append(Step("a4", 9, 0.6, "neutral", 0.65, ()))

@@ -13,8 +13,7 @@ from brittle.attacks import default_settings, describe_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
-from brittle.goals import Confident, Targeted, Untargeted
-from brittle.runs.job import Job, make_goal
+from brittle.runs.job import Job
 from brittle.runs.resuming import FIXED
 from brittle.testing import FakeTarget
 
@@ -129,12 +128,21 @@ def test_cases_carry_the_target_s_indices() -> None:
 
 
 def test_the_goal_that_flags_mean() -> None:
-    assert make_goal(None, None) == Untargeted()
-    assert make_goal("negative", 0.9) == Confident(Targeted(), 0.9)
+    assert job().goal_name == "untargeted"
     assert job(toward="NEGATIVE").goal_name == "toward negative"
-    for wrong in (0, 1.5, -1):
-        with pytest.raises(UsageError, match="expected a number above 0"):
-            make_goal(None, wrong)
+    assert job(confidence=0.9).goal_name == "untargeted with confidence 0.9"
+    alone = job(goal="toward:Negative")
+    assert alone.goal == job(toward="negative").goal
+    assert (alone.goal_name, alone.toward) == ("toward negative", "negative")
+
+
+def test_a_goal_by_its_spec_or_as_an_object() -> None:
+    spec = "any(toward:negative; not:untargeted)"
+    built = job(goal=spec)
+    assert built.goal_name == built.fixed["goal"] == spec and built.toward is None
+    assert job(goal=built.goal).goal_name == spec
+    with pytest.raises(UsageError, match="'keyword:Art' judges translations, but target 'fake'"):
+        job(goal="keyword:Art")
 
 
 @pytest.mark.parametrize("only", ["pos", "POS", "positive", " Positive"])

@@ -39,6 +39,12 @@ def add_target_flags(parser: argparse.ArgumentParser) -> None:
     add("--trust", action="append", default=[], metavar="TYPE", help=trust)
 
 
+def add_goal_flag(add: Callable[..., object]) -> None:
+    """Add the flag that names the goal."""
+    goal = "what counts as adversarial (brittle list goals); several: all of them together"
+    add("--goal", action="append", metavar="GOAL", help=goal)
+
+
 def add_output_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that every command has."""
     add = parser.add_argument_group("output").add_argument

@@ -1,29 +1,43 @@
 """Goals: what counts as adversarial, apart from the search for it. What a win is stands here."""
 
+from brittle.goals.bleu import BleuBelow, bleu_signature, corpus_bleu
 from brittle.goals.classes import (
     OF_THE_CLASS_AIMED_AT,
     Confident,
     Targeted,
     Untargeted,
+    is_class_goal,
     is_reached,
 )
 from brittle.goals.combined import AllOf, AnyOf, Not
+from brittle.goals.functions import FunctionGoal
 from brittle.goals.measured import Measured
-from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one
+from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
+from brittle.goals.texts import Copied, Keyword, LengthRatio, Lost
 
 __all__ = [
     "OF_THE_CLASS_AIMED_AT",
     "AllOf",
     "AnyOf",
+    "BleuBelow",
     "Candidates",
     "Confident",
+    "Copied",
+    "FunctionGoal",
     "Goal",
+    "Keyword",
+    "LengthRatio",
     "Losses",
+    "Lost",
     "Measured",
     "Not",
     "Targeted",
     "Untargeted",
     "Wins",
+    "bleu_signature",
+    "corpus_bleu",
+    "is_class_goal",
     "is_reached",
     "judge_one",
+    "spec_of",
 ]

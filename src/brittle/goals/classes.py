@@ -9,7 +9,7 @@ import numpy as np
 
 from brittle.answers import SCORES, AnswerKind
 from brittle.asks import Case
-from brittle.goals.protocol import Candidates, Goal, Losses, Wins
+from brittle.goals.protocol import Candidates, Goal, Losses, Wins, spec_of
 
 OF_THE_CLASS_AIMED_AT = "already of the class aimed at"
 """The reason of a case that a targeted goal cannot attack, by its label."""
@@ -26,11 +26,23 @@ def is_reached(predicted: C, label: C, toward: C | None) -> Any:
     return predicted != label if toward is None else predicted == toward
 
 
+def is_class_goal(name: str) -> bool:
+    """Tell by the stored name of a goal whether any other class, or one class, was aimed at.
+
+    >>> is_class_goal("toward sports with confidence 0.9"), is_class_goal("python:my:probe")
+    (True, False)
+    """
+    return name.startswith(("untargeted", "toward "))
+
+
 @dataclass(frozen=True)
 class Untargeted:
     """Any other class is predicted; the loss is the other classes' summed probability."""
 
     answers: AnswerKind = SCORES
+
+    def __str__(self) -> str:
+        return "untargeted"
 
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         others, label = np.array(candidates.answers, dtype=np.float64), candidates.label
@@ -45,21 +57,31 @@ class Untargeted:
 
 @dataclass(frozen=True)
 class Targeted:
-    """The class aimed at is predicted; the loss is its probability."""
+    """The class aimed at is predicted; the loss is its probability.
 
+    The class is that of the case (`Case.toward`), or `index`, a class of the target with a `label`.
+    """
+
+    index: int | None = None
+    label: str = ""
     answers: AnswerKind = SCORES
+
+    def __str__(self) -> str:
+        return "toward" if self.index is None else f"toward:{self.label}"
 
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         scores = np.asarray(candidates.answers, dtype=np.float64)
-        toward = candidates.toward
+        toward = candidates.toward if self.index is None else np.full(len(scores), self.index)
         won = is_reached(scores.argmax(axis=1), candidates.label, toward)
         return scores[np.arange(len(scores)), toward], won
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
-        predicted = int(np.argmax(answer))
-        if case.label == case.toward:
+        predicted, toward = int(np.argmax(answer)), case.toward
+        if self.index is not None:
+            toward = self.index
+        if case.label == toward:
             return OF_THE_CLASS_AIMED_AT
-        if predicted == case.toward:
+        if predicted == toward:
             return "already there"
         return "already wrong" if predicted != case.label else None
 
@@ -71,6 +93,9 @@ class Confident:
     goal: Goal
     at_least: float
     answers: AnswerKind = SCORES
+
+    def __str__(self) -> str:
+        return f"{spec_of(self.goal)} with confidence {self.at_least:g}"
 
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         loss, won = self.goal.judge(candidates)

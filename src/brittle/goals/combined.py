@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,16 @@ import numpy as np
 
 from brittle.answers import AnswerKind
 from brittle.asks import Case
-from brittle.goals.protocol import Candidates, Goal, Losses, Wins
+from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
 
 
 @dataclass(frozen=True)
 class AllOf:
-    """All of several goals are reached; the loss is that of the farthest goal."""
+    """All of several goals are reached; the loss is that of the farthest goal.
+
+    A `Not` among them is a condition: it may hold from the start. The other goals must each be
+    brought about by the edits.
+    """
 
     goals: tuple[Goal, ...]
 
@@ -22,12 +27,18 @@ class AllOf:
     def answers(self) -> AnswerKind:
         return self.goals[0].answers
 
+    def __str__(self) -> str:
+        return f"all({'; '.join(map(spec_of, self.goals))})"
+
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         judged = [goal.judge(candidates) for goal in self.goals]
         return np.min([loss for loss, _ in judged], axis=0), np.all([w for _, w in judged], axis=0)
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
-        return _first_reason(self.goals, case, answer)
+        aims = tuple(goal for goal in self.goals if not isinstance(goal, Not))
+        if aims:
+            return next(_reasons(aims, case, answer), None)
+        return "already so" if judge_one(self, case, case.item, answer)[1] else None
 
 
 @dataclass(frozen=True)
@@ -40,17 +51,24 @@ class AnyOf:
     def answers(self) -> AnswerKind:
         return self.goals[0].answers
 
+    def __str__(self) -> str:
+        return f"any({'; '.join(map(spec_of, self.goals))})"
+
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         judged = [goal.judge(candidates) for goal in self.goals]
         return np.max([loss for loss, _ in judged], axis=0), np.any([w for _, w in judged], axis=0)
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
-        return _first_reason(self.goals, case, answer)
+        """Return why nothing is left to reach: one goal is reached, or none can be."""
+        reasons = list(_reasons(self.goals, case, answer))
+        reached = [reason for reason in reasons if reason.startswith("already")]
+        none_fits = len(reasons) == len(self.goals)
+        return next(iter(reached or reasons), None) if reached or none_fits else None
 
 
 @dataclass(frozen=True)
 class Not:
-    """Another goal is not reached; the loss is the negative of its loss."""
+    """Another goal is not reached; the loss is 1 − its loss."""
 
     goal: Goal
 
@@ -58,15 +76,17 @@ class Not:
     def answers(self) -> AnswerKind:
         return self.goal.answers
 
+    def __str__(self) -> str:
+        return f"not:{spec_of(self.goal)}"
+
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         loss, won = self.goal.judge(candidates)
-        return -loss, ~won
+        return 1.0 - loss, ~won
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
-        candidates = Candidates((case,), (1,), (case.item,), self.answers.join([answer]))
-        return "already so" if self.judge(candidates)[1][0] else None
+        return "already so" if judge_one(self, case, case.item, answer)[1] else None
 
 
-def _first_reason(goals: tuple[Goal, ...], case: Case[Any], answer: Any) -> str | None:
-    """Return the first goal's reason: each part must be brought about by the edits."""
-    return next((reason for goal in goals if (reason := goal.unfit(case, answer))), None)
+def _reasons(goals: tuple[Goal, ...], case: Case[Any], answer: Any) -> Iterator[str]:
+    """Yield the reasons of the goals that call a case unfit."""
+    return (reason for goal in goals if (reason := goal.unfit(case, answer)))

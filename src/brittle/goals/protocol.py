@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -75,3 +76,12 @@ def judge_one(goal: Goal, case: Case[Any], item: Any, answer: Any) -> tuple[floa
     answers = goal.answers.join([answer])
     loss, won = goal.judge(Candidates((case,), (1,), (item,), answers))
     return float(loss[0]), bool(won[0])
+
+
+def spec_of(goal: Goal) -> str:
+    """Return the spec of a goal: what `parse_goal` builds it from again, if it is one of ours.
+
+    A user's own goal is named by what it prints, without memory addresses: no two starts share
+    them.
+    """
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", str(goal))

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from brittle.goals import is_reached
 from brittle.metrics.summary import ATTACKED, Figure, rate
 from brittle.results import Result, Step
 
@@ -66,7 +67,7 @@ def success_by_confidence(
     best: dict[str, float] = {}
 
     def reach(row: Result, label: str | None, confidence: float | None) -> None:
-        is_wrong = label != row.label if toward is None else label == toward
+        is_wrong = is_reached(label, row.label, toward)
         if confidence is None or not is_wrong or (confidence >= goal and row.status != "broken"):
             return
         best[row.case] = max(best.get(row.case, 0.0), confidence)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from brittle.asks import DECIDED, STATUSES, Status
+from brittle.goals import is_reached
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result, Step
 
@@ -145,7 +146,8 @@ def _cases_moved(results: Sequence[Result], steps: Iterable[Step]) -> set[str]:
     reference = {r.case: r.label for r in results if r.status in counted}
     answers = [(r.case, r.adversarial_label) for r in results if r.adversarial_label is not None]
     answers += [(step.case, step.label) for step in steps if step.label is not None]
-    return {case for case, label in answers if case in reference and label != reference[case]}
+    known = [(case, label) for case, label in answers if case in reference]
+    return {case for case, label in known if is_reached(label, reference[case], None)}
 
 
 def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:

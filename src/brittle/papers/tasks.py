@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.data import Dataset, Example
+from brittle.goals import is_reached
 from brittle.papers.data import limit_below, load_split, load_training_splits
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
@@ -183,7 +184,8 @@ def transfer(context: TaskContext, *, run: str, target: str) -> TaskResult:
     rows = open_task_run(context.folder, context.needs[run]).results()
     labels = transfer_labels(open_model(context.needs[target]), rows)
     right = {row.case: row.label for row in rows}
-    fooled = sum(before == right[case] != after for case, (before, after) in labels.items())
+    was_right = {case: after for case, (before, after) in labels.items() if before == right[case]}
+    fooled = sum(is_reached(after, right[case], None) for case, after in was_right.items())
     return {"labels": labels, "message": f"{fooled:,} of {len(rows):,} texts fool this target too"}
 
 

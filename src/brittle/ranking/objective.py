@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from brittle import goals
 from brittle.moves import EditRequest
 
 
@@ -33,4 +34,4 @@ def objective_gradient(scores: Tensor, requests: Sequence[EditRequest]) -> Tenso
 def is_reached(scores: Sequence[float], request: EditRequest) -> bool:
     """Tell whether a text has left its class, or reached the one it should."""
     predicted = max(range(len(scores)), key=scores.__getitem__)
-    return predicted != request.label if request.toward is None else predicted == request.toward
+    return bool(goals.is_reached(predicted, request.label, request.toward))

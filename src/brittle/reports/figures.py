@@ -38,13 +38,13 @@ def curve_figure(curve: Curve, x_label: str, is_counted: bool = True) -> str:
     return draw(area, description, x_ticks, PERCENT_TICKS, body)
 
 
-def scale_figure(before: Figure, after: Figure) -> str:
-    """Draw both accuracies with their intervals on one scale from 0 to 100%."""
+def scale_figure(before: Figure, after: Figure, what: str = "accuracy") -> str:
+    """Draw a share before and under attack with both intervals on one scale from 0 to 100%."""
     if before.value is None or after.value is None:
         return ""
     parts = [
         '<svg class="scale" viewBox="0 0 420 74" role="img" aria-label="'
-        f'Accuracy {percent(before.value)} before, {percent(after.value)} under attack">'
+        f'{what} {percent(before.value)} before, {percent(after.value)} under attack">'
         '<path class="axis" d="M10 50H410"/>'
     ]
     outermost = {0.0: ("start", 0.0), 1.0: ("end", 420.0)}

@@ -16,6 +16,7 @@ from typing import Any
 
 from brittle.asks import Status
 from brittle.formatting import number, plural
+from brittle.metrics.bleu import as_share, bleu_figures
 from brittle.metrics.confusion import confusion
 from brittle.metrics.summary import Summary
 from brittle.reports.character_edits import character_edits_section
@@ -27,6 +28,8 @@ from brittle.reports.success_curves import curves_section
 from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import (
     MEANINGS,
+    SummaryLine,
+    answers_texts,
     describe_run,
     format_effort,
     notes,
@@ -34,6 +37,7 @@ from brittle.reports.summary_lines import (
     summary_lines,
 )
 from brittle.reports.tables import confusion_section, parts_table, words_table
+from brittle.results import Result
 
 MAX_REASONS = 5
 TEXT_WORDS = ("texts, labels, ids", "Words changed")
@@ -52,7 +56,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     sections = [_header(run)]
     if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest)]:
         sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
-    sections += [_hero(figures, manifest, run.totals), _how_it_ended(figures)]
+    sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures)]
     if figures.success.of:
         sections.append(curves_section(results, run))
         if not has_pictures and (words := words_table(results)):
@@ -89,29 +93,53 @@ def _header(run: StoredRun) -> str:
     )
 
 
-def _hero(figures: Summary, manifest: Mapping[str, Any], totals: Mapping[str, float]) -> str:
-    before, after, *rest = summary_lines(figures, manifest)
-    what = before.name.split()[0]
-    under_attack = after.name.removeprefix(f"{what} ")
+def _hero(
+    figures: Summary,
+    manifest: Mapping[str, Any],
+    totals: Mapping[str, float],
+    results: Sequence[Result],
+) -> str:
+    """Show the headline, before and under attack, and a card for each other figure."""
+    lines = summary_lines(figures, manifest, results)
+    headline, rest = lines[:2], lines[2:]
+    if answers_texts(manifest) and headline[0].key != "bleu_before":
+        headline, rest = [], lines
     cards = "".join(
         f'<div class="card"><h3>{escape(line.name)}</h3><p class="value">{escape(line.value)}</p>'
         f'<p class="within">{escape(line.interval)}</p><p class="over">{escape(line.over)}</p>'
         "</div>"
         for line in rest
     )
+    return (
+        f'<section class="hero">{_headline(headline, figures, results)}'
+        f'<div class="cards">{cards}</div>'
+        f'<p class="small">{format_effort(totals)}. Ranges are 95% intervals: Wilson for rates, '
+        "bootstrap for means.</p></section>"
+    )
+
+
+def _headline(lines: Sequence[SummaryLine], figures: Summary, results: Sequence[Result]) -> str:
+    """Show one figure before and under attack: accuracy, or BLEU."""
+    if not lines:
+        return ""
+    before, after = lines
+    what = before.name.split()[0]
+    pair = (figures.before, figures.after)
+    if before.key == "bleu_before" and (bleu := bleu_figures(results)):
+        pair = (as_share(bleu.before), as_share(bleu.after))
     arrow = '<span class="arrow" aria-hidden="true">→</span>'
     sides = arrow.join(
         f'<div class="{css}"><p class="value">{escape(line.value)}</p><p>{when}</p>'
         f'<p class="within">{escape(line.interval)}</p><p class="over">{escape(line.over)}</p>'
         "</div>"
-        for css, when, line in (("before", "before", before), ("after", under_attack, after))
+        for css, when, line in (
+            ("before", "before", before),
+            ("after", after.name.removeprefix(f"{what} "), after),
+        )
     )
     return (
-        f'<section class="hero"><div class="card accuracy"><h2>{what.capitalize()}</h2>'
-        f'<div class="sides">{sides}</div>{scale_figure(figures.before, figures.after)}</div>'
-        f'<div class="cards">{cards}</div>'
-        f'<p class="small">{format_effort(totals)}. Ranges are 95% intervals: Wilson for rates, '
-        "bootstrap for means.</p></section>"
+        f'<div class="card accuracy"><h2>{what[:1].upper() + what[1:]}</h2>'
+        f'<div class="sides">{sides}</div>{scale_figure(*pair, what)}</div>'
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.formatting import number, percent, plural
+from brittle.goals import is_class_goal
 from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
 from brittle.metrics.curves import (
     Curve,
@@ -40,7 +41,7 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
         "is the 95% interval."
     )
     required = manifest.get("confidence")
-    if required is not None:
+    if required is not None and is_class_goal(manifest.get("goal", "")):
         curve = success_by_confidence(results, steps, required, manifest.get("toward"))
         cards.append(_card(_at_confidence(curve), confidence_figure({"": curve})))
         note += (

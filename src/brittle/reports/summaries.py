@@ -7,20 +7,28 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from brittle.errors import MissingPackage
+from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
 from brittle.reports.stored import StoredRun
-from brittle.reports.summary_lines import closing_lines, describe_run, notes, summary_lines
+from brittle.reports.summary_lines import (
+    answers_texts,
+    closing_lines,
+    describe_run,
+    goes_by_goal,
+    notes,
+    summary_lines,
+)
 from brittle.results import Result
 
 
 def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     """Return the rows of a stored run, and their summary against the number of planned cases."""
     results, manifest = run.results(), run.manifest
-    asks_for_more = manifest.get("confidence") is not None or manifest.get("toward") is not None
-    steps = run.steps() if asks_for_more else ()
+    steps = run.steps() if goes_by_goal(manifest) else ()
     return results, summary(results, manifest.get("examples"), steps=steps)
 
 
@@ -51,6 +59,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "accuracy_before": asdict(figures.before),
         "accuracy_after": asdict(figures.after),
         "accuracy_after_by_label": asdict(figures.after_by_label),
+        "bleu": _bleu_json(results) if answers_texts(manifest) else None,
         "success": asdict(figures.success),
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
@@ -71,6 +80,14 @@ def _text_changes(results: Sequence[Result], figures: Summary) -> dict[str, Any]
 
 def _picture_changes(figures: Summary) -> dict[str, Any]:
     return {name: asdict(figure) for name, figure in figures.measures.items()}
+
+
+def _bleu_json(results: Sequence[Result]) -> dict[str, Any] | None:
+    try:
+        bleu = bleu_figures(results)
+    except MissingPackage:
+        return None
+    return None if bleu is None else asdict(bleu)
 
 
 def comparison_json(runs: Sequence[StoredRun], level: float = 0.05) -> dict[str, Any]:

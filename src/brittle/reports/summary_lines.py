@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.asks import DECIDED, UNTRIED, Status
+from brittle.errors import MissingPackage
 from brittle.formatting import NO_VALUE, duration, number, percent, plural
-from brittle.goals import OF_THE_CLASS_AIMED_AT
+from brittle.goals import OF_THE_CLASS_AIMED_AT, is_class_goal
+from brittle.goals.bleu import bleu_signature
+from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
 from brittle.results import DAMAGED_EDITS, Result
@@ -37,32 +40,61 @@ class SummaryLine:
     over: str
 
 
+def goes_by_goal(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether a run's goal is more, or another, than any other label."""
+    asked = (manifest.get("confidence"), manifest.get("toward"))
+    return asked != (None, None) or not is_class_goal(manifest.get("goal", "untargeted"))
+
+
 def summary_lines(
     summary: Summary, manifest: Mapping[str, Any], results: Sequence[Result] = ()
 ) -> list[SummaryLine]:
     """Format the figures of a summary, the most important first.
 
-    If the goal asks for a confidence or a label, there are two accuracies under attack. With the
+    If the goal is not just any other label, there are two accuracies under attack. With the
     rows of a character attack, the share of characters is one of the figures.
     """
-    what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
-    after = [_rate("accuracy_after", f"{what} under attack", summary.after)]
-    if manifest.get("confidence") is not None or manifest.get("toward") is not None:
-        after = [
-            _rate("accuracy_after", "under attack, by goal", summary.after),
-            _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),
-        ]
-    lines = [
-        _rate("accuracy_before", f"{what} before", summary.before),
-        *after,
+    effort = [
         _rate("success", "attack success", summary.success),
         _mean("queries", "queries per case", summary.queries),
         *_changes(summary, manifest),
     ]
     if is_by_characters(results):
         share = characters_share(results)
-        lines.append(_mean("characters_changed", "share of characters", share, percent))
-    return lines
+        effort.append(_mean("characters_changed", "share of characters", share, percent))
+    if answers_texts(manifest):
+        return bleu_lines(results) + effort
+    what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
+    after = [_rate("accuracy_after", f"{what} under attack", summary.after)]
+    if goes_by_goal(manifest):
+        after = [
+            _rate("accuracy_after", "under attack, by goal", summary.after),
+            _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),
+        ]
+    return [_rate("accuracy_before", f"{what} before", summary.before), *after, *effort]
+
+
+def answers_texts(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether the target of a run answers texts: there are no labels and no accuracy."""
+    return bool(manifest.get("answers") == "texts")
+
+
+def bleu_lines(results: Sequence[Result]) -> list[SummaryLine]:
+    """Format BLEU before and under attack; nothing without rows, or without sacrebleu."""
+    try:
+        bleu = bleu_figures(results)
+    except MissingPackage:
+        return []
+    if bleu is None:
+        return []
+    return [
+        _mean("bleu_before", "BLEU before", bleu.before, _decimal),
+        _mean("bleu_after", "BLEU under attack", bleu.after, _decimal),
+    ]
+
+
+def _decimal(value: float | None) -> str:
+    return NO_VALUE if value is None else f"{value:.1f}"
 
 
 def _changes(summary: Summary, manifest: Mapping[str, Any]) -> list[SummaryLine]:
@@ -158,7 +190,9 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
             f"Incomplete: {number(summary.cases)} of {number(summary.planned)} cases. The figures "
             "cover only these; the same command resumes the run."
         )
-    if manifest.get("reference") == "predictions":
+    if answers_texts(manifest):
+        lines += bleu_notes(manifest)
+    elif manifest.get("reference") == "predictions":
         lines.append(
             "The examples have no labels: the reference is the target's own prediction on the "
             "original, so agreement before the attack is 100% by definition."
@@ -195,6 +229,20 @@ def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
         lines.append(f"Of {cases}: {DAMAGED_EDITS}. What was counted of it stands.")
     lines += untouched_notes(summary, manifest) + untried_notes(summary, manifest)
     return lines + [str(warning) for warning in manifest.get("warnings") or ()]
+
+
+def bleu_notes(manifest: Mapping[str, Any]) -> list[str]:
+    """Say what BLEU is compared with, and by which signature."""
+    try:
+        signature = bleu_signature()
+    except MissingPackage:
+        return ["BLEU is left out: install it with pip install 'brittle[translation]'."]
+    if manifest.get("reference") == "labels":
+        return [f"BLEU is that of all examples against their references ({signature})."]
+    return [
+        "The examples have no references: BLEU is against the target's own translations of the "
+        f"originals, and 100 before the attack by definition ({signature})."
+    ]
 
 
 def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:

@@ -19,7 +19,8 @@ from brittle.data.dataset import Dataset
 from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
-from brittle.goals import Confident, Goal, Targeted, Untargeted
+from brittle.goals import Goal
+from brittle.goals.parsing import check_goal, goal_name, make_goal, split_toward
 from brittle.kinds import Kind, kind_named
 from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
 from brittle.targets.labels import Labels, find_label, match_labels
@@ -68,23 +69,27 @@ class Job:
         seed: int = 0,
         labels: Labels = None,
         only: str | None = None,
+        goal: str | Goal | None = None,
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         own: Sequence[str] = tuple(getattr(target, "labels", ()))
+        answers = answers_of(target)
         # Where the target answers texts, the label of an example is the text that is expected.
-        index = match_labels(dataset.labels, own, labels) if answers_of(target) is SCORES else {}
+        index = match_labels(dataset.labels, own, labels) if answers is SCORES else {}
         names = {label: own[i] for label, i in index.items()}
         search, name, resolved = resolve_attack(attack, settings, own, dataset.name, names)
         check_kinds(search, name, target, dataset)
         helpers = helpers_of(search)
         desks = make_desks(target, helpers)
         check_asks(search, name, target, desks)
+        goal, toward = split_toward(goal, toward)
         if toward is not None:
             number = find_label(toward, own)
             if number is None:
                 raise unknown("label", toward, list(own))
             toward = own[number]
-        goal = make_goal(toward, confidence)
+        goal = make_goal(goal, toward, confidence, answers, own)
+        check_goal(goal, answers, target.name)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, own, toward)
         asked = {ask.question for ask in search.asks}
@@ -103,8 +108,7 @@ class Job:
 
     @property
     def goal_name(self) -> str:
-        name = "untargeted" if self.toward is None else f"toward {self.toward}"
-        return name if self.confidence is None else f"{name} with confidence {self.confidence:g}"
+        return goal_name(self.goal, self.toward)
 
     @cached_property
     def fixed(self) -> dict[str, Any]:
@@ -236,13 +240,3 @@ def _take_class(
     if not examples:
         raise UsageError(f"Got --only {only!r}, but no example of the data has this label.")
     return labels[number], replace(dataset, examples=examples)
-
-
-def make_goal(toward: str | None, confidence: float | None) -> Goal:
-    """Build the goal from the label to reach and the confidence to reach it with."""
-    goal: Goal = Untargeted() if toward is None else Targeted()
-    if confidence is None:
-        return goal
-    if not 0 < confidence <= 1:
-        raise UsageError(f"Got a confidence of {confidence}; expected a number above 0, at most 1.")
-    return Confident(goal, confidence)

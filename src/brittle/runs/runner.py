@@ -21,6 +21,7 @@ from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
+from brittle.goals import Goal
 from brittle.opening import TargetOptions, open_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job
@@ -53,6 +54,7 @@ def attack(
     limit: int | None = None,
     budget: int | None = None,
     seed: int = 0,
+    goal: str | Goal | None = None,
     toward: str | None = None,
     confidence: float | None = None,
     only: str | None = None,
@@ -80,7 +82,8 @@ def attack(
     `target` is a live object (a scikit-learn pipeline, a function) or a name (`zoo:…`, a folder …);
     `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
     are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
-    `only` takes the examples of one class before that.
+    `only` takes the examples of one class before that. `goal` is a spec (`keyword:Art`,
+    `brittle list goals`) or a goal object; by default any other class counts.
     `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`; `about_target` is
     kept with the run, so that the same target can be opened again.
     """
@@ -95,7 +98,9 @@ def attack(
     opened = open_target(target, TargetOptions(fields=fields, shape=dataset.shape, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     try:
-        job = Job.of(opened, dataset, attack, settings, toward, confidence, seed, labels, only)
+        job = Job.of(
+            opened, dataset, attack, settings, toward, confidence, seed, labels, only, goal
+        )
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(watchdog, lambda: job.fixed)
         taken = job.dataset.take(limit, seed)

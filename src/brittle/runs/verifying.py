@@ -11,10 +11,10 @@ import numpy as np
 from brittle.answers import SCORES, AnswerColumns
 from brittle.asks import ANSWER, Answer, Case
 from brittle.goals import Goal, judge_one
+from brittle.goals.parsing import check_goal, rebuild_goal
 from brittle.kinds import kind_named
 from brittle.results import Result
-from brittle.runs.job import make_goal
-from brittle.targets.capabilities import make_desks
+from brittle.targets.capabilities import answers_of, make_desks
 from brittle.targets.labels import find_label
 
 
@@ -40,8 +40,11 @@ def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Rechec
     """Ask about the adversary of every broken case again, alone, and judge it by the run's goal."""
     manifest = run.manifest
     kind = kind_named(manifest.get("kind", "text"))
-    goal = goal or make_goal(manifest.get("toward"), manifest.get("confidence"))
-    labels = tuple(getattr(target, "labels", ()))
+    labels, answers = tuple(getattr(target, "labels", ())), answers_of(target)
+    if goal is None:
+        limits = (manifest.get("toward"), manifest.get("confidence"))
+        goal = rebuild_goal(manifest["goal"], *limits, answers, labels)
+    check_goal(goal, answers, target.name)
     ask = make_desks(target)[ANSWER]
     for row in run.results():
         if row.status != "broken" or row.adversarial is None:

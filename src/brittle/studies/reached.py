@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from brittle.edits import characters_changed, patch, words_changed
+from brittle.goals import is_reached
 from brittle.metrics.summary import ATTACKED
 from brittle.results import Result, Step
 
@@ -27,7 +28,8 @@ def at_confidence(
             continue
         sure = step.confidence or 0.0
         confirmed = sure < asked or row.status == "broken"
-        if step.label != row.label and sure >= confidence and confirmed:
+        is_wrong = is_reached(step.label, row.label, None)
+        if is_wrong and sure >= confidence and confirmed:
             first[step.case] = step
     return [_row_at(row, first.get(row.case)) for row in results]
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 from brittle.attacks import ATTACKS
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
-from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
+from brittle.cli.command import (
+    Command,
+    add_goal_flag,
+    add_output_flags,
+    add_target_flags,
+    positive,
+)
 from brittle.cli.targets import describe_target, open_target
 
 if TYPE_CHECKING:
@@ -36,6 +42,7 @@ examples:
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
   brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
   brittle attack zoo:LeNet@mnist fgsm --data mnist --limit 200
+  brittle attack my-folder/ pwws --data test.csv --goal 'any(toward:sports; toward:business)'
 
 fgsm and noise attack pictures: zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist, model.skops, or
 python:module:name of an estimator, a torch module or a function of an array. All other attacks are
@@ -68,6 +75,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--limit", type=positive, metavar="N", help="the first N examples of a random order")
     add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
     add = parser.add_argument_group("goal and budget").add_argument
+    add_goal_flag(add)
     add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
     add("--only", metavar="LABEL", help="attack only the examples of this class (default: all)")
     add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
@@ -95,6 +103,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> None:
     import brittle
     from brittle import data
+    from brittle.goals.parsing import join_goals
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
 
@@ -121,6 +130,7 @@ def _run(args: argparse.Namespace) -> None:
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
             about_target=describe_target(args),
+            goal=join_goals(args.goal),
             **{name: getattr(args, name) for name in RUN_FLAGS},
             **parsed_settings(args),
         )

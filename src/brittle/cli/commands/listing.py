@@ -1,8 +1,9 @@
-"""`brittle list`: the runs, attacks, data sets and models there are."""
+"""`brittle list`: the runs, attacks, goals, data sets and models there are."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ Rows = list[dict[str, Any]]
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("runs", "attacks", "data", "models"), help="what to list")
+    parser.add_argument(
+        "what", choices=("runs", "attacks", "goals", "data", "models"), help="what to list"
+    )
     add_output_flags(parser)
 
 
@@ -61,6 +64,22 @@ def _attack_rows(folder: str | Path) -> Rows:
     ]
 
 
+def _goal_rows(folder: str | Path) -> Rows:
+    from brittle.answers import SCORES, TEXTS
+    from brittle.goals.catalogue import GOALS
+
+    targets = {SCORES: "classifiers", TEXTS: "translators"}
+    return [
+        {
+            "goal": name,
+            "what it asks for": entry.about,
+            "for": ", ".join(targets[kind] for kind in entry.judges),
+            "example": shlex.quote(entry.example),
+        }
+        for name, entry in GOALS.items()
+    ]
+
+
 def _data_rows(folder: str | Path) -> Rows:
     from brittle import data
 
@@ -79,10 +98,11 @@ def _data_rows(folder: str | Path) -> Rows:
 LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "runs": _run_rows,
     "attacks": _attack_rows,
+    "goals": _goal_rows,
     "data": _data_rows,
 }
 COMMAND = Command(
-    "list runs, attacks, data or models",
+    "list runs, attacks, goals, data or models",
     "example: brittle list runs\n\n"
     "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
     _add_flags,

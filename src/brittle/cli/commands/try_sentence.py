@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
-from brittle.cli.command import Command, add_output_flags, add_target_flags
+from brittle.cli.command import Command, add_goal_flag, add_output_flags, add_target_flags
 from brittle.cli.targets import open_target
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ EXAMPLES = """\
 examples:
   brittle try zoo:naive-bayes@mr "A warm and funny film with a great story."
   brittle try zoo:naive-bayes@mr "A warm and funny film." --attack pwws
+  brittle try zoo:naive-bayes@mr "A warm and funny film." --goal python:my_goals:probe
 """
 
 
@@ -34,6 +35,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--attack", metavar="ATTACK", default="", help=default)
     add("--label", help="the true label (default: the target's own prediction)")
     add("--seed", type=int, default=0, help="the seed of the attack (default: 0)")
+    add_goal_flag(add)
     add_target_flags(parser)
     add_output_flags(parser)
 
@@ -48,6 +50,7 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     """Attack the sentence with each attack; return how each ended, with its improvements."""
     from brittle.data.dataset import Dataset
     from brittle.data.example import Example
+    from brittle.goals.parsing import join_goals
     from brittle.runs.job import Job
     from brittle.runs.rows import result_of, steps_of
     from brittle.runs.runner import search
@@ -58,7 +61,8 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     attempts = []
     for attack in [args.attack] if args.attack else DEFAULT_ATTACKS:
         settings = parsed_settings(args)
-        job = Job.of(target, dataset, attack, settings, None, None, args.seed, None)
+        goal = join_goals(args.goal)
+        job = Job.of(target, dataset, attack, settings, seed=args.seed, goal=goal)
         (case,) = job.cases(dataset, ["sentence"], set())
         outcome = search(job, case)
         attempts.append((result_of(outcome, job), list(steps_of(outcome, job))))
@@ -74,22 +78,25 @@ def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
     from brittle.reports.terminal import Highlighted
 
     first = attempts[0][0]
-    parts: list[Any] = [
-        Text(first.original),
-        Text(f"predicted {first.predicted} ({percent(first.confidence)})\n", style="dim"),
-    ]
+    before = f"predicted {first.predicted} ({percent(first.confidence)})"
+    if first.answer is not None:
+        before = f"answered {first.answer}"
+    parts: list[Any] = [Text(first.original), Text(f"{before}\n", style="dim")]
     for result, steps in attempts:
         reason = f" ({result.reason})" if result.reason else ""
         queries = plural(result.queries, ("query", "queries"))
         outcome = f"{result.attack}: {result.status}{reason}, {queries}"
-        if result.adversarial_label is not None:
+        if result.adversarial is not None:
             outcome += f", {plural(result.words_changed, ('word', 'words'))} changed"
         parts.append(Text(outcome, style=f"bold {STYLES.get(result.status, '')}".rstrip()))
         if result.edits:
             parts.append(Highlighted(result))
         for step in steps[1:]:
             swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
-            line = f"  query {step.query}: {step.label} {percent(step.confidence)}  {swaps}"
+            answer = f"{step.label} {percent(step.confidence)}"
+            if step.answer is not None:
+                answer = step.answer
+            line = f"  query {step.query}: {answer}  {swaps}"
             parts.append(Text(line, style="dim"))
         parts.append(Text(""))
     return Group(*parts)

@@ -46,6 +46,17 @@ def test_targeted_and_confident_and_all() -> None:
     assert list(won) == [False, True, False] and loss == pytest.approx([0.2, 0.8, 0.2])
 
 
+def test_a_class_of_the_goal_s_own_goes_before_the_case_s() -> None:
+    loss, won = Targeted(0, "first").judge(CANDIDATES)
+    assert loss == pytest.approx([0.7, 0.1, 0.4]) and list(won) == [True, False, True]
+    either = AnyOf((Targeted(1, "second"), Targeted(2, "third")))
+    loss, won = either.judge(CANDIDATES)
+    assert loss == pytest.approx([0.2, 0.8, 0.4]) and list(won) == [False, True, False]
+    assert either.unfit(Case("a", "x", 1), SCORES[1]) == "already of the class aimed at"
+    assert either.unfit(Case("a", "x", 0), SCORES[1]) == "already there"
+    assert either.unfit(Case("a", "x", 0), SCORES[0]) is None
+
+
 def test_measured_takes_any_function() -> None:
     goal = Measured(lambda row: float(row[2]), 0.15)
     loss, won = goal.judge(CANDIDATES)
@@ -77,7 +88,7 @@ def test_any_and_not() -> None:
     loss, won = AnyOf((Targeted(), Untargeted())).judge(CANDIDATES)
     assert list(won) == [False, True, False] and loss == pytest.approx([0.3, 0.9, 0.6])
     loss, won = Not(Untargeted()).judge(CANDIDATES)
-    assert list(won) == [True, False, True] and loss == pytest.approx([-0.3, -0.9, -0.6])
+    assert list(won) == [True, False, True] and loss == pytest.approx([0.7, 0.1, 0.4])
     assert Not(Untargeted()).unfit(Case("a", "x", 0), SCORES[0]) == "already so"
     assert Not(Untargeted()).unfit(Case("a", "x", 0), SCORES[1]) is None
 

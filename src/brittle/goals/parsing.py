@@ -1,0 +1,193 @@
+"""From specs such as `keyword:Art` or `all(bleu:20; not:copy)` to goals, and back to names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from brittle.answers import SCORES, AnswerKind
+from brittle.errors import UsageError, unknown
+from brittle.goals.catalogue import GOALS, fitting
+from brittle.goals.classes import Confident, Targeted, Untargeted
+from brittle.goals.combined import AllOf, AnyOf, Not
+from brittle.goals.functions import import_goal
+from brittle.goals.protocol import Goal, spec_of
+
+NOUNS = {"scores": "the scores of classes", "texts": "translations"}
+_COMBINED = re.compile(r"(any|all)\s*\(", re.IGNORECASE)
+
+
+def make_goal(
+    goal: str | Goal | None,
+    toward: str | None = None,
+    confidence: float | None = None,
+    answers: AnswerKind = SCORES,
+    labels: Sequence[str] = (),
+) -> Goal:
+    """Build the goal of a run from a spec or a goal, the class aimed at, and the confidence.
+
+    `answers` is the kind of the target's answers and `labels` are its classes.
+    """
+    if isinstance(goal, str) and toward is not None:
+        raise UsageError(
+            f"Got the goal {goal!r} and the class aimed at {toward!r}; expected one of them. Both "
+            f"together are 'all({goal}; toward:{toward})'."
+        )
+    if goal is None:
+        built: Goal = Untargeted() if toward is None else Targeted()
+    else:
+        built = parse_goal(goal, answers, labels) if isinstance(goal, str) else _checked(goal)
+    if confidence is None:
+        return built
+    if not 0 < confidence <= 1:
+        raise UsageError(f"Got a confidence of {confidence}; expected a number above 0, at most 1.")
+    if built.answers != SCORES:
+        raise UsageError(
+            f"Got a confidence of {confidence} with the goal {spec_of(built)!r}, but translations "
+            "have no confidence. Leave it out."
+        )
+    return Confident(built, confidence)
+
+
+def parse_goal(spec: str, answers: AnswerKind = SCORES, labels: Sequence[str] = ()) -> Goal:
+    """Build a goal from its spec; `answers` is what a python: function is given.
+
+    >>> goal = parse_goal("ALL(keyword:Art;not:copy)")
+    >>> type(goal).__name__, str(goal)
+    ('AllOf', 'all(keyword:Art; not:copy:0.8)')
+    """
+    spec = spec.strip()
+    combined = _COMBINED.match(spec)
+    if combined:
+        parts = tuple(parse_goal(part, answers, labels) for part in _split(spec, combined.end()))
+        return AllOf(parts) if combined[1].lower() == "all" else AnyOf(parts)
+    name, _, value = spec.partition(":")
+    name, value = name.strip().lower(), value.strip()
+    if name not in GOALS:
+        raise unknown("goal", name, GOALS, "`brittle list goals` shows how they are written.")
+    entry = GOALS[name]
+    if (not value and ":" in entry.form.partition("[")[0]) or name in ("any", "all"):
+        raise UsageError(f"Got the goal {spec!r}; expected {entry.form}, such as {entry.example}.")
+    if value and name == "untargeted":
+        raise UsageError(f"Got the goal {spec!r}; expected untargeted, with nothing after it.")
+    if entry.parse is not None:
+        return entry.parse(value)
+    if name == "not":
+        return Not(parse_goal(value, answers, labels))
+    if name == "toward":
+        return _toward(value, labels)
+    return Untargeted() if name == "untargeted" else import_goal(f"python:{value}", answers)
+
+
+def split_toward(
+    goal: str | Goal | None, toward: str | None
+) -> tuple[str | Goal | None, str | None]:
+    """Return goal and class aimed at, where `toward:LABEL` alone is the same as that class.
+
+    Attacks then know the class too.
+    """
+    if isinstance(goal, str) and toward is None:
+        name, colon, label = goal.strip().partition(":")
+        if colon and name.strip().lower() == "toward" and label.strip():
+            return None, label.strip()
+    return goal, toward
+
+
+def join_goals(specs: Sequence[str] | None) -> str | None:
+    """Return the one spec that several mean: all of them. None if there is none.
+
+    >>> join_goals(["keyword:Art", "not:copy"])
+    'all(keyword:Art; not:copy)'
+    """
+    if not specs:
+        return None
+    return specs[0] if len(specs) == 1 else f"all({'; '.join(specs)})"
+
+
+def goal_name(goal: Goal, toward: str | None = None) -> str:
+    """Return the name of a goal as runs keep it; `rebuild_goal` is its inverse."""
+    if isinstance(goal, Confident):
+        return f"{goal_name(goal.goal, toward)} with confidence {goal.at_least:g}"
+    if goal == Targeted() and toward is not None:
+        return f"toward {toward}"
+    return spec_of(goal)
+
+
+def rebuild_goal(
+    name: str,
+    toward: str | None = None,
+    confidence: float | None = None,
+    answers: AnswerKind = SCORES,
+    labels: Sequence[str] = (),
+) -> Goal:
+    """Build the goal of a stored run from its name, the class aimed at, and the confidence."""
+    spec = name
+    if confidence is not None:
+        spec = spec.removesuffix(f" with confidence {confidence:g}")
+    if spec in ("untargeted", f"toward {toward}"):
+        return make_goal(None, toward, confidence, answers, labels)
+    try:
+        return make_goal(spec, None, confidence, answers, labels)
+    except UsageError as error:
+        raise UsageError(
+            f"The goal {name!r} of the run cannot be built from its name: {error} A goal that was "
+            "handed over as an object must be handed over again."
+        ) from error
+
+
+def check_goal(goal: Goal, answers: AnswerKind, target: str) -> None:
+    """Refuse, before anything is asked, a goal that does not judge what the target answers."""
+    for part in _parts(goal):
+        if part.answers != answers:
+            judged, answered = (NOUNS.get(kind.noun, kind.noun) for kind in (part.answers, answers))
+            raise UsageError(
+                f"The goal {spec_of(part)!r} judges {judged}, but target {target!r} answers with "
+                f"{answered}. Name a goal that fits: {', '.join(fitting(answers))}."
+            )
+
+
+def _parts(goal: Goal) -> Iterator[Goal]:
+    """Yield the plain goals that a goal is made of."""
+    inner = goal.goals if isinstance(goal, AllOf | AnyOf) else ()
+    if isinstance(goal, Not | Confident):
+        inner = (goal.goal,)
+    for part in inner:
+        yield from _parts(part)
+    if not inner:
+        yield goal
+
+
+def _split(spec: str, start: int) -> list[str]:
+    """Split the goals between the brackets of a spec at `;`, outside of further brackets."""
+    parts, depth = [""], 0
+    for character in spec[start:-1]:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            break
+        if character == ";" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    if depth or not spec.endswith(")") or not all(part.strip() for part in parts):
+        raise UsageError(
+            f"Got the goal {spec!r}; expected goals between ';', and every bracket closed, as in "
+            "any(keyword:Art; length:2)."
+        )
+    return parts
+
+
+def _toward(label: str, labels: Sequence[str]) -> Targeted:
+    same = [i for i, name in enumerate(labels) if name == label]
+    same = same or [i for i, name in enumerate(labels) if name.lower() == label.lower()]
+    if len(same) != 1:
+        raise unknown("label", label, labels, "(of the goal toward:LABEL)")
+    return Targeted(same[0], labels[same[0]])
+
+
+def _checked(goal: Goal) -> Goal:
+    if not all(hasattr(goal, name) for name in ("judge", "unfit", "answers")):
+        raise UsageError(
+            f"Got {goal!r} as a goal; expected a spec such as 'keyword:Art', or an object with "
+            "judge, unfit and answers."
+        )
+    return goal
