@@ -158,6 +158,12 @@ def describe_settings(attack: Attack) -> dict[str, str]:
     return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", value) for name, value in values.items()}
 
 
+def item_kind(recipe: Recipe) -> str:
+    """Return the kind of items that a recipe's attack edits, by what it says it returns."""
+    attack = inspect.signature(recipe, eval_str=True).return_annotation
+    return str(getattr(attack, "item_kind", "text"))
+
+
 def summary(recipe: Recipe) -> str:
     """Return the first line of a recipe's docstring."""
     return (inspect.getdoc(recipe) or "").split("\n")[0]

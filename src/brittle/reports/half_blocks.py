@@ -9,7 +9,7 @@ from rich.text import Text
 
 from brittle.picture import Picture
 
-MAX_WIDTH = 32  # characters
+MAX_WIDTH, MAX_HEIGHT = 32, 24  # characters
 SIGNS = " .:-=+*#%@"
 UPPER_HALF = "▀"
 
@@ -23,14 +23,12 @@ def picture_lines(pictures: list[Picture], has_colour: bool = True) -> Text:
 def _grey(picture: Picture) -> NDArray[np.float64]:
     """Return the brightness of every pixel, in blocks if there are too many; its height is even."""
     pixels = picture.pixels[:, :, :3].mean(axis=2, dtype=np.float64)
-    block = -(-pixels.shape[1] // MAX_WIDTH)
-    height, width = (side // block for side in pixels.shape)
-    if not height:
-        height, block = 1, pixels.shape[0]
-        width = max(1, pixels.shape[1] // block)
-    part = pixels[: height * block, : width * block]
-    small: NDArray[np.float64] = part.reshape(height, block, width, block).mean(axis=(1, 3))
-    return np.pad(small, ((0, height % 2), (0, 0)))
+    height, width = pixels.shape
+    block = max(-(-width // MAX_WIDTH), -(-height // (2 * MAX_HEIGHT)))
+    padded = np.pad(pixels, ((0, -height % (2 * block)), (0, -width % block)), mode="edge")
+    rows, columns = (side // block for side in padded.shape)
+    small: NDArray[np.float64] = padded.reshape(rows, block, columns, block).mean(axis=(1, 3))
+    return small
 
 
 def _lines(grey: NDArray[np.float64], has_colour: bool) -> list[Text]:

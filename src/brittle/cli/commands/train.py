@@ -21,6 +21,7 @@ examples:
   brittle train LSTM-W-GloVe-1 --data imdb --size paper --set hidden=32 --set dropout=0.5
   brittle train CharCNN-LSTM --data mr --adversarial hotflip
   brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
+  brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
 """
 
 
