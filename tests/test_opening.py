@@ -14,7 +14,8 @@ import pytest
 
 from brittle import opening
 from brittle.errors import UsageError
-from brittle.opening import TargetOptions, as_target, open_target
+from brittle.opening import as_target, open_target
+from brittle.targets.options import TargetOptions
 from brittle.testing import FakeTarget
 
 

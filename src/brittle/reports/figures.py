@@ -52,7 +52,8 @@ def scale_figure(before: Figure, after: Figure, what: str = "accuracy") -> str:
         x = 10 + 400 * share
         anchor, text_x = outermost.get(share, ("middle", x))
         parts.append(f'<path class="axis" d="M{x:.0f} 47v6"/>')
-        parts.append(f'<text x="{text_x:.0f}" y="69" text-anchor="{anchor}">{share:.0%}</text>')
+        tick = f"{share:.0%}".removesuffix("%" if what == "BLEU" else "")
+        parts.append(f'<text x="{text_x:.0f}" y="69" text-anchor="{anchor}">{tick}</text>')
     parts.append(_whisker(before, "before", 14) + _whisker(after, "after", 34) + "</svg>")
     return "".join(parts)
 

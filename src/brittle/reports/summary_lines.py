@@ -88,9 +88,14 @@ def bleu_lines(results: Sequence[Result]) -> list[SummaryLine]:
     if bleu is None:
         return []
     return [
-        _mean("bleu_before", "BLEU before", bleu.before, _decimal),
-        _mean("bleu_after", "BLEU under attack", bleu.after, _decimal),
+        _bleu("bleu_before", "BLEU before", bleu.before),
+        _bleu("bleu_after", "BLEU under attack", bleu.after),
     ]
+
+
+def _bleu(key: str, name: str, figure: Figure) -> SummaryLine:
+    over = f"of {number(figure.of)} {figure.over}"
+    return SummaryLine(key, name, _decimal(figure.value), format_interval(figure, _decimal), over)
 
 
 def _decimal(value: float | None) -> str:

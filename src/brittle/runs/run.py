@@ -13,6 +13,7 @@ import numpy as np
 
 from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.goals import Goal
+from brittle.kinds import KINDS
 from brittle.opening import as_target
 from brittle.picture import Picture
 from brittle.results import Result, Step
@@ -20,6 +21,7 @@ from brittle.runs.store import Store
 from brittle.runs.verifying import recheck
 
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
+ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 
 
 class Run:
@@ -82,11 +84,25 @@ class Run:
     def frame(self) -> Any:
         """Return the results as a pandas data frame, one row per case."""
         pandas = require("pandas", "frames", "Run.frame()")
-        return pandas.DataFrame.from_records(self.rows(), columns=list(COLUMNS))
+        return pandas.DataFrame.from_records(self.rows(), columns=list(self.columns()))
+
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns of this run's rows: those of its kinds of items and answers.
+
+        A cost is one of them if a case has one.
+        """
+        own = self.manifest.get("kind", "text")
+        others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
+        if self.manifest.get("answers") != "texts":
+            others |= {*ANSWER_COLUMNS}
+        if all(result.cost is None for result in self.results()):
+            others |= {"cost"}
+        return tuple(name for name in COLUMNS if name not in others)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the results as flat dictionaries, one per case."""
-        return [{name: getattr(result, name) for name in COLUMNS} for result in self.results()]
+        columns = self.columns()
+        return [{name: getattr(result, name) for name in columns} for result in self.results()]
 
     def verify(self, target: Any, goal: Goal | None = None) -> list[Result]:
         """Ask about every broken case again, alone; return those that no longer break.
@@ -156,7 +172,7 @@ def _is_readable(path: Path) -> bool:
 
 def _csv(run: Run, out: Path) -> None:
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, run.columns())
         writer.writeheader()
         writer.writerows(run.rows())
 

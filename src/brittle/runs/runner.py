@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from brittle import data
-from brittle.answers import SCORES
 from brittle.asks import Attack, Case, uses_budget
 from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
@@ -22,16 +21,16 @@ from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.goals import Goal
-from brittle.opening import TargetOptions, open_target
+from brittle.opening import open_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
-from brittle.targets.diagnosis import diagnose
+from brittle.targets.diagnoses import diagnose
 from brittle.targets.labels import Labels
-from brittle.targets.protocols import Classifies
+from brittle.targets.options import TargetOptions
 from brittle.text import Text
 
 
@@ -64,6 +63,7 @@ def attack(
     device: str = "auto",
     trust: Sequence[str] = (),
     timeout: float = 30.0,
+    answers: str = "auto",
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
@@ -84,8 +84,8 @@ def attack(
     are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
     `only` takes the examples of one class before that. `goal` is a spec (`keyword:Art`,
     `brittle list goals`) or a goal object; by default any other class counts.
-    `scores`, `mask`, `device`, `trust` and `timeout` are those of `as_target`; `about_target` is
-    kept with the run, so that the same target can be opened again.
+    `scores`, `mask`, `device`, `trust`, `timeout` and `answers` are those of `as_target`;
+    `about_target` is kept with the run, so that the same target can be opened again.
     """
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
@@ -94,8 +94,8 @@ def attack(
     dataset = _dataset(examples)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
-    options |= {"trust": list(trust), "timeout": timeout}
-    opened = open_target(target, TargetOptions(fields=fields, shape=dataset.shape, **options))
+    options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
+    opened: Any = open_target(target, TargetOptions(fields=fields, shape=dataset.shape, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     try:
         job = Job.of(
@@ -211,9 +211,7 @@ def _diagnose(
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
     messages = list(job.dataset.warnings)
-    doubts = []
-    if job.goal.answers is SCORES:
-        doubts = diagnose(cast(Classifies, job.target), cases, broker, data_labels=job.index)
+    doubts = diagnose(job.target, cases, broker, data_labels=job.index)
     texts = [case.item for case in cases if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages += [warning.message for warning in doubts] + ([foreign] if foreign else [])

@@ -26,6 +26,7 @@ from brittle.targets.protocols import (
     Tags,
     Translates,
 )
+from brittle.targets.translators.texts import cut, parse_texts
 
 MAX_CACHED_PASSES = 4096  # answers; a search rarely asks for the inside of one text twice
 GRADIENT_REMEDY = (
@@ -202,22 +203,10 @@ class _CheckedScores:
 
 
 class _CheckedTexts:
-    """Asks for texts and checks that there are as many as items, each a string."""
+    """Asks for texts, checks that they are strings, one for every item, and cuts endless ones."""
 
     def __init__(self, name: str, translate: Callable[[Sequence[Any]], Sequence[str]]) -> None:
-        self.name, self.translate = name, translate
+        self.who, self.translate = f"Target {name!r}", translate
 
     def __call__(self, batch: Sequence[Any]) -> list[str]:
-        texts = list(self.translate(batch))
-        if len(texts) != len(batch):
-            raise TargetError(
-                f"Target {self.name!r} gave {len(texts)} texts for {len(batch)} items. Expected "
-                "one for every item, in order."
-            )
-        for text in texts:
-            if not isinstance(text, str):
-                raise TargetError(
-                    f"Target {self.name!r} gave a {type(text).__name__} as a text; expected a "
-                    "string."
-                )
-        return texts
+        return cut(parse_texts(self.translate(batch), len(batch), self.who), batch)

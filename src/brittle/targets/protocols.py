@@ -64,6 +64,10 @@ class Translates(Protocol):
         ...
 
 
+class Translator(Target, Translates, Protocol):
+    """A target that translates; it has no labels, or () as its labels."""
+
+
 # The capabilities below are checked at run time. They have methods only: a check for a property
 # computes it, and a fingerprint may cost queries.
 

@@ -171,7 +171,7 @@ def test_a_program_that_never_answers_is_down(make_target: Any) -> None:
     target = make_target("pass", timeout=0.1, startup=0.3)
     with pytest.raises(TargetDown, match=r"within 0\.3 s.*flushed at once"):
         target.scores([GOOD])
-    assert Command("cmd:cat", labels="a,b", timeout=10.0).startup == 40.0
+    assert Command("cmd:cat", labels="a,b", timeout=10.0).conversation.startup == 40.0
 
 
 def test_a_program_that_ends_at_once_says_why(make_target: Any) -> None:

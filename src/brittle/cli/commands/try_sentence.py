@@ -55,7 +55,7 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     from brittle.runs.rows import result_of, steps_of
     from brittle.runs.runner import search
 
-    target = open_target(args)
+    target: Any = open_target(args)
     labels = () if args.label is None else (args.label,)
     dataset = Dataset("sentence", "all", (Example.of(args.sentence, args.label),), labels)
     attempts = []

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import queue
-import signal
 import subprocess
-import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
 from typing import IO
 
+from brittle.targets.command.pipes import (
+    GRACE_SECONDS,
+    MAX_STDERR_LINES,
+    kill,
+    read_stderr,
+    start_thread,
+)
+
 Lines = queue.SimpleQueue[bytes | None]
 """Lines of a pipe; None is its end."""
 
-GRACE_SECONDS = 0.5  # for a program to end by itself after its input is closed
-MAX_STDERR_LINES, MAX_STDERR_CHARACTERS = 8, 200  # what an error message quotes
+MAX_LINE_BYTES = 1 << 24  # an answer without an end is cut here, and the program started again
 
 
 class NoAnswer(Exception):
@@ -38,9 +43,9 @@ class Program:
         )
         inputs, outputs = Lines(), Lines()
         self.stderr_lines: deque[str] = deque(maxlen=MAX_STDERR_LINES)
-        _start_thread(_write_inputs, process.stdin, inputs)
-        _start_thread(_read_outputs, process.stdout, outputs)
-        _start_thread(_read_stderr, process.stderr, self.stderr_lines)
+        start_thread(_write_inputs, process.stdin, inputs)
+        start_thread(_read_outputs, process.stdout, outputs)
+        start_thread(read_stderr, process.stderr, self.stderr_lines)
         self._process, self._inputs, self._outputs = process, inputs, outputs
         self._end = weakref.finalize(self, _end, process, inputs)
 
@@ -50,7 +55,7 @@ class Program:
         try:
             answer = self._outputs.get(timeout=timeout)
         except queue.Empty:
-            _kill(self._process)
+            kill(self._process)
             raise NoAnswer(f"it did not answer within {timeout:g} s") from None
         if answer is None:
             raise NoAnswer(f"it ended with exit code {self._process.wait()}")
@@ -72,10 +77,6 @@ class Program:
         self._end()
 
 
-def _start_thread(work: object, pipe: IO[bytes] | None, lines: object) -> None:
-    threading.Thread(target=work, args=(pipe, lines), daemon=True, name="brittle-command").start()  # type: ignore[arg-type]
-
-
 def _write_inputs(pipe: IO[bytes], lines: Lines) -> None:
     try:
         while (line := lines.get()) is not None:
@@ -91,15 +92,11 @@ def _write_inputs(pipe: IO[bytes], lines: Lines) -> None:
 
 def _read_outputs(pipe: IO[bytes], lines: Lines) -> None:
     with pipe:
-        for line in pipe:
+        while line := pipe.readline(MAX_LINE_BYTES):
             lines.put(line)
+            if len(line) == MAX_LINE_BYTES:
+                break
     lines.put(None)
-
-
-def _read_stderr(pipe: IO[bytes], lines: deque[str]) -> None:
-    with pipe:
-        for line in pipe:
-            lines.append(line.decode("utf-8", "replace").strip()[:MAX_STDERR_CHARACTERS])
 
 
 def _end(process: subprocess.Popen[bytes], inputs: Lines) -> None:
@@ -107,13 +104,4 @@ def _end(process: subprocess.Popen[bytes], inputs: Lines) -> None:
     try:
         process.wait(GRACE_SECONDS)
     except subprocess.TimeoutExpired:
-        _kill(process)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its children."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError, AttributeError):
-        process.kill()
-    process.wait()
+        kill(process)

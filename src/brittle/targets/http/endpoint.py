@@ -25,11 +25,15 @@ from typing import Any
 
 from brittle.errors import TargetError, UsageError, unknown
 from brittle.targets.scores import check_kind
+from brittle.targets.translators.texts import check_answers
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ENVIRONMENT = re.compile(r"\$\{(\w+)\}")
 MINIMA = {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1, "batch": 1}
-_KEYS = {"json": "template"}  # names in the file that differ from the fields of `Endpoint`
+_KEYS = {
+    "json": "template",
+    "answers": "answers_are",
+}  # names in the file that differ from the fields of `Endpoint`
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,8 @@ class Endpoint:
     """The content of an endpoint's TOML file; times are in seconds.
 
     `per_second` limits the rate of requests, `concurrency` the number at the same time. `batch` is
-    the number of texts of one request, if the template has `{texts}`.
+    the number of texts of one request, if the template has `{texts}`. `answers_are` is the key
+    `answers` of the file: text for a translator.
     """
 
     url: str
@@ -45,6 +50,7 @@ class Endpoint:
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
+    answers_are: str = "auto"
     labels: tuple[str, ...] | None = None
     scores: str = "auto"
     label_key: str = "label"
@@ -127,6 +133,16 @@ def load_endpoint(path: str | Path) -> Endpoint:
     return _build_endpoint({_KEYS.get(key, key): value for key, value in raw.items()}, path)
 
 
+def open_endpoint(spec: str) -> tuple[Endpoint, str]:
+    """Return the endpoint that `http:FILE.toml` describes, and the name of its target."""
+    path = Path(spec.removeprefix("http:"))
+    if path.suffix != ".toml":
+        raise UsageError(
+            f"Got {spec!r}. Expected http:FILE.toml, a file that says how the endpoint is asked."
+        )
+    return load_endpoint(path), f"http:{path.stem}"
+
+
 def slots(template: Any) -> set[str]:
     """Return the names in braces in all strings of a template."""
     return {name for value in _strings(template) for name in _SLOT.findall(value)}
@@ -189,6 +205,7 @@ def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
         if value < minimum:
             raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected at least {minimum:g}.")
     check_kind(raw.get("scores", "auto"))
+    check_answers(raw.get("answers_are", "auto"), f"It is the key `answers` in {path.name}.")
     return Endpoint(**raw)
 
 

@@ -1,0 +1,122 @@
+"""The conversation with a program that answers line by line, whatever its answers mean.
+
+Each text is sent as one line of JSON. The program runs as long as the target is used. After its
+start it is asked one simple sentence. If it ends or does not answer a text in time, it is started
+again and asked again; after the second failure only that text fails. If it does not answer the
+simple sentence, the target is down.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from brittle.errors import TargetDown, TargetError, UsageError
+from brittle.targets.command.pipes import quote_stderr
+from brittle.targets.command.program import NoAnswer, Program
+from brittle.targets.fingerprints.hashing import probe_texts
+from brittle.targets.rendering import render
+from brittle.text import Text
+
+A = TypeVar("A")
+
+EXTRA_LINE_SECONDS = 0.05  # how long to wait for a line too many
+
+
+class Conversation(Generic[A]):
+    """Asks a program about one text after another; `parse` reads its lines.
+
+    `timeout` is for one line, in seconds; `startup` for the first line after a start, when models
+    are loaded.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        parse: Callable[[str], A],
+        *,
+        mask: str = "",
+        timeout: float = 30.0,
+        startup: float | None = None,
+    ) -> None:
+        self.arguments = arguments
+        self.mask = mask
+        self.timeout = timeout
+        self.startup = 4 * timeout if startup is None else startup
+        self._parse = parse
+        self._who = describe_program(arguments)
+        self._program: Program | None = None
+
+    def ask(self, item: Text) -> A:
+        """Return the program's answer on a text."""
+        for _ in range(2):
+            program = self._program or self._start(item)
+            extra = program.read_extra_line()
+            if extra is not None:
+                self.close()
+                raise TargetDown(
+                    f"{self._who} printed a line nobody asked for: {extra[:80]!r}. Expected one "
+                    "line for every text: answers can no longer be told apart. Send its logs to "
+                    "stderr."
+                )
+            try:
+                return self._parse(program.ask(_format_line(item, self.mask), self.timeout))
+            except NoAnswer as error:
+                problem = f"{error}{quote_stderr(program.stderr_lines)}"
+                self.close()
+        raise TargetError(f"{self._who} fails on this text, two times: {problem}.")
+
+    def close(self) -> None:
+        if self._program is not None:
+            self._program.end()
+            self._program = None
+
+    def _start(self, item: Text) -> Program:
+        """Start the program and check that it answers a simple sentence."""
+        try:
+            program = Program(self.arguments)
+        except OSError as error:
+            raise UsageError(f"{self._who} cannot be started: {error}.") from error
+        sentence = probe_texts([field.name for field in item.frame.fields])[0]
+        try:
+            answer = program.ask(_format_line(sentence, self.mask), self.startup)
+        except NoAnswer as error:
+            program.end()
+            raise TargetDown(
+                f"{self._who} does not answer: {error}{quote_stderr(program.stderr_lines)}. "
+                "Expected one line on stdout for every line of JSON on stdin, flushed at once."
+            ) from error
+        try:
+            self._parse(answer)
+        except UsageError:
+            program.end()
+            raise
+        except TargetError as error:
+            program.end()
+            raise UsageError(
+                f"{self._who} answered a plain sentence with {answer[:200]!r}, which cannot be "
+                f"read: {error}"
+            ) from error
+        extra = program.read_extra_line(EXTRA_LINE_SECONDS)
+        if extra is not None:
+            program.end()
+            raise UsageError(
+                f"{self._who} answered one text with more than one line: {answer[:80]!r}, then "
+                f"{extra[:80]!r}. Send its logs to stderr."
+            )
+        self._program = program
+        return program
+
+
+def describe_program(arguments: Sequence[str]) -> str:
+    """Name a program in messages."""
+    return f"The program {shlex.join(arguments)!r}"
+
+
+def _format_line(item: Text, mask: str) -> bytes:
+    text = render(item, mask)
+    fields = text if isinstance(text, dict) else {"text": text}
+    # ASCII with escapes: line breaks, NUL and every script survive any locale.
+    return json.dumps(fields).encode("ascii") + b"\n"

@@ -1,0 +1,42 @@
+"""The pipes of a program: threads that serve them, what it wrote to stderr, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import IO
+
+GRACE_SECONDS = 0.5  # for a program to end by itself, or its pipes to be read
+MAX_STDERR_LINES, MAX_STDERR_CHARACTERS = 8, 200  # what an error message quotes
+
+
+def start_thread(work: Callable[..., None], *arguments: object) -> threading.Thread:
+    """Start a thread that serves a pipe; it cannot keep the program from ending."""
+    thread = threading.Thread(target=work, args=arguments, daemon=True, name="brittle-command")
+    thread.start()
+    return thread
+
+
+def read_stderr(pipe: IO[bytes], lines: deque[str]) -> None:
+    with pipe:
+        for line in pipe:
+            lines.append(line.decode("utf-8", "replace").strip()[:MAX_STDERR_CHARACTERS])
+
+
+def quote_stderr(lines: Iterable[str]) -> str:
+    """Quote the last lines that a program wrote to stderr, for the end of a message."""
+    lines = list(lines)
+    return f"; it wrote to stderr: {' | '.join(lines)!r}" if lines else ""
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and its children."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError, AttributeError):
+        process.kill()
+    process.wait()

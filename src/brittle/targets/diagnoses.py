@@ -1,0 +1,27 @@
+"""The diagnosis before a run, by the kind of the target's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brittle.answers import TEXTS
+from brittle.asks import Case
+from brittle.engine.broker import Broker
+from brittle.targets.capabilities import answers_of
+from brittle.targets.diagnosis import DiagnosisWarning
+from brittle.targets.diagnosis import diagnose as diagnose_classifier
+from brittle.targets.translator_diagnosis import diagnose_translator
+
+
+def diagnose(
+    target: Any,
+    cases: Sequence[Case[Any]],
+    broker: Broker,
+    *,
+    data_labels: Mapping[str, int] | None = None,
+) -> list[DiagnosisWarning]:
+    """Check the target's answers to a sample of the cases; return warnings."""
+    if answers_of(target) is TEXTS:
+        return diagnose_translator(target, cases, broker)
+    return diagnose_classifier(target, cases, broker, data_labels=data_labels)

@@ -1,0 +1,184 @@
+"""The connection to an HTTP endpoint: requests within its limits, retries, and its replies."""
+
+from __future__ import annotations
+
+import email.utils
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from brittle.errors import TargetDown, TargetError, require
+from brittle.targets.fingerprints.hashing import probe_texts
+from brittle.targets.http.endpoint import Endpoint
+from brittle.targets.json_replies import parse_json
+from brittle.targets.rendering import render
+from brittle.text import Text
+
+log = logging.getLogger(__name__)
+
+FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 30.0
+MAX_RETRY_AFTER_SECONDS = 300.0  # a server that asks for a longer wait counts as down
+REFUSED_TEXT = frozenset({400, 413, 414, 422})  # statuses that are about this one text
+
+
+class _Failure(Exception):
+    """The endpoint did not answer this time; `wait` is how long it asks to wait, in seconds."""
+
+    def __init__(self, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class HttpClient:
+    """Asks an endpoint about texts; what its answers mean is for the target to say."""
+
+    def __init__(
+        self, endpoint: Endpoint, mask: str = "", sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.endpoint = endpoint
+        self.mask = mask
+        self.batch = endpoint.batch if endpoint.batched else 1
+        self._who = f"The endpoint {endpoint.url}"
+        self._sleep = sleep
+        self._headers, self._url = endpoint.sent_headers(), endpoint.sent_url()
+        self._lock = threading.Lock()
+        self._next_slot = 0.0
+        self._httpx: Any = require("httpx", "http", "An HTTP target")
+        self._client = self._httpx.Client(
+            headers=self._headers,
+            timeout=endpoint.timeout,
+            # Certificates take time to load, and plain http, which is never redirected, needs none.
+            verify=not self._url.startswith("http://"),
+            limits=self._httpx.Limits(max_connections=endpoint.concurrency),
+        )
+
+    def answers(self, items: Sequence[Text]) -> list[Any]:
+        """Return what the endpoint answers, parsed, one value for every text."""
+        texts = [render(item, self.mask) for item in items]
+        return [
+            answer
+            for start in range(0, len(texts), self.batch)
+            for answer in self._answers(texts[start : start + self.batch])
+        ]
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _answers(self, texts: list[Any]) -> list[Any]:
+        content = self._ask(self.endpoint.body(texts), texts)
+        try:
+            reply = parse_json(content, self._who)
+        except ValueError as error:
+            start = content[:80].decode("utf-8", "replace")
+            raise TargetError(f"{self._who} answered something that is not JSON: {start!r}.") from (
+                error
+            )
+        return self.endpoint.answers(reply, len(texts))
+
+    def _ask(self, body: Any, texts: Sequence[Any]) -> bytes:
+        """Send a request until it is answered, or until all retries have failed."""
+        wait = FIRST_WAIT_SECONDS
+        for attempt in range(self.endpoint.retries + 1):
+            try:
+                return self._send(body)
+            except _Failure as failure:
+                problem = failure
+            if attempt < self.endpoint.retries:
+                # Jitter, so that parallel requests do not all come back at the same time.
+                pause = max(problem.wait or 0.0, wait * random.uniform(0.5, 1.0))
+                if pause > MAX_RETRY_AFTER_SECONDS:
+                    break
+                log.info("%s: %s; trying again in %.1f s", self._who, problem, pause)
+                self._sleep(pause)
+                wait = min(wait * 2, MAX_WAIT_SECONDS)
+        tries = f"{attempt + 1} {'try' if attempt == 0 else 'tries'}"
+        if problem.wait is None and self._is_alive(texts[0]):
+            raise TargetError(
+                f"{self._who} fails on this text, though it answers others: {problem} ({tries})."
+            )
+        raise TargetDown(
+            f"{self._who} does not answer: {problem} ({tries}). Nothing answered is lost: the same "
+            "command resumes when it is up again."
+        )
+
+    def _is_alive(self, text: Any) -> bool:
+        """Tell whether the endpoint answers a simple sentence with the fields of `text`."""
+        fields = tuple(text) if isinstance(text, dict) else ("text",)
+        try:
+            self._send(self.endpoint.body([render(probe_texts(fields)[0], "")]))
+        except (_Failure, TargetError, TargetDown):
+            return False
+        return True
+
+    def _send(self, body: Any) -> bytes:
+        """Send one request within the rate limit and the timeout; return the reply's content."""
+        self._wait_for_turn()
+        deadline = time.monotonic() + self.endpoint.timeout
+        content = b""
+        try:
+            with self._client.stream(self.endpoint.method, self._url, json=body) as response:
+                for chunk in response.iter_bytes():
+                    content += chunk
+                    # The client's timeout is for every single read; this is for all of them.
+                    if time.monotonic() > deadline:
+                        raise _Failure(f"no whole answer within {self.endpoint.timeout:g} s")
+        except self._httpx.TimeoutException:
+            raise _Failure(f"no answer within {self.endpoint.timeout:g} s") from None
+        except self._httpx.TransportError as error:
+            raise _Failure(f"{type(error).__name__}: {error}") from error
+        except (self._httpx.RequestError, self._httpx.InvalidURL) as error:
+            # The error's own message may hold the address with a secret in it.
+            raise TargetDown(f"{self._who} cannot be asked ({type(error).__name__}).") from error
+        self._check_status(response, content)
+        return content
+
+    def _check_status(self, response: Any, content: bytes) -> None:
+        status = response.status_code
+        answer = f"status {status} {response.reason_phrase}".rstrip()
+        start = content[:120].decode("utf-8", "replace").strip()
+        answer += f" ({start!r})" if start else ""
+        if 200 <= status < 300:
+            return
+        if status in (429, 503):
+            raise _Failure(answer, _parse_retry_after(response.headers.get("Retry-After"), status))
+        if status >= 500:
+            raise _Failure(answer)
+        if status in REFUSED_TEXT:
+            raise TargetError(f"{self._who} refuses this text: {answer}.")
+        remedy = "Correct the TOML file"
+        if status in (401, 403):
+            remedy = "Check the key in the headers of the TOML file and in the environment"
+        elif 300 <= status < 400:
+            remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
+        raise TargetDown(f"{self._who} answered {answer}. {remedy}, then run the command again.")
+
+    def _wait_for_turn(self) -> None:
+        """Wait until the rate limit allows one more request."""
+        if self.endpoint.per_second is None:
+            return
+        with self._lock:
+            now = time.monotonic()
+            slot = max(now, self._next_slot)
+            self._next_slot = slot + 1.0 / self.endpoint.per_second
+        if slot > now:
+            self._sleep(slot - now)
+
+
+def _parse_retry_after(header: str | None, status: int) -> float | None:
+    """Parse Retry-After, a number of seconds or a date; return the seconds to wait.
+
+    Status 429 without the header is 0, not None, because the text is not the reason.
+    """
+    if header is None:
+        return 0.0 if status == 429 else None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return 0.0

@@ -1,0 +1,67 @@
+"""How a target is opened, and which options have no effect on which kind of target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brittle.errors import UsageError
+from brittle.targets.labels import Labels
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """How a target is opened: the keyword arguments of `as_target`."""
+
+    labels: Labels = None
+    scores: str = "auto"
+    mask: str | None = None
+    name: str | None = None
+    device: str = "auto"
+    fields: Sequence[str] = ("text",)
+    trust: Collection[str] = ()
+    timeout: float = 30.0
+    progress: Callable[[Any], None] | None = None
+    answers: str = "auto"
+    shape: tuple[int, int, int] | None = None
+
+    @property
+    def black_box(self) -> dict[str, Any]:
+        """Return the arguments of every black-box adapter; a hole is an empty string to it."""
+        names = {"labels": self.labels, "name": self.name}
+        return names | {"scores": self.scores, "mask": self.mask or ""}
+
+    @property
+    def translator(self) -> dict[str, Any]:
+        """Return the arguments of every translator; refuse what only a classifier has."""
+        for flag in ("labels", "scores"):
+            if getattr(self, flag) != getattr(TargetOptions, flag):
+                raise UsageError(
+                    f"Got --{flag} {getattr(self, flag)!r} for a translator, which answers texts: "
+                    f"it has no labels and no scores. Leave --{flag} out."
+                )
+        if self.answers == "scores":
+            raise UsageError("Got --answers scores for a translator, which answers texts.")
+        return {"name": self.name, "mask": self.mask or ""}
+
+    @property
+    def transformers(self) -> dict[str, Any]:
+        """Return the arguments of the transformers adapter."""
+        named = {"labels": self.labels, "name": self.name}
+        return named | {"mask": self.mask, "device": self.device}
+
+    @property
+    def seq2seq(self) -> dict[str, Any]:
+        """Return the arguments of the seq2seq adapter."""
+        return self.translator | {"mask": self.mask, "device": self.device}
+
+    def refuse(self, what: str, *flags: str) -> None:
+        """Refuse flags that would have no effect on this kind of target."""
+        for flag in flags:
+            value = getattr(self, flag)
+            if value != getattr(TargetOptions, flag):
+                raise UsageError(
+                    f"Got --{flag} {value!r} for {what}, where it is known and cannot be set. "
+                    "Leave it out."
+                )

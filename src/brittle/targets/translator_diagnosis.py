@@ -1,0 +1,139 @@
+"""Warnings before a run if the answers of a translator could not be trusted.
+
+Each check is a pure function over sources and translations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brittle.asks import ANSWER, Case
+from brittle.engine.broker import Broker
+from brittle.errors import TargetDown
+from brittle.targets.diagnosis import (
+    COSTLY_REPEATS,
+    COSTLY_SAMPLE_SIZE,
+    REPEATS,
+    SAMPLE_SIZE,
+    DiagnosisWarning,
+)
+from brittle.targets.protocols import Translator
+from brittle.targets.translators.texts import (
+    CHARACTERS_PER_CHARACTER,
+    EXTRA_CHARACTERS,
+    max_characters,
+)
+from brittle.text import Text
+
+MAX_COPIED_SHARE = 0.5  # of the texts: names and numbers are rightly the same in both languages
+
+
+def diagnose_translator(
+    target: Translator, cases: Sequence[Case[Text]], broker: Broker
+) -> list[DiagnosisWarning]:
+    """Check the translations of a sample of the cases; return warnings.
+
+    Of a costly target, or under a limit on the whole run, 8 cases are asked and 4 of them
+    repeated, else 32 and 8. If the target answers nothing at all, `TargetDown` is raised.
+    """
+    costly = bool(getattr(target, "costly", False)) or broker.most_sent is not None
+    items = [case.text for case in cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]]
+    if not items:
+        return []
+    texts, failures = broker.answer(ANSWER, items)
+    answered = [
+        (item, text) for n, (item, text) in enumerate(zip(items, texts)) if n not in failures
+    ]
+    if not answered:
+        raise TargetDown(
+            f"Target {target.name!r} answered none of the first {len(items)} texts. The first "
+            f"failure: {failures[0]}"
+        )
+    # In another order and another batch: each repeat is asked alone, the last one first.
+    repeated = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
+    again, failures = broker.alone(ANSWER, [item for item, _ in repeated])
+    pairs = [(text, again[n]) for n, (_, text) in enumerate(repeated) if n not in failures]
+    sources = [item for item, _ in answered]
+    translations = [text for _, text in answered]
+    warnings = [
+        empty(sources, translations, target.name),
+        endless(sources, translations, target.name),
+        copied(sources, translations, target.name),
+        constant(sources, translations, target.name),
+        unstable(pairs, target.name),
+    ]
+    return [warning for warning in warnings if warning is not None]
+
+
+def empty(
+    sources: Sequence[Text], translations: Sequence[str], name: str = "target"
+) -> DiagnosisWarning | None:
+    """Warn if texts with words are translated to nothing."""
+    count = sum(len(s) > 0 and not t.strip() for s, t in zip(sources, translations))
+    if not count:
+        return None
+    return DiagnosisWarning(
+        "empty",
+        f"Target {name!r} translates {count} of {len(sources)} texts to nothing. What counts as "
+        "broken may be an empty answer: look at the translations before the figures.",
+    )
+
+
+def endless(
+    sources: Sequence[Text], translations: Sequence[str], name: str = "target"
+) -> DiagnosisWarning | None:
+    """Warn if translations were cut because they are far longer than their sources."""
+    count = sum(len(t) >= max_characters(s) for s, t in zip(sources, translations))
+    if not count:
+        return None
+    return DiagnosisWarning(
+        "endless",
+        f"Target {name!r} does not stop on {count} of {len(sources)} texts: the translations were "
+        f"cut after {CHARACTERS_PER_CHARACTER} characters for each of the source and "
+        f"{EXTRA_CHARACTERS} more. Limit its length (max_new_tokens, max_length).",
+    )
+
+
+def copied(
+    sources: Sequence[Text], translations: Sequence[str], name: str = "target"
+) -> DiagnosisWarning | None:
+    """Warn if most texts come back as they went in."""
+    pairs = [(s.render(), t) for s, t in zip(sources, translations) if len(s)]
+    count = sum(_plain(source) == _plain(translation) for source, translation in pairs)
+    if len(pairs) < 2 or count <= MAX_COPIED_SHARE * len(pairs):
+        return None
+    return DiagnosisWarning(
+        "copied",
+        f"Target {name!r} gives {count} of {len(pairs)} texts back as they are: it does not "
+        "translate them. Is the data in the language that it translates from?",
+    )
+
+
+def constant(
+    sources: Sequence[Text], translations: Sequence[str], name: str = "target"
+) -> DiagnosisWarning | None:
+    """Warn if all texts have the same translation."""
+    if len({source.key for source in sources}) < 2 or len(set(translations)) > 1:
+        return None
+    return DiagnosisWarning(
+        "constant",
+        f"Target {name!r} gives the same translation to all of {len(sources)} texts: no attack can "
+        "learn anything from it. See whether the texts reach it at all.",
+    )
+
+
+def unstable(pairs: Sequence[tuple[str, str]], name: str = "target") -> DiagnosisWarning | None:
+    """Warn if texts that are asked twice have two translations."""
+    count = sum(first != second for first, second in pairs)
+    if not count:
+        return None
+    return DiagnosisWarning(
+        "random",
+        f"Target {name!r} is not deterministic: asked again, {count} of {len(pairs)} texts had "
+        "another translation. Successes may be chance: winners are asked again alone, and those "
+        "that no longer win are unconfirmed. Switch sampling and temperature off.",
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,177 @@
+"""Sequence-to-sequence models of the transformers library: a folder, a hub name, or a live one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brittle.errors import BrittleError, TargetError, UsageError, require
+from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.rendering import render_single
+from brittle.targets.transformers.quiet import quiet
+from brittle.targets.transformers.tokenizer import TextTokenizer
+from brittle.text import Text
+from brittle.zoo.device import cores, torch_device
+
+if TYPE_CHECKING:
+    from brittle.zoo.threads import ThreadUse
+
+MAX_PARALLEL_CALLS = 4  # each with its share of torch's threads, as a classifier has them
+MAX_TOKENS_PER_PASS = 2048  # of the sources
+MAX_TOKENS_PER_TOKEN, EXTRA_TOKENS = 2, 50
+"""A translation ends after 2 tokens for each of its source, and 50 more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seq2Seq:
+    """A model that generates a text from a text, greedily or with the beam of its configuration.
+
+    Nothing is sampled. Sources of equal length share a pass, so that none is padded: a text has the
+    same translation in every batch.
+    """
+
+    model: Any = field(repr=False)
+    tokenizer: TextTokenizer = field(repr=False)
+    name: str
+    device: str
+    parallel: int = 1
+    threads: ThreadUse | None = field(default=None, repr=False)
+    labels: tuple[str, ...] = ()
+    costly: bool = True
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash weights, tokenizer and how it generates: a copy of the folder is the same target."""
+        from brittle.targets.fingerprints.weights import hash_weights  # imports torch
+
+        settings = json.dumps(self.model.generation_config.to_diff_dict(), sort_keys=True)
+        return hash_parts(hash_weights(self.model), self.tokenizer.description(), settings)
+
+    def translate(self, items: Sequence[Text]) -> list[str]:
+        render_single(items, "", f"Target {self.name!r}")  # refuses several fields
+        keys = self.tokenizer.encode(items)
+        texts = [""] * len(items)
+        for rows, arrays in self.tokenizer.batches(keys, MAX_TOKENS_PER_PASS, one_length=True):
+            if arrays["input_ids"].shape[1]:  # a text of no token at all stays empty
+                for row, text in zip(rows, self._generate(arrays)):
+                    texts[row] = text
+        return texts
+
+    def close(self) -> None:
+        """Let torch use as many threads as without this target."""
+        if self.threads is not None:
+            self.threads.close()
+
+    def _generate(self, arrays: dict[str, Any]) -> list[str]:
+        import torch
+
+        from brittle.ranking.whole_rows import WholeRows
+
+        limit = MAX_TOKENS_PER_TOKEN * arrays["input_ids"].shape[1] + EXTRA_TOKENS
+        positions = getattr(self.model.config, "max_position_embeddings", None) or limit + 1
+        try:
+            with torch.inference_mode(), WholeRows():
+                tokens = self.model.generate(
+                    **{name: torch.from_numpy(a).to(self.device) for name, a in arrays.items()},
+                    do_sample=False,
+                    max_length=None,
+                    max_new_tokens=min(limit, positions - 1),
+                )
+            return list(self.tokenizer.hf_tokenizer.batch_decode(tokens, skip_special_tokens=True))
+        except Exception as error:
+            raise TargetError(
+                f"Target {self.name!r} raised {type(error).__name__}: {error}"
+            ) from error
+
+
+def is_seq2seq(config: Any) -> bool:
+    """Tell whether a configuration says that the model generates a text from a text."""
+    from transformers.models.auto import modeling_auto
+
+    known = set(modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values())
+    return any(name in known for name in getattr(config, "architectures", None) or ())
+
+
+def names_seq2seq(spec: str) -> bool:
+    """Tell whether a folder or a name on the hub is a seq2seq model; False if it cannot be read."""
+    transformers = require("transformers", "transformers", f"The target {spec!r}")
+    with quiet(transformers):
+        try:
+            return is_seq2seq(transformers.AutoConfig.from_pretrained(spec.removeprefix("hf:")))
+        except (OSError, ValueError, KeyError):
+            return False
+
+
+def load(
+    spec: str, *, mask: str | None = None, name: str | None = None, device: str = "auto"
+) -> Seq2Seq:
+    """Load a seq2seq model from a folder with config.json, or from the hub by name (`hf:NAME`).
+
+    Only safetensors weights are loaded, and no code that comes with a model is run.
+    """
+    source = spec.removeprefix("hf:")
+    transformers = require("transformers", "transformers", f"The target {spec!r}")
+    require("torch", "transformers", f"The target {spec!r}")
+    device = torch_device(device)
+    with quiet(transformers):
+        try:
+            model, info = transformers.AutoModelForSeq2SeqLM.from_pretrained(
+                source, use_safetensors=True, output_loading_info=True
+            )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+        except BrittleError:
+            raise
+        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+            raise _cannot_load(source, error) from error
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise UsageError(
+            f"The model {source!r} has no weights for {', '.join(missing[:4])}"
+            f"{' …' if len(missing) > 4 else ''}: its translations would be random. Expected the "
+            "folder of a trained seq2seq model."
+        )
+    name = name or (Path(source).resolve().name if Path(source).exists() else source)
+    return of_model(model.float(), tokenizer, mask=mask, name=name, device=device)
+
+
+def of_model(
+    model: Any,
+    tokenizer: Any,
+    *,
+    mask: str | None = None,
+    name: str | None = None,
+    device: str = "auto",
+) -> Seq2Seq:
+    """Build a target from a live model and its tokenizer; it is put in evaluation mode."""
+    name = name or model.config.name_or_path or type(model).__name__
+    if device != "auto":
+        model = model.to(torch_device(device))
+    model = model.eval()
+    text_tokenizer, device = TextTokenizer.of(tokenizer, model, mask), str(model.device)
+    if device != "cpu":
+        return Seq2Seq(model, text_tokenizer, name, device)
+    from brittle.zoo.threads import ThreadUse  # imports torch
+
+    parallel = min(cores(), MAX_PARALLEL_CALLS)
+    threads = ThreadUse(max(1, cores() // parallel))
+    return Seq2Seq(model, text_tokenizer, name, device, parallel, threads)
+
+
+def _cannot_load(source: str, error: Exception) -> UsageError:
+    folder = Path(source)
+    if folder.is_dir() and not list(folder.glob("*.safetensors")):
+        return UsageError(
+            f"The folder {source!r} has no .safetensors weights. Pickled weights "
+            "(pytorch_model.bin) are not loaded: convert them with "
+            "model.save_pretrained(folder, safe_serialization=True)."
+        )
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return UsageError(
+        f"Cannot load the seq2seq model {source!r}: {reason} Expected a folder with config.json, "
+        "model.safetensors and the tokenizer's files, or the name of a model on the hub and a "
+        "connection."
+    )
