@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robustness import environment, targets, texts, white_box
+from robustness import environment, pictures, targets, texts, white_box
 from robustness.table import TABLE, Check, Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "robustness.md"
@@ -34,5 +34,5 @@ def test_every_row_stands_in_the_page() -> None:
 
 
 def test_all_rows_are_there() -> None:
-    assert all(module.__doc__ for module in (texts, targets, environment, white_box))
+    assert all(module.__doc__ for module in (texts, pictures, targets, environment, white_box))
     assert len({r.what for r in TABLE}) == len(TABLE)
