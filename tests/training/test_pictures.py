@@ -123,6 +123,10 @@ def test_what_does_not_fit_is_told(splits: Any, tmp_path: Path) -> None:
         train_on("naive-bayes", picture_splits())
     with pytest.raises(UsageError, match="LeNet reads pictures of 12 × 12 pixels or more"):
         train_on("LeNet", picture_splits(side=10))
+    with pytest.raises(
+        UsageError, match="'fgsm' edits pictures; models are hardened by attacks on"
+    ):
+        train_on("LSTM-W-Random-1", splits(), adversarial="fgsm")
     with pytest.raises(UsageError, match="hardens models of texts"):
         train_on("MLP", picture_splits(), adversarial="key")
     np.savez(tmp_path / "one.npz", x=squares(20, 0)[0], y=[1] * 20)
