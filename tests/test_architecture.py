@@ -20,6 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "asks": set(),
     "answers": set(),
     "formatting": set(),
+    "inside": set(),
     "files": set(),
     "picture": {"errors"},
     "edits": {"text"},
@@ -44,10 +45,12 @@ ROOMS: dict[str, set[str]] = {
     # What is attacked.
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
-        *("data", "errors", "files", "metrics", "moves", "picture", "ranking", "text", "values"),
+        *("data", "errors", "files", "inside", "metrics", "moves", "picture", "ranking", "text"),
+        "values",
     },
     "targets": {
-        *("answers", "asks", "engine", "english", "errors", "moves", "picture", "ranking", "text"),
+        *("answers", "asks", "engine", "english", "errors", "inside", "moves", "picture"),
+        *("ranking", "text"),
         "zoo",
     },
     "training": {

@@ -90,14 +90,31 @@ def test_zoo_names_go_to_the_zoo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     progress = print
     as_target("zoo:naive-bayes@mr#1", device="cpu", progress=progress)
     (tmp_path / "model.json").write_text("{}")
-    as_target(tmp_path, labels="0=negative,1=positive")
+    as_target(tmp_path, labels="0=negative,1=positive", mask="pad")
     assert opened == [
-        ("zoo:naive-bayes@mr#1", {"device": "cpu", "progress": progress}),
-        (tmp_path, {"device": "auto"}),
+        ("zoo:naive-bayes@mr#1", {"device": "cpu", "mask": None, "progress": progress}),
+        (tmp_path, {"device": "auto", "mask": "pad"}),
     ]
-    for flag in ({"scores": "logits"}, {"mask": "?"}):
-        with pytest.raises(UsageError, match="for a zoo model"):
-            as_target("zoo:naive-bayes@mr", **flag)
+    with pytest.raises(UsageError, match="for a zoo model"):
+        as_target("zoo:naive-bayes@mr", scores="logits")
+
+
+def test_masks_that_a_target_cannot_read_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
+    for spec in ("zoo:naive-bayes@mr", "zoo:LSTM-W-Random-1@mr"):  # neither is trained
+        with pytest.raises(
+            UsageError, match=r"^Got --mask '\?' for a zoo model\. Expected pad \(a"
+        ):
+            as_target(spec, mask="?")
+    (tmp_path / "api.toml").write_text('url = "http://127.0.0.1:9"\njson = { q = "{text}" }\n')
+    endpoint = f"http:{tmp_path / 'api.toml'}"
+    for black_box in (lambda texts: np.full((len(texts), 2), 0.5), "cmd:cat", endpoint):
+        with pytest.raises(UsageError, match=r"^Got --mask pad for a black box\. A zero vector"):
+            as_target(black_box, labels="a,b", mask="pad")
+    with pytest.raises(UsageError, match=r"^Got --mask 'pad' for a target of your own"):
+        as_target(FakeTarget(), mask="pad")
 
 
 def test_unknown_kinds_of_scores_are_refused_first() -> None:

@@ -30,7 +30,7 @@ from brittle.targets.translators.fast_translate import FastTranslate
 from brittle.targets.translators.http import TranslatingEndpoint
 from brittle.targets.translators.line_filter import LineFilter
 from brittle.targets.translators.texts import check_answers
-from brittle.targets.zoo.target import ZooTarget, load_folder
+from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
 from brittle.zoo.names.parsing import find_listed, parse
@@ -67,9 +67,10 @@ def as_target(
 ) -> Opened:
     """Build a target from a live object or a name; a target is returned as it is.
 
-    `scores` declares what comes back where that is not known (prob, logits, single, label), `mask`
+    `scores` declares what comes back where that is not known (prob, logits, single, label). `mask`
     replaces a masked word (default: nothing for a black box, the mask token for a transformers
-    model). `trust` names types that a `.skops` file may hold, `timeout` is for one line of a
+    model, the unknown word for a zoo model); "pad" is a zero vector, for models of the last two
+    kinds. `trust` names types that a `.skops` file may hold, `timeout` is for one line of a
     command, `fields` are those of the data, and `progress` receives the reports of a training.
     `answers="text"` declares that a function, an endpoint or a program translates.
     If the data are pictures, `shape` is their height, width and channels.
@@ -107,8 +108,8 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         options = replace(options, name=options.name or path.stem)
         return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
-        options.refuse("a zoo model", "scores", "mask", "answers")
-        return _opened_zoo(load_folder(path, device=options.device), options)
+        options.refuse("a zoo model", "scores", "answers")
+        return _opened_zoo(load_folder(path, device=options.device, mask=options.mask), options)
     if (path / "config.json").is_file():
         return _open_transformers(spec, options)
     if spec and path.is_dir():
@@ -127,6 +128,7 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
             "instance, or put one in the module (model = Model()) and name that."
         )
     if isinstance(obj, HasScores) and hasattr(obj, "labels"):
+        options.refuse("a target of your own", "mask")
         return _check_labels(cast(Classifies, obj), options)
     if isinstance(obj, Translates) and not isinstance(obj, bytes | bytearray):
         return _open_translator(obj, options)
@@ -177,6 +179,7 @@ def load_zoo(
     device: str = "auto",
     size: str = "default",
     train: bool = True,
+    mask: str | None = None,
     progress: Callable[[Any], None] | None = None,
     **options: Any,
 ) -> ZooTarget:
@@ -184,8 +187,10 @@ def load_zoo(
 
     Settings that are not the model's own stand after a question mark, as in
     `zoo:NAME@DATA#SEED?hidden=32,size=paper`. `options` are those of training: text and label, the
-    columns of a file. With `train=False` a model that is not trained yet is an error.
+    columns of a file. With `train=False` a model that is not trained yet is an error. `mask` is how
+    a masked word reads: "unknown", or "pad" for a zero vector.
     """
+    check_mask(mask)
     wanted = parse(spec, size)
     model = (wanted.source, wanted.data, wanted.seed)
     options |= {"size": wanted.size, "changed": wanted.changed}
@@ -198,12 +203,13 @@ def load_zoo(
         raise UsageError(
             f"The model {wanted.full_name!r} is not trained yet. Train it with: {wanted.command}"
         )
-    return load_folder(folder, device=device)
+    return load_folder(folder, device=device, mask=mask)
 
 
 def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
-    options.refuse("a zoo model", "scores", "mask", "answers")
-    return _opened_zoo(load_zoo(spec, device=options.device, progress=options.progress), options)
+    options.refuse("a zoo model", "scores", "answers")
+    device, mask, progress = options.device, options.mask, options.progress
+    return _opened_zoo(load_zoo(spec, device=device, mask=mask, progress=progress), options)
 
 
 def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:

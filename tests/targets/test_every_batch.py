@@ -55,6 +55,7 @@ class NetworkTarget:
         self.inside = NetworkWhiteBox(self.model)
         self.canonical, self.words_read = self.model.encode, self.model.words_read
         self.flips = self.inside.flips
+        self.sentence_embeddings = self.inside.sentence_embeddings
 
     def canonical_scores(self, keys: Sequence[bytes]) -> Any:
         return softmax(np.asarray(self.model.logits(keys), dtype=np.float64))
@@ -101,6 +102,10 @@ def test_scores_and_gains_are_the_same_bits_in_every_batch(name: str) -> None:
     whole = np.array(tested.scores(items))
     for size in (1, 2, 7):
         assert np.array_equal(in_batches(tested.scores, items, size), whole)
+    embeddings = tested.sentence_embeddings(items)
+    for size in (1, 7):
+        for found, one in zip(in_batches(tested.sentence_embeddings, items, size), embeddings):
+            assert np.array_equal(found.vector, one.vector) and found.scores == one.scores
     for space in SPACES:
         requests = [
             EditRequest(text, 0, None, space, tested.words_read([text])[0]) for text in items

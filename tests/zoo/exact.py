@@ -16,7 +16,12 @@ from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Embedded, build
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER
-from brittle.zoo.tokenizers.words import SEPARATOR_WORD, SPECIAL_WORDS, WordTokenizer
+from brittle.zoo.tokenizers.words import (
+    SEPARATOR_WORD,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    WordTokenizer,
+)
 
 KNOWN = ["film", "the", "good", "god", "plot", "a", "is", "bad", "well-known", "don't", "foo", "on"]
 ALPHABET = ["e", "o", "a", "d", "g", "F", "l", "'", "t", "-", "7", "n", "f", "i", "m"]
@@ -29,13 +34,21 @@ NAMES = [
 """Every encoder, every input and every head."""
 
 
-def model(name: str, *, pairs: bool = False, double: bool = True, **changed: Any) -> NetworkModel:
+def model(
+    name: str,
+    *,
+    pairs: bool = False,
+    double: bool = True,
+    hole_id: int = UNKNOWN,
+    **changed: Any,
+) -> NetworkModel:
     """Build a network with random weights, all of which count; 8 characters of a word are read."""
     design = grid.design(name)
     small = {"spelling": 8, "character_window": 3, "highways": 2}
     chosen = grid.settings(design, "tiny", **{**small, **changed})
     assert isinstance(chosen, NetworkSettings)
-    vocabulary = WordTokenizer([*SPECIAL_WORDS, *([SEPARATOR_WORD] if pairs else []), *KNOWN])
+    special = [*SPECIAL_WORDS, *([SEPARATOR_WORD] if pairs else [])]
+    vocabulary = WordTokenizer([*special, *KNOWN], hole_id)
     tokenizer = build_tokenizer(design.parts, chosen, vocabulary, ALPHABET)
     torch.manual_seed(11)
     network = build(design.parts, chosen, len(vocabulary), len(ALPHABET) + UNKNOWN_CHARACTER + 1, 3)

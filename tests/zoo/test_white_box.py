@@ -434,13 +434,17 @@ def test_words_alone_are_embedded_as_the_vocabulary_has_them() -> None:
 # Attention.
 
 
+def weights_of(tested: Any, items: list[Text]) -> list[Any]:
+    return [shown.weights for shown in NetworkWhiteBox(tested).attention(items)]
+
+
 def test_attention_is_that_of_the_network() -> None:
     tested = model("Transformer-W-Random-2")
     batch = make_batch(tested.encode(ITEMS), tested.tokenizer, "cpu")
     with torch.no_grad():
         vectors = tested.network.vectors(tested.network.embed(batch), batch)
         weights = tested.network.encoder.attend(vectors, batch.length)[1]
-    for n, (text, found) in enumerate(zip(ITEMS, NetworkWhiteBox(tested).attention(ITEMS))):
+    for n, (text, found) in enumerate(zip(ITEMS, weights_of(tested, ITEMS))):
         count = len(text)
         assert found.shape == (2, 2, count, count)
         assert found.sum(axis=3) == pytest.approx(np.ones((2, 2, count)))
@@ -455,7 +459,7 @@ def test_attention_of_a_head_has_one_row() -> None:
     with torch.no_grad():
         states = network.states(network.vectors(network.embed(batch), batch), batch.length)
         weight = network.pool(states[-1], batch.length, network.encoder)[1]
-    for n, (text, found) in enumerate(zip(ITEMS, NetworkWhiteBox(tested).attention(ITEMS))):
+    for n, (text, found) in enumerate(zip(ITEMS, weights_of(tested, ITEMS))):
         assert found.shape == (1, 1, 1, len(text)) and found.sum() == pytest.approx(1.0)
         assert close(found[0, 0, 0], weight[n, : len(text)].numpy(), 1e-12)
 
@@ -463,7 +467,7 @@ def test_attention_of_a_head_has_one_row() -> None:
 @pytest.mark.parametrize("name", ["Transformer-W-Random-2", "BiLSTM-WC-Random-2-attention"])
 def test_attention_leaves_out_what_is_locked_or_cut_off(name: str) -> None:
     tested = model(name, reads=8, pairs=True)
-    few, many = NetworkWhiteBox(tested).attention([pair(True), pair(False)])
+    few, many = weights_of(tested, [pair(True), pair(False)])
     kept = [0, 1, 2, 6]
     rows = kept if isinstance(tested.network.encoder, TransformerEncoder) else [0]
     assert few.shape[3] == 7 and many.shape[3] == 10
@@ -471,6 +475,54 @@ def test_attention_leaves_out_what_is_locked_or_cut_off(name: str) -> None:
     picked = many[:, :, rows][..., kept]
     assert few[:, :, [r if r < 3 else r - 3 for r in rows]][..., :4] == pytest.approx(picked)
     assert not few[..., 4:].any()
+
+
+@pytest.mark.parametrize("head", ["", "-max", "-attention"])
+def test_the_summary_is_what_the_head_reads(head: str) -> None:
+    tested = model(f"Transformer-W-Random-2{head}")
+    network = tested.network
+    for text, found in zip(ITEMS, NetworkWhiteBox(tested).attention(ITEMS)):
+        batch = make_batch(tested.encode([text]), tested.tokenizer, "cpu")
+        with torch.no_grad():
+            vectors = network.vectors(network.embed(batch), batch)
+            states = network.states(vectors, batch.length)[-1]
+            pooled, own = network.pool(states, batch.length, network.encoder)
+        if own is not None:
+            assert close(found.summary, own.numpy()[None], 1e-12)
+            continue
+        # The share of a word: how much of the pooled vector comes from its state.
+        weight = found.weights
+        expected = weight.mean(axis=2)
+        if head == "-max":
+            first = states[0].argmax(dim=0).numpy()
+            assert close(states[0].numpy()[first, np.arange(len(first))], pooled[0].numpy())
+            expected = weight[:, :, first].mean(axis=2)
+        assert close(found.summary, expected, 1e-12) and found.summary.shape[2] == len(text)
+
+
+def test_the_summary_of_a_head_that_attends_are_its_weights() -> None:
+    tested = model("BiLSTM-WC-Random-2-attention", reads=8, pairs=True)
+    for found in NetworkWhiteBox(tested).attention([*ITEMS, pair(True), pair(False)]):
+        assert close(found.summary, found.weights[:, :, 0]) and found.summary.any()
+
+
+# The vector of a text.
+
+
+def test_the_vector_of_a_text_is_what_the_last_layer_reads(name: str) -> None:
+    tested = model(name, double=False)
+    white = NetworkWhiteBox(tested)
+    found = white.sentence_embeddings([*ITEMS, Text.of("")])
+    scores = np.array([embedding.scores for embedding in found])
+    logits = torch.from_numpy(white.logits([*ITEMS, Text.of("")]))
+    assert scores == pytest.approx(logits.softmax(dim=1).numpy(), abs=1e-6)
+    vectors = torch.tensor(np.array([embedding.vector for embedding in found]))
+    with torch.no_grad():
+        assert tested.network.head(vectors.float()).numpy() == pytest.approx(logits, abs=1e-5)
+    for text, embedding in zip(ITEMS, found):
+        (alone,) = white.sentence_embeddings([text])
+        assert alone.vector == pytest.approx(embedding.vector, abs=1e-6)
+    assert white.sentence_embeddings([]) == [] and len({*map(tuple, vectors.tolist())}) > 3
 
 
 def test_a_network_without_attention_says_so() -> None:

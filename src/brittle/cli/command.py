@@ -33,7 +33,9 @@ def add_target_flags(parser: argparse.ArgumentParser) -> None:
     add("--scores", default="auto", choices=kinds, help=scores)
     answers = "what the target returns: scores, or text, as a translator does (default: auto)"
     add("--answers", default="auto", choices=("auto", "scores", "text"), help=answers)
-    add("--mask", help="what the target reads in place of a masked word")
+    mask = "what the target reads for a masked word: a text, or pad (a zero vector) or unknown, "
+    mask += "where it is a zoo model or a transformers classifier"
+    add("--mask", help=mask)
     timeout = "how long a program may take for a text (cmd:) or a batch (filter:) (default: 30)"
     add("--timeout", type=float, default=30.0, metavar="SECONDS", help=timeout)
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")

@@ -8,6 +8,7 @@ from typing import Any
 
 from brittle.errors import UsageError
 from brittle.targets.labels import Labels
+from brittle.targets.rendering import PADDING
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,18 @@ class TargetOptions:
     def black_box(self) -> dict[str, Any]:
         """Return the arguments of every black-box adapter; a hole is an empty string to it."""
         names = {"labels": self.labels, "name": self.name}
-        return names | {"scores": self.scores, "mask": self.mask or ""}
+        return names | {"scores": self.scores, "mask": self._black_box_mask}
+
+    @property
+    def _black_box_mask(self) -> str:
+        """Return what stands for a masked word where the model's vectors are not known."""
+        if self.mask == PADDING:
+            raise UsageError(
+                f"Got --mask {PADDING} for a black box. A zero vector in place of a word needs a "
+                "model whose vectors are known: a zoo model or a transformers classifier. Leave "
+                "--mask out (a masked word is then nothing), or name a text that stands for it."
+            )
+        return self.mask or ""
 
     @property
     def translator(self) -> dict[str, Any]:
@@ -43,7 +55,7 @@ class TargetOptions:
                 )
         if self.answers == "scores":
             raise UsageError("Got --answers scores for a translator, which answers texts.")
-        return {"name": self.name, "mask": self.mask or ""}
+        return {"name": self.name, "mask": self._black_box_mask}
 
     @property
     def transformers(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.text import Text
 
@@ -124,8 +125,8 @@ class HasGradients(Protocol):
 class Embeds(Protocol):
     """Gives one vector to every text."""
 
-    def sentence_embeddings(self, items: Sequence[Text]) -> list[Any]:
-        """Return an `Embedding` of every text: the vector, and the scores of the same pass."""
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        """Return for every text what the last layer reads, and the scores of the same pass."""
         ...
 
 
@@ -133,8 +134,8 @@ class Embeds(Protocol):
 class HasAttention(Protocol):
     """Shows how it attends to words."""
 
-    def attention(self, items: Sequence[Text]) -> list[Any]:
-        """Return the `Attention` of every text."""
+    def attention(self, items: Sequence[Text]) -> list[Attention]:
+        """Return the attention of every text, from word to word and from its summary position."""
         ...
 
 
@@ -171,25 +172,13 @@ class HasEmbeddings(Protocol):
         ...
 
 
-class WhiteBox(HasEmbeddings, Protocol):
+class WhiteBox(HasEmbeddings, Embeds, HasAttention, HasGradients, Protocol):
     """Everything that a network shows of its inside."""
 
     @property
     def layers(self) -> tuple[str, ...]: ...
 
     def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]: ...
-
-    def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
-        """Return the gradient of every request's objective, by word or by character."""
-        ...
-
-    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
-        """Return for every text the weights, layers × heads × words × words, from row to column.
-
-        A head that attends once over a whole text has one row: 1 × 1 × 1 × words. Attention to
-        tokens that are no word of the text (special tokens, punctuation) is left out.
-        """
-        ...
 
 
 class ShowsInside(Protocol):
@@ -211,7 +200,14 @@ class ShowsInside(Protocol):
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
         return self.inside.embeddings(items, layer, level)
 
-    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        return self.inside.sentence_embeddings(items)
+
+
+class ShowsAttention(ShowsInside, Protocol):
+    """Answers what its white box answers, and shows its attention, which not every network has."""
+
+    def attention(self, items: Sequence[Text]) -> list[Attention]:
         return self.inside.attention(items)
 
 

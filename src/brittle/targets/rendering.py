@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from brittle.errors import UsageError
 from brittle.text import Text
 
+PADDING, UNKNOWN = "pad", "unknown"
+"""What `mask` may say in place of a text, for models whose tokens are known: a hole then reads as
+padding, a zero vector, or as the unknown word."""
+
 
 def render(item: Text, mask: str) -> str | dict[str, str]:
     """Render a text, its holes as `mask`: one field as a string, several as a dict."""

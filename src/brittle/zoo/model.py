@@ -14,7 +14,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 from brittle.zoo.linear import Linear
 from brittle.zoo.pictures.forest import Forest
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
 
 
 class Model(Protocol):
@@ -32,12 +32,15 @@ class Model(Protocol):
     def close(self) -> None: ...
 
 
-def open_model(folder: Path, device: str = "auto") -> tuple[Card, Model]:
-    """Load the card of a trained model, checked against its files, and the model itself."""
+def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tuple[Card, Model]:
+    """Load the card of a trained model, checked against its files, and the model itself.
+
+    A network reads a hole as `hole_id`: as the unknown word, or as `PAD`, a zero vector.
+    """
     card = folders.load_card_checked(folder)
     try:
         if card.kind in ("linear", "network"):
-            return card, _open(folder, card, device)
+            return card, _open(folder, card, device, hole_id)
         if card.kind == "picture":
             return card, _open_on_pictures(folder, card, device)
     except MissingPackage:
@@ -65,11 +68,13 @@ def _open_on_pictures(folder: Path, card: Card, device: str) -> Model:
     return restore_pixel_network(card.name, card.settings, shape, labels, tensors, device)
 
 
-def _open(folder: Path, card: Card, device: str) -> Model:
-    vocabulary = WordTokenizer(folders.load_words(folder / folders.VOCABULARY_FILE))
+def _open(folder: Path, card: Card, device: str, hole_id: int) -> Model:
+    words = folders.load_words(folder / folders.VOCABULARY_FILE)
     tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     if card.kind == "linear":
-        return Linear.built(vocabulary, tensors)
+        # The unknown word is not counted: a hole adds nothing, as a zero vector does.
+        return Linear.built(WordTokenizer(words), tensors)
+    vocabulary = WordTokenizer(words, hole_id)
     require("torch", "torch", f"The model {card.name!r}")
     from brittle.zoo.scoring import restore_network
 

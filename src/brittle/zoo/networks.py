@@ -98,10 +98,13 @@ class Classifier(nn.Module):
 
     def classify(self, vectors: Tensor, length: Tensor) -> Tensor:
         """Compute the logits of texts from the vectors of their words."""
-        states = self.states(vectors, length)
-        pooled = self.pool(states[-1], length, self.encoder)[0]
-        logits: Tensor = self.head(self.dropout(pooled))
+        logits: Tensor = self.head(self.dropout(self.sentence_vectors(vectors, length)))
         return logits
+
+    def sentence_vectors(self, vectors: Tensor, length: Tensor) -> Tensor:
+        """Compute the vector of every text, which the last layer reads."""
+        pooled: Tensor = self.pool(self.states(vectors, length)[-1], length, self.encoder)[0]
+        return pooled
 
     def vectors(self, embedded: Embedded, batch: Batch) -> Tensor:
         """Compute one vector for every word of every text: the input of the encoder."""

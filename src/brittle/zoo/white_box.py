@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import UsageError, unknown
+from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
+from brittle.ranking.whole_rows import repeat_last
 from brittle.text import Text, Word
 from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
+from brittle.zoo.layers import heads
 from brittle.zoo.layers.encoders import TransformerEncoder
-from brittle.zoo.layers.heads import Attention
 from brittle.zoo.scoring import NetworkModel
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
 
@@ -167,24 +169,39 @@ class NetworkWhiteBox:
             values.append(value)
         return values
 
-    def attention(self, items: Sequence[Text]) -> list[Array]:
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        """Compute the vector of every text that the last layer reads, and the scores."""
+        values: dict[int, Embedding] = {}
+        for batch, embedded in self._passes.embed(items):
+            # Whole rows, so that a text has the same vector in every batch.
+            rows = torch.from_numpy(repeat_last(np.arange(len(batch)))).to(self.model.device)
+            with torch.no_grad():
+                vectors = self.network.sentence_vectors(
+                    embedded.vectors[rows], embedded.lengths[rows]
+                )
+                scores = self.network.head(vectors).cpu().double().softmax(dim=1).tolist()
+            values.update(zip(batch, map(Embedding, vectors.cpu().double().numpy(), scores)))
+        return [values[n] for n in range(len(items))]
+
+    def attention(self, items: Sequence[Text]) -> list[Attention]:
         """Compute for every text the attention weights of its words, from row to column.
 
         A self-attention encoder has layers × heads × words × words, a head that attends has 1 × 1 ×
-        1 × words. Words that are not read have zeros; what goes to words of locked fields is left
-        out, so that not all rows add up to 1.
+        1 × words. The summary of a head that attends are its weights. Other heads read several
+        positions: their rows are averaged by the share that each has in the vector of the text (the
+        last word alone, all alike, or those with the maxima). Words that are not read have zeros;
+        what goes to words of locked fields is left out, so that not all rows add up to 1.
         """
         encoder, head = self.network.encoder, self.network.pool
-        if not isinstance(encoder, TransformerEncoder) and not isinstance(head, Attention):
+        if not isinstance(encoder, TransformerEncoder) and not isinstance(head, heads.Attention):
             raise UsageError(
                 f"{self.name} has no attention. Ask a model that has, such as Transformer or "
                 "BiLSTM-attention, or ask this one for its gradients."
             )
-        values: dict[int, Array] = {}
+        values: dict[int, Attention] = {}
         for batch, embedded in self._passes.embed(items):
-            with torch.no_grad():
-                weights = self._attention_weights(embedded).cpu().double().numpy()
-            for n, weight in zip(batch, weights):
+            attended = (part.cpu().double().numpy() for part in self._attend(embedded))
+            for n, weight, summary in zip(batch, *attended):
                 positions, columns = map(list, self._passes.columns(items[n]))
                 value = np.zeros((*weight.shape[:2], len(items[n]), len(items[n])))
                 rows, from_rows = positions, columns
@@ -194,17 +211,29 @@ class NetworkWhiteBox:
                 value[np.ix_(*layers_and_heads, rows, positions)] = weight[
                     np.ix_(*layers_and_heads, from_rows, columns)
                 ]
-                values[n] = value
+                to_words = np.zeros((*summary.shape[:2], len(items[n])))
+                to_words[..., positions] = summary[..., columns]
+                values[n] = Attention(value, to_words)
         return [values[n] for n in range(len(items))]
 
-    def _attention_weights(self, embedded: EmbeddedTexts) -> Tensor:
-        """Compute texts × layers × heads × words × words, or for a head that attends one row."""
+    def _attend(self, embedded: EmbeddedTexts) -> tuple[Tensor, Tensor]:
+        """Compute the weights, texts × layers × heads × rows × words, and the summaries."""
         encoder, length = self.network.encoder, embedded.lengths
-        if isinstance(encoder, TransformerEncoder):
-            return torch.stack(encoder.attend(embedded.vectors, length)[1], dim=1)
-        states = self.network.states(embedded.vectors, length)
-        weight: Tensor = self.network.pool(states[-1], length, encoder)[1]
-        return weight[:, None, None, None]
+        with torch.no_grad():
+            if not isinstance(encoder, TransformerEncoder):
+                states = self.network.states(embedded.vectors, length)
+                weight = self.network.pool(states[-1], length, encoder)[1][:, None, None]
+                return weight[:, :, :, None], weight
+            states, layers = encoder.attend(embedded.vectors, length)
+        weights = torch.stack(layers, dim=1)
+        with torch.enable_grad():
+            state = states[-1].requires_grad_()
+            pooled, own = self.network.pool(state, length, encoder)
+            if own is not None:
+                return weights, own.detach()[:, None, None]
+            # Every feature of the pooled vector is an average over positions: its shares.
+            share = torch.autograd.grad(pooled.sum(), state)[0].mean(dim=2)
+        return weights, (share[:, None, None, None] @ weights).squeeze(3)
 
 
 def _by_word(gradients: WordGradients) -> list[Array]:

@@ -274,8 +274,10 @@ def test_a_batch_gives_what_single_texts_give(target: SequenceClassifier) -> Non
         for vectors, item in zip(target.embeddings(items, layer), items):
             alone = target.embeddings([item], layer)[0]
             assert vectors == pytest.approx(alone, abs=1e-5, nan_ok=True)
-    for weights, item in zip(target.attention(items), items):
-        assert weights == pytest.approx(target.attention([item])[0], abs=1e-5)
+    for attention, item in zip(target.attention(items), items):
+        (alone_attention,) = target.attention([item])
+        assert attention.weights == pytest.approx(alone_attention.weights, abs=1e-5)
+        assert attention.summary == pytest.approx(alone_attention.summary, abs=1e-5)
 
 
 def test_words_that_are_cut_off_have_nothing_to_show() -> None:
@@ -294,8 +296,10 @@ def test_words_that_are_cut_off_have_nothing_to_show() -> None:
     assert np.isnan(vectors).all(axis=1).tolist() == [False] * 4 + [True] * 2
     (spelt,) = target.embeddings([item], "layer 1", "characters")
     assert np.isnan(spelt[3]).all(axis=1).tolist() == [False] * 4 + [True] * 3
-    (weights,) = target.attention([item])
+    (attention,) = target.attention([item])
+    weights, summary = attention.weights, attention.summary
     assert not weights[:, :, 4:].any() and not weights[:, :, :, 4:].any()
+    assert summary[:, :, :4].all() and not summary[:, :, 4:].any()
 
 
 def test_pairs_and_locked_fields_are_told_by_their_positions(bert: SequenceClassifier) -> None:
@@ -354,11 +358,16 @@ def test_attention_is_added_up_from_the_models_own(exact: SequenceClassifier) ->
     eager = tiny.model(exact.model.config.model_type, len(tokenizer), attn_implementation="eager")
     with torch.no_grad():
         layers = eager.double()(ids, output_attentions=True).attentions
-    (weights,) = exact.attention([item])
+    (attention,) = exact.attention([item])
+    weights, summary = attention.weights, attention.summary
     assert weights.shape == (2, 2, 6, 6) and weights.dtype == np.float64
+    assert summary.shape == (2, 2, 6)
     columns = _columns(exact, item)
-    for layer, own in zip(weights, layers):
-        for head, table in zip(layer, own[0].numpy()):
+    for layer, from_first, own in zip(weights, summary, layers):
+        for head, given, table in zip(layer, from_first, own[0].numpy()):
+            # All these families read the text from their first token.
+            expected = [sum(table[0, b] for b in getting) for getting in columns]
+            assert given == pytest.approx(expected, abs=1e-6)
             for row, giving in enumerate(columns):
                 for column, getting in enumerate(columns):
                     parts = [sum(table[a, b] for b in getting) for a in giving]
@@ -377,7 +386,7 @@ def test_threads_do_not_disturb_one_another(target: SequenceClassifier) -> None:
         if n % 4 == 0:
             return fresh.scores(ITEMS)
         if n % 4 == 1:
-            return [weights.tolist() for weights in fresh.attention(ITEMS)]
+            return [(a.weights.tolist(), a.summary.tolist()) for a in fresh.attention(ITEMS)]
         if n % 4 == 2:
             return [gradient.value.tolist() for gradient in fresh.gradients(requests)]
         return [(f.scores, f.moves.gain.tolist()) for f in fresh.flips(requests)]
@@ -403,8 +412,8 @@ def test_the_model_itself_is_left_as_it_is(target: SequenceClassifier) -> None:
     assert all(weight.requires_grad and weight.grad is None for weight in model.parameters())
     assert not any(part._forward_hooks for part in model.modules())
     shared = {weight.data_ptr() for weight in model.parameters()}
-    assert {weight.data_ptr() for weight in own.inside._instrumented.model.parameters()} == shared
-    assert not own.inside._instrumented.model.training
+    assert {weight.data_ptr() for weight in own.inside.instrumented.model.parameters()} == shared
+    assert not own.inside.instrumented.model.training
 
 
 def test_a_model_without_padding_is_read_by_length() -> None:
@@ -417,7 +426,8 @@ def test_a_model_without_padding_is_read_by_length() -> None:
     for flipped, request in zip(target.flips(requests), requests):
         assert flipped.scores == pytest.approx(target.scores([request.text])[0].tolist(), abs=1e-5)
         assert len(flipped.moves.gain)
-    (weights,) = target.attention([ITEMS[0]])
+    (attention,) = target.attention([ITEMS[0]])
+    weights = attention.weights
     assert (np.triu(weights[0, 0], 1) == 0).all() and weights[0, 0].any()
     with pytest.raises(TargetError, match="reads no token at all in an empty text"):
         target.gradients([edit_request(Text.of(""), target)])

@@ -87,6 +87,25 @@ def test_a_hole_reads_as_an_unknown_word(target: ZooTarget) -> None:
     assert masked == unknown != whole
 
 
+def test_a_hole_reads_as_padding_where_it_is_said(target: ZooTarget, cache: Path) -> None:
+    spec, options = f"zoo:{target.card.name}@{cache}/toy.csv#3", {"size": "tiny", "train": False}
+    padded, stated = (load_zoo(spec, mask=mask, **options) for mask in ("pad", "unknown"))
+    text = Text.of("a warm film")
+    texts = [text.mask(1), text.swap(1, "zyxw"), text]
+    assert stated.canonical(texts) == target.canonical(texts)
+    assert stated.fingerprint == target.fingerprint
+    hole, unknown, whole = padded.canonical(texts)
+    if target.card.kind == "linear":  # an unknown word adds nothing to it, as a zero vector
+        assert hole == unknown != whole and padded.fingerprint == target.fingerprint
+    else:
+        assert len({hole, unknown, whole}) == 3 and padded.fingerprint != target.fingerprint
+        network: Any = padded.model
+        assert not network.network.embedding.weight[0].any()  # padding, also after training
+    assert np.array_equal(padded.scores(texts)[1:], target.scores(texts)[1:])
+    padded.close()
+    stated.close()
+
+
 def test_probabilities_are_the_softmax_of_the_logits(target: ZooTarget) -> None:
     texts = [Text.of("warm"), Text.of("dull cast")]
     assert np.allclose(softmax(target.logits(texts)), target.scores(texts), rtol=1e-6)

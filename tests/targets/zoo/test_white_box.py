@@ -13,11 +13,22 @@ import pytest
 import brittle
 from brittle import attack
 from brittle.data import load
-from brittle.errors import UsageError
 from brittle.moves import EditRequest, EditSpace
 from brittle.opening import load_zoo
-from brittle.targets.protocols import HasEmbeddings, HasFlips, ReadsWords
-from brittle.targets.zoo.target import TransformerModel, WhiteBoxZooTarget, ZooTarget
+from brittle.targets.protocols import (
+    Embeds,
+    HasAttention,
+    HasEmbeddings,
+    HasFlips,
+    HasGradients,
+    ReadsWords,
+)
+from brittle.targets.zoo.target import (
+    AttendingZooTarget,
+    TransformerModel,
+    WhiteBoxZooTarget,
+    ZooTarget,
+)
 from brittle.text import Text
 
 torch = pytest.importorskip("torch")
@@ -26,7 +37,7 @@ NAMES = ["LSTM-W-Random-1", "CharCNN-LSTM", "BiLSTM-WC-Random-1-attention", "Tra
 GOOD, BAD = ["lovely", "warm", "funny", "great"], ["dull", "cold", "awful", "weak"]
 OTHER = ["the", "film", "plot", "and", "its", "cast", "is", "with"]
 ITEMS = [Text.of(text) for text in ("a Warm, funny film 😀", "the dull plot isn't great", "cold")]
-SHOWN = (ReadsWords, HasFlips, HasEmbeddings)
+SHOWN = (ReadsWords, HasFlips, HasEmbeddings, Embeds, HasGradients)
 
 
 @pytest.fixture(scope="module")
@@ -108,11 +119,14 @@ def test_layers_and_attention(target: WhiteBoxZooTarget) -> None:
     assert target.layers[0] in ("embedding", "characters") and "layer 1" in target.layers
     for layer in target.layers:
         assert [len(rows) for rows in target.embeddings(ITEMS, layer)] == [4, 5, 1]
-    if "attention" in target.name or "Transformer" in target.name:
-        assert all(weight.sum(axis=3) == pytest.approx(1.0) for weight in target.attention(ITEMS))
-    else:
-        with pytest.raises(UsageError, match=rf"^{target.card.name}@toy#1\S+ has no attention"):
-            target.attention(ITEMS)
+    attends = "attention" in target.name or "Transformer" in target.name
+    assert isinstance(target, HasAttention) == attends
+    if isinstance(target, HasAttention):
+        assert all(a.weights.sum(axis=3) == pytest.approx(1.0) for a in target.attention(ITEMS))
+        assert [a.summary.shape[2] for a in target.attention(ITEMS)] == [4, 5, 1]
+    embeddings = target.sentence_embeddings(ITEMS)
+    scores = np.array([embedding.scores for embedding in embeddings])
+    assert scores == pytest.approx(target.scores(ITEMS), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +159,7 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
     classifier = of_model(tiny.model("bert", len(tokenizer)), tokenizer)
     card = load_zoo(f"zoo:naive-bayes@{cache}/toy.csv#1").card
     card = replace(card, name="MiniLM", kind="transformer", labels=classifier.labels)
-    target = WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier)
+    target = AttendingZooTarget(card, TransformerModel(classifier), lambda: classifier)
     assert all(isinstance(target, kind) for kind in SHOWN)
     items = [Text.of("a good film"), Text.of("the story was bad")]
     orders = [
@@ -164,7 +178,7 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
     assert np.allclose(
         target.embeddings(items, "layer 1")[0], classifier.embeddings(items, "layer 1")[0]
     )
-    assert target.attention(items)[1].shape[2:] == (4, 4)
+    assert target.attention(items)[1].weights.shape[2:] == (4, 4)
     assert {"good", "film", "story"} <= set(target.vocabulary)
 
 

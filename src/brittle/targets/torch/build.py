@@ -37,6 +37,7 @@ def torch_target(
     padding: str | None = PADDING,
     separator: str | None = None,
     mask: str | None = None,
+    head: str | None = None,
     min_length: int = 1,
     max_length: int | None = None,
     name: str | None = None,
@@ -58,12 +59,15 @@ def torch_target(
 
     Texts of more than `max_length` tokens are truncated, and texts of fewer than `min_length` are
     padded with `padding`; no other text is. `separator` stands between the fields of a pair, `mask`
-    for a masked word (default: what reads as unknown). The module keeps its device, unless `device`
-    names another, and its mode. `batch` is the number of texts in one call; default: automatic.
+    for a masked word (default: what reads as unknown). `head` names the last layer, such as "out":
+    what it reads is the vector of a text (`sentence_embeddings`). The module keeps its device,
+    unless `device` names another, and its mode. `batch` is the number of texts in one call;
+    default: automatic.
     """
     torch = require("torch", "torch", "torch_target")
     from brittle.targets.torch import checks
     from brittle.targets.torch.network import Network
+    from brittle.targets.torch.sentences import TorchTargetWithHead
     from brittle.targets.torch.target import TorchTarget
 
     if not isinstance(module, torch.nn.Module):
@@ -94,7 +98,10 @@ def torch_target(
     network = Network(module, path, call, names, kind, name)
     examples = checks.Examples.of(ids, min_length, max_length, network.device)
     layers = checks.check_network(network, examples, is_declared=scores != "auto")
-    return TorchTarget(network, reader, layers, min_length, batch)
+    if head is None:
+        return TorchTarget(network, reader, layers, min_length, batch)
+    checks.check_head(network, examples, head)
+    return TorchTargetWithHead(head, network, reader, layers, min_length, batch)
 
 
 def _special_id(role: str, token: str | None, ids: Mapping[str, int]) -> int | None:

@@ -180,6 +180,15 @@ def check_network(network: Network, examples: Examples, is_declared: bool) -> li
     return [name for name in outputs if name != network.embedding]
 
 
+def check_head(network: Network, examples: Examples, head: str) -> None:
+    """Refuse a head that is no part of a network, or does not read one vector of every text."""
+    parts = [name for name, _ in network.module.named_modules() if name]
+    if head not in parts:
+        raise unknown(f"part of the network {network.name!r}", head, parts)
+    lengths = torch.full((len(examples.ids),), examples.ids.shape[1])
+    network.head_input(examples.ids, lengths, head)
+
+
 def _check_not_probabilities(network: Network, ids: Tensor, lengths: Tensor, who: str) -> None:
     output: Tensor = network.output(ids, lengths)
     if bool((output < 0).any()) or bool((output > 1).any()):

@@ -129,6 +129,27 @@ class Network:
             self._forward(ids, lengths)
         return found
 
+    def head_input(self, ids: Tensor, lengths: Tensor, head: str) -> tuple[Tensor, Tensor]:
+        """Compute what a part reads, texts × dimensions, and the logits, on the CPU."""
+        inputs: list[Any] = []
+
+        def keep(part: Any, args: Any, kwargs: Any) -> None:
+            inputs.append(next(iter((*args, *kwargs.values())), None))
+
+        part = self.module.get_submodule(head)
+        with torch.no_grad(), evaluating(self.module), ExitStack() as stack:
+            stack.callback(part.register_forward_pre_hook(keep, with_kwargs=True).remove)
+            logits = self._forward(ids, lengths)
+        shapes = [tuple(value.shape) for value in inputs if isinstance(value, Tensor)]
+        if len(inputs) != 1 or [shape[:1] for shape in shapes if len(shape) == 2] != [(len(ids),)]:
+            read = f"read tensors of shape {', '.join(map(str, shapes))}" if shapes else "read none"
+            raise UsageError(
+                f"{self._who} has the head {head!r}, which {read} for {len(ids)} texts. Expected "
+                f"one tensor of shape ({len(ids)}, dimensions): the part that reads one vector of "
+                "every text, and reads it once."
+            )
+        return inputs[0].detach().cpu().double(), logits.cpu().double()
+
     def other_tables(self, ids: Tensor, lengths: Tensor) -> list[str]:
         """Name the other embeddings that read the same ids, by tables of their own."""
         found: dict[str, None] = {}

@@ -13,7 +13,7 @@ import numpy as np
 from brittle.errors import BrittleError, TargetError, UsageError, require
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, label_names
-from brittle.targets.protocols import Scores, ShowsInside
+from brittle.targets.protocols import Scores, ShowsAttention
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
 from brittle.targets.transformers.quiet import quiet
@@ -32,7 +32,7 @@ MAX_PARALLEL_CALLS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceClassifier(ShowsInside):
+class SequenceClassifier(ShowsAttention):
     """A sequence classifier; its canonical keys are the token ids it reads, as int32 bytes."""
 
     model: Any = field(repr=False)
@@ -85,7 +85,7 @@ class SequenceClassifier(ShowsInside):
         """The white box of the model, built at first use because it imports torch."""
         from brittle.targets.transformers.white_box import TransformersWhiteBox
 
-        return TransformersWhiteBox(self.model, self.tokenizer, self.name, self.labels)
+        return TransformersWhiteBox(self.model, self.tokenizer, self.name, self.labels, self.fast)
 
     def close(self) -> None:
         """Let torch use as many threads as without this target."""
@@ -95,6 +95,8 @@ class SequenceClassifier(ShowsInside):
     def _logits(self, arrays: dict[str, Any]) -> Any:
         import torch
 
+        if self.tokenizer.holes and not self.fast:
+            return self.inside.instrumented.logits(arrays).to("cpu", torch.float64).numpy()
         try:
             if self.fast:
                 return self.fast.logits(arrays).double().numpy()
@@ -179,7 +181,7 @@ def of_model(
     text_tokenizer = TextTokenizer.of(tokenizer, model, mask)
     from brittle.targets.transformers.fast_bert import fast_bert  # imports torch
 
-    fast = fast_bert(model)
+    fast = fast_bert(model, text_tokenizer.holes.token_id if text_tokenizer.holes else -1)
     parallel, threads = _share_threads(device)
     return SequenceClassifier(model, text_tokenizer, name, names, device, parallel, threads, fast)
 

@@ -42,12 +42,20 @@ SETTINGS = {
 
 @dataclass(frozen=True, eq=False)
 class FastBert:
-    """Computes the logits of a `BertForSequenceClassification`, equal up to rounding."""
+    """Computes the logits of a `BertForSequenceClassification`, equal up to rounding.
+
+    A token of the id `hole_id` has a zero vector.
+    """
 
     model: Any
+    hole_id: int = -1
 
     def logits(self, arrays: dict[str, NDArray[np.int64]]) -> Tensor:
         """Compute the logits of a batch that is padded on the right, best sorted by length."""
+        return self.pooled_and_logits(arrays)[1]
+
+    def pooled_and_logits(self, arrays: dict[str, NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
+        """Compute the vectors that the classifier reads, and the logits."""
         is_token = arrays["attention_mask"].astype(bool)
         length = is_token.sum(axis=1)
         # Neighbouring texts of one length need no mask: their number, and their length.
@@ -69,9 +77,9 @@ class FastBert:
             pooler = self.model.bert.pooler
             context = _attend(q, k, v, runs, heads, from_first=True)
             state = _feed_forward(last, x_first, context)
-            pooled = pooler.activation(pooler.dense(state))
+            pooled: Tensor = pooler.activation(pooler.dense(state))
             logits: Tensor = self.model.classifier(pooled)
-        return logits[: len(length)]
+        return pooled[: len(length)], logits[: len(length)]
 
     def _embed_distinct(
         self, arrays: dict[str, NDArray[np.int64]], is_token: NDArray[np.bool_]
@@ -88,13 +96,15 @@ class FastBert:
         distinct, index = np.unique(triples[is_token], return_inverse=True)
         rest, column = np.divmod(distinct, width)
         token_id, token_type = np.divmod(rest, type_count)
-        x = embeddings.word_embeddings(torch.from_numpy(token_id))
+        is_hole = token_id == self.hole_id
+        x = embeddings.word_embeddings(torch.from_numpy(np.where(is_hole, 0, token_id)))
+        x[torch.from_numpy(is_hole)] = 0.0
         x = x + embeddings.token_type_embeddings(torch.from_numpy(token_type))
         x = x + embeddings.position_embeddings(torch.from_numpy(column))
         return whole_rows(embeddings.LayerNorm(x)), torch.from_numpy(repeat_last(index))
 
 
-def fast_bert(model: Any) -> FastBert | None:
+def fast_bert(model: Any, hole_id: int = -1) -> FastBert | None:
     """Return the fast forward pass of a model, or None if it might differ from the model's own."""
     is_plain = all(
         type(module).__name__ in MODULES
@@ -112,7 +122,7 @@ def fast_bert(model: Any) -> FastBert | None:
     weights = model.parameters()
     if any(w.dtype != torch.float32 or w.device.type != "cpu" for w in weights):
         return None
-    return FastBert(model)
+    return FastBert(model, hole_id)
 
 
 def _attend(

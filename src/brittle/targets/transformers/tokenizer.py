@@ -1,7 +1,8 @@
 """The tokenizer of a transformers model: from texts to keys, and from keys to padded batches.
 
 A key is the token ids of a text as int32 bytes. Where the model also reads token types (pairs), the
-key is −1, the ids, and the types.
+key is −1, the ids, and the types. Where holes read as zero vectors, they have an id that is no
+token of the model's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.targets.alignment import TokenizedText
-from brittle.targets.rendering import render
+from brittle.targets.rendering import PADDING, UNKNOWN, render
+from brittle.targets.transformers.holes import HOLE_TOKEN, ZeroedHoles, add_hole
 from brittle.text import Text
 
 Encoded = list[tuple[list[int], list[int]]]
@@ -43,12 +45,14 @@ class TextTokenizer:
     types_for_pairs: bool
     types_always: bool
     backend: Any = None
+    holes: ZeroedHoles | None = None
 
     @staticmethod
     def of(hf_tokenizer: Any, model: Any, mask: str | None = None) -> TextTokenizer:
         """Build the adapter of a tokenizer and its model.
 
-        A hole becomes the mask token, else the unknown token, unless `mask` says otherwise.
+        A hole becomes the mask token, else the unknown token, unless `mask` says otherwise: a
+        text, "unknown", or "pad" for a zero vector.
         """
         max_tokens = _max_tokens(hf_tokenizer, model.config)
         takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
@@ -62,11 +66,16 @@ class TextTokenizer:
         if hf_tokenizer.padding_side != "right":
             # Padding on the left shifts positions in some models: texts of one length need none.
             pad_id = None
-        if mask is None:
+        holes = None
+        if mask == PADDING:
+            mask, holes = HOLE_TOKEN, add_hole(backend, hf_tokenizer, model)
+        elif mask == UNKNOWN:
+            mask = _unknown_token(hf_tokenizer)
+        elif mask is None:
             mask = hf_tokenizer.mask_token or hf_tokenizer.unk_token or ""
         always = takes_types and any(encode(["a"])[0][1])
         return TextTokenizer(
-            hf_tokenizer, encode, mask, pad_id, max_tokens, takes_types, always, backend
+            hf_tokenizer, encode, mask, pad_id, max_tokens, takes_types, always, backend, holes
         )
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
@@ -162,6 +171,16 @@ def _copy_backend(hf_tokenizer: Any, max_tokens: int | None) -> Any:
     if max_tokens is not None:
         copy.enable_truncation(max_tokens)
     return copy
+
+
+def _unknown_token(hf_tokenizer: Any) -> str:
+    token: str | None = hf_tokenizer.unk_token
+    if token is None:
+        raise UsageError(
+            f"Got --mask {UNKNOWN}, but the tokenizer {type(hf_tokenizer).__name__} has no unknown "
+            f"token. Use --mask {PADDING}, or name a text that stands for a masked word."
+        )
+    return token
 
 
 def _encoder(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import TargetError, unknown
+from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
 from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
@@ -29,12 +30,14 @@ from brittle.targets.alignment import (
 )
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers.alignment import align_texts
+from brittle.targets.transformers.fast_bert import FastBert
 from brittle.targets.transformers.instrumented import InstrumentedModel
 from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.targets.transformers.vocabulary import tokens_of, whole_words
 from brittle.text import Text
 
 TOKENS_PER_PASS_CPU, TOKENS_PER_PASS_GPU = 1024, 1 << 14  # a backward pass needs every state
+TOKENS_PER_EMBEDDING_PASS = 4096  # a forward pass alone
 TOKENS_PER_ATTENTION_PASS = 512  # every layer and head keeps a weight for each pair of tokens
 INPUT = "embedding"
 
@@ -42,12 +45,20 @@ Batch = tuple[list[int], dict[str, NDArray[np.int64]]]
 
 
 class TransformersWhiteBox:
-    """The inside of a sequence classifier; as many threads may use it at once as may score."""
+    """The inside of a sequence classifier; as many threads may use it at once as may score.
+
+    `fast` is the model's fast forward pass, if there is one.
+    """
 
     def __init__(
-        self, model: Any, tokenizer: TextTokenizer, name: str, labels: Sequence[str]
+        self,
+        model: Any,
+        tokenizer: TextTokenizer,
+        name: str,
+        labels: Sequence[str],
+        fast: FastBert | None = None,
     ) -> None:
-        self.model = model
+        self.model, self.fast = model, fast
         self.tokenizer = tokenizer
         self.name = name
         self.labels = labels
@@ -96,29 +107,53 @@ class TransformersWhiteBox:
             raise unknown("layer", layer, self.layers)
         values: dict[int, Any] = {}
         alignments = align_texts(items, self.tokenizer)
-        for numbers, arrays in self._batches(alignments, self.max_tokens):
+        keys = [alignment.tokens.key for alignment in alignments]
+        for numbers, arrays in self._batches(keys, self.max_tokens):
             if layer == INPUT:
-                vectors = self._instrumented.table[arrays["input_ids"]]
+                vectors = self.instrumented.table[arrays["input_ids"]]
             else:
-                vectors = self._instrumented.hidden(arrays, self.layers.index(layer))
+                vectors = self.instrumented.hidden(arrays, self.layers.index(layer))
             for n, rows in zip(numbers, vectors.double().cpu().numpy()):
                 values[n] = at_level(level, alignments[n], rows)
         return [values[n] for n in range(len(items))]
 
-    def attention(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
-        """Compute the attention weights from word to word: layers × heads × words × words.
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        """Compute the vector of every text that the last linear layer reads, and the scores."""
+        values: dict[int, Embedding] = {}
+        max_tokens, who = max(TOKENS_PER_EMBEDDING_PASS, self.max_tokens), f"Target {self.name!r}"
+        model: Any = self.fast or self.instrumented
+        # Padding changes the last digits, but for the fast pass, which reads none.
+        one_length = self.model.device.type == "cpu" and not self.fast
+        keys = self.tokenizer.encode(items)
+        for numbers, arrays in self._batches(keys, max_tokens, one_length):
+            vectors, logits = (
+                part.double().cpu().numpy() for part in model.pooled_and_logits(arrays)
+            )
+            scores = as_probabilities(logits, len(numbers), self.labels, "logits", who)
+            values.update(zip(numbers, map(Embedding, vectors, scores.tolist())))
+        return [values[n] for n in range(len(items))]
+
+    def attention(self, items: Sequence[Text]) -> list[Attention]:
+        """Compute the attention weights from word to word, and from the summary position.
 
         The weight from one word to another is the mean over the tokens of the first of the sum over
-        the tokens of the second. Words that are not read have zeros.
+        the tokens of the second. The summary position is the one from which the head reads the
+        text, such as [CLS]; of several it is their mean. Words that are not read have zeros.
         """
-        values: dict[int, NDArray[np.float64]] = {}
+        values: dict[int, Attention] = {}
         alignments = align_texts(items, self.tokenizer)
-        for numbers, arrays in self._batches(alignments, TOKENS_PER_ATTENTION_PASS):
-            layers = [weight.double().cpu().numpy() for weight in self._eager.attention(arrays)]
-            for i, n in enumerate(numbers):
+        keys = [alignment.tokens.key for alignment in alignments]
+        for numbers, arrays in self._batches(keys, TOKENS_PER_ATTENTION_PASS):
+            layers, shares = self._eager.attention(arrays)
+            weights = [weight.double().cpu().numpy() for weight in layers]
+            for i, (n, share) in enumerate(zip(numbers, shares.cpu().numpy())):
                 total, mean = sum_and_mean(alignments[n])
                 width = len(alignments[n].word)
-                values[n] = np.stack([mean @ w[i, :, :width, :width] @ total.T for w in layers])
+                to_words = [w[i, :, :width, :width] @ total.T for w in weights]
+                values[n] = Attention(
+                    np.stack([mean @ weight for weight in to_words]),
+                    np.stack([share[:width] @ weight for weight in to_words]),
+                )
         return [values[n] for n in range(len(items))]
 
     def _gradients(
@@ -126,34 +161,35 @@ class TransformersWhiteBox:
     ) -> Iterator[tuple[list[int], list[list[float]], Tensor]]:
         """Yield batches: numbers of requests, their scores, and the gradient at every token."""
         # Padding would change the last digits of gradients, and with them which edit is best.
-        for numbers, arrays in self._batches(alignments, self.max_tokens, one_length=True):
+        keys = [alignment.tokens.key for alignment in alignments]
+        for numbers, arrays in self._batches(keys, self.max_tokens, one_length=True):
             batch = [requests[n] for n in numbers]
-            logits, gradient = self._instrumented.gradients(arrays, batch)
+            logits, gradient = self.instrumented.gradients(arrays, batch)
             who = f"Target {self.name!r}"
             scores = as_probabilities(logits, len(batch), self.labels, "logits", who)
             yield numbers, scores.tolist(), gradient
 
     def _batches(
-        self, alignments: Sequence[Alignment], max_tokens: int, one_length: bool = False
+        self, keys: Sequence[bytes], max_tokens: int, one_length: bool = False
     ) -> Iterator[Batch]:
-        keys = [alignment.tokens.key for alignment in alignments]
         if not all(keys):
             raise TargetError(f"Target {self.name!r} reads no token at all in an empty text.")
         return self.tokenizer.batches(keys, max_tokens, one_length)
 
     @cached_property
-    def _instrumented(self) -> InstrumentedModel:
-        return InstrumentedModel(self.model, self.name)
+    def instrumented(self) -> InstrumentedModel:
+        """The model with hooks, which also reads holes as zero vectors."""
+        return InstrumentedModel(self.model, self.name, self.tokenizer.holes)
 
     @cached_property
     def _eager(self) -> InstrumentedModel:
-        return InstrumentedModel(self.model, self.name, eager=True)
+        return InstrumentedModel(self.model, self.name, self.tokenizer.holes, eager=True)
 
     @cached_property
     def _token_edits(self) -> SubwordEdits:
-        table = self._instrumented.table
+        table, size = self.instrumented.table, self.instrumented.vocabulary_size
         pairs = list(zip(*whole_words(self.tokenizer)))
         # A tokenizer may have more tokens than the model has embeddings: those cannot be read.
-        words = [word for word, token in pairs if token < len(table)]
-        ids = [token for _, token in pairs if token < len(table)]
+        words = [word for word, token in pairs if token < size]
+        ids = [token for _, token in pairs if token < size]
         return SubwordEdits(table, words, ids, partial(tokens_of, tokenizer=self.tokenizer))

@@ -10,26 +10,33 @@ from typing import Any
 
 import numpy as np
 
+from brittle.errors import UsageError
 from brittle.picture import PixelGradientRequest
-from brittle.targets.protocols import Scores, ShowsInside, WhiteBox
+from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.protocols import Scores, ShowsAttention, ShowsInside, WhiteBox
+from brittle.targets.rendering import PADDING, UNKNOWN
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
 from brittle.targets.transformers.vocabulary import whole_words
 from brittle.text import Text
 from brittle.zoo.folder import Card, load_card, load_card_checked
 from brittle.zoo.model import Model, open_model
+from brittle.zoo.tokenizers import words
 
 
 class ZooTarget:
-    """A trained model of the zoo; its canonical keys are what the model reads, as bytes."""
+    """A trained model of the zoo; its canonical keys are what the model reads, as bytes.
+
+    `mask` is how a hole reads, where that is not the model's own way.
+    """
 
     in_process = True
 
-    def __init__(self, card: Card, model: Model) -> None:
+    def __init__(self, card: Card, model: Model, mask: str | None = None) -> None:
         self.card = card
         self.model = model
         self.name = card.full_name
-        self.fingerprint = card.fingerprint
+        self.fingerprint = hash_parts(card.fingerprint, mask) if mask else card.fingerprint
         self.labels = card.labels
         self.parallel = model.parallel
         self.batch: int | None = getattr(model, "batch", None)
@@ -69,8 +76,14 @@ class ZooTarget:
 class WhiteBoxZooTarget(ZooTarget, ShowsInside):
     """A network of the zoo with its white box; `build_inside` is called at first use."""
 
-    def __init__(self, card: Card, model: Model, build_inside: Callable[[], WhiteBox]) -> None:
-        super().__init__(card, model)
+    def __init__(
+        self,
+        card: Card,
+        model: Model,
+        build_inside: Callable[[], WhiteBox],
+        mask: str | None = None,
+    ) -> None:
+        super().__init__(card, model, mask)
         self._build_inside = build_inside
 
     @cached_property
@@ -81,6 +94,10 @@ class WhiteBoxZooTarget(ZooTarget, ShowsInside):
         model: Any = self.model  # not the white box: black-box attacks ask for this, too
         positions: list[Sequence[int]] = model.words_read(items)
         return positions
+
+
+class AttendingZooTarget(WhiteBoxZooTarget, ShowsAttention):
+    """A network of the zoo that attends."""
 
 
 class PictureZooTarget(ZooTarget):
@@ -118,20 +135,42 @@ class TransformerModel:
         self.classifier.close()
 
 
-def load_folder(path: str | os.PathLike[str], *, device: str = "auto") -> ZooTarget:
-    """Load a target from the folder of a trained model."""
+def check_mask(mask: str | None) -> None:
+    """Refuse a mask that no model of the zoo reads."""
+    if mask not in (None, PADDING, UNKNOWN):
+        raise UsageError(
+            f"Got --mask {mask!r} for a zoo model. Expected {PADDING} (a zero vector) or {UNKNOWN} "
+            "(the unknown word): it reads a masked word as one of these."
+        )
+
+
+def load_folder(
+    path: str | os.PathLike[str], *, device: str = "auto", mask: str | None = None
+) -> ZooTarget:
+    """Load a target from the folder of a trained model.
+
+    With the mask "pad" a hole reads as a zero vector, with "unknown" as the unknown word.
+    """
+    check_mask(mask)
     folder = Path(path)
     if load_card(folder).kind == "transformer":
         card = load_card_checked(folder)
-        classifier = transformers.load(str(folder), device=device)
-        return WhiteBoxZooTarget(card, TransformerModel(classifier), lambda: classifier)
+        classifier = transformers.load(str(folder), device=device, mask=mask)
+        return AttendingZooTarget(card, TransformerModel(classifier), lambda: classifier, mask)
     model: Any
-    card, model = open_model(folder, device)
+    card, model = open_model(folder, device, words.PAD if mask == PADDING else words.UNKNOWN)
     if card.kind == "picture":
+        if mask is not None:
+            raise UsageError(
+                f"Got --mask {mask!r} for {card.name}, which reads no words: leave it out."
+            )
         has_gradients = hasattr(model, "gradients")
         return (PictureNetworkTarget if has_gradients else PictureZooTarget)(card, model)
     if card.kind != "network":
         return ZooTarget(card, model)
     from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does
 
-    return WhiteBoxZooTarget(card, model, lambda: NetworkWhiteBox(model, card.full_name))
+    attends = card.parts["encoder"] == "Transformer" or card.parts["head"] == "attention"
+    kind = AttendingZooTarget if attends else WhiteBoxZooTarget
+    own_mask = None if mask == UNKNOWN else mask  # a network reads holes so in any case
+    return kind(card, model, lambda: NetworkWhiteBox(model, card.full_name), own_mask)

@@ -95,11 +95,12 @@ class CharacterPasses:
                 grouped = response[rows].view(words.stop - words.start, n, -1)
                 maximum[torch.from_numpy(order[words])] = grouped.amax(dim=1)
             # Adding the bias and the tanh keep the order, so they may come after the maximum.
-            pooled = torch.tanh(maximum + self.bias)
-            pooled[torch.from_numpy(length == 0)] = 0.0
+            pooled, is_padding = torch.tanh(maximum + self.bias), torch.from_numpy(length == 0)
+            pooled[is_padding] = 0.0
             layers, derivatives = [pooled], []
             for highway in self.highways:
                 y, derivative = highway.forward(layers[-1])
+                y[is_padding] = 0.0
                 layers.append(y)
                 derivatives.append(derivative)
         return CharacterStates(self, length, order, first, response, maximum, layers, derivatives)

@@ -51,9 +51,11 @@ class FastLstm:
     def _last_states(self, ids: NDArray[np.int64], length: NDArray[np.int64]) -> Tensor:
         """Compute the last states of sorted rows; rows that begin alike share their states."""
         projected, ids = self._projected.look_up(ids)
+        inside = np.arange(ids.shape[1]) < length[:, None]
+        ids[~inside] = -1  # not the id of a hole at the end of a text
         is_new = np.ones(ids.shape, dtype=bool)
         np.logical_or.accumulate(ids[1:] != ids[:-1], axis=1, out=is_new[1:])
-        is_new &= np.arange(ids.shape[1]) < length[:, None]
+        is_new &= inside
         # The index of each row's state among the distinct states of a word.
         state = np.cumsum(is_new, axis=0) - 1
         last = self.bias.new_empty((len(ids), self.width))

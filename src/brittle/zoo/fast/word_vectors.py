@@ -20,7 +20,7 @@ from brittle.zoo.batches import Tokenizer
 from brittle.zoo.fast.character_gradients import CharacterPasses
 from brittle.zoo.networks import Classifier
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
-from brittle.zoo.tokenizers.words import PAD, WordTokenizer
+from brittle.zoo.tokenizers.words import WordTokenizer
 
 MAX_BYTES = 1 << 27  # of all vectors kept, unless one call alone needs more
 WORDS_PER_PASS = 2048  # the windows of a spelling are wide: more would need much memory
@@ -98,8 +98,7 @@ def compute_word_vectors(
             parts.append(network.embedding.weight.index_select(0, torch.from_numpy(tokens)))
         if network.spelling is not None and isinstance(tokenizer, CharacterTokenizer):
             passes = character_passes or CharacterPasses(network.spelling)
-            spellings = passes.forward(tokenizer.characters(ids)).vectors
-            parts.append(spellings * torch.from_numpy(ids != PAD)[:, None])
+            parts.append(passes.forward(tokenizer.characters(ids)).vectors)
         return torch.cat(parts, dim=1)
 
 

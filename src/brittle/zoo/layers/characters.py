@@ -56,11 +56,14 @@ class CharacterCNN(nn.Module):
         return vectors
 
     def forward(self, vectors: Tensor, length: Tensor) -> Tensor:
-        """Compute the vectors of words from embedded characters (words × spelling × size)."""
+        """Compute the vectors of words from embedded characters (words × spelling × size).
+
+        What has no characters, padding, has a zero vector.
+        """
         x = self.pooled(vectors, length)
         for highway in self.highways:
             x = highway(x)
-        return x
+        return x * (length > 0)[:, None]
 
     def pooled(self, vectors: Tensor, length: Tensor) -> Tensor:
         """Compute the maxima of the convolutions, before the highways; zeros for no word."""

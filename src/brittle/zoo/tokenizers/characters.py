@@ -36,12 +36,13 @@ MAX_SPELLINGS = 1 << 18  # of one generation: at most some 50 MB each
 
 
 class CharacterTokenizer:
-    """The ids of all spellings met so far; 0 is padding, 1 a hole.
+    """The ids of all spellings met so far; 0 is padding, 1 an unknown character alone.
 
     The characters of `alphabet` have the ids after 0 (padding) and 1 (unknown); `spelling` of a
     word are read. With `both`, for models that also read whole words, words that differ in the
-    vocabulary have different ids. `max_spellings` are kept of one generation; None, for training,
-    which keeps the ids of all its texts, means no limit.
+    vocabulary have different ids. A hole reads as the vocabulary says: as an unknown character, or
+    as padding. `max_spellings` are kept of one generation; None, for training, which keeps the ids
+    of all its texts, means no limit.
     """
 
     def __init__(
@@ -77,7 +78,8 @@ class CharacterTokenizer:
 
     def _add_special_ids(self) -> None:
         self._separator = -1
-        self._ids[HOLE] = self._add(UNKNOWN if self.both else PAD, (UNKNOWN_CHARACTER,))
+        unknown = self._add(UNKNOWN if self.both else PAD, (UNKNOWN_CHARACTER,))
+        self._ids[HOLE] = PAD if self.vocabulary.hole_id == PAD else unknown
         if self.pairs:
             # Between the fields of a pair stands a spelling that no word has.
             word_id = SEPARATOR if self.both else PAD

@@ -19,9 +19,9 @@ MAX_CACHED_WORDS = 500_000
 class WordIds(dict[Word, int]):
     """The id of every word; lower-casing is remembered, so a word met again is one look-up."""
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], hole_id: int = UNKNOWN) -> None:
         super().__init__((word, i) for i, word in enumerate(words))
-        self[HOLE] = UNKNOWN
+        self[HOLE] = hole_id
 
     def __missing__(self, word: Word) -> int:
         token_id = self.get(str(word).lower(), UNKNOWN)
@@ -31,12 +31,16 @@ class WordIds(dict[Word, int]):
 
 
 class WordTokenizer:
-    """The words a model knows, after `<pad>`, `<unknown>` and, for pairs, `<next>`."""
+    """The words a model knows, after `<pad>`, `<unknown>` and, for pairs, `<next>`.
 
-    def __init__(self, words: Sequence[str]) -> None:
+    A hole reads as `hole_id`: the unknown word, or `PAD`, whose vector is zero.
+    """
+
+    def __init__(self, words: Sequence[str], hole_id: int = UNKNOWN) -> None:
         self.words = tuple(words)
         self.pairs = SEPARATOR_WORD in self.words[: SEPARATOR + 1]
-        self._token_id = WordIds(self.words).__getitem__
+        self.hole_id = hole_id
+        self._token_id = WordIds(self.words, hole_id).__getitem__
 
     def __len__(self) -> int:
         return len(self.words)
