@@ -23,9 +23,9 @@ LABEL_NAMES = ("y", "labels", "label")
 def is_pictures(source: str) -> bool:
     """Tell whether a path is an `.npz` file, or a folder with pictures in it or one level below."""
     path = Path(source).expanduser()
-    return path.suffix.lower() == ARRAYS or any(
-        is_picture_file(file) for pattern in ("*", "*/*") for file in path.glob(pattern)
-    )
+    if not source or not path.is_dir():
+        return path.suffix.lower() == ARRAYS
+    return any(is_picture_file(file) for pattern in ("*", "*/*") for file in path.glob(pattern))
 
 
 def is_picture_file(path: Path) -> bool:
