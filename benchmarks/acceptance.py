@@ -194,6 +194,11 @@ def bad_input_inside(given: Any) -> Iterator[Row]:
     yield from tests("tests/robustness/test_bad_input.py", "-k", "white_box")
 
 
+def pictures(given: Any) -> Iterator[Row]:
+    yield from tests("tests/attacks/test_pictures.py", "tests/targets/pictures")
+    yield from script("pictures.py", "--out", "/dev/null")
+
+
 def script(name: str, *words: str) -> Iterator[Row]:
     """Run a benchmark script and give its last line."""
     began = time.perf_counter()
@@ -220,6 +225,7 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "8": ("HotFlip's speed", hotflip),
     "9": ("The papers' findings, by paired intervals", findings),
     "10": ("Bad input of attacks that look inside, and of training", bad_input_inside),
+    "11": ("FGSM by hand and by brute force; models of pictures as accurate as asked", pictures),
 }
 
 

@@ -34,30 +34,37 @@ ROOMS: dict[str, set[str]] = {
     # What is known, and who asks.
     "engine": {"asks", "errors", "goals"},
     "english": {"errors", "text"},
-    "data": {"errors"},
+    "data": {"errors", "files", "picture"},
     "proposals": {"data", "english", "errors", "text"},
     "attacks": {
-        *("asks", "data", "edits", "english", "errors", "moves", "named", "proposals", "text"),
+        *("asks", "data", "edits", "english", "errors", "moves", "named", "picture", "proposals"),
+        "text",
     },
     # What is measured.
     "metrics": {"asks", "edits", "english", "errors", "goals", "results", "text"},
     # What is attacked.
-    "ranking": {"english", "errors", "goals", "moves", "text"},
-    "zoo": {"data", "errors", "files", "inside", "metrics", "moves", "ranking", "text", "values"},
+    "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
+    "zoo": {
+        *("data", "errors", "files", "inside", "metrics", "moves", "picture", "ranking", "text"),
+        "values",
+    },
     "targets": {
-        *("answers", "asks", "engine", "english", "errors", "inside", "moves", "ranking", "text"),
+        *("answers", "asks", "engine", "english", "errors", "inside", "moves", "picture"),
+        *("ranking", "text"),
         "zoo",
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
-        *("text", "values", "zoo"),
+        *("picture", "ranking", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.
-    "reports": {"asks", "edits", "errors", "formatting", "goals", "metrics", "results"},
+    "reports": {
+        *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "results"),
+    },
     "runs": {
         *("answers", "asks", "attacks", "data", "edits", "engine", "errors", "files", "goals"),
-        *("kinds", "opening", "reports", "results", "targets", "text"),
+        *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
     },
     # Questions across runs.
     "studies": {"asks", "edits", "errors", "goals", "metrics", "results", "targets", "text"},

@@ -1,16 +1,30 @@
-"""Files: an OS lock, writing without half-written files, digests, and package versions."""
+"""Files: the cache folder, an OS lock, whole files or none, digests, and package versions."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import platform
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
+
+
+def cache_folder() -> Path:
+    """Return the cache folder of brittle: $BRITTLE_CACHE, or one in the user's cache folder."""
+    if path := os.environ.get("BRITTLE_CACHE"):
+        return Path(path).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "brittle"
 
 
 def lock(file: IO[bytes], wait: bool) -> None:

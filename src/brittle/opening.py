@@ -17,6 +17,8 @@ from brittle.targets.http.endpoint import open_endpoint
 from brittle.targets.http.target import HttpTarget
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.options import TargetOptions
+from brittle.targets.pictures.build import check_name, of_picture_object
+from brittle.targets.pictures.reading import PixelReader
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator
 from brittle.targets.scores import check_kind
 from brittle.targets.sklearn import load_skops, of_estimator
@@ -61,6 +63,7 @@ def as_target(
     timeout: float = 30.0,
     progress: Callable[[Any], None] | None = None,
     answers: str = "auto",
+    shape: tuple[int, int, int] | None = None,
 ) -> Opened:
     """Build a target from a live object or a name; a target is returned as it is.
 
@@ -70,9 +73,10 @@ def as_target(
     kinds. `trust` names types that a `.skops` file may hold, `timeout` is for one line of a
     command, `fields` are those of the data, and `progress` receives the reports of a training.
     `answers="text"` declares that a function, an endpoint or a program translates.
+    If the data are pictures, `shape` is their height, width and channels.
     """
     options = TargetOptions(
-        labels, scores, mask, name, device, fields, trust, timeout, progress, answers
+        labels, scores, mask, name, device, fields, trust, timeout, progress, answers, shape
     )
     return open_target(target, options)
 
@@ -87,6 +91,7 @@ def open_target(target: Any, options: TargetOptions) -> Opened:
 
 
 def _open_named(spec: str, options: TargetOptions) -> Opened:
+    check_name(spec, options)
     for prefix, opener in OPENERS.items():
         if spec.startswith(prefix):
             return opener(spec, options)
@@ -101,7 +106,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         options.refuse("a scikit-learn pipeline", "answers")
         model, fingerprint = load_skops(path, trust=options.trust)
         options = replace(options, name=options.name or path.stem)
-        return of_estimator(model, fingerprint=fingerprint, **options.black_box)
+        return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
         options.refuse("a zoo model", "scores", "answers")
         return _opened_zoo(load_folder(path, device=options.device, mask=options.mask), options)
@@ -134,7 +139,9 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
         return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
     if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
         options.refuse("a scikit-learn pipeline", "answers")
-        return of_estimator(obj, **options.black_box)
+        return _open_estimator(obj, options)
+    if options.shape is not None and callable(obj):
+        return of_picture_object(obj, options.shape, options)
     if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
         raise UsageError(
             f"Got the torch module {type(obj).__name__}, which reads numbers, not texts. Name its "
@@ -147,6 +154,13 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
     if callable(obj):
         return of_function(obj, fields=options.fields, **options.black_box)
     raise _not_a_target(f"a {type(obj).__name__}")
+
+
+def _open_estimator(
+    model: Any, options: TargetOptions, fingerprint: str | None = None
+) -> Classifies:
+    reader = None if options.shape is None else PixelReader(options.shape)
+    return of_estimator(model, fingerprint=fingerprint, reader=reader, **options.black_box)
 
 
 def _open_translator(obj: Any, options: TargetOptions) -> Translator:

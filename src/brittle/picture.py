@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +16,28 @@ from brittle.errors import UsageError
 
 CHANNELS = (1, 3, 4)
 BYTE = np.float32(255)
+PIL_MODES = ("1", "L", "RGB", "RGBA")  # those that are arrays of 1, 3 or 4 channels
+ENCODED = re.compile(r"\d+x\d+x[134]:(u1|<f4):[A-Za-z0-9+/]+=*")
+
+
+def is_picture(value: object) -> bool:
+    """Tell whether something is meant as a picture: one of ours, an array, or a PIL image."""
+    return isinstance(value, Picture | np.ndarray) or hasattr(value, "getbands")
+
+
+def is_encoded(text: str) -> bool:
+    """Tell whether a string is an encoded picture."""
+    return ENCODED.fullmatch(text) is not None
+
+
+def encoded_shape(text: str) -> tuple[int, int, int]:
+    """Return the height, width and channels of an encoded picture; it is not decoded."""
+    height, width, channels = (int(n) for n in text.partition(":")[0].split("x"))
+    return height, width, channels
 
 
 class Picture:
-    """An immutable picture: `pixels` are float32 from 0 to 1, of height × width × channels."""
+    """An immutable picture: `pixels` are float32, height × width × channels, from 0 to 1."""
 
     __slots__ = ("pixels",)
     kind: ClassVar[str] = "picture"
@@ -38,6 +59,20 @@ class Picture:
             )
         array.flags.writeable = False
         object.__setattr__(self, "pixels", array)
+
+    @staticmethod
+    def of(source: Any) -> Picture:
+        """Build a picture from an array or a PIL image; whole numbers are read as 0 to 255."""
+        if isinstance(source, Picture):
+            return source
+        if hasattr(source, "convert") and source.mode not in PIL_MODES:
+            source = source.convert("RGB")
+        array = np.asarray(source)
+        if array.dtype == np.bool_:
+            array = array.astype(np.float32)
+        elif np.issubdtype(array.dtype, np.integer) and array.size and array.max() <= BYTE:
+            array = array.astype(np.float32) / BYTE
+        return Picture(array)
 
     @staticmethod
     def decode(text: str) -> Picture:
@@ -90,3 +125,40 @@ class Picture:
         """The number of pixels."""
         height, width, _ = self.pixels.shape
         return int(height * width)
+
+
+@dataclass(frozen=True)
+class PixelGradientRequest:
+    """A picture, and the class that it should leave (`label`) or, if given, reach (`toward`).
+
+    What rises is the cross-entropy of the class to leave, or the log-probability of that to reach.
+    """
+
+    picture: Picture
+    label: int
+    toward: int | None = None
+
+    @property
+    def key(self) -> bytes:
+        return f"{self.label} {self.toward} ".encode() + self.picture.key
+
+    @property
+    def size(self) -> int:
+        return self.picture.size
+
+
+def stack(items: Sequence[Any], shape: tuple[int, int, int], who: str) -> NDArray[np.float32]:
+    """Return pictures as one array; anything else, or another shape, is an error."""
+    for item in items:
+        if not isinstance(item, Picture):
+            raise UsageError(
+                f"{who} reads pictures, but got a {type(item).__name__}. Use data of pictures: "
+                "mnist, an .npz file, or a folder with a sub-folder for each class."
+            )
+        if item.pixels.shape != shape:
+            got, expected = (" × ".join(map(str, s)) for s in (item.pixels.shape, shape))
+            raise UsageError(
+                f"{who} reads pictures of {expected} (height × width × channels), but got one of "
+                f"{got}. Resize it, or use data of that size."
+            )
+    return np.stack([item.pixels for item in items])

@@ -72,6 +72,8 @@ ROWS = {
     "key-any": Key(anywhere=True, share=0.1, draws=2),
     "jsma": JSMA(words=1),
 }
+PICTURE_ROWS = ("fgsm", "noise")
+"""Attacks on pictures, which test_pictures.py holds to the contract."""
 TEXTS = [
     "A good film, with a very good story!",
     "lovely",
@@ -133,7 +135,7 @@ def rows(outcomes: dict[str, Outcome]) -> dict[str, Any]:
 
 
 def test_every_attack_has_a_row() -> None:
-    assert set(ROWS) == set(ATTACKS)
+    assert {*ROWS, *PICTURE_ROWS} == set(ATTACKS)
 
 
 @cache

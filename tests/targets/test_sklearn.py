@@ -166,7 +166,7 @@ def test_an_object_with_classes_that_predicts_is_a_classifier() -> None:
         def predict(self, texts: list[str]) -> Any:
             return ["pos"]
 
-    with pytest.raises(TargetError, match="1 labels for 3 texts"):
+    with pytest.raises(TargetError, match="1 labels for 3 items"):
         as_target(Short()).scores(ITEMS)
 
 

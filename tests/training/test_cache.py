@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from brittle import files
 from brittle.training import cache_folder, train_on, trained_models
 from brittle.zoo import model_cache as module
 
@@ -16,7 +17,7 @@ def test_the_folder_is_the_one_named_or_the_users(
 ) -> None:
     assert cache_folder() == cache
     monkeypatch.delenv("BRITTLE_CACHE")
-    monkeypatch.setattr(module.sys, "platform", "linux")
+    monkeypatch.setattr(files.sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "brittle"
     monkeypatch.delenv("XDG_CACHE_HOME")

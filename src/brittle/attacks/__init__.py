@@ -27,6 +27,8 @@ ATTACKS: Mapping[str, str] = {
     "key": "brittle.attacks.key:key",
     "key-any": "brittle.attacks.key:key_any",
     "jsma": "brittle.attacks.jsma:jsma",
+    "fgsm": "brittle.attacks.fgsm:fgsm",
+    "noise": "brittle.attacks.noise:noise",
 }
 OPTIONAL_LEARNING = ("entities", "spare")
 """Settings that make an attack learn from data; one that has them learns nothing without."""
@@ -165,6 +167,12 @@ def describe_settings(attack: Attack) -> dict[str, str]:
         return {}
     values = {field.name: repr(getattr(attack, field.name)) for field in fields(attack)}
     return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", value) for name, value in values.items()}
+
+
+def item_kind(recipe: Recipe) -> str:
+    """Return the kind of items that a recipe's attack edits, by what it says it returns."""
+    attack = inspect.signature(recipe, eval_str=True).return_annotation
+    return str(getattr(attack, "item_kind", "text"))
 
 
 def summary(recipe: Recipe) -> str:

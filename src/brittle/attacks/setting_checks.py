@@ -27,6 +27,12 @@ def check_share(**settings: float) -> None:
     _check(settings, expected, lambda value: _is_number(value) and 0 < value <= 1)
 
 
+def check_distance(**settings: float) -> None:
+    """Refuse a value that is no change of a pixel: above 0, at most 1."""
+    expected = "a number above 0, at most 1, for pixels are from 0 to 1. For 8 of 255 write 0.0314"
+    _check(settings, expected, lambda value: _is_number(value) and 0 < value <= 1)
+
+
 def check_threshold(**settings: float) -> None:
     """Refuse a value that is not a number from 0, which turns the threshold off, to 1."""
     expected = "a number from 0 to 1. To ask for none write {flag} 0"

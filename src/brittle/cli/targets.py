@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 
 def open_target(
-    args: argparse.Namespace, fields: Sequence[str] = ("text",)
+    args: argparse.Namespace,
+    fields: Sequence[str] = ("text",),
+    shape: tuple[int, int, int] | None = None,
 ) -> Classifies | Translator:
     """Open the target that the command line names; a zoo model is trained if it is not yet."""
     from brittle.opening import as_target
 
     with console.training(args.quiet) as progress:
-        return as_target(args.target, progress=progress, fields=fields, **_options(args))
+        return as_target(
+            args.target, progress=progress, fields=fields, shape=shape, **_options(args)
+        )
 
 
 def describe_target(args: argparse.Namespace) -> dict[str, Any]:
@@ -40,7 +44,7 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translat
         options = dict(stored)
         args.target = options.pop("spec")
         vars(args).update(options)
-    return open_target(args)
+    return open_target(args, shape=run.shape)
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

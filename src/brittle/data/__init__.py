@@ -7,13 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from brittle.data import catalogue, files, hub
+from brittle.data import catalogue, files, hub, pictures
 from brittle.data.catalogue import Entry
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example, as_examples, case_ids
+from brittle.data.mnist import MNIST, PictureEntry
 from brittle.errors import UsageError, unknown
 
-__all__ = ["Dataset", "Entry", "Example", "as_examples", "case_ids", "load", "names"]
+__all__ = [
+    "Dataset",
+    "Entry",
+    "Example",
+    "PictureEntry",
+    "as_examples",
+    "case_ids",
+    "has_splits",
+    "load",
+    "names",
+]
 
 
 def load(
@@ -26,7 +37,7 @@ def load(
     limit: int | None = None,
     seed: int = 0,
 ) -> Dataset:
-    """Load a data set: a name of the catalogue, a file, or `hf:NAME`.
+    """Load a data set: a name of the catalogue, a file, a folder of pictures, or `hf:NAME`.
 
     `text` names the text columns (several make a pair), `label` the column of the label ("" takes
     the data as unlabelled), `locked` the text columns that no attack may edit. The default split is
@@ -38,22 +49,29 @@ def load(
         dataset = hub.load(source, split, text, label, locked)
     elif source in catalogue.CATALOGUE:
         dataset = _load_known(source, split, text, label, locked)
+    elif source == MNIST.name or pictures.is_pictures(source):
+        dataset = _load_pictures(source, split, text, label, locked)
     elif files.ending(source) or os.sep in source or Path(source).exists():
         if split is not None:
-            raise UsageError(
-                f"Got the split {split!r} for the file {source}, which has no splits. "
-                "Leave out --split, or name the file of that split."
-            )
+            raise _no_splits(source, split)
         dataset = files.load(source, text, label, locked, also_known=catalogue.CATALOGUE)
     else:
-        remedy = f"A file ({files.ENDINGS_TEXT}) or a name of the hub (hf:NAME) works too."
-        raise unknown("data set", source, catalogue.CATALOGUE, remedy)
+        remedy = (
+            f"A file ({files.ENDINGS_TEXT}; for pictures .npz, or a folder) or a name of the hub "
+            "(hf:NAME) works too."
+        )
+        raise unknown("data set", source, [entry.name for entry in names()], remedy)
     return dataset.take(limit, seed)
 
 
-def names() -> list[Entry]:
+def names() -> list[Entry | PictureEntry]:
     """List the data sets known by name; str() of each is a line about it. Nothing is loaded."""
-    return list(catalogue.DATASETS)
+    return [*catalogue.DATASETS, MNIST]
+
+
+def has_splits(name: str) -> bool:
+    """Tell whether a name is that of a data set with a train, a dev and a test split."""
+    return any(entry.name == name for entry in names())
 
 
 def _load_known(
@@ -73,10 +91,44 @@ def _load_known(
             f"Locking {', '.join(locked)} leaves nothing to edit: {name!r} has one field, 'text'."
         )
     dataset = catalogue.load(name, split or "test")
-    if label == "":
-        unlabelled = tuple(replace(example, label=None) for example in dataset.examples)
-        return replace(dataset, examples=unlabelled, labels=())
-    return dataset
+    return _unlabelled(dataset) if label == "" else dataset
+
+
+def _load_pictures(
+    source: str,
+    split: str | None,
+    text: Sequence[str] | None,
+    label: str | None,
+    locked: Sequence[str],
+) -> Dataset:
+    if locked:
+        raise UsageError(
+            f"Locking {', '.join(locked)} leaves nothing to edit: {source!r} has one field, "
+            "'picture'."
+        )
+    if source != MNIST.name:
+        if split is not None:
+            raise _no_splits(source, split)
+        return pictures.load(source, text, label)
+    if text or label:
+        raise UsageError(
+            f"--text and --label name arrays of an .npz file; the data set {source!r} has only "
+            "'picture' and 'label'. Leave them out."
+        )
+    dataset = MNIST.load(split or "test")
+    return _unlabelled(dataset) if label == "" else dataset
+
+
+def _unlabelled(dataset: Dataset) -> Dataset:
+    examples = tuple(replace(example, label=None) for example in dataset.examples)
+    return replace(dataset, examples=examples, labels=())
+
+
+def _no_splits(source: str, split: str) -> UsageError:
+    return UsageError(
+        f"Got the split {split!r} for the file {source}, which has no splits. "
+        "Leave out --split, or name the file of that split."
+    )
 
 
 def _column_names(names: Sequence[str] | None) -> list[str] | None:

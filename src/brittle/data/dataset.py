@@ -11,6 +11,7 @@ from random import Random
 
 from brittle.data.example import Example
 from brittle.errors import UsageError
+from brittle.picture import encoded_shape
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,13 @@ class Dataset:
 
     def __iter__(self) -> Iterator[Example]:
         return iter(self.examples)
+
+    @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """The height, width and channels of its pictures; None if they are texts."""
+        if self.kind != "picture" or not self.examples:
+            return None
+        return encoded_shape(self.examples[0].fields[0][1])
 
     def take(self, limit: int | None, seed: int = 0) -> Dataset:
         """Return the first `limit` examples of a seeded permutation; a larger limit adds to them.

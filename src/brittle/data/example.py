@@ -12,17 +12,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.data.columns import LABEL_NAME, Columns, choose, matches
+from brittle.data.picture_rows import check_sizes, is_pictures_and_labels
 from brittle.errors import UsageError, unknown
+from brittle.picture import Picture, is_encoded, is_picture
 
 EXPECTED = (
     "a list of strings, of (text, label) pairs, of dicts with 'text' and 'label' (or named fields "
-    "and 'label'), of Examples; a data frame with columns 'text' and 'label'; or a loaded data set"
+    "and 'label'), of Examples; a data frame with columns 'text' and 'label'; a loaded data set; "
+    "or pictures: arrays or PIL images, with or without a label, or two arrays (pictures, labels)"
 )
+PICTURE_FIELD = "picture"
 
 
 @dataclass(frozen=True)
 class Example:
-    """Named fields of text, the label if it is known, and the fields that no attack may edit."""
+    """Named fields of text, the label if it is known, and the fields that no attack may edit.
+
+    The one field of a picture is its encoded pixels.
+    """
 
     fields: tuple[tuple[str, str], ...]
     label: str | None = None
@@ -49,9 +56,10 @@ def case_ids(examples: Iterable[Example]) -> list[str]:
     return ids
 
 
-def as_examples(data: object) -> list[Example]:
+def as_examples(data: object, names: Sequence[str] = ()) -> list[Example]:
     """Build examples from everything that the Python API accepts.
 
+    `names` name the examples in messages; by default their numbers do.
     Of a data frame only the text and the label column are used; of a dict every key but "label" is
     a field. A label may be a whole number and becomes a string; a label of None means that the
     example has none.
@@ -66,10 +74,32 @@ def as_examples(data: object) -> list[Example]:
     if is_frame(data):
         examples = _from_frame(data)
     else:
-        examples = [_from_item(f"Row {i} (counted from 0)", item) for i, item in enumerate(data)]
+        if is_pictures_and_labels(data):
+            data = zip(*data, strict=True)
+        named = dict(enumerate(names))
+        examples = [
+            _from_item(named.get(i, f"Row {i} (counted from 0)"), item)
+            for i, item in enumerate(data)
+        ]
     if not examples:
         raise UsageError(f"There are no examples: the {type(data).__name__} is empty.")
+    if kind_of(examples) == "picture":
+        check_sizes([example.fields[0][1] for example in examples], names)
     return examples
+
+
+def kind_of(examples: Sequence[Example]) -> str:
+    """Return the kind of items that examples become: pictures are told by their encoding."""
+    kinds = {_kind(example) for example in examples}
+    if len(kinds) > 1:
+        raise UsageError("Got texts and pictures as examples. Expected only one of the two.")
+    return kinds.pop() if kinds else "text"
+
+
+def _kind(example: Example) -> str:
+    (name, value), *others = example.fields
+    is_one = name == PICTURE_FIELD and not others and is_encoded(value)
+    return "picture" if is_one else "text"
 
 
 def from_rows(
@@ -91,7 +121,9 @@ def from_rows(
 
 
 def _pairs(source: object) -> Iterable[tuple[object, object]]:
-    return source.items() if isinstance(source, Mapping) else [("text", source)]
+    if isinstance(source, Mapping):
+        return source.items()
+    return [(PICTURE_FIELD if is_picture(source) else "text", source)]
 
 
 def _build(
@@ -114,6 +146,11 @@ def _build(
 
 
 def _text(where: str, name: str, value: object) -> str:
+    if is_picture(value):
+        try:
+            return Picture.of(value).encode()
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from error
     if not isinstance(value, str):
         raise UsageError(
             f"{where}: the field {name!r} is {_shown(value)}, expected a string. "
@@ -166,7 +203,7 @@ def _cell(where: str, row: Mapping[str, object], name: str) -> Any:
 def _from_item(where: str, item: object) -> Example:
     if isinstance(item, Example):
         return _build(where, item.fields, item.label, item.locked)
-    if isinstance(item, str):
+    if isinstance(item, str) or is_picture(item):
         return _build(where, _pairs(item), None, ())
     if isinstance(item, Mapping):
         labels = matches(LABEL_NAME, [name for name in item if isinstance(name, str)])

@@ -2,7 +2,12 @@
 
 from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
 from brittle.metrics.confusion import Confusion, confusion
-from brittle.metrics.curves import Curve, success_by_queries, success_by_words
+from brittle.metrics.curves import (
+    Curve,
+    success_by_measure,
+    success_by_queries,
+    success_by_words,
+)
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.histogram import Bin, Histogram, histogram, words_histogram
 from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, paired_interval, wilson
@@ -45,6 +50,7 @@ __all__ = [
     "pca",
     "rate",
     "success_by_confidence",
+    "success_by_measure",
     "success_by_queries",
     "success_by_words",
     "summary",

@@ -1,4 +1,4 @@
-"""How success grows with the cost to an attacker: queries, or words changed."""
+"""How success grows with the cost to an attacker: queries, words changed, or a distance."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Curve:
     """How many of the `of` attacked cases are broken at a cost of x or less.
 
     `points` holds a pair (x, cases broken so far) wherever the count rises. The curve is known up
-    to `end`: the most queries of any attacked case, or one word beyond the last rise.
+    to `end`: the most queries of any attacked case, or a little beyond the last rise.
     """
 
-    points: tuple[tuple[int, int], ...]
+    points: tuple[tuple[float, int], ...]
     of: int
-    end: int
+    end: float
 
-    def broken(self, x: int) -> int:
+    def broken(self, x: float) -> int:
         """Count the cases broken at a cost of x or less."""
         n = bisect_right(self.points, (x, self.of))
         return self.points[n - 1][1] if n else 0
 
-    def share(self, x: int) -> float:
+    def share(self, x: float) -> float:
         """Return the share of attacked cases broken at a cost of x or less."""
         return self.broken(x) / self.of if self.of else 0.0
 
@@ -64,8 +64,23 @@ def success_by_words(results: Sequence[Result]) -> Curve:
     return _curve(costs, attacked, max(costs, default=0) + 1)
 
 
-def _curve(costs: Iterable[int], attacked: int, end: int) -> Curve:
-    points: dict[int, int] = {}
+def success_by_measure(results: Sequence[Result], measure: str) -> Curve:
+    """Compute success by how far pictures were moved: `measure` is l2 or linf.
+
+    >>> from dataclasses import replace
+    >>> from brittle.metrics.samples import sample_results
+    >>> moved = [replace(row, linf=0.1 * n) for n, row in enumerate(sample_results(), 1)]
+    >>> success_by_measure(moved, "linf").points
+    ((0.1, 1), (0.2, 2), (0.30000000000000004, 3))
+    """
+    broken = [getattr(r, measure) for r in results if r.status == "broken"]
+    costs = [float(value) for value in broken if value is not None]
+    attacked = sum(r.status in ATTACKED for r in results)
+    return _curve(costs, attacked, 1.05 * max(costs, default=0.0))
+
+
+def _curve(costs: Iterable[float], attacked: int, end: float) -> Curve:
+    points: dict[float, int] = {}
     for count, cost in enumerate(sorted(costs), 1):
         points[cost] = count
     return Curve(tuple(points.items()), attacked, end)

@@ -13,6 +13,7 @@ from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result, Step
 
 ATTACKED: tuple[Status, ...] = ("broken", "held", "out of budget", "unconfirmed")
+PICTURE_MEASURES = ("pixels_changed", "l2", "linf")
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class Summary:
     examples. `after` goes by the goal: what the attack did not break is right. `after_by_label`
     goes by the label alone: what was driven to another label is wrong, though the goal asked for
     more (a confidence, a certain label). `success` is over the attacked cases, and so is the mean
-    `queries`; `words` and `share` (of the text's words) are means over the broken cases. `reasons`
-    counts the reasons of each status.
+    `queries`; `words` and `share` (of the text's words) are means over the broken cases, and so
+    are the `measures` of pictures: pixels_changed, l2, linf. `reasons` counts the reasons of each
+    status.
     """
 
     cases: int
@@ -54,6 +56,7 @@ class Summary:
     queries: Figure
     words: Figure
     share: Figure
+    measures: Mapping[str, Figure]
 
     @property
     def complete(self) -> bool:
@@ -104,7 +107,13 @@ def summary(
         queries=mean([r.queries for r in attacked], "attacked cases"),
         words=mean([r.words_changed for r in broken], "broken cases"),
         share=mean(shares, "broken cases"),
+        measures={name: _mean_measure(broken, name) for name in PICTURE_MEASURES},
     )
+
+
+def _mean_measure(broken: Sequence[Result], name: str) -> Figure:
+    values = [getattr(row, name) for row in broken]
+    return mean([float(value) for value in values if value is not None], "broken cases")
 
 
 def is_judged(result: Result) -> bool:

@@ -138,6 +138,19 @@ def round_ticks(end: float, max_steps: int = 6) -> list[int]:
     return list(range(0, math.ceil(end / step) * step + 1, step))
 
 
+def decimal_ticks(end: float, max_steps: int = 6) -> list[float]:
+    """Choose numbers from 0 that cover an axis in steps of 1, 2 or 5 times a power of ten.
+
+    >>> decimal_ticks(0.31)
+    [0.0, 0.1, 0.2, 0.3, 0.4]
+    """
+    if end <= 0:
+        return [0.0, 1.0]
+    power = math.floor(math.log10(end / max_steps))
+    step = next(m * 10.0**power for m in (1, 2, 5, 10) if m * 10.0**power * max_steps >= end)
+    return [round(step * n, 1 - power) for n in range(math.ceil(end / step) + 1)]
+
+
 def fold(label: str, width: float, max_lines: int = 3) -> list[str]:
     """Break a label at spaces and hyphens into lines that fit, and cut what is left over.
 

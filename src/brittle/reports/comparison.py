@@ -16,7 +16,7 @@ from brittle.reports.escaping import visible
 from brittle.reports.grids import grid_notes, grid_of, grid_row
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
-from brittle.reports.summary_lines import Format, describe_run, format_interval, notes
+from brittle.reports.summary_lines import Format, describe_run, format_interval, notes, thousandths
 from brittle.reports.terminal import note_block
 from brittle.results import Result
 
@@ -41,13 +41,15 @@ def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> Renderab
 
 
 def _side_by_side(runs: Sequence[StoredRun], summaries: Sequence[Summary]) -> Table:
-    table = _table("run", "before", "under attack", "success", "queries", "words")
+    are_texts = any(run.manifest.get("kind", "text") == "text" for run in runs)
+    changed = "words" if are_texts else "largest change"
+    table = _table("run", "before", "under attack", "success", "queries", changed)
     for run, s in zip(runs, summaries):
         about = visible(describe_run(run.manifest))
         name = Text.assemble((visible(run.name), "bold"), "\n", (about, "dim"))
         shares = (_cell(figure, percent) for figure in (s.before, s.after, s.success))
-        means = (_cell(figure, number) for figure in (s.queries, s.words))
-        table.add_row(name, *shares, *means)
+        cost = _cell(s.words, number) if are_texts else _cell(s.measures["linf"], thousandths)
+        table.add_row(name, *shares, _cell(s.queries, number), cost)
     return table
 
 

@@ -4,7 +4,8 @@
 `[case, status, reason, label, predicted, confidence, adversarial label, adversarial confidence,
 queries, words, words changed, shape, [text of each field], [field, start, stop, new, …]]`; labels,
 status and reason are indices into `strings` (−1: none), offsets count UTF-16 units, as JavaScript
-does. A text that the target answered is one more field.
+does. A text that the target answered is one more field. Of pictures there are no texts; a last
+element has their images (pictures.py).
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ import regex
 
 from brittle.edits import Edit
 from brittle.reports.excerpts import shown_fields
+from brittle.reports.pictures import embedded_pictures
 from brittle.results import Result
 
 _SURROGATE = regex.compile(r"\p{Cs}")
 
 
-def embedded_rows(results: Sequence[Result]) -> str:
+def embedded_rows(results: Sequence[Result], has_pictures: bool = False) -> str:
     """Write result rows as JSON that cannot end the script element it stands in."""
     strings: dict[str | None, int] = {None: -1}
     shapes: dict[tuple[str, ...], int] = {}
     rows = [_row(r, strings, shapes) for r in results]
+    if has_pictures:
+        rows = [
+            [*row[:-2], [], [], images] for row, images in zip(rows, embedded_pictures(results))
+        ]
     del strings[None]
     data = {"strings": list(strings), "shapes": list(shapes), "rows": rows}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))

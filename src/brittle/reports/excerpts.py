@@ -11,9 +11,14 @@ ELLIPSIS = " … "
 
 
 def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
-    """Return the broken cases with the fewest words changed, then the highest confidence."""
+    """Return the broken cases with the least changed, then the highest confidence.
+
+    Of a text that is the number of words, of a picture the largest change of a pixel.
+    """
     broken = [r for r in results if r.status == "broken" and r.adversarial is not None]
-    return sorted(broken, key=lambda r: (r.words_changed, -(r.adversarial_confidence or 0)))[:n]
+    return sorted(
+        broken, key=lambda r: (r.linf or r.words_changed, -(r.adversarial_confidence or 0))
+    )[:n]
 
 
 def shown_fields(result: Result) -> list[tuple[str, str, Sequence[Edit]]]:

@@ -9,22 +9,32 @@ from brittle.asks import Status
 from brittle.formatting import number, percent
 from brittle.metrics.curves import Curve
 from brittle.metrics.summary import Figure
-from brittle.reports.axes import PERCENT_TICKS, PlotArea, band_path, draw, round_ticks
+from brittle.reports.axes import (
+    PERCENT_TICKS,
+    PlotArea,
+    band_path,
+    decimal_ticks,
+    draw,
+    round_ticks,
+)
 
 MAX_CURVE_POINTS = 240
 
 
-def curve_figure(curve: Curve, x_label: str) -> str:
-    """Draw the share of attacked cases broken against what each cost, with its interval."""
-    ticks = round_ticks(curve.end)
-    area = PlotArea((0.0, max(ticks[-1], 1.04 * curve.end, 1)), x_label=x_label)
+def curve_figure(curve: Curve, x_label: str, is_counted: bool = True) -> str:
+    """Draw the share of attacked cases broken against what each cost, with its interval.
+
+    What is not counted is measured: its axis has fractions.
+    """
+    ticks = round_ticks(curve.end) if is_counted else decimal_ticks(curve.end)
+    area = PlotArea((0.0, max(ticks[-1], 1.04 * curve.end)), x_label=x_label)
     line, band = _paths(_thinned(curve), curve, area)
     description = (
         f"Share of attacked cases broken against {x_label}: {percent(curve.share(curve.end))} of "
         f"{number(curve.of)} attacked cases broken by the end"
     )
     body = f'<path class="band" d="{band}"/><path class="line" d="{line}"/>'
-    x_ticks = [(tick, number(tick)) for tick in ticks]
+    x_ticks = [(tick, number(tick) if is_counted else f"{tick:g}") for tick in ticks]
     return draw(area, description, x_ticks, PERCENT_TICKS, body)
 
 
@@ -84,7 +94,7 @@ def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
     return "".join(parts) + "</svg>"
 
 
-def _thinned(curve: Curve) -> Sequence[tuple[int, int]]:
+def _thinned(curve: Curve) -> Sequence[tuple[float, int]]:
     """Keep as many points as an eye can see, always with the first and the last."""
     step = math.ceil(len(curve.points) / MAX_CURVE_POINTS) or 1
     points = list(curve.points[::step])
@@ -93,7 +103,7 @@ def _thinned(curve: Curve) -> Sequence[tuple[int, int]]:
     return points
 
 
-def _paths(points: Sequence[tuple[int, int]], curve: Curve, area: PlotArea) -> tuple[str, str]:
+def _paths(points: Sequence[tuple[float, int]], curve: Curve, area: PlotArea) -> tuple[str, str]:
     """Return the paths of the stepped curve and of the pointwise Wilson band around it."""
     if not points or not curve.of:
         return f"M{area.left} {area.y_at(0):.1f}H{area.right}", ""

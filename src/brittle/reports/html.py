@@ -40,11 +40,18 @@ from brittle.reports.tables import confusion_section, parts_table, words_table
 from brittle.results import Result
 
 MAX_REASONS = 5
+TEXT_WORDS = ("texts, labels, ids", "Words changed")
+PICTURES_EXPLAINED = (
+    '<p class="small">Each case: the picture, its adversary, and their difference, blue where a '
+    "pixel became brighter and red where it became darker; its largest change has the full colour. "
+    "In the corner is what the target predicts.</p>"
+)
 
 
 def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     """Render the report of a run as one HTML page; `further` sections come before the cases."""
     manifest, (results, figures) = run.manifest, summarize(run)
+    has_pictures = manifest.get("kind") == "picture"
     style, script = _asset("report.css"), _asset("report.js")
     sections = [_header(run)]
     if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest)]:
@@ -52,7 +59,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures)]
     if figures.success.of:
         sections.append(curves_section(results, run))
-        if words := words_table(results):
+        if not has_pictures and (words := words_table(results)):
             tables = f'<div class="pair uneven">{words}{parts_table(results)}</div>'
             sections.append(f"<section><h2>What breaks it</h2>{tables}</section>")
         sections.append(character_edits_section(results))
@@ -60,15 +67,16 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
     sections += further
     if results:
-        sections.append(_cases(figures))
+        sections.append(_cases(figures, has_pictures))
     sections.append(_how_it_was_run(manifest))
     return _asset("report.html").format(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        f"{'img-src data:; ' if has_pictures else ''}"
         "base-uri 'none'; form-action 'none'",
         title=escape(f"{run.name} · brittle"),
         style=style,
         body="\n".join(section for section in sections if section),
-        cases=embedded_rows(results),
+        cases=embedded_rows(results, has_pictures),
         script=script,
     )
 
@@ -160,13 +168,17 @@ def _reasons(figures: Summary, status: Status) -> str:
     return ": " + ", ".join(items[:MAX_REASONS] + others) if items else ""
 
 
-def _cases(figures: Summary) -> str:
+def _cases(figures: Summary, has_pictures: bool) -> str:
     chips = "".join(
         f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}" checked>'
         f"{status} <b>{number(count)}</b></label>"
         for status, count in status_counts(figures)
     )
-    return _asset("cases.html").format(chips=chips)
+    searched, changed = ("labels, ids", "Largest change") if has_pictures else TEXT_WORDS
+    explained = PICTURES_EXPLAINED if has_pictures else ""
+    return _asset("cases.html").format(
+        chips=chips, searched=searched, changed=changed, explained=explained
+    )
 
 
 _FACTS = (

@@ -9,10 +9,12 @@
   const data = JSON.parse(byId("rows").textContent);
   const cases = data.rows.map((row, order) => {
     const [id, status, reason, label, predicted, before, adversarial, after, ...rest] = row;
-    const [queries, size, words, shape, texts, edits] = rest;
+    const [queries, size, words, shape, texts, edits, images] = rest;
+    const [distance, largest, ...pictures] = images || [];
     const strings = { status, reason, label, predicted, adversarial };
     for (const name in strings) strings[name] = strings[name] < 0 ? null : data.strings[strings[name]];
-    return { order, id, before, after, queries, size, words, texts, edits, ...strings, names: data.shapes[shape] };
+    const picture = images ? { distance, largest, pictures } : null;
+    return { order, id, before, after, queries, size, words, texts, edits, picture, ...strings, names: data.shapes[shape] };
   });
   if (!cases.length) return;
 
@@ -25,11 +27,16 @@
     return parts.filter(Boolean).join("\n").toLowerCase();
   };
 
+  const isChanged = (entry) => (entry.picture ? entry.picture.largest !== null : entry.edits.length > 0);
+  const change = (entry) => (entry.picture ? entry.picture.largest : entry.words);
   const sortKeys = {
-    clearest: (entry) => (entry.status === "broken" ? entry.words - (entry.after || 0) : null),
+    clearest: (entry) => {
+      if (entry.status !== "broken") return null;
+      return entry.picture ? entry.picture.largest : entry.words - (entry.after || 0);
+    },
     run: (entry) => entry.order,
     queries: (entry) => entry.queries,
-    words: (entry) => (entry.edits.length ? entry.words : null),
+    words: (entry) => (isChanged(entry) ? change(entry) : null),
     before: (entry) => entry.before,
     after: (entry) => entry.after,
   };
@@ -134,15 +141,31 @@
     if (entry.predicted === null) return box;
     box.append(isolated(entry.predicted), percent(entry.before));
     if (entry.label !== null && entry.label !== entry.predicted) box.append(", should be ", isolated(entry.label));
-    if (entry.adversarial !== null && entry.edits.length) {
+    if (entry.adversarial !== null && isChanged(entry)) {
       box.append(" → ", element("b", "", isolated(entry.adversarial)), percent(entry.after));
       if (entry.status !== "broken") box.append(" at best");
     }
     return box;
   };
 
+  const image = (entry, n) => {
+    const label = n === 0 ? entry.predicted : n === 1 ? entry.adversarial : null;
+    const names = [`picture predicted ${entry.predicted}`, `adversary predicted ${entry.adversarial}`, "difference"];
+    const drawn = document.createElement("img");
+    drawn.src = `data:image/png;base64,${entry.picture.pictures[n]}`;
+    drawn.alt = names[n];
+    const corner = label === null ? null : element("figcaption", "", isolated(label), percent(n ? entry.after : entry.before));
+    return element("figure", "picture", drawn, corner);
+  };
+  const pictures = (entry) => element("div", "pictures", ...entry.picture.pictures.map((_, n) => image(entry, n)));
+
+  const changes = (entry) => {
+    if (!isChanged(entry)) return "";
+    if (entry.picture) return `by at most ${entry.picture.largest.toFixed(3)}, L2 ${entry.picture.distance.toFixed(2)} · `;
+    return `${count(entry.words)} of ${plural(entry.size, "word", "words")} changed · `;
+  };
+
   const card = (entry) => {
-    const changed = entry.edits.length ? `${count(entry.words)} of ${plural(entry.size, "word", "words")} changed · ` : "";
     const link = element("a", "id", entry.id);
     link.href = `#${encodeURIComponent(entry.id)}`;
     link.title = "A link to this case";
@@ -152,10 +175,10 @@
       element("span", "status", entry.status),
       verdict(entry),
       entry.reason ? element("span", "reason", isolated(entry.reason)) : null,
-      element("span", "costs", changed + plural(entry.queries, "query", "queries")),
+      element("span", "costs", changes(entry) + plural(entry.queries, "query", "queries")),
       link,
     );
-    return element("article", `card case is-${entry.status.replaceAll(" ", "-")}`, head, texts(entry, false));
+    return element("article", `card case is-${entry.status.replaceAll(" ", "-")}`, head, entry.picture ? pictures(entry) : texts(entry, false));
   };
 
   const draw = () => {

@@ -1,4 +1,4 @@
-"""How easily it breaks: success against queries, words and confidence, and how many words."""
+"""How easily it breaks: success against queries, confidence, and words or distances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from brittle.formatting import number, percent, plural
 from brittle.goals import is_class_goal
 from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
-from brittle.metrics.curves import Curve, success_by_queries, success_by_words
+from brittle.metrics.curves import (
+    Curve,
+    success_by_measure,
+    success_by_queries,
+    success_by_words,
+)
 from brittle.metrics.histogram import Histogram, words_histogram
 from brittle.reports.figures import curve_figure
 from brittle.reports.plots import confidence_figure, histogram_figure
@@ -15,16 +20,21 @@ from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval
 from brittle.results import Result
 
+DISTANCES = {
+    "linf": ("largest change of a pixel", "broken with no pixel changed by more than"),
+    "l2": ("Euclidean (L2) distance", "broken within an L2 distance of"),
+}
+"""The distances between pictures that are drawn, by their columns: axis and caption."""
+
 
 def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     """Show what success costs; figures that would show nothing are left out."""
     steps, manifest = run.steps(), run.manifest
-    queries, words = success_by_queries(results, steps), success_by_words(results)
+    is_text = manifest.get("kind", "text") == "text"
+    queries = success_by_queries(results, steps)
     cards = [
         _card(_half(queries, ("query", "queries")), curve_figure(queries, "queries per case")),
-        _card(
-            _half(words, ("word changed", "words changed")), curve_figure(words, "words changed")
-        ),
+        *(_words_card(results) if is_text else _distance_cards(results)),
     ]
     note = (
         f"Share of the {number(queries.of)} attacked cases broken at this cost or less; the band "
@@ -39,12 +49,28 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
             "have reached beyond that is not known."
         )
     histogram = words_histogram(results)
-    if len(histogram.bins) > 1:
+    if is_text and len(histogram.bins) > 1:
         cards.append(_card(_most_frequent(histogram), histogram_figure(histogram)))
     return (
         f'<section><h2>How easily it breaks</h2><div class="pair">{"".join(cards)}</div>'
         f'<p class="small">{note}</p></section>'
     )
+
+
+def _words_card(results: Sequence[Result]) -> list[str]:
+    words = success_by_words(results)
+    caption = _half(words, ("word changed", "words changed"))
+    return [_card(caption, curve_figure(words, "words changed"))]
+
+
+def _distance_cards(results: Sequence[Result]) -> list[str]:
+    cards = []
+    for measure, (name, words) in DISTANCES.items():
+        curve = success_by_measure(results, measure)
+        cost = _half_cost(curve)
+        caption = f"<b>{percent(curve.share(cost))}</b> {words} <b>{cost:.3g}</b>"
+        cards.append(_card(caption, curve_figure(curve, name, is_counted=False)))
+    return cards
 
 
 def _card(caption: str, figure: str) -> str:
@@ -53,10 +79,13 @@ def _card(caption: str, figure: str) -> str:
 
 def _half(curve: Curve, units: tuple[str, str]) -> str:
     """Write at what cost half of the cases are broken, or how many are in the end."""
-    half = (x for x, broken in curve.points if 2 * broken >= curve.of)
-    cost = next(half, curve.end)
+    cost = _half_cost(curve)
     unit = units[0] if cost == 1 else units[1]
     return f"<b>{percent(curve.share(cost))}</b> broken with at most <b>{number(cost)}</b> {unit}"
+
+
+def _half_cost(curve: Curve) -> float:
+    return next((x for x, broken in curve.points if 2 * broken >= curve.of), curve.end)
 
 
 def _at_confidence(curve: ConfidenceCurve) -> str:

@@ -47,7 +47,7 @@ def summary_text(run: StoredRun) -> str:
 def summary_json(run: StoredRun) -> dict[str, Any]:
     """Return the summary as plain data for `--json`; a figure over nothing has the value None."""
     manifest, (results, figures) = run.manifest, summarize(run)
-    by_characters = is_by_characters(results)
+    is_text = manifest.get("kind", "text") == "text"
     return {
         "run": run.name,
         "manifest": dict(manifest),
@@ -62,13 +62,24 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "bleu": _bleu_json(results) if answers_texts(manifest) else None,
         "success": asdict(figures.success),
         "queries": asdict(figures.queries),
+        **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
+        "totals": dict(run.totals),
+        "notes": notes(figures, manifest),
+    }
+
+
+def _text_changes(results: Sequence[Result], figures: Summary) -> dict[str, Any]:
+    by_characters = is_by_characters(results)
+    return {
         "words_changed": asdict(figures.words),
         "share_changed": asdict(figures.share),
         "characters_changed": asdict(characters_share(results)),
         "character_edits": operations(results).counts if by_characters else None,
-        "totals": dict(run.totals),
-        "notes": notes(figures, manifest),
     }
+
+
+def _picture_changes(figures: Summary) -> dict[str, Any]:
+    return {name: asdict(figure) for name, figure in figures.measures.items()}
 
 
 def _bleu_json(results: Sequence[Result]) -> dict[str, Any] | None:

@@ -20,10 +20,10 @@ Format = Callable[[float | None], str]
 MAX_UNTOUCHED = 0.2
 """The share of examples that could not be attacked above which a reader is warned."""
 MEANINGS: Mapping[Status, str] = {
-    "broken": "an adversarial text was found and confirmed",
+    "broken": "an adversarial example was found and confirmed",
     "held": "the attack ended without success",
     "out of budget": "not broken when the budget of queries ran out",
-    "unconfirmed": "not broken: a text reached the goal, but not when it was scored again alone",
+    "unconfirmed": "not broken: a candidate reached the goal, but not when scored again alone",
     "skipped": "not attacked",
     "error": "failed, left out of every figure",
 }
@@ -57,8 +57,7 @@ def summary_lines(
     effort = [
         _rate("success", "attack success", summary.success),
         _mean("queries", "queries per case", summary.queries),
-        _mean("words_changed", "words changed", summary.words),
-        _mean("share_changed", "share of words", summary.share, percent),
+        *_changes(summary, manifest),
     ]
     if is_by_characters(results):
         share = characters_share(results)
@@ -101,6 +100,24 @@ def _bleu(key: str, name: str, figure: Figure) -> SummaryLine:
 
 def _decimal(value: float | None) -> str:
     return NO_VALUE if value is None else f"{value:.1f}"
+
+
+def _changes(summary: Summary, manifest: Mapping[str, Any]) -> list[SummaryLine]:
+    """Say how much broken cases were changed: in words, or in pixels."""
+    if manifest.get("kind", "text") == "text":
+        return [
+            _mean("words_changed", "words changed", summary.words),
+            _mean("share_changed", "share of words", summary.share, percent),
+        ]
+    return [
+        _mean("linf", "largest change", summary.measures["linf"], thousandths),
+        _mean("l2", "distance (L2)", summary.measures["l2"]),
+    ]
+
+
+def thousandths(value: float | None) -> str:
+    """Format a number between 0 and 1 with three digits after the point."""
+    return NO_VALUE if value is None else f"{value:.3f}"
 
 
 def status_counts(summary: Summary) -> list[tuple[Status, int]]:

@@ -11,11 +11,19 @@ from rich.table import Table
 from rich.text import Text
 
 from brittle.formatting import number, plural
+from brittle.picture import Picture
 from brittle.reports.escaping import visible
 from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
+from brittle.reports.half_blocks import picture_lines
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
-from brittle.reports.summary_lines import closing_lines, describe_run, notes, summary_lines
+from brittle.reports.summary_lines import (
+    closing_lines,
+    describe_run,
+    notes,
+    summary_lines,
+    thousandths,
+)
 from brittle.results import Result
 
 LONG_TEXT_CHARACTERS = 400
@@ -73,7 +81,8 @@ class Highlighted:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         has_colour = console.color_system is not None and not console.no_color
-        yield Padding(highlighted(self.result, has_colour), (0, 0, 0, 2), expand=False)
+        show = highlighted if self.result.l2 is None else drawn
+        yield Padding(show(self.result, has_colour), (0, 0, 0, 2), expand=False)
 
 
 def highlighted(result: Result, has_colour: bool = True) -> Text:
@@ -96,6 +105,12 @@ def highlighted(result: Result, has_colour: bool = True) -> Text:
             else:
                 text.append(f"[{old}→{new}]")
     return text
+
+
+def drawn(result: Result, has_colour: bool = True) -> Text:
+    """Draw a picture and its adversary side by side."""
+    pictures = [Picture.decode(text) for text in (result.original, result.adversarial) if text]
+    return picture_lines(pictures, has_colour)
 
 
 def note_block(note: str) -> Table:
@@ -128,6 +143,9 @@ def _outcome(result: Result) -> Text:
 
 
 def _cost(result: Result) -> str:
+    if result.l2 is not None:
+        moved = f"by at most {thousandths(result.linf)}, L2 {number(result.l2)}"
+        return f"   {moved}, {plural(result.queries, ('query', 'queries'))}"
     changed = f"{number(result.words_changed)} of {plural(result.words, ('word', 'words'))}"
     return f"   {changed} changed, {plural(result.queries, ('query', 'queries'))}"
 

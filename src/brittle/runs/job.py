@@ -165,6 +165,7 @@ class Job:
             "labels": list(self.labels),
             "answers": self.goal.answers.noun,
             "kind": self.dataset.kind,
+            "shape": self.dataset.shape,
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],

@@ -9,10 +9,13 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.goals import Goal
 from brittle.kinds import KINDS
 from brittle.opening import as_target
+from brittle.picture import Picture
 from brittle.results import Result, Step
 from brittle.runs.store import Store
 from brittle.runs.verifying import recheck
@@ -32,6 +35,12 @@ class Run:
     @property
     def name(self) -> str:
         return self.path.stem
+
+    @property
+    def shape(self) -> tuple[int, int, int] | None:
+        """The height, width and channels of its pictures; None if it is about texts."""
+        shape = self.manifest.get("shape")
+        return None if shape is None else (shape[0], shape[1], shape[2])
 
     @property
     def totals(self) -> dict[str, float]:
@@ -100,7 +109,7 @@ class Run:
 
         `goal` is needed only for a run whose goal was an object of one's own.
         """
-        opened = as_target(target)
+        opened = as_target(target, shape=self.shape)
         return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
@@ -113,13 +122,20 @@ class Run:
         return out
 
     def export(self, path: str | Path) -> Path:
-        """Write the rows as .csv, .jsonl or .parquet; jsonl keeps fields and edits apart."""
+        """Write the rows as .csv, .jsonl or .parquet; jsonl keeps fields and edits apart.
+
+        A run on pictures can also be written as .npz: arrays of originals and adversaries.
+        """
         out = Path(path)
-        writer = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}.get(out.suffix)
+        writers = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+        if self.shape is not None:
+            writers[".npz"] = _npz
+        writer = writers.get(out.suffix)
         if writer is None:
+            *others, last = writers
             raise UsageError(
-                f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or "
-                ".parquet."
+                f"Got {out.name!r} to export to; expected a name that ends in "
+                f"{', '.join(others)} or {last}."
             )
         out.parent.mkdir(parents=True, exist_ok=True)
         writer(self, out)
@@ -171,3 +187,17 @@ def _parquet(run: Run, out: Path) -> None:
     arrow = require("pyarrow", "frames", "Exporting to parquet")
     parquet = require("pyarrow.parquet", "frames", "Exporting to parquet")
     parquet.write_table(arrow.Table.from_pylist(run.rows()), out)
+
+
+def _npz(run: Run, out: Path) -> None:
+    """Write a picture and its adversary for every case; without an adversary, the picture again."""
+    rows = run.results()
+    pictures = [(row.original, row.adversarial or row.original) for row in rows]
+    originals, adversaries = (
+        np.stack([Picture.decode(text).pixels for text in column]) for column in zip(*pictures)
+    )
+    names = ("case", "status", "label", "predicted", "adversarial_label")
+    columns: dict[str, Any] = {
+        name: np.array([str(getattr(r, name) or "") for r in rows]) for name in names
+    }
+    np.savez_compressed(out, originals=originals, adversaries=adversaries, **columns)

@@ -13,7 +13,7 @@ from brittle import data
 from brittle.asks import Attack, Case, uses_budget
 from brittle.attacks.language import language_warning
 from brittle.data.dataset import Dataset
-from brittle.data.example import as_examples, case_ids
+from brittle.data.example import as_examples, case_ids, kind_of
 from brittle.data.unused import unused_labels_of
 from brittle.engine.broker import Broker, Totals
 from brittle.engine.engine import Engine
@@ -95,7 +95,7 @@ def attack(
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
-    opened: Any = open_target(target, TargetOptions(fields=fields, **options))
+    opened: Any = open_target(target, TargetOptions(fields=fields, shape=dataset.shape, **options))
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     try:
         job = Job.of(
@@ -145,7 +145,8 @@ def _dataset(examples: Any) -> Dataset:
         return data.load(examples)
     rows = tuple(as_examples(examples))
     labels = tuple(sorted({row.label for row in rows if row.label is not None}))
-    return Dataset("examples", "all", rows, labels, unused_labels_of(examples, rows))
+    unused = unused_labels_of(examples, rows)
+    return Dataset("examples", "all", rows, labels, unused, kind=kind_of(rows))
 
 
 def _attack_cases(

@@ -84,14 +84,15 @@ def of_function(
     """Build a target from a function; its labels are `labels`, or its attribute of that name."""
     name = name or getattr(call, "__qualname__", None) or type(call).__name__
     who = f"The function {name!r}"
-    _check_signature(call, who)
+    check_signature(call, who)
     attribute = getattr(call, "labels", None)
     stated = None if attribute is None else tuple(str(label) for label in attribute)
     names = label_names(stated, labels, who)
     return Function(call, name, names, stated or names, check_kind(scores), mask, tuple(fields))
 
 
-def _check_signature(call: Any, who: str) -> None:
+def check_signature(call: Any, who: str) -> None:
+    """Refuse what cannot be called with one argument, the items."""
     if isinstance(call, type):
         raise UsageError(
             f"{who} is a class. brittle calls nothing to make a target: put an instance of it in "

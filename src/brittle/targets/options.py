@@ -25,6 +25,7 @@ class TargetOptions:
     timeout: float = 30.0
     progress: Callable[[Any], None] | None = None
     answers: str = "auto"
+    shape: tuple[int, int, int] | None = None
 
     @property
     def black_box(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ target answers. It also looks for these attributes; each has a default:
 
 | attribute | default | meaning |
 |---|---|---|
+| `item_kind: str` | "text" | the kind of items that it reads |
 | `parallel: int` | 1 | how many threads may call the target at once |
 | `costly: bool` | False | answers are journalled before they are used |
 | `batch: int or None` | None | the rows of one call; None: chosen automatically |
@@ -47,8 +48,11 @@ class Classifies(Target, Protocol):
     @property
     def labels(self) -> Sequence[str]: ...
 
-    def scores(self, items: Sequence[Text]) -> Scores:
-        """Return probabilities of shape (items, labels), one row per item, in order."""
+    def scores(self, items: Sequence[Any]) -> Scores:
+        """Return probabilities of shape (items, labels), one row per item, in order.
+
+        The items are of the target's kind: texts or pictures.
+        """
         ...
 
 

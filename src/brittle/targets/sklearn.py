@@ -1,4 +1,7 @@
-"""scikit-learn pipelines as targets: live objects, and `.skops` files."""
+"""scikit-learn pipelines as targets: live objects, and `.skops` files.
+
+An estimator reads texts as strings, or pictures as rows of pixels: its `InputReader` says which.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,35 +27,86 @@ from brittle.text import Text
 MULTI_LABEL = ("MultiOutputClassifier", "ClassifierChain")
 
 
+class InputReader(Protocol):
+    """How items become the argument of an estimator's methods.
+
+    `settings` are part of the fingerprint.
+    """
+
+    @property
+    def item_kind(self) -> str: ...
+
+    @property
+    def settings(self) -> tuple[str, ...]: ...
+
+    def read(self, items: Sequence[Any], who: str) -> Any: ...
+
+    def probes(self) -> Sequence[Any]:
+        """Return fixed items, whose scores identify a model that cannot be hashed."""
+        ...
+
+    def misfit(self, who: str, error: Exception) -> UsageError:
+        """Build the error for a model that does not take what `read` returns."""
+        ...
+
+
+@dataclass(frozen=True)
+class StringReader:
+    """Reads texts of one field as strings; a masked word reads as `mask`."""
+
+    mask: str = ""
+    item_kind: str = "text"
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        return (self.mask,)
+
+    def read(self, items: Sequence[Text], who: str) -> list[str]:
+        return render_single(items, self.mask, who)
+
+    def probes(self) -> list[Text]:
+        return hashing.probe_texts()
+
+    def misfit(self, who: str, error: Exception) -> UsageError:
+        return UsageError(
+            f"{who} does not take a list of strings: {type(error).__name__}: {error} Put the "
+            "vectorizer before it in one fitted pipeline: make_pipeline(TfidfVectorizer(), model)."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Estimator:
-    """A fitted classifier that takes a list of strings; `method` is the method to call."""
+    """A fitted classifier; `method` is the method to call with what `reader` reads."""
 
     model: Any
     name: str
     labels: tuple[str, ...]
     method: str
     kind: ScoreKind
-    mask: str = ""
+    reader: InputReader = StringReader()
     fingerprint: str = ""
+
+    @property
+    def item_kind(self) -> str:
+        return self.reader.item_kind
 
     @property
     def label_only(self) -> bool:
         return self.kind == "label"
 
-    def scores(self, items: Sequence[Text]) -> Scores:
+    def scores(self, items: Sequence[Any]) -> Scores:
         if not items:
             return np.zeros((0, len(self.labels)))
         who = f"Target {self.name!r}"
-        texts = render_single(items, self.mask, who)
+        inputs = self.reader.read(items, who)
         try:
-            raw = getattr(self.model, self.method)(texts)
+            raw = getattr(self.model, self.method)(inputs)
         except Exception as error:
             raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
         if self.kind == "label":
             indices = [_class_index(self.model.classes_, answer, who) for answer in raw]
             if len(indices) != len(items):
-                raise TargetError(f"{who} gave {len(indices)} labels for {len(items)} texts.")
+                raise TargetError(f"{who} gave {len(indices)} labels for {len(items)} items.")
             return one_hot(indices, len(self.labels))
         return as_probabilities(raw, len(items), self.labels, self.kind, who)
 
@@ -65,20 +119,24 @@ def of_estimator(
     mask: str = "",
     name: str | None = None,
     fingerprint: str | None = None,
+    reader: InputReader | None = None,
 ) -> Estimator:
-    """Build a target from a fitted classifier or pipeline that takes a list of strings.
+    """Build a target from a fitted classifier or pipeline that takes what `reader` reads.
 
-    `fingerprint` is that of the file it was loaded from, if any.
+    By default that is a list of strings, and a masked word reads as `mask`. `fingerprint` is that
+    of the file it was loaded from, if any.
     """
     declared_kind = check_kind(scores)
     name = name or _default_name(model)
     who = f"The estimator {name!r}"
     classes = _classes(model, who)
     method, kind = _choose_method(model, declared_kind, who)
-    target = Estimator(model, name, label_names(classes, labels, who), method, kind, mask)
-    _check_texts(model, who)
+    reader = reader or StringReader(mask)
+    target = Estimator(model, name, label_names(classes, labels, who), method, kind, reader)
+    _check_inputs(target, who)
     digest = fingerprint or _hash_contents(target)
-    return replace(target, fingerprint=hashing.hash_parts(digest, *classes, method, kind, mask))
+    parts = (digest, *classes, method, kind, *reader.settings)
+    return replace(target, fingerprint=hashing.hash_parts(*parts))
 
 
 def _hash_contents(target: Estimator) -> str:
@@ -88,7 +146,7 @@ def _hash_contents(target: Estimator) -> str:
     except Exception:  # an object may raise anything when it is taken apart
         # The address of a function in the settings differs between processes.
         settings = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(target.model))
-        scores = hashing.format_precise(target.scores(hashing.probe_texts()))
+        scores = hashing.format_precise(target.scores(target.reader.probes()))
         return hashing.hash_parts(settings, scores)
 
 
@@ -183,23 +241,21 @@ def _choose_method(model: Any, kind: ScoreKind, who: str) -> tuple[str, ScoreKin
     return "predict_proba", "prob"
 
 
-def _check_texts(model: Any, who: str) -> None:
-    """Check with one sentence that the model takes strings and answers one label."""
+def _check_inputs(target: Estimator, who: str) -> None:
+    """Check with one item that the model takes what it is given, and answers one label."""
+    inputs = target.reader.read(target.reader.probes()[:1], who)
     try:
-        answer = model.predict([hashing.SENTENCES[0]])
+        answer = target.model.predict(inputs)
     except Exception as error:
-        raise UsageError(
-            f"{who} does not take a list of strings: {type(error).__name__}: {error} Put the "
-            "vectorizer before it in one fitted pipeline: make_pipeline(TfidfVectorizer(), model)."
-        ) from error
+        raise target.reader.misfit(who, error) from error
     if np.ndim(answer) > 1:
-        raise _multi_label(who, model)
+        raise _multi_label(who, target.model)
 
 
 def _multi_label(who: str, model: Any) -> UsageError:
     return UsageError(
-        f"{who} ({type(model).__name__}) is multi-label: it gives several labels to one text. "
-        "brittle attacks classifiers with one label per text; wrap one of the labels in a function."
+        f"{who} ({type(model).__name__}) is multi-label: it gives several labels to one item. "
+        "brittle attacks classifiers with one label per item; wrap one of the labels in a function."
     )
 
 

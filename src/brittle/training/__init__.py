@@ -1,8 +1,9 @@
 """Training of the zoo's models, and access to the cache of trained models."""
 
+from brittle.files import cache_folder
 from brittle.training.progress import TrainingProgress
 from brittle.training.train import find, train, train_on
-from brittle.zoo.model_cache import TrainedModel, cache_folder, trained_models
+from brittle.zoo.model_cache import TrainedModel, trained_models
 
 __all__ = [
     "TrainedModel",

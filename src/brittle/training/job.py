@@ -44,12 +44,14 @@ class TrainingJob:
 class Fitted:
     """The result of a training: the dev accuracy of the saved weights, and the epochs run.
 
-    `gradients` is what `check_gradients` measured on the dev split, for a network.
+    `gradients` is what `check_gradients` measured on the dev split, for a network. `parts` are
+    those of the design that the data decide, such as the shape of pictures.
     """
 
     dev_accuracy: float
     epochs: int
     gradients: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Diverged(BrittleError):

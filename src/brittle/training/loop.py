@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from brittle.training import checkpoint
 from brittle.training.checkpoint import TrainingState
-from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.job import Diverged, Fitted
 from brittle.training.optimizers import (
     clip_gradients,
     learning_rate,
@@ -28,12 +28,28 @@ from brittle.training.optimizers import (
     restore_state,
     state_of,
 )
-from brittle.training.progress import TrainingProgress
-from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings
+from brittle.training.progress import Report, TrainingProgress
+from brittle.zoo.names.settings import TrainedByEpochs
 from brittle.zoo.threads import ThreadUse
 
 REPORTS_PER_EPOCH = 20
 BATCHES_PER_POOL = 20  # shuffled batches that are sorted by length together
+
+
+class EpochsJob(Protocol):
+    """What is needed of a job to run its epochs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def report(self) -> Report: ...
 
 
 @dataclass(frozen=True)
@@ -46,14 +62,14 @@ class Trainable:
     """
 
     network: nn.Module
-    settings: NetworkSettings | FineTuningSettings
+    settings: TrainedByEpochs
     prepare: Callable[[int], list[int]]
     loss: Callable[[list[int]], Tensor]
     accuracy: Callable[[], float]
     clean_epochs: int = 0
 
 
-def fit_and_save(job: TrainingJob, trainable: Trainable, save: Callable[[Path], None]) -> Fitted:
+def fit_and_save(job: EpochsJob, trainable: Trainable, save: Callable[[Path], None]) -> Fitted:
     """Train, then save the best weights to the job's folder, also if the training diverged."""
     try:
         fitted = run_epochs(job, trainable)
@@ -65,7 +81,7 @@ def fit_and_save(job: TrainingJob, trainable: Trainable, save: Callable[[Path], 
     return fitted
 
 
-def run_epochs(job: TrainingJob, trainable: Trainable) -> Fitted:
+def run_epochs(job: EpochsJob, trainable: Trainable) -> Fitted:
     """Train until the epochs are over or the dev accuracy no longer rises; keep the best weights.
 
     If the loss is not a number, restore the best weights so far and raise `Diverged`.
@@ -117,7 +133,7 @@ def batches(lengths: list[int], size: int, random: Random) -> list[list[int]]:
 
 
 def _run_epoch(
-    job: TrainingJob, trainable: Trainable, optimizer: torch.optim.Optimizer, state: TrainingState
+    job: EpochsJob, trainable: Trainable, optimizer: torch.optim.Optimizer, state: TrainingState
 ) -> float:
     """Run one epoch and return its mean loss; raise ArithmeticError if that is not a number."""
     settings, epoch = trainable.settings, state.epoch

@@ -8,23 +8,19 @@ import torch
 from torch import Tensor, nn
 
 from brittle.training.checkpoint import TrainingState
-from brittle.zoo.names.settings import FineTuningSettings, NetworkSettings
+from brittle.zoo.names.settings import NetworkSettings, TrainedByEpochs
 
 STATE = "adam"  # the first part of its tensors' names in a checkpoint
 Weights = Mapping[str, nn.Parameter]
 
 
-def make_optimizer(
-    settings: NetworkSettings | FineTuningSettings, weights: Weights
-) -> torch.optim.Optimizer:
+def make_optimizer(settings: TrainedByEpochs, weights: Weights) -> torch.optim.Optimizer:
     """Build the optimizer that the settings name; SGD has no momentum, and therefore no state."""
     kind = torch.optim.SGD if _is_sgd(settings) else torch.optim.AdamW
     return kind(weights.values(), lr=settings.rate, weight_decay=settings.decay, foreach=False)
 
 
-def learning_rate(
-    settings: NetworkSettings | FineTuningSettings, state: TrainingState, done: float
-) -> float:
+def learning_rate(settings: TrainedByEpochs, state: TrainingState, done: float) -> float:
     """Return the rate of a step; `done` is the share of all steps before it."""
     if _is_sgd(settings):
         return state.rate
@@ -36,9 +32,7 @@ def schedule(done: float, warmup: float) -> float:
     return done / warmup if done < warmup else (1 - done) / (1 - warmup)
 
 
-def clip_gradients(
-    settings: NetworkSettings | FineTuningSettings, weights: Iterable[nn.Parameter]
-) -> None:
+def clip_gradients(settings: TrainedByEpochs, weights: Iterable[nn.Parameter]) -> None:
     """Clip the norm of the gradient of all weights together, if the settings say so."""
     if isinstance(settings, NetworkSettings) and settings.clip:
         torch.nn.utils.clip_grad_norm_(weights, settings.clip)
@@ -67,5 +61,5 @@ def restore_state(
         optimizer.state[p] = {k: t if k == "step" else t.to(p.device) for k, t in parts.items()}
 
 
-def _is_sgd(settings: NetworkSettings | FineTuningSettings) -> bool:
+def _is_sgd(settings: TrainedByEpochs) -> bool:
     return isinstance(settings, NetworkSettings) and settings.optimizer == "sgd"

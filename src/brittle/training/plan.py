@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle import files
+from brittle.errors import UsageError
 from brittle.training.adversarial import methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.splits import TrainingSplits
@@ -83,6 +84,16 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
     """
     unused = () if "C" in str(design.parts.get("input", "")) else ("character_scale",)
     return {name: value for name, value in settings.items() if name not in unused}
+
+
+def check_kinds(design: Design, splits: TrainingSplits) -> None:
+    """Refuse a model of texts on data of pictures, and the other way round."""
+    reads = "picture" if design.kind == "picture" else "text"
+    if splits.train.kind != reads:
+        raise UsageError(
+            f"The data set {splits.name!r} holds {splits.train.kind}s, but {design.name} reads "
+            f"{reads}s. Choose another model (brittle list models) or other data."
+        )
 
 
 def choose_settings(design: Design, size: str, changed: Changed) -> ModelSettings:

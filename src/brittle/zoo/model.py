@@ -13,6 +13,7 @@ from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 from brittle.zoo.linear import Linear
+from brittle.zoo.pictures.forest import Forest
 from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
 
 
@@ -40,9 +41,11 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     try:
         if card.kind in ("linear", "network"):
             return card, _open(folder, card, device, hole_id)
+        if card.kind == "picture":
+            return card, _open_on_pictures(folder, card, device)
     except MissingPackage:
         raise
-    except (UsageError, ValueError, KeyError, TypeError) as error:
+    except (UsageError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise UsageError(
             f"The weights in {folder} do not fit the model {card.name!r}: {error}. "
             "Train it again with --force."
@@ -51,6 +54,18 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
         f"The model in {folder} is of the kind {card.kind!r}, which this version of brittle does "
         "not know. Update brittle, or train the model again."
     )
+
+
+def _open_on_pictures(folder: Path, card: Card, device: str) -> Model:
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
+    height, width, channels = card.parts["shape"]
+    shape, labels = (height, width, channels), len(card.labels)
+    if card.name == "forest":
+        return Forest.built(shape, labels, tensors)
+    require("torch", "torch", f"The model {card.name!r}")
+    from brittle.zoo.pictures.network_model import restore_pixel_network
+
+    return restore_pixel_network(card.name, card.settings, shape, labels, tensors, device)
 
 
 def _open(folder: Path, card: Card, device: str, hole_id: int) -> Model:

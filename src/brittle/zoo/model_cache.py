@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from typing import Any
 
 from brittle import files
 from brittle.errors import UsageError
+from brittle.files import cache_folder
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 
@@ -53,19 +52,6 @@ class TrainedModel:
     @property
     def spec(self) -> str:
         return f"zoo:{self.card.full_name}"
-
-
-def cache_folder() -> Path:
-    """Return the cache folder of brittle: $BRITTLE_CACHE, or one in the user's cache folder."""
-    if path := os.environ.get("BRITTLE_CACHE"):
-        return Path(path).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    elif sys.platform == "darwin":
-        base = "~/Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "brittle"
 
 
 def models_folder() -> Path:

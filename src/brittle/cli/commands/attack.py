@@ -44,7 +44,12 @@ examples:
   brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
   brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
+  brittle attack zoo:LeNet@mnist fgsm --data mnist --limit 200
   brittle attack my-folder/ pwws --data test.csv --goal 'any(toward:sports; toward:business)'
+
+fgsm and noise attack pictures: zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist, model.skops, or
+python:module:name of an estimator, a torch module or a function of an array. All other attacks are
+for texts.
 
 For endpoints and programs (http:, cmd:), where queries are few or cost money, use salient-swap: it
 needs a fraction of the queries of pwws. pwws, salient-swap, genetic, random-swap and hotflip-words
@@ -60,7 +65,12 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("target", metavar="TARGET", help="what is attacked (see below)")
     add("attack", metavar="ATTACK", help=f"{', '.join(ATTACKS)} or python:module:name")
     add = parser.add_argument_group("data").add_argument
-    add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")
+    add(
+        "--data",
+        required=True,
+        metavar="DATA",
+        help="mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME",
+    )
     add("--split", help="train, dev or test (default: test)")
     add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
     add("--label", metavar="COLUMN", help="the label column; '' for unlabelled data")
@@ -103,7 +113,8 @@ def _run(args: argparse.Namespace) -> None:
     dataset = data.load(
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
     )
-    target = open_target(args, fields=tuple(name for name, _ in dataset.examples[0].fields))
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    target = open_target(args, fields=fields, shape=dataset.shape)
     rounds = 0
 
     def report_round(state: RunProgress) -> None:

@@ -57,6 +57,7 @@ def _attack_rows(folder: str | Path) -> Rows:
     return [
         {
             "attack": name,
+            "edits": f"{attacks.item_kind(attacks.recipe(name))}s",
             "what it does": attacks.summary(attacks.recipe(name)),
             "settings": ", ".join(s.name for s in attacks.settings(attacks.recipe(name))),
         }

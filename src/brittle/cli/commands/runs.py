@@ -55,7 +55,11 @@ def _report(args: argparse.Namespace) -> None:
 
 def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     _add_run(parser)
-    parser.add_argument("out", metavar="FILE", help="a name that ends in .csv, .jsonl or .parquet")
+    parser.add_argument(
+        "out",
+        metavar="FILE",
+        help="a name that ends in .csv, .jsonl or .parquet; of pictures also .npz",
+    )
 
 
 def _export(args: argparse.Namespace) -> None:
@@ -111,13 +115,13 @@ REPORT = Command(
     _report,
 )
 EXPORT = Command(
-    "write the rows of a run as .csv, .jsonl or .parquet",
+    "write the rows of a run as .csv, .jsonl or .parquet, its pictures as .npz",
     "example: brittle export demo demo.csv",
     _add_export_flags,
     _export,
 )
 VERIFY = Command(
-    "score the adversarial text of every broken case again",
+    "score what broke every broken case again",
     "example: brittle verify demo",
     _add_verify_flags,
     _verify,

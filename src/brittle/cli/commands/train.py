@@ -21,6 +21,7 @@ examples:
   brittle train LSTM-W-GloVe-1 --data imdb --size paper --set hidden=32 --set dropout=0.5
   brittle train CharCNN-LSTM --data mr --adversarial hotflip
   brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
+  brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
 """
 
 
@@ -28,7 +29,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     name = "a name of brittle list models; or hf:NAME or a folder: a transformers encoder to tune"
     add("model", metavar="NAME", help=name)
-    add("--data", required=True, help="mr, imdb, bbc, a file, or hf:NAME")
+    add("--data", required=True, help="mr, imdb, bbc, mnist, a file, or hf:NAME")
     add("--text", metavar="COLUMN", help="the text column of a file")
     add("--label", metavar="COLUMN", help="the label column of a file")
     add("--seed", type=int, default=0, help="the seed of the training (default: 0)")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import UsageError
+from brittle.picture import PixelGradientRequest
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.protocols import Scores, ShowsAttention, ShowsInside, WhiteBox
 from brittle.targets.rendering import PADDING, UNKNOWN
@@ -99,6 +100,21 @@ class AttendingZooTarget(WhiteBoxZooTarget, ShowsAttention):
     """A network of the zoo that attends."""
 
 
+class PictureZooTarget(ZooTarget):
+    """A model of the zoo that reads pictures."""
+
+    item_kind = "picture"
+
+
+class PictureNetworkTarget(PictureZooTarget):
+    """A network of the zoo that reads pictures; it has gradients."""
+
+    def gradients(self, requests: Sequence[PixelGradientRequest]) -> list[Any]:
+        model: Any = self.model
+        gradients: list[Any] = model.gradients(requests)
+        return gradients
+
+
 class TransformerModel:
     """A fine-tuned transformers model, behind the protocol of the zoo's models."""
 
@@ -143,6 +159,13 @@ def load_folder(
         return AttendingZooTarget(card, TransformerModel(classifier), lambda: classifier, mask)
     model: Any
     card, model = open_model(folder, device, words.PAD if mask == PADDING else words.UNKNOWN)
+    if card.kind == "picture":
+        if mask is not None:
+            raise UsageError(
+                f"Got --mask {mask!r} for {card.name}, which reads no words: leave it out."
+            )
+        has_gradients = hasattr(model, "gradients")
+        return (PictureNetworkTarget if has_gradients else PictureZooTarget)(card, model)
     if card.kind != "network":
         return ZooTarget(card, model)
     from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does

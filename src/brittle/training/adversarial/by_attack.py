@@ -12,7 +12,7 @@ from brittle.asks import Case
 from brittle.attacks import resolve_attack
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
-from brittle.errors import unknown
+from brittle.errors import UsageError, unknown
 from brittle.files import named_files
 from brittle.goals import Untargeted
 from brittle.targets.capabilities import check_asks, make_desks
@@ -31,6 +31,11 @@ def by_attack(
     After `every` epochs the model is attacked on `copies` texts of the train split. It learns from
     the texts that fool it, with their true labels, until it is attacked again.
     """
+    if attacks.item_kind(attacks.recipe(name)) != "text":
+        raise UsageError(
+            f"The attack {name!r} edits pictures; models are hardened by attacks on texts. Use one "
+            "of those (brittle list attacks), or train plainly."
+        )
     defaults = {setting.name: setting.default for setting in attacks.settings(attacks.recipe(name))}
     for setting in settings:
         if setting not in defaults:

@@ -24,10 +24,11 @@ from brittle.zoo.names.settings import (
     FineTuningSettings,
     ModelSettings,
     NetworkSettings,
+    PictureNetworkSettings,
 )
 
 as_json = changes.as_json
-ModelKind = Literal["linear", "network", "transformer"]
+ModelKind = Literal["linear", "network", "transformer", "picture"]
 
 ENCODER_NAMES = {
     "LSTM": "an LSTM",
@@ -80,6 +81,7 @@ def designs() -> tuple[Design, ...]:
             for name, (about, parts) in NAMED.items()
         ),
         Design("MiniLM", "transformer", "a 6-layer pretrained encoder, tuned"),
+        *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
         *(
             _network(encoder, inputs, embedding, layers, head)
             for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
@@ -117,6 +119,13 @@ NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
     "Transformer": ("as small as it can be", _parts("Transformer", "W", "Random", 3, "mean")),
 }
 """Models with a name of their own: their source and their parts."""
+
+
+PICTURE_MODELS = {
+    "LeNet": "two convolutions, LeCun et al. (1998)",
+    "MLP": "one hidden layer",
+    "forest": "a random forest, by scikit-learn",
+}
 
 
 def design(name: str) -> Design:
@@ -209,6 +218,8 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
             batch=8,
             epochs=4,
         )
+    if size == "tiny" and isinstance(default, PictureNetworkSettings):
+        return replace(default, hidden=16, rate=1e-2, batch=8, epochs=3)
     if size == "tiny" and isinstance(default, FineTuningSettings):
         return replace(default, reads=32, batch=8, epochs=1, frozen=5)
     return default

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brittle.data.catalogue import CATALOGUE
+from brittle.data import has_splits
 from brittle.errors import UsageError
 from brittle.values import split_settings
 from brittle.zoo.folder import full_name
@@ -134,7 +134,7 @@ def find_listed(wanted: ModelName) -> Path | None:
     under the name of that folder.
     """
     data = wanted.data
-    is_data = data in CATALOGUE or data.startswith(grid.HUB_PREFIX) or Path(data).exists()
+    is_data = has_splits(data) or data.startswith(grid.HUB_PREFIX) or Path(data).exists()
     if is_data and _is_in_grid(split_name(wanted.name).model):
         return None
     paths = [t.path for t in trained_models() if t.card.full_name == wanted.full_name]

@@ -80,7 +80,29 @@ class FineTuningSettings:
     patience: int = 2
 
 
-ModelSettings = NaiveBayesSettings | LinearSvmSettings | NetworkSettings | FineTuningSettings
+@dataclass(frozen=True)
+class PictureNetworkSettings:
+    """Settings of a network on pictures; `hidden` and `dropout` are those of its last layer."""
+
+    hidden: int = 84
+    dropout: float = 0.0
+    rate: float = 2e-3
+    decay: float = 0.0
+    warmup: float = 0.0
+    batch: int = 64
+    epochs: int = 6
+    patience: int = 3
+
+
+@dataclass(frozen=True)
+class ForestSettings:
+    """Settings of a random forest: trees of any depth, as scikit-learn grows them by default."""
+
+    trees: int = 5
+
+
+TrainedByEpochs = NetworkSettings | FineTuningSettings | PictureNetworkSettings
+ModelSettings = NaiveBayesSettings | LinearSvmSettings | TrainedByEpochs | ForestSettings
 
 
 DEFAULT: Mapping[str, ModelSettings] = {
@@ -97,6 +119,9 @@ DEFAULT: Mapping[str, ModelSettings] = {
         kernels=150, hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=1.0, epochs=8
     ),
     "MiniLM": FineTuningSettings(),
+    "LeNet": PictureNetworkSettings(),
+    "MLP": PictureNetworkSettings(hidden=64, epochs=10),
+    "forest": ForestSettings(),
 }
 """By the name of a model, else by its encoder and layers, else by its encoder alone."""
 

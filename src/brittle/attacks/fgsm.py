@@ -1,0 +1,52 @@
+"""FGSM: move every pixel by the same ε, along the sign of the gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from brittle.asks import Case, Gradient, Search, Try, Unfit
+from brittle.attacks.pixel_paths import distances, pictures_along
+from brittle.picture import Picture, PixelGradientRequest
+
+ZERO_GRADIENT = "the gradient is zero"
+
+
+@dataclass(frozen=True)
+class FGSM:
+    """The fast gradient sign method (Goodfellow, Shlens and Szegedy, 2015).
+
+    x + ε · sign(∇ J(x, y)), with the cross-entropy J, clipped to pixels from 0 to 1. With a goal
+    toward a class, the gradient is that of its log-probability. One gradient a picture, at the
+    original. The paper has one ε; of several, tried in order, the least that wins counts.
+    A picture whose gradient is zero everywhere is skipped.
+    """
+
+    epsilons: tuple[float, ...]
+    asks: ClassVar = (Gradient, Try)
+    item_kind: ClassVar = "picture"
+
+    def __call__(self, case: Case[Picture], rng: Random) -> Search[None]:
+        assert case.label is not None
+        request = partial(PixelGradientRequest, label=case.label, toward=case.toward)
+        gradients = yield from Gradient([case.item], request)
+        direction = np.sign(gradients[0])
+        if not direction.any():
+            raise Unfit(ZERO_GRADIENT)
+        yield from Try(pictures_along(case.item, direction, self.epsilons), in_order=True)
+
+
+def fgsm(
+    *,
+    epsilon: Annotated[
+        float | None, "change every pixel by this much (default: the least that wins)"
+    ] = None,
+    step: Annotated[float, "without --epsilon: try the multiples of this"] = 0.01,
+    largest: Annotated[float, "without --epsilon: up to this"] = 1.0,
+) -> FGSM:
+    """Move every pixel of a picture by ε along the sign of the gradient (FGSM)."""
+    return FGSM(distances(epsilon, step, largest))

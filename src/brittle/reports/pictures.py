@@ -1,0 +1,64 @@
+"""A picture, its adversary and their difference, as images for the page."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.picture import Picture
+from brittle.reports.png import png
+from brittle.results import Result
+
+BLUE, RED = np.array([0.13, 0.36, 0.75]), np.array([0.80, 0.20, 0.13])
+MAX_BYTES = 24_000_000  # of images in one page; what comes after them is left out
+
+
+def embedded_pictures(results: Sequence[Result]) -> list[list[Any]]:
+    """Return for every row its norms and images.
+
+    A row is [l2, largest change, original, adversary, difference], the images as PNG in base64;
+    those of an adversary are missing if there is none, and all beyond a limit on the page's size.
+    """
+    rows: list[list[Any]] = []
+    total = 0
+    for result in results:
+        images = _images(result) if total < MAX_BYTES else []
+        total += sum(map(len, images))
+        rows.append([_rounded(result.l2), _rounded(result.linf), *images])
+    return rows
+
+
+def _images(result: Result) -> list[str]:
+    original = Picture.decode(result.original).pixels
+    images = [_bytes(original)]
+    if result.adversarial is not None:
+        adversary = Picture.decode(result.adversarial).pixels
+        images += [_bytes(adversary), difference_image(original, adversary)]
+    return [base64.b64encode(png(image)).decode("ascii") for image in images]
+
+
+def _bytes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
+    rounded: NDArray[np.uint8] = np.rint(255 * pixels).astype(np.uint8)
+    return rounded
+
+
+def difference_image(
+    original: NDArray[np.float32], adversary: NDArray[np.float32]
+) -> NDArray[np.uint8]:
+    """Colour what became brighter blue and what became darker red; no change is white.
+
+    The largest change of the picture has the full colour. Of several channels the mean counts.
+    """
+    difference = (adversary.astype(np.float64) - original).mean(axis=2)
+    largest = np.abs(difference).max() or 1.0
+    share = np.abs(difference)[:, :, None] / largest
+    colour = np.where(difference[:, :, None] > 0, BLUE, RED)
+    return _bytes(1 - share * (1 - colour))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

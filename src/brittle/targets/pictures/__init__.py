@@ -1,0 +1,1 @@
+"""Targets that read pictures: scikit-learn estimators, torch modules, functions, zoo models."""

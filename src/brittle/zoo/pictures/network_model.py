@@ -1,0 +1,61 @@
+"""A trained network on pictures, behind the protocol of the zoo's models. This file needs torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from brittle.picture import PixelGradientRequest
+from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
+from brittle.zoo.device import torch_device
+from brittle.zoo.names import changes
+from brittle.zoo.names.settings import PictureNetworkSettings
+from brittle.zoo.pictures.keys import Shape, keys_of, pixels_of
+from brittle.zoo.pictures.networks import build, forward
+
+
+class PixelNetwork:
+    """Scores pictures of one shape; a key is the pixels of a picture, as bytes."""
+
+    parallel = 1
+
+    def __init__(self, network: nn.Module, shape: Shape, name: str, device: Any) -> None:
+        self.network, self.shape, self.name, self.device = network, shape, name, device
+
+    def encode(self, items: Sequence[Any]) -> list[bytes]:
+        return keys_of(items, self.shape, self.name)
+
+    def logits(self, keys: Sequence[bytes]) -> NDArray[Any]:
+        with torch.no_grad():
+            pixels = as_tensor(pixels_of(keys, self.shape), self.device)
+            table: NDArray[Any] = forward(self.network, pixels).cpu().numpy()
+        return table
+
+    def gradients(self, requests: Sequence[PixelGradientRequest]) -> list[Pixels]:
+        self.encode([request.picture for request in requests])
+        return pixel_gradients(partial(forward, self.network), requests, self.device)
+
+    def close(self) -> None:
+        self.network = nn.Identity()
+
+
+def restore_pixel_network(
+    name: str,
+    settings: Mapping[str, Any],
+    shape: Shape,
+    labels: int,
+    tensors: Mapping[str, NDArray[Any]],
+    device: str,
+) -> PixelNetwork:
+    """Build a network of these settings with these weights."""
+    known = changes.with_changes(name, PictureNetworkSettings(), settings)
+    network = build(name, known, shape, labels)
+    network.load_state_dict({key: torch.from_numpy(np.array(t)) for key, t in tensors.items()})
+    where = torch_device(device)
+    return PixelNetwork(network.to(where).eval(), shape, name, where)

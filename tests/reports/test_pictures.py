@@ -1,0 +1,90 @@
+"""Images: PNG files read by another decoder, the colours of a difference, blocks in a terminal."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.metrics.samples import sample_results
+from brittle.picture import Picture
+from brittle.reports import pictures
+from brittle.reports.half_blocks import picture_lines
+from brittle.reports.pictures import difference_image, embedded_pictures
+from brittle.reports.png import png
+
+GENERATOR = np.random.default_rng(0)
+
+
+def decoded(content: bytes) -> Any:
+    """Decode a PNG file without filters."""
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    place, chunks = 8, {}
+    while place < len(content):
+        (length,) = struct.unpack(">I", content[place : place + 4])
+        name, body = content[place + 4 : place + 8], content[place + 8 : place + 8 + length]
+        (check,) = struct.unpack(">I", content[place + 8 + length : place + 12 + length])
+        assert check == zlib.crc32(name + body)
+        chunks[name] = body
+        place += 12 + length
+    width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    channels = {0: 1, 2: 3, 6: 4}[colour]
+    raw = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8)
+    lines = raw.reshape(height, 1 + width * channels)
+    assert depth == 8 and not lines[:, 0].any() and list(chunks)[-1] == b"IEND"
+    return lines[:, 1:].reshape(height, width, channels)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_a_png_has_its_pixels(channels: int) -> None:
+    pixels = GENERATOR.integers(0, 256, (5, 7, channels), dtype=np.uint8)
+    assert np.array_equal(decoded(png(pixels)), pixels)
+
+
+def test_pillow_reads_it() -> None:
+    image = pytest.importorskip("PIL.Image")
+    pixels = GENERATOR.integers(0, 256, (5, 7, 3), dtype=np.uint8)
+    assert np.array_equal(np.asarray(image.open(io.BytesIO(png(pixels)))), pixels)
+
+
+def test_brighter_is_blue_and_darker_is_red() -> None:
+    original = np.full((1, 3, 1), 0.5, np.float32)
+    adversary = np.array([0.75, 0.25, 0.5], np.float32).reshape(1, 3, 1)
+    (brighter, darker, same) = difference_image(original, adversary)[0].tolist()
+    assert brighter[2] > brighter[0] and darker[0] > darker[2] and same == [255, 255, 255]
+    assert (difference_image(original, original) == 255).all()
+
+
+def test_images_end_where_the_page_would_grow_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    original, adversary = (Picture(GENERATOR.random((6, 6))).encode() for _ in range(2))
+    row = replace(
+        sample_results()[0], original=original, adversarial=adversary, l2=1.23456, linf=0.5
+    )
+    rows = [row, replace(row, adversarial=None, l2=None, linf=None), row]
+    assert [len(images) for images in embedded_pictures(rows)] == [5, 3, 5]
+    assert embedded_pictures(rows)[0][:2] == [1.2346, 0.5]
+    monkeypatch.setattr(pictures, "MAX_BYTES", 100)
+    assert [len(images) for images in embedded_pictures(rows)] == [5, 2, 2]
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 1), (7, 9, 3), (64, 48, 4), (1, 40, 1), (300, 2, 1)])
+def test_blocks_are_small_and_have_two_pixels_each(shape: tuple[int, int, int]) -> None:
+    picture = Picture(GENERATOR.random(shape))
+    plain = picture_lines([picture, picture], has_colour=False).plain
+    lines = plain.split("\n")
+    assert max(map(len, lines)) <= 66 and len(lines) <= 24 and plain.strip()
+    coloured = picture_lines([picture])
+    assert set(coloured.plain) <= {"▀", "\n"}
+
+
+def test_a_block_shows_the_upper_pixel_above_the_lower() -> None:
+    text = picture_lines([Picture([[1.0], [0.0]])])
+    (span,) = [span for span in text.spans if span.style]
+    assert span.style.color.name == "#ffffff" and span.style.bgcolor.name == "#000000"  # type: ignore[union-attr]
+    assert picture_lines([Picture([[1.0], [1.0]])], has_colour=False).plain == "@"

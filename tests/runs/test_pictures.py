@@ -1,0 +1,150 @@
+"""Runs on pictures from end to end: attack, resume, show, report, export, verify, compare."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brittle
+from brittle.cli import main
+from brittle.errors import Interrupted, UsageError
+from brittle.picture import Picture
+
+GENERATOR = np.random.default_rng(7)
+PIXELS = GENERATOR.uniform(0.3, 0.7, (24, 8, 8)).astype(np.float32)
+WEIGHT = GENERATOR.normal(size=(64, 2))
+LABEL = (PIXELS.reshape(24, -1) @ WEIGHT).argmax(axis=1)
+MODULE = f"""
+import numpy as np
+weight = np.array({WEIGHT.tolist()})
+
+def scores(pixels):
+    exp = np.exp(pixels.reshape(len(pixels), -1) @ weight)
+    return exp / exp.sum(axis=1, keepdims=True)
+
+scores.labels = ["0", "1"]
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    np.savez(tmp_path / "toy.npz", x=PIXELS, y=LABEL)
+    (tmp_path / "linear_pictures.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+SPEC = "python:linear_pictures:scores"
+
+
+def test_a_run_is_stored_shown_exported_and_verified(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["attack", SPEC, "noise", "--data", "toy.npz", "--name", "toy", "--quiet"]
+    assert main([*command, "--report", "toy.html"]) == 0
+    run = brittle.open_run("toy")
+    rows = run.results()
+    assert run.shape == (8, 8, 1) and len(rows) == 24
+    broken = [row for row in rows if row.status == "broken"]
+    assert len(broken) > 10
+    for row in broken:
+        original, adversary = Picture.decode(row.original), Picture.decode(row.adversarial or "")
+        difference = adversary.pixels.astype(np.float64) - original.pixels
+        assert row.l2 == pytest.approx(np.linalg.norm(difference))
+        assert row.linf == pytest.approx(np.abs(difference).max()) and row.words_changed == 0
+    assert main(["verify", "toy"]) == 0
+    assert run.verify(SPEC) == []
+    capsys.readouterr()
+    assert main(["show", "toy", "--examples", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "largest change" in text and "distance (L2)" in text and "words" not in text
+    assert main(["show", "toy", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    mean = np.mean([row.linf for row in broken])
+    assert figures["linf"]["value"] == pytest.approx(mean) and "words_changed" not in figures
+    assert main(["export", "toy", "out.npz"]) == 0
+    with np.load("out.npz") as arrays:
+        assert arrays["originals"].shape == arrays["adversaries"].shape == (24, 8, 8, 1)
+        assert np.array_equal(arrays["originals"][..., 0], PIXELS)
+        assert arrays["label"].tolist() == [str(n) for n in LABEL]
+    for name in ("out.csv", "out.jsonl"):
+        assert main(["export", "toy", name]) == 0
+    again = brittle.data.load("out.npz", text="adversaries", label="label")
+    assert len(again) == 24
+
+
+def test_the_page_has_images_and_nothing_of_words(files: Path) -> None:
+    run = brittle.attack(SPEC, "toy.npz", "noise", name="toy")
+    page = run.report("toy.html").read_text()
+    assert "img-src data:" in page and "no pixel changed by more than" in page
+    assert "words changed" not in page.split("<script")[0] and "What breaks it" not in page
+    (content,) = re.findall(r'id="rows">(.*?)</script>', page)
+    rows = json.loads(content)["rows"]
+    assert all(row[-3:-1] == [[], []] for row in rows)
+    broken = [row.status == "broken" for row in run.results()].index(True)
+    distance, largest, *images = rows[broken][-1]
+    assert distance >= largest > 0 and len(images) == 3
+    assert all(image.startswith("iVBORw0KGgo") for image in images)  # the signature of PNG
+
+
+def test_a_run_resumes_and_its_limit_can_be_extended(files: Path) -> None:
+    whole = brittle.attack(SPEC, "toy.npz", "noise", name="whole")
+    stopping, seen = threading.Event(), []
+
+    def stop(progress: Any) -> None:
+        seen.append(progress.done)
+        stopping.set()
+
+    options: dict[str, Any] = {"name": "parts", "limit": 24}
+    brittle.attack(SPEC, "toy.npz", "noise", name="parts", limit=6)
+    with pytest.raises(Interrupted):
+        brittle.attack(SPEC, "toy.npz", "noise", progress=stop, stopping=stopping, **options)
+    assert 6 < seen[-1] < 24
+    parts = brittle.attack(SPEC, "toy.npz", "noise", **options)
+    first, second = (
+        sorted((r.case, r.status, r.queries, r.adversarial or "") for r in run.results())
+        for run in (parts, whole)
+    )
+    assert first == second
+
+
+def test_live_objects_and_arrays(files: Path) -> None:
+    sklearn = pytest.importorskip("sklearn.linear_model")
+    model = sklearn.LogisticRegression().fit(PIXELS.reshape(24, -1), LABEL)
+    run = brittle.attack(model, (PIXELS, LABEL), "noise", limit=4)
+    assert run.manifest["kind"] == "picture" and len(run.results()) == 4
+    assert len(run.verify(model)) == 0
+
+
+def test_kinds_that_do_not_fit_are_told(files: Path) -> None:
+    with pytest.raises(UsageError, match="holds pictures, but attack 'pwws' edits texts"):
+        brittle.attack(SPEC, "toy.npz", "pwws")
+    with pytest.raises(UsageError, match=r"offers only scores.*on pictures noise"):
+        brittle.attack(SPEC, "toy.npz", "fgsm")
+    with pytest.raises(UsageError, match="holds texts, but attack 'noise' edits pictures"):
+        brittle.attack(lambda texts: [[1, 0]] * len(texts), ["a text"], "noise", labels=["a", "b"])
+    run = brittle.attack(SPEC, "toy.npz", "noise", name="toy", limit=1)
+    with pytest.raises(UsageError, match=r"\.parquet or \.npz"):
+        run.export("toy.png")
+
+
+def test_a_toward_goal_and_a_budget(files: Path) -> None:
+    run = brittle.attack(SPEC, "toy.npz", "noise", toward="1", budget=3)
+    statuses = {row.status for row in run.results()}
+    assert statuses <= {"broken", "skipped", "out of budget"}
+    assert all(row.queries <= 3 for row in run.results())
+
+
+def test_compare_two_runs(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    brittle.attack(SPEC, "toy.npz", "noise", name="one")
+    brittle.attack(SPEC, "toy.npz", "noise", name="two", epsilon=0.05)
+    assert main(["compare", "one", "two"]) == 0
+    text = capsys.readouterr().out
+    assert "largest" in text and "24 shared" in text
