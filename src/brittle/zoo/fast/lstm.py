@@ -94,6 +94,14 @@ class _Layer:
         return torch.addmm(self.bias, x, self.w_ih)
 
 
+def _step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute the next hidden state and the next cell; the gates are overwritten."""
+    i, f, o, g = gates.sigmoid_().chunk(4, dim=1)
+    cell = (f * cell).addcmul_(i, g, value=2).sub_(i)
+    squashed = torch.mul(cell, 2).sigmoid_()
+    return torch.mul(o, squashed.mul_(2).sub_(1)), cell
+
+
 @scripted
 def _read(
     projected: Tensor,
@@ -128,14 +136,6 @@ def _read(
             hidden[n], cell[n] = _step(gates, cell[n])
         if ends[t].size(0) > 0:
             last.index_copy_(0, ends[t], hidden[-1].index_select(0, end_states[t]))
-
-
-def _step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute the next hidden state and the next cell; the gates are overwritten."""
-    i, f, o, g = gates.sigmoid_().chunk(4, dim=1)
-    cell = (f * cell).addcmul_(i, g, value=2).sub_(i)
-    squashed = torch.mul(cell, 2).sigmoid_()
-    return torch.mul(o, squashed.mul_(2).sub_(1)), cell
 
 
 def _split(index: NDArray[np.int64], count: NDArray[np.int64]) -> Sequence[Tensor]:

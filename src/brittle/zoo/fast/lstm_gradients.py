@@ -124,6 +124,17 @@ class _Layer:
         return _backward(gradient, self.w_backward, *states[:3])
 
 
+def _step(word: int, gates: Tensor, cell: Tensor, squashed: Tensor, hidden: Tensor) -> None:
+    """Compute cell = i (2 g − 1) + f cell' and hidden = o (2 squashed − 1)."""
+    new = cell[word]
+    i, f, o, g = gates[word].sigmoid_().chunk(4)
+    torch.addcmul(i, i, g, value=-2, out=new).neg_()
+    if word > 0:
+        new.addcmul_(f, cell[word - 1])
+    tanh = torch.add(new, new, out=squashed[word]).sigmoid_()
+    torch.addcmul(o, o, tanh, value=-2, out=hidden[word]).neg_()
+
+
 @scripted
 def _read(
     projected: Tensor,
@@ -163,17 +174,6 @@ def _read_upper(
             both[size:].copy_(hidden[word - 1])
         torch.addmm(bias[:, None], w_both, both, out=gates[word])
         _step(word, gates, cell, squashed, hidden)
-
-
-def _step(word: int, gates: Tensor, cell: Tensor, squashed: Tensor, hidden: Tensor) -> None:
-    """Compute cell = i (2 g − 1) + f cell' and hidden = o (2 squashed − 1)."""
-    new = cell[word]
-    i, f, o, g = gates[word].sigmoid_().chunk(4)
-    torch.addcmul(i, i, g, value=-2, out=new).neg_()
-    if word > 0:
-        new.addcmul_(f, cell[word - 1])
-    tanh = torch.add(new, new, out=squashed[word]).sigmoid_()
-    torch.addcmul(o, o, tanh, value=-2, out=hidden[word]).neg_()
 
 
 @scripted

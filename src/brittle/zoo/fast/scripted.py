@@ -8,6 +8,7 @@ their results. This file needs torch.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
@@ -17,15 +18,16 @@ import torch
 P = ParamSpec("P")
 R = TypeVar("R")
 
+UNSUPPORTED_PYTHON = (3, 14)  # from here on torch does not support TorchScript
+
 
 def scripted(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function of tensors; where torch has no TorchScript, the function itself is used.
 
     Torch calls TorchScript deprecated. What it offers instead needs a C++ compiler at run time.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return cast(Callable[P, R], torch.jit.script(function))
-    except (AttributeError, NotImplementedError, RuntimeError, OSError):
+    if sys.version_info >= UNSUPPORTED_PYTHON or not hasattr(torch.jit, "script"):
         return function
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return cast(Callable[P, R], torch.jit.script(function))
