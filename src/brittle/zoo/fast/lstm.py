@@ -70,9 +70,11 @@ class FastLstm:
         last = self.bias.new_empty((len(ids), self.width))
         _read(
             projected,
-            *(_split(index, rows) for index in (ids[row, word], parent)),
+            _split(ids[row, word], rows),
+            _split(parent, rows),
             stays.tolist(),
-            *(_split(index, ends) for index in (end, state[end, length[end] - 1])),
+            _split(end, ends),
+            _split(state[end, length[end] - 1], ends),
             [layer.w_ih for layer in self._layers],
             [layer.bias for layer in self._layers],
             [layer.w_hh for layer in self._layers],
@@ -138,8 +140,8 @@ def _read(
             last.index_copy_(0, ends[t], hidden[-1].index_select(0, end_states[t]))
 
 
-def _split(index: NDArray[np.int64], count: NDArray[np.int64]) -> Sequence[Tensor]:
-    return torch.from_numpy(index).split(count.tolist())
+def _split(index: NDArray[np.int64], count: NDArray[np.int64]) -> list[Tensor]:
+    return list(torch.split_with_sizes(torch.from_numpy(index), count.tolist()))
 
 
 def reorder_gates(weight: Tensor) -> Tensor:
