@@ -45,7 +45,7 @@ def rank_by_vectors(
         change = table[[index[word] for word in words]] - vector[row]
         gain = (change * direction[row]).sum(dim=1).numpy()
         highest = gain[np.isfinite(gain)].max(initial=-np.inf)
-        step = rounding_step(np.array([highest], dtype=np.float64), gain.dtype)
+        [step] = rounding_step(np.array([highest], dtype=np.float64), gain.dtype)
         gain = round_to(gain.astype(np.float64), step)
         best = np.lexsort((moves.edit, moves.row, -gain))
         best = best[np.isfinite(gain[best])]

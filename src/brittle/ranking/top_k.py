@@ -77,18 +77,22 @@ def top_k(
     highest = np.array([value.max(initial=-np.inf) for value in of_text], dtype=np.float64)
     step = rounding_step(highest, maximum.dtype)
     # What is rounded to the k-th highest gain may lie a little below it.
-    threshold = np.where(step > 0, threshold - step, threshold)
+    threshold = np.maximum(threshold - step, np.finfo(maximum.dtype).min)
     text = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
-    block = np.flatnonzero((maximum >= threshold[text]) & (maximum > -np.inf))
+    block = np.flatnonzero(maximum >= threshold[text])
     gains = expand(block)
-    row, column = np.nonzero((gains >= threshold[text[block], None]) & (gains > -np.inf))
-    gain, block = gains[row, column].astype(np.float64), block[row]
-    gain = round_to(gain, step[text[block]])
+    index = np.flatnonzero(gains >= threshold[text[block], None])
+    row, column = np.divmod(index, max(1, gains.shape[1]))
+    gain, block = gains.reshape(-1)[index].astype(np.float64), block[row]
     stops = np.searchsorted(block, ends).tolist()
     best = []
-    for start, begin, stop in zip(starts, [0, *stops], stops):
-        index = begin + (-gain[begin:stop]).argsort(kind="stable")[:k]
-        best.append(TopK(gain[index], block[index] - start, column[index]))
+    for start, begin, stop, unit in zip(starts, [0, *stops], stops, step):
+        value = gain[begin:stop]
+        candidates = np.flatnonzero(value >= _kth_highest(value, k) - unit)
+        rounded = round_to(value[candidates], unit)
+        order = (-rounded).argsort(kind="stable")[:k]
+        at = begin + candidates[order]
+        best.append(TopK(rounded[order], block[at] - start, column[at]))
     return best
 
 
@@ -103,10 +107,9 @@ def rounding_step(highest: NDArray[np.float64], dtype: Any) -> NDArray[np.float6
     return np.where(has_size, np.ldexp(1.0, exponent - (np.finfo(dtype).nmant - UNSURE_BITS)), 0.0)
 
 
-def round_to(gain: NDArray[np.float64], step: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round gains to multiples of a step each; 0 rounds nothing."""
-    multiple: NDArray[np.float64] = np.rint(gain / np.where(step > 0, step, 1.0)) * step
-    return np.where(step > 0, multiple, gain)
+def round_to(gain: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Round gains to multiples of a step; 0 rounds nothing."""
+    return np.rint(gain / step) * step if step else gain
 
 
 def _kth_highest(value: NDArray[Any], k: int) -> float:
