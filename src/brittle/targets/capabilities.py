@@ -56,7 +56,8 @@ def scores_desk(target: Any) -> Desk:
 
 def flips_desk(target: Any) -> Desk:
     """Build the desk that answers scores and first-order edits."""
-    return Desk(target.flips, cache=MAX_CACHED_FLIPS, **_common(target))
+    batch = getattr(target, "batch", None)
+    return Desk(target.flips, batch=batch, cache=MAX_CACHED_FLIPS, **_common(target))
 
 
 CAPABILITIES: Mapping[str, tuple[Any, Callable[[Any], Desk]]] = {
