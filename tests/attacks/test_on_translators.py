@@ -20,6 +20,7 @@ from brittle.text import Text
 RUN = ("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any")
 LABELS = ("strongest-swap", "tack-on")
 GRADIENTS = ("hotflip", "hotflip-words", "jsma")
+PICTURES = ("fgsm", "noise")
 SENTENCE = "A good man is walking through the big city with a small dog."
 
 
@@ -48,7 +49,7 @@ def search(name: str, **settings: Any) -> Any:
 
 
 def test_every_attack_has_its_place() -> None:
-    assert sorted(ATTACKS) == sorted((*RUN, *LABELS, *GRADIENTS))
+    assert sorted(ATTACKS) == sorted((*RUN, *LABELS, *GRADIENTS, *PICTURES))
 
 
 @pytest.mark.parametrize("name", RUN)

@@ -185,7 +185,7 @@ def test_numbers_of_single_precision_do() -> None:
     single = SubwordEdits(torch.tensor(table(), dtype=torch.float32), WORDS, IDS, read).rank(
         [text]
     )[0]
-    assert single.gain == pytest.approx(exact.gain, abs=1e-5)
+    assert single.gain == pytest.approx(exact.gain, abs=1e-4)
     assert single.gain.dtype == np.float64
 
 

@@ -49,6 +49,7 @@ class NetworkTarget:
     """A network of the zoo with random weights in single precision, and an odd number of units."""
 
     name, fingerprint, labels = "network", "0", ("0", "1", "2")
+    batch: int | None = None
 
     def __init__(self, name: str) -> None:
         self.model = model(name, double=False, hidden=20, kernels=22)
@@ -194,3 +195,10 @@ def test_rows_do_not_depend_on_batches_or_stops(name: str, attack: str, count: i
         expected = expected or found
         assert found == expected
     assert stopped(tested, attack, settings, attacked) == expected
+
+
+def test_a_batch_size_of_the_target_s_own_holds_for_gradients_too() -> None:
+    tested = NetworkTarget("CharCNN-LSTM")
+    assert make_desks(tested)["flips"].batch is None
+    tested.batch = 5
+    assert make_desks(tested)["flips"].batch == 5

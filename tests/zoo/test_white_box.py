@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ torch = pytest.importorskip("torch")
 
 from brittle.errors import UsageError  # noqa: E402
 from brittle.moves import CHARACTER_EDITS, EditRequest, EditSpace, ScoredMoves  # noqa: E402
+from brittle.ranking import moves as moves_module  # noqa: E402
+from brittle.ranking.characters import CharacterEdits  # noqa: E402
 from brittle.text import HOLE, Text  # noqa: E402
 from brittle.zoo import gradients as module  # noqa: E402
 from brittle.zoo.batches import make_batch  # noqa: E402
@@ -528,3 +531,32 @@ def test_the_vector_of_a_text_is_what_the_last_layer_reads(name: str) -> None:
 def test_a_network_without_attention_says_so() -> None:
     with pytest.raises(UsageError, match=r"^My net has no attention\. Ask a model that has"):
         NetworkWhiteBox(model("CharCNN-LSTM"), "My net").attention(ITEMS)
+
+
+@pytest.mark.parametrize("name", ["CharCNN-LSTM", "LSTM-WC-Random-1"])
+@pytest.mark.parametrize("estimate", ["paper", "word"])
+def test_characters_of_a_text_that_has_left_its_class_are_ranked_when_they_are_read(
+    name: str, estimate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested = model(name, double=False)
+    scores = NetworkWhiteBox(tested).logits(ITEMS[:2])
+    labels = scores.argmax(axis=1).tolist()
+    labels[1] = int(scores[1].argmin())
+    space = EditSpace("characters", top_k=30, estimate=estimate)
+    requests = [
+        replace(edit_request(text, tested, space), label=label, toward=None)
+        for text, label in zip(ITEMS, labels)
+    ]
+    ranked: list[int] = []
+    rank = CharacterEdits.rank
+    monkeypatch.setattr(
+        CharacterEdits,
+        "rank",
+        lambda edits, texts, *rest: ranked.append(len(texts)) or rank(edits, texts, *rest),
+    )
+    going_on, ended = NetworkWhiteBox(tested).flips(requests)
+    assert ranked == [1] and len(going_on.moves.gain) and ranked == [1]
+    monkeypatch.setattr(moves_module, "is_reached", lambda scores, request: False)
+    _, at_once = NetworkWhiteBox(tested).flips(requests)
+    assert ranked == [1, 2]
+    assert moves_of(ended) == moves_of(at_once) and ranked == [1, 2, 1]

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from brittle.ranking.moves import RankedMoves
+from brittle.ranking.top_k import round_to, rounding_step
 
 
 def rank_by_vectors(
@@ -29,8 +30,8 @@ def rank_by_vectors(
 ) -> list[RankedMoves]:
     """Rank the edits of every text again.
 
-    `direction` and `vector` have a row for every word of the texts, text after text. Gains of one
-    value stand in the order of the positions, then of the edits.
+    `direction` and `vector` have a row for every word of the texts, text after text. Gains, rounded
+    as in `top_k`, of one value stand in the order of the positions, then of the edits.
     """
     new_words = [
         [moves.spell_out(moves.words[row], edit)[0] for row, edit in zip(moves.row, moves.edit)]
@@ -42,7 +43,10 @@ def rank_by_vectors(
     for moves, words in zip(texts, new_words):
         row = torch.from_numpy(start + moves.row)
         change = table[[index[word] for word in words]] - vector[row]
-        gain = (change * direction[row]).sum(dim=1).double().numpy()
+        gain = (change * direction[row]).sum(dim=1).numpy()
+        highest = gain[np.isfinite(gain)].max(initial=-np.inf)
+        [step] = rounding_step(np.array([highest], dtype=np.float64), gain.dtype)
+        gain = round_to(gain.astype(np.float64), step)
         best = np.lexsort((moves.edit, moves.row, -gain))
         best = best[np.isfinite(gain[best])]
         ranked.append(replace(moves, gain=gain[best], row=moves.row[best], edit=moves.edit[best]))

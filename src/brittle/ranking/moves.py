@@ -66,13 +66,23 @@ def rank_as_needed(
     texts: Sequence[T],
     rank: Callable[[list[T]], Sequence[Moves]],
 ) -> list[Moves]:
+    """Rank texts by tokens as `rank_lazily` does; spellings have no vectors there."""
+    for space in {request.space for request in requests}:
+        refuse_word_estimate(space, "words or parts of words, whose own vectors rank their edits")
+    return rank_lazily(requests, scores, texts, rank)
+
+
+def rank_lazily(
+    requests: Sequence[EditRequest],
+    scores: Sequence[Sequence[float]],
+    texts: Sequence[T],
+    rank: Callable[[list[T]], Sequence[Moves]],
+) -> list[Moves]:
     """Rank now the texts whose search probably goes on, and the others only if they are read.
 
     A search ends with the first text that reaches its class, unless its goal asks for more. The
     texts of one search share their frame. `texts` are the requests as `rank` takes them.
     """
-    for space in {request.space for request in requests}:
-        refuse_word_estimate(space, "words or parts of words, whose own vectors rank their edits")
     searches: dict[int, list[int]] = {}
     for n, request in enumerate(requests):
         searches.setdefault(id(request.text.frame), []).append(n)

@@ -175,7 +175,9 @@ class SubwordEdits:
         count = np.array([len(part) for part in numbers[1:]], dtype=np.int64)
         row_of = np.repeat(np.arange(len(count)), count)
         ends = np.searchsorted(row_of, [stop for _, stop in stack.spans]).tolist()
-        number, gain = np.concatenate(numbers), np.concatenate(gains)
+        # In the precision of the table, which tells how far gains are to be rounded.
+        precision = np.float64 if self.table.dtype == torch.float64 else np.float32
+        number, gain = np.concatenate(numbers), np.concatenate(gains).astype(precision)
         gain[~np.isfinite(gain)] = -np.inf
         best = top_k(gain, ends, space.top_k, lambda index: gain[index, None])
         return [

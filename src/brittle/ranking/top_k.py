@@ -1,6 +1,8 @@
 """The k highest gains of every text, found without sorting all the others. This file needs torch.
 
-Gains of one value stay in the order of their blocks, then of their columns.
+The last digits of a gain hang on the machine, and on some machines on the batch, so they must not
+decide between two edits that a model cannot tell apart: gains are rounded before they are ordered.
+Rounded gains of one value stay in the order of their blocks, then of their columns.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from torch import Tensor
 from brittle.ranking.layout import Integers
 
 BLOCK_COLUMNS = 128  # of a table, whose maximum is computed before any of them is compared
+UNSURE_BITS = 7  # of a gain, by which rounding in another order may change it; the others are kept
 
 
 class TopK(NamedTuple):
@@ -68,23 +71,45 @@ def top_k(
     The rows of the answer are blocks, counted from the first one of their text.
     """
     starts = [0, *ends][:-1]
+    of_text = [maximum[start:stop] for start, stop in zip(starts, ends)]
     if threshold is None:
-        spans = zip(starts, ends)
-        threshold = np.array([_kth_highest(maximum[start:stop], k) for start, stop in spans])
-    threshold = threshold.astype(maximum.dtype)
+        threshold = np.array([_kth_highest(value, k) for value in of_text])
+    highest = np.array([value.max(initial=-np.inf) for value in of_text], dtype=np.float64)
+    step = rounding_step(highest, maximum.dtype)
+    # What is rounded to the k-th highest gain may lie a little below it.
+    threshold = np.maximum(threshold - step, np.finfo(maximum.dtype).min)
     text = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
-    block = np.flatnonzero((maximum >= threshold[text]) & (maximum > -np.inf))
+    block = np.flatnonzero(maximum >= threshold[text])
     gains = expand(block)
-    row, column = np.nonzero((gains >= threshold[text[block], None]) & (gains > -np.inf))
-    gain, block = gains[row, column], block[row]
+    index = np.flatnonzero(gains >= threshold[text[block], None])
+    row, column = np.divmod(index, max(1, gains.shape[1]))
+    gain, block = gains.reshape(-1)[index].astype(np.float64), block[row]
     stops = np.searchsorted(block, ends).tolist()
     best = []
-    for start, begin, stop in zip(starts, [0, *stops], stops):
+    for start, begin, stop, unit in zip(starts, [0, *stops], stops, step):
         value = gain[begin:stop]
-        highest = (value >= _kth_highest(value, k)).nonzero()[0]
-        index = begin + highest[(-value[highest]).argsort(kind="stable")[:k]]
-        best.append(TopK(gain[index].astype(np.float64), block[index] - start, column[index]))
+        candidates = np.flatnonzero(value >= _kth_highest(value, k) - unit)
+        rounded = round_to(value[candidates], unit)
+        order = (-rounded).argsort(kind="stable")[:k]
+        at = begin + candidates[order]
+        best.append(TopK(rounded[order], block[at] - start, column[at]))
     return best
+
+
+def rounding_step(highest: NDArray[np.float64], dtype: Any) -> NDArray[np.float64]:
+    """Compute to which multiples the gains of a text are rounded, from its highest gain.
+
+    It is a power of two, so that the last digits of the highest gain do not decide about it; 0,
+    which rounds nothing, if the highest gain is 0 or not finite.
+    """
+    has_size = np.isfinite(highest) & (highest != 0)
+    exponent = np.frexp(np.where(has_size, highest, 1.0))[1]
+    return np.where(has_size, np.ldexp(1.0, exponent - (np.finfo(dtype).nmant - UNSURE_BITS)), 0.0)
+
+
+def round_to(gain: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Round gains to multiples of a step; 0 rounds nothing."""
+    return np.rint(gain / step) * step if step else gain
 
 
 def _kth_highest(value: NDArray[Any], k: int) -> float:

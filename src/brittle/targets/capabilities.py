@@ -134,6 +134,7 @@ def passes_desk(method: str, by_canonical_key: bool = False) -> Callable[[Any], 
         return Desk(
             getattr(target, method),
             canonical=canonical,
+            batch=getattr(target, "batch", None),
             cache=MAX_CACHED_PASSES,
             gives_answers=by_canonical_key,
             **_common(target),

@@ -6,7 +6,7 @@ This file needs torch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,14 +17,28 @@ from torch import Tensor
 from brittle.moves import EditRequest, EditSpace, Moves, ScoredMoves
 from brittle.ranking.characters import CharacterEdits, EditedWords
 from brittle.ranking.edited_words import rank_by_vectors
-from brittle.ranking.moves import rank_as_needed
+from brittle.ranking.moves import RankedMoves, rank_as_needed, rank_lazily
 from brittle.ranking.subwords import SubwordEdits, TokenGradients
 from brittle.ranking.words import VectorGradients, WordSwaps
+from brittle.zoo.fast.character_gradients import CharacterStates
 from brittle.zoo.gradients import GradientPasses, WordGradients
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
 from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
 
-WORDS_PER_PASS = 1 << 12  # words of the vocabulary whose spellings are read at once
+WORDS_PER_PASS = 1 << 12  # words whose spellings are read, or edited, at once
+
+
+@dataclass(frozen=True, eq=False)
+class SpellingGradients:
+    """The words of one text whose characters are edited, with a gradient along each one's vector.
+
+    Only what a text itself needs: it may be kept for long, and be ranked late or never.
+    """
+
+    space: EditSpace
+    positions: Sequence[int]
+    words: Sequence[str]
+    gradient: Tensor
 
 
 class EditRanking:
@@ -37,82 +51,115 @@ class EditRanking:
 
     def rank(self, requests: Sequence[EditRequest], space: EditSpace) -> list[ScoredMoves]:
         """Compute the scores and the best edits of texts, all in one space."""
-        tokenizer = self.passes.tokenizer
+        reads_words = isinstance(self.passes.tokenizer, WordTokenizer)
+        by_word = space.level == "words"
         numbers: list[int] = []
         scores: list[list[float]] = []
         texts: list[Any] = []
-        moves: list[Moves] = []
         for batch, gradients in self.passes.compute(requests):
             numbers += batch
             scores += gradients.scores
-            if not isinstance(tokenizer, CharacterTokenizer):
+            if reads_words:
                 texts += _token_gradients(gradients, space)
-            elif space.level == "words":
-                texts += _vector_gradients(gradients, space)
             else:
-                moves += self._rank_characters(gradients, space, tokenizer)
-        if texts:
-            reads_words = isinstance(tokenizer, WordTokenizer)
-            rank = self._token_edits.rank if reads_words else self._word_swaps.rank
-            moves = rank_as_needed([requests[n] for n in numbers], scores, texts, rank)
+                texts += (_vector_gradients if by_word else _spelling_gradients)(gradients, space)
+        in_order = [requests[n] for n in numbers]
+        if reads_words or by_word:
+            rank: Any = self._token_edits.rank if reads_words else self._word_swaps.rank
+            moves = rank_as_needed(in_order, scores, texts, rank)
+        else:
+            moves = rank_lazily(in_order, scores, texts, self._rank_characters)
         answers = dict(zip(numbers, map(ScoredMoves, scores, moves)))
         return [answers[n] for n in range(len(requests))]
 
-    def _rank_characters(
-        self, gradients: WordGradients, space: EditSpace, tokenizer: CharacterTokenizer
-    ) -> Sequence[Moves]:
-        gradient = gradients.character_gradients(tokenizer.spelling)[1]
-        embedding = self.passes.network.embedding
+    def _rank_characters(self, texts: Sequence[SpellingGradients]) -> list[Moves]:
+        """Rank the edits of texts, all in one space, in parts of a bounded number of words."""
+        moves: list[Moves] = []
+        part: list[SpellingGradients] = []
+        count = 0
+        for text in texts:
+            if part and count + len(text.words) > WORDS_PER_PASS:
+                moves += self._rank_spellings(part, part[0].space)
+                part, count = [], 0
+            part.append(text)
+            count += len(text.words)
+        return moves + (self._rank_spellings(part, part[0].space) if part else [])
+
+    def _rank_spellings(
+        self, texts: Sequence[SpellingGradients], space: EditSpace
+    ) -> list[RankedMoves]:
+        words = [word for text in texts for word in text.words]
+        number = {word: n for n, word in enumerate(dict.fromkeys(words))}
+        index = np.array([number[word] for word in words], dtype=np.int64)
+        gradient = torch.cat([text.gradient for text in texts])
+        states = self._read(list(number))
+        size = states.vectors.shape[1]
+        # A word's own embedding, if there is one, comes before the vector of its spelling.
+        by_character = states.backward(index, gradient[:, -size:], self._tokenizer.spelling)
         unknown_gain = was_known = None
-        if embedding is not None:
+        if self._table is not None:
             # At the same time the word as a whole becomes the unknown one.
-            token, table = gradients.token_ids, embedding.weight.detach().cpu()
-            own = gradients.gradient[:, : table.shape[1]]
+            token = self._tokens(list(number))[torch.from_numpy(index)]
+            own = gradient[:, : self._table.shape[1]]
             own = own.sign() if space.sign else own
-            change = table[UNKNOWN] - table[torch.from_numpy(token)]
-            unknown_gain, was_known = (change * own).sum(dim=1).numpy(), token != UNKNOWN
-        texts = [
+            change = self._table[UNKNOWN] - self._table[token]
+            unknown_gain, was_known = (change * own).sum(dim=1).numpy(), (token != UNKNOWN).numpy()
+        ends = np.cumsum([len(text.words) for text in texts]).tolist()
+        edited = [
             EditedWords(
-                positions,
-                [str(word) for word in words],
-                None if unknown_gain is None else unknown_gain[rows],
-                None if was_known is None else was_known[rows],
+                text.positions,
+                text.words,
+                None if unknown_gain is None else unknown_gain[start:end],
+                None if was_known is None else was_known[start:end],
             )
-            for positions, words, rows in gradients.texts()
+            for text, start, end in zip(texts, [0, *ends], ends)
         ]
-        moves = self._character_edits.rank(texts, gradient, replace(space, estimate="paper"))
+        moves = self._character_edits.rank(edited, by_character, replace(space, estimate="paper"))
         if space.estimate == "paper":
             return moves
-        direction = gradients.gradient.sign() if space.sign else gradients.gradient
-        return rank_by_vectors(moves, direction, gradients.vectors, self._compute_vectors)
+        vector = self._compute_vectors(list(number))[torch.from_numpy(index)]
+        direction = gradient.sign() if space.sign else gradient
+        return rank_by_vectors(moves, direction, vector, self._compute_vectors)
+
+    def _read(self, words: Sequence[str]) -> CharacterStates:
+        """Read spellings, whether or not they stand in a text."""
+        convolution, tokenizer = self.passes.character_passes, self._tokenizer
+        assert convolution is not None
+        characters = np.zeros((len(words), tokenizer.spelling), dtype=np.int64)
+        for row, word in zip(characters, words):
+            ids = tokenizer.character_ids(word)
+            row[: len(ids)] = ids
+        return convolution.forward(characters)
 
     def _compute_vectors(self, words: Sequence[str]) -> Tensor:
         """Compute the encoder's input for words, whether or not they stand in a text."""
-        convolution, tokenizer = self.passes.character_passes, self.passes.tokenizer
-        assert convolution is not None and isinstance(tokenizer, CharacterTokenizer)
-        parts = []
-        for start in range(0, len(words), WORDS_PER_PASS):
-            part = words[start : start + WORDS_PER_PASS]
-            characters = np.zeros((len(part), tokenizer.spelling), dtype=np.int64)
-            for row, word in zip(characters, part):
-                ids = tokenizer.character_ids(word)
-                row[: len(ids)] = ids
-            parts.append(convolution.forward(characters).vectors)
-        spelt = (
-            torch.cat(parts) if parts else convolution.filters.new_zeros((0, convolution.kernels))
-        )
-        if self.passes.network.embedding is None:
+        starts = range(0, max(1, len(words)), WORDS_PER_PASS)
+        parts = [self._read(words[start : start + WORDS_PER_PASS]).vectors for start in starts]
+        spelt = torch.cat(parts)
+        if self._table is None:
             return spelt
-        table = self.passes.network.embedding.weight.detach().cpu()
-        token = torch.tensor([self.vocabulary.token_id(word) for word in words], dtype=torch.long)
-        return torch.cat([table[token], spelt], dim=1)
+        return torch.cat([self._table[self._tokens(words)], spelt], dim=1)
+
+    def _tokens(self, words: Sequence[str]) -> Tensor:
+        return torch.tensor([self.vocabulary.token_id(word) for word in words], dtype=torch.long)
+
+    @property
+    def _tokenizer(self) -> CharacterTokenizer:
+        assert isinstance(self.passes.tokenizer, CharacterTokenizer)
+        return self.passes.tokenizer
+
+    @cached_property
+    def _table(self) -> Tensor | None:
+        """The embeddings of whole words, where the network has them."""
+        embedding = self.passes.network.embedding
+        return None if embedding is None else embedding.weight.detach().cpu()
 
     @cached_property
     def _token_edits(self) -> SubwordEdits:
-        embedding, token_id = self.passes.network.embedding, self.vocabulary.token_id
-        assert embedding is not None
+        token_id = self.vocabulary.token_id
+        assert self._table is not None
         return SubwordEdits(
-            embedding.weight.detach().cpu(),
+            self._table,
             self.words,
             [token_id(word) for word in self.words],
             lambda words: [(token_id(word),) for word in words],
@@ -124,8 +171,8 @@ class EditRanking:
 
     @cached_property
     def _character_edits(self) -> CharacterEdits:
-        convolution, tokenizer = self.passes.character_passes, self.passes.tokenizer
-        assert convolution is not None and isinstance(tokenizer, CharacterTokenizer)
+        convolution, tokenizer = self.passes.character_passes, self._tokenizer
+        assert convolution is not None
         vocabulary = frozenset(self.words)
         return CharacterEdits(tokenizer.alphabet, tokenizer.spelling, convolution.table, vocabulary)
 
@@ -140,3 +187,9 @@ def _vector_gradients(gradients: WordGradients, space: EditSpace) -> Iterator[Ve
     vectors = gradients.vectors
     for positions, words, rows in gradients.texts():
         yield VectorGradients(space, positions, words, vectors[rows], gradients.gradient[rows])
+
+
+def _spelling_gradients(gradients: WordGradients, space: EditSpace) -> Iterator[SpellingGradients]:
+    for positions, words, rows in gradients.texts():
+        spelt = [str(word) for word in words]
+        yield SpellingGradients(space, positions, spelt, gradients.gradient[rows])

@@ -32,6 +32,7 @@ from brittle.zoo.tokenizers.words import positions_and_columns
 MAX_WORDS_PER_PASS = 1 << 13
 MAX_STATES_PER_PASS = 1 << 20  # words × width of the encoder
 MAX_ATTENTION_WEIGHTS_PER_PASS = 1 << 23  # of all heads and layers
+MAX_PADDING = 1.5  # words of a pass by those of its texts: padding is cheaper than another pass
 
 WordColumns = tuple[Sequence[int], Sequence[int]]
 """The positions of some words of a text, and the column in which each is read."""
@@ -157,7 +158,7 @@ class GradientPasses:
             heads = sum(layer.heads for layer in layers)
             limit = min(limit, MAX_ATTENTION_WEIGHTS_PER_PASS // (heads * max(lengths)))
         passes = -(-sum(lengths) // max(1, limit))
-        return int(1.15 * sum(lengths) / passes) + 1  # room for padding
+        return int(MAX_PADDING * sum(lengths) / passes) + 1
 
     def compute(self, requests: Sequence[EditRequest]) -> Iterator[tuple[list[int], WordGradients]]:
         """Yield batches of requests: their numbers, scores and gradients."""

@@ -106,7 +106,7 @@ def test_a_swap_gains_the_slope_along_the_difference(target: WhiteBoxZooTarget) 
     new = entering(target, [move.new for move in moves])
     old = entering(target, [str(ITEMS[0].words[move.position]) for move in moves])
     along = ((new - old) * gradient.value[[move.position for move in moves]]).sum(axis=1)
-    assert swaps.moves.gain == pytest.approx(along, abs=1e-5)
+    assert swaps.moves.gain == pytest.approx(along, abs=1e-4)
 
 
 def test_gradients_at_characters(target: WhiteBoxZooTarget) -> None:

@@ -54,6 +54,16 @@ def test_it_forgets_rather_than_grow_beyond_its_bound() -> None:
     assert found(table, [list(range(50))]) == [[2 * n + 1 for n in range(50)]]
 
 
+def test_what_it_knows_of_ids_stays_small_as_they_rise() -> None:
+    table = WordVectorCache(doubled([]), max_bytes=1000 * WIDTH * 8)
+    for start in range(1, 500_000, 700):
+        rows = [0, *range(start, start + 800)]
+        assert found(table, [rows]) == [[2 * n + 1 for n in rows]]
+        assert len(table._row_of) <= 4096
+    # An id from before is met again: it is computed anew, and so is what came after.
+    assert found(table, [[7, 0], [499_999, 8]]) == [[15, 1], [999_999, 17]]
+
+
 def test_a_reader_keeps_what_it_was_given_while_others_write() -> None:
     table = WordVectorCache(doubled([]), max_bytes=64 * WIDTH * 8)
     wrong: list[Any] = []

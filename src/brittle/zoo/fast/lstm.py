@@ -9,15 +9,16 @@ words: candidates of one attack differ in a word or two. benchmarks/RESULTS.md h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.ranking.whole_rows import repeat_last, whole_rows
+from brittle.ranking.layout import ragged_rows
+from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.zoo.batches import Tokenizer, pad_keys
+from brittle.zoo.fast.scripted import scripted
 from brittle.zoo.fast.word_vectors import word_vector_cache
 from brittle.zoo.networks import Classifier
 from brittle.zoo.tokenizers.words import WordTokenizer
@@ -58,28 +59,29 @@ class FastLstm:
         is_new &= inside
         # The index of each row's state among the distinct states of a word.
         state = np.cumsum(is_new, axis=0) - 1
+        # The rows whose states are computed, word by word, in whole rows: the last one is repeated.
+        count, (_, row) = is_new.sum(axis=0), is_new.T.nonzero()
+        rows = count + -count % ROWS
+        word, n = ragged_rows(rows)
+        row = row[(np.cumsum(count) - count)[word] + np.minimum(n, count[word] - 1)]
+        parent = state[row, np.maximum(word - 1, 0)]
+        end, ends = np.argsort(length, kind="stable"), np.bincount(length - 1)
+        # If none has ended and there are as many as before, each state has one successor.
+        stays = (count == np.roll(count, 1)) & (np.roll(ends, 1) == 0)
+        stays[0] = True
         last = self.bias.new_empty((len(ids), self.width))
-        states = [(self.bias.new_zeros((1, layer.size)),) * 2 for layer in self._layers]
-        ended: NDArray[Any] = np.zeros(0)
-        count = 0
-        for t in range(ids.shape[1]):
-            rows = np.flatnonzero(is_new[:, t])
-            count, count_before = len(rows), count
-            rows = repeat_last(rows)
-            # If none has ended and there are as many as before, each state has one successor.
-            if t and (count != count_before or len(ended)):
-                parent = torch.from_numpy(state[rows, t - 1])
-                states = [(h.index_select(0, parent), c.index_select(0, parent)) for h, c in states]
-            gates = projected.index_select(0, torch.from_numpy(ids[rows, t]))
-            for n, layer in enumerate(self._layers):
-                if n:
-                    gates = layer.project(states[n - 1][0])
-                h, c = states[n]
-                states[n] = _step(gates.addmm_(h, layer.w_hh) if t else gates, c)
-            ended = np.flatnonzero(length == t + 1)
-            if len(ended):
-                top = states[-1][0].index_select(0, torch.from_numpy(state[ended, t]))
-                last.index_copy_(0, torch.from_numpy(ended), top)
+        _read(
+            projected,
+            _split(ids[row, word], rows),
+            _split(parent, rows),
+            stays.tolist(),
+            _split(end, ends),
+            _split(state[end, length[end] - 1], ends),
+            [layer.w_ih for layer in self._layers],
+            [layer.bias for layer in self._layers],
+            [layer.w_hh for layer in self._layers],
+            last,
+        )
         return last
 
 
@@ -90,7 +92,6 @@ class _Layer:
         w_ih, w_hh, b_ih, b_hh = lstm.all_weights[0]
         self.w_ih, self.w_hh = (reorder_gates(w).t().contiguous() for w in (w_ih, w_hh))
         self.bias = reorder_gates(b_ih + b_hh)
-        self.size = lstm.hidden_size
 
     def project(self, x: Tensor) -> Tensor:
         """Compute what the input adds to the gates."""
@@ -103,6 +104,46 @@ def _step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     cell = (f * cell).addcmul_(i, g, value=2).sub_(i)
     squashed = torch.mul(cell, 2).sigmoid_()
     return torch.mul(o, squashed.mul_(2).sub_(1)), cell
+
+
+@scripted
+def _read(
+    projected: Tensor,
+    tokens: list[Tensor],
+    parents: list[Tensor],
+    stays: list[bool],
+    ends: list[Tensor],
+    end_states: list[Tensor],
+    w_ih: list[Tensor],
+    bias: list[Tensor],
+    w_hh: list[Tensor],
+    last: Tensor,
+) -> None:
+    """Read words; `last` gets the last states of the rows `ends`, of those after each word.
+
+    For each word there are the rows of `projected` that are read, the states before them (those of
+    the word before as they stand, if it `stays`), and the rows that end there with their states.
+    The weights are those of each layer.
+    """
+    hidden = [w.new_zeros([1, w.size(0)]) for w in w_hh]
+    cell = [w.new_zeros([1, w.size(0)]) for w in w_hh]
+    for t in range(len(tokens)):
+        gates = projected.index_select(0, tokens[t])
+        for n in range(len(w_hh)):
+            if n > 0:
+                gates = torch.addmm(bias[n], hidden[n - 1], w_ih[n])
+            if not stays[t]:
+                hidden[n] = hidden[n].index_select(0, parents[t])
+                cell[n] = cell[n].index_select(0, parents[t])
+            if t > 0:
+                gates.addmm_(hidden[n], w_hh[n])
+            hidden[n], cell[n] = _step(gates, cell[n])
+        if ends[t].size(0) > 0:
+            last.index_copy_(0, ends[t], hidden[-1].index_select(0, end_states[t]))
+
+
+def _split(index: NDArray[np.int64], count: NDArray[np.int64]) -> list[Tensor]:
+    return list(torch.split_with_sizes(torch.from_numpy(index), count.tolist()))
 
 
 def reorder_gates(weight: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 from brittle.ranking.layout import Integers
 from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.zoo.fast.lstm import reorder_gates
+from brittle.zoo.fast.scripted import scripted
 from brittle.zoo.layers.encoders import LSTMEncoder
 from brittle.zoo.layers.heads import Last
 from brittle.zoo.networks import Classifier
@@ -73,8 +75,7 @@ class LstmPass:
         return below[:, :, :texts]
 
 
-@dataclass(frozen=True, eq=False)
-class _States:
+class _States(NamedTuple):
     """The states of a layer at every word: words × size × texts, and 4 · size for the gates.
 
     The gates i, f, o and g (input, forget, output, candidate) are sigmoids, and so is `squashed`:
@@ -108,66 +109,104 @@ class _Layer:
         """Read words, given as rows of the vectors `distinct` (words × texts)."""
         projected = torch.addmm(self.bias, whole_rows(distinct), self.w_ih.T)
         states = _States.empty(len(inverse), self.size, inverse.shape[1], projected)
-        for word, rows in enumerate(inverse):
-            gates, from_input = states.gates[word], projected.index_select(0, rows).T
-            if word:
-                torch.addmm(from_input, self.w_hh, states.hidden[word - 1], out=gates)
-            else:
-                gates.copy_(from_input)
-            self._step(states, word)
+        _read(projected, inverse, self.w_hh, *states)
         return states
 
     def forward_upper(self, below: Tensor) -> _States:
         """Read the hidden states of the layer below."""
-        words, size, texts = below.shape
+        words, _, texts = below.shape
         states = _States.empty(words, self.size, texts, below)
-        both = below.new_zeros((size + self.size, texts))
-        bias = self.bias[:, None]
-        for word in range(words):
-            both[:size] = below[word]
-            if word:
-                both[size:] = states.hidden[word - 1]
-            torch.addmm(bias, self.w_both, both, out=states.gates[word])
-            self._step(states, word)
+        _read_upper(below, self.bias, self.w_both, *states)
         return states
-
-    def _step(self, states: _States, word: int) -> None:
-        """Compute cell = i (2 g − 1) + f cell' and hidden = o (2 squashed − 1)."""
-        cell, squashed, hidden = states.cell[word], states.squashed[word], states.hidden[word]
-        i, f, o, g = states.gates[word].sigmoid_().view(4, *cell.shape)
-        torch.addcmul(i, i, g, value=-2, out=cell).neg_()
-        if word:
-            cell.addcmul_(f, states.cell[word - 1])
-        torch.add(cell, cell, out=squashed).sigmoid_()
-        torch.addcmul(o, o, squashed, value=-2, out=hidden).neg_()
 
     def backward(self, states: _States, gradient: Tensor) -> Tensor:
         """Compute the gradient along the layer's input from that along its hidden states."""
-        words, size, texts = gradient.shape
-        input_size = len(self.w_backward) - size
-        result = gradient.new_empty((words, input_size, texts))
-        d_gates = gradient.new_empty((4, size, texts))
-        d_i, d_f, d_o, d_g = d_gates
-        d_cell, buffer = gradient.new_zeros((size, texts)), gradient.new_empty((size, texts))
-        d_both = gradient.new_zeros((input_size + size, texts))
-        for word in range(words - 1, -1, -1):
-            gates = states.gates[word].view(4, size, texts)
-            (i, f, o, g), squashed = gates, states.squashed[word]
-            d_hidden = d_both[input_size:].add_(gradient[word])
-            # The derivative of a sigmoid s is s (1 − s).
-            torch.addcmul(gates, gates, gates, value=-1, out=d_gates)
-            d_o.mul_(torch.add(squashed, squashed, out=buffer).sub_(1)).mul_(d_hidden)
-            # 1 − tanh² is 4 s (1 − s); the 4 is in `w_backward`, so d_cell is a quarter.
-            torch.addcmul(squashed, squashed, squashed, value=-1, out=buffer)
-            d_cell.add_(buffer.mul_(o).mul_(d_hidden))
-            d_g.mul_(i).mul_(d_cell)
-            d_i.mul_(torch.add(g, g, out=buffer).sub_(1))
-            if word:
-                d_f.mul_(states.cell[word - 1])
-            else:
-                d_f.zero_()
-            d_gates[:2].mul_(d_cell)
-            d_cell.mul_(f)
-            torch.mm(self.w_backward, d_gates.view(4 * size, texts), out=d_both)
-            result[word] = d_both[:input_size]
-        return result
+        return _backward(gradient, self.w_backward, *states[:3])
+
+
+def _step(word: int, gates: Tensor, cell: Tensor, squashed: Tensor, hidden: Tensor) -> None:
+    """Compute cell = i (2 g − 1) + f cell' and hidden = o (2 squashed − 1)."""
+    new = cell[word]
+    i, f, o, g = gates[word].sigmoid_().chunk(4)
+    torch.addcmul(i, i, g, value=-2, out=new).neg_()
+    if word > 0:
+        new.addcmul_(f, cell[word - 1])
+    tanh = torch.add(new, new, out=squashed[word]).sigmoid_()
+    torch.addcmul(o, o, tanh, value=-2, out=hidden[word]).neg_()
+
+
+@scripted
+def _read(
+    projected: Tensor,
+    inverse: Tensor,
+    w_hh: Tensor,
+    gates: Tensor,
+    cell: Tensor,
+    squashed: Tensor,
+    hidden: Tensor,
+) -> None:
+    """Fill the states of the first layer, from the input projections of its words."""
+    for word in range(inverse.size(0)):
+        from_input = projected.index_select(0, inverse[word]).t()
+        if word > 0:
+            torch.addmm(from_input, w_hh, hidden[word - 1], out=gates[word])
+        else:
+            gates[word].copy_(from_input)
+        _step(word, gates, cell, squashed, hidden)
+
+
+@scripted
+def _read_upper(
+    below: Tensor,
+    bias: Tensor,
+    w_both: Tensor,
+    gates: Tensor,
+    cell: Tensor,
+    squashed: Tensor,
+    hidden: Tensor,
+) -> None:
+    """Fill the states of an upper layer, from the hidden states of the layer below."""
+    size = below.size(1)
+    both = torch.zeros([w_both.size(1), below.size(2)], dtype=below.dtype)
+    for word in range(below.size(0)):
+        both[:size].copy_(below[word])
+        if word > 0:
+            both[size:].copy_(hidden[word - 1])
+        torch.addmm(bias[:, None], w_both, both, out=gates[word])
+        _step(word, gates, cell, squashed, hidden)
+
+
+@scripted
+def _backward(
+    gradient: Tensor, w_backward: Tensor, all_gates: Tensor, cell: Tensor, all_squashed: Tensor
+) -> Tensor:
+    """Compute the gradient along the input of a layer, from the last word to the first."""
+    words, size, texts = gradient.shape
+    input_size = w_backward.size(0) - size
+    result = gradient.new_empty([words, input_size, texts])
+    d_gates = gradient.new_empty([4 * size, texts])
+    d_i, d_f, d_o, d_g = d_gates.chunk(4)
+    d_cell, buffer = gradient.new_zeros([size, texts]), gradient.new_empty([size, texts])
+    d_both = gradient.new_zeros([input_size + size, texts])
+    d_hidden = d_both[input_size:]
+    for n in range(words):
+        word = words - 1 - n
+        gates, squashed = all_gates[word], all_squashed[word]
+        i, f, o, g = gates.chunk(4)
+        d_hidden.add_(gradient[word])
+        # The derivative of a sigmoid s is s (1 − s).
+        torch.addcmul(gates, gates, gates, value=-1, out=d_gates)
+        d_o.mul_(torch.add(squashed, squashed, out=buffer).sub_(1)).mul_(d_hidden)
+        # 1 − tanh² is 4 s (1 − s); the 4 is in `w_backward`, so d_cell is a quarter.
+        torch.addcmul(squashed, squashed, squashed, value=-1, out=buffer)
+        d_cell.add_(buffer.mul_(o).mul_(d_hidden))
+        d_g.mul_(i).mul_(d_cell)
+        d_i.mul_(torch.add(g, g, out=buffer).sub_(1)).mul_(d_cell)
+        if word > 0:
+            d_f.mul_(cell[word - 1]).mul_(d_cell)
+        else:
+            d_f.zero_()
+        d_cell.mul_(f)
+        torch.mm(w_backward, d_gates, out=d_both)
+        result[word].copy_(d_both[:input_size])
+    return result

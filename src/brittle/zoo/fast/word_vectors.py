@@ -20,7 +20,7 @@ from brittle.zoo.batches import Tokenizer
 from brittle.zoo.fast.character_gradients import CharacterPasses
 from brittle.zoo.networks import Classifier
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
-from brittle.zoo.tokenizers.words import WordTokenizer
+from brittle.zoo.tokenizers.words import PAD, WordTokenizer
 
 MAX_BYTES = 1 << 27  # of all vectors kept, unless one call alone needs more
 WORDS_PER_PASS = 2048  # the windows of a spelling are wide: more would need much memory
@@ -29,7 +29,8 @@ WORDS_PER_PASS = 2048  # the windows of a spelling are wide: more would need muc
 class WordVectorCache:
     """A vector for each token id, by `compute`, kept up to `max_bytes`; for many threads.
 
-    When it is full, all vectors are dropped: what comes after is mostly new words anyway.
+    When it is full, all vectors are dropped: what comes after is mostly new words anyway. The ids
+    of new spellings rise for ever; after a drop, rows are counted from the lowest id still met.
     """
 
     def __init__(
@@ -38,32 +39,46 @@ class WordVectorCache:
         self._compute = compute
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._row_of = np.full(1024, -1, dtype=np.int32)  # −1: no row
         self._vectors = torch.empty((0, 0))
-        self._count = 0
+        self._drop(0)
 
     def look_up(self, ids: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.int64]]:
         """Return a table of vectors, and for every id its row there."""
         with self._lock:
-            lacking = int(ids.max()) + 1 - len(self._row_of)
-            if lacking > 0:
-                more = np.full(max(lacking, len(self._row_of)), -1, dtype=np.int32)
-                self._row_of = np.concatenate([self._row_of, more])
-            rows = self._row_of[ids]
+            if ((ids < self._first) & (ids != PAD)).any():
+                self._drop(0)
+            rows = self._find(ids)
             new = np.unique(ids[rows < 0])
             if len(new):
                 self._add(new, ids)
-                rows = self._row_of[ids]
+                rows = self._find(ids)
             return self._vectors, rows.astype(np.int64)
+
+    def _drop(self, first: int) -> None:
+        """Drop all vectors; from here on there are rows for padding and the ids from `first` on."""
+        self._first, self._count = max(1, first), 0
+        self._vectors = self._vectors[:0]  # not overwritten: another thread may be reading them
+        self._row_of = np.full(1024, -1, dtype=np.int32)  # −1: no row; padding comes first
+
+    def _index(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.where(ids == PAD, 0, ids - self._first + 1)
+
+    def _find(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
+        index = self._index(ids)
+        lacking = int(index.max()) + 1 - len(self._row_of)
+        if lacking > 0:
+            more = np.full(max(lacking, len(self._row_of)), -1, dtype=np.int32)
+            self._row_of = np.concatenate([self._row_of, more])
+        rows: NDArray[np.int32] = self._row_of[index]
+        return rows
 
     def _add(self, new: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
         vectors = self._compute_all(new)
         max_rows = self._max_bytes // max(1, vectors.shape[1] * vectors.element_size())
         if self._count and self._count + len(vectors) > max_rows:
-            self._row_of[:] = -1
-            self._count = 0
-            self._vectors = vectors[:0]
             new = np.unique(ids)
+            self._drop(int(new[new != PAD].min(initial=new.max())))
+            self._find(ids)
             vectors = self._compute_all(new)
         count = self._count + len(vectors)
         if count > len(self._vectors):
@@ -73,7 +88,7 @@ class WordVectorCache:
                 grown[: self._count] = self._vectors[: self._count]
             self._vectors = grown
         self._vectors[self._count : count] = vectors
-        self._row_of[new] = np.arange(self._count, count)
+        self._row_of[self._index(new)] = np.arange(self._count, count)
         self._count = count
 
     def _compute_all(self, ids: NDArray[np.int64]) -> Tensor:
