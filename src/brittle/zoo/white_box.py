@@ -20,7 +20,7 @@ from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
 from brittle.text import Text, Word
 from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
-from brittle.zoo.layers.encoders import TransformerEncoder
+from brittle.zoo.layers.encoders import AverageEncoder, TransformerEncoder
 from brittle.zoo.layers.heads import Attention
 from brittle.zoo.scoring import NetworkModel
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
@@ -44,7 +44,7 @@ class NetworkWhiteBox:
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Return for every text the positions of the words that are read, in order."""
-        return [self._passes.columns(text)[0] for text in items]
+        return self.model.words_read(items)
 
     def logits(self, items: Sequence[Text]) -> Array:
         """Compute the scores before the softmax."""
@@ -114,7 +114,10 @@ class NetworkWhiteBox:
         if network.spelling is not None:
             names.append("characters")
             names += [f"highway {n + 1}" for n in range(len(network.spelling.highways))]
-        [(_, embedded)] = self._passes.embed([Text.of("")])
+        if isinstance(network.encoder, AverageEncoder):
+            return tuple(names)
+        empty = Text.of({"first": "", "second": ""} if self.tokenizer.sides else "")
+        [(_, embedded)] = self._passes.embed([empty])
         with torch.no_grad():
             states = network.states(embedded.vectors, embedded.lengths)
         return (*names, *(f"layer {n + 1}" for n in range(len(states))))
@@ -132,14 +135,15 @@ class NetworkWhiteBox:
         values: dict[int, Any] = {}
         for batch, embedded in self._passes.embed(items):
             state = self._state(embedded, layer).cpu().double().numpy()
-            for n, rows in zip(batch, state):
+            for n, by_side in zip(batch, _by_side(state, len(batch))):
                 text = items[n]
-                positions, columns = self._passes.columns(text)
                 if level == "characters" and layer == "characters":
-                    values[n] = self._character_embeddings(text, frozenset(positions))
+                    read = frozenset(self.model.words_read([text])[0])
+                    values[n] = self._character_embeddings(text, read)
                     continue
                 value = np.full((len(text), state.shape[2]), np.nan)
-                value[list(positions)] = rows[list(columns)]
+                for rows, (positions, columns) in zip(by_side, self.model.columns(text)):
+                    value[list(positions)] = rows[list(columns)]
                 values[n] = _repeat(text.words, value) if level == "characters" else value
         return [values[n] for n in range(len(items))]
 
@@ -172,7 +176,8 @@ class NetworkWhiteBox:
 
         A self-attention encoder has layers × heads × words × words, a head that attends has 1 × 1 ×
         1 × words. Words that are not read have zeros; what goes to words of locked fields is left
-        out, so that not all rows add up to 1.
+        out, so that not all rows add up to 1. Sides of a pair that are read apart attend to
+        themselves only.
         """
         encoder, head = self.network.encoder, self.network.pool
         if not isinstance(encoder, TransformerEncoder) and not isinstance(head, Attention):
@@ -184,16 +189,18 @@ class NetworkWhiteBox:
         for batch, embedded in self._passes.embed(items):
             with torch.no_grad():
                 weights = self._attention_weights(embedded).cpu().double().numpy()
-            for n, weight in zip(batch, weights):
-                positions, columns = map(list, self._passes.columns(items[n]))
-                value = np.zeros((*weight.shape[:2], len(items[n]), len(items[n])))
-                rows, from_rows = positions, columns
-                if not isinstance(encoder, TransformerEncoder):
-                    value, rows, from_rows = value[:, :, :1], [0], [0]
-                layers_and_heads = [range(size) for size in weight.shape[:2]]
-                value[np.ix_(*layers_and_heads, rows, positions)] = weight[
-                    np.ix_(*layers_and_heads, from_rows, columns)
-                ]
+            for n, by_side in zip(batch, _by_side(weights, len(batch))):
+                rows_of_value = len(items[n]) if isinstance(encoder, TransformerEncoder) else 1
+                value = np.zeros((*weights.shape[1:3], rows_of_value, len(items[n])))
+                layers_and_heads = [range(size) for size in weights.shape[1:3]]
+                for weight, read in zip(by_side, self.model.columns(items[n])):
+                    positions, columns = map(list, read)
+                    rows, from_rows = positions, columns
+                    if not isinstance(encoder, TransformerEncoder):
+                        rows, from_rows = [0], [0]
+                    value[np.ix_(*layers_and_heads, rows, positions)] = weight[
+                        np.ix_(*layers_and_heads, from_rows, columns)
+                    ]
                 values[n] = value
         return [values[n] for n in range(len(items))]
 
@@ -205,6 +212,11 @@ class NetworkWhiteBox:
         states = self.network.states(embedded.vectors, length)
         weight: Tensor = self.network.pool(states[-1], length, encoder)[1]
         return weight[:, None, None, None]
+
+
+def _by_side(rows: NDArray[Any], texts: int) -> NDArray[Any]:
+    """Return the rows of every text: one or, of a pair whose sides are read apart, two."""
+    return rows.reshape(texts, -1, *rows.shape[1:])
 
 
 def _by_word(gradients: WordGradients) -> list[Array]:

@@ -32,7 +32,8 @@ class NetworkSettings:
     `spelling` is the number of characters that are read of a word, `character_scale` the standard
     deviation of their initial vectors. Word vectors are `tuned` or stay frozen. `optimizer` is adam
     (the rate falls to zero over the epochs, after `warmup`) or sgd (the rate is halved after an
-    epoch without gain). `clip` limits the norm of the gradient; 0 means no limit.
+    epoch without gain). `clip` limits the norm of the gradient; 0 means no limit. `joined` is the
+    width of the layer between the joined sides of a pair and the logits; 0 means no layer.
     """
 
     reads: int = 400
@@ -50,6 +51,7 @@ class NetworkSettings:
     heads: int = 4
     filters: int = 100
     widths: tuple[int, ...] = (3, 4, 5)
+    joined: int = 128
     dropout: float = 0.6
     forget: float = 0.3
     optimizer: str = "adam"
@@ -86,6 +88,7 @@ ModelSettings = NaiveBayesSettings | LinearSvmSettings | NetworkSettings | FineT
 DEFAULT: Mapping[str, ModelSettings] = {
     "naive-bayes": NaiveBayesSettings(),
     "linear-svm": LinearSvmSettings(),
+    "Average": NetworkSettings(),
     "LSTM": NetworkSettings(),
     "BiLSTM": NetworkSettings(),
     # At a higher rate or dropout, four layers stay at chance for several epochs.

@@ -9,6 +9,7 @@ from itertools import chain
 from struct import Struct
 
 from brittle.text import HOLE, Text, Word
+from brittle.zoo.tokenizers.pairs import encode_pairs
 
 PAD, UNKNOWN, SEPARATOR = 0, 1, 2
 SPECIAL_WORDS = ("<pad>", "<unknown>")
@@ -31,10 +32,14 @@ class WordIds(dict[Word, int]):
 
 
 class WordTokenizer:
-    """The words a model knows, after `<pad>`, `<unknown>` and, for pairs, `<next>`."""
+    """The words a model knows, after `<pad>`, `<unknown>` and, for pairs, `<next>`.
 
-    def __init__(self, words: Sequence[str]) -> None:
+    With `sides`, for models that read the two sides of a pair apart, keys are those of pairs.py.
+    """
+
+    def __init__(self, words: Sequence[str], sides: bool = False) -> None:
         self.words = tuple(words)
+        self.sides = sides
         self.pairs = SEPARATOR_WORD in self.words[: SEPARATOR + 1]
         self._token_id = WordIds(self.words).__getitem__
 
@@ -59,6 +64,8 @@ class WordTokenizer:
 
     def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
         """Encode each text as the int32 ids of its first `reads` words, in order."""
+        if self.sides:
+            return encode_pairs(texts, reads, self._token_id)
         return encode_texts(texts, reads, self._token_id, SEPARATOR if self.pairs else -1)
 
     def encode_bags(self, texts: Sequence[Text]) -> list[bytes]:
