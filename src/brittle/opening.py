@@ -191,7 +191,10 @@ def load_zoo(
 
 def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     options.refuse("a zoo model", "scores", "mask")
-    return _opened_zoo(load_zoo(spec, device=options.device, progress=options.progress), options)
+    # A model of a file with several text columns is trained on those of the data that is attacked.
+    columns: dict[str, Any] = {"text": options.fields} if len(options.fields) > 1 else {}
+    target = load_zoo(spec, device=options.device, progress=options.progress, **columns)
+    return _opened_zoo(target, options)
 
 
 def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:

@@ -38,7 +38,8 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies:
         options = dict(stored)
         args.target = options.pop("spec")
         vars(args).update(options)
-    return open_target(args)
+    rows = run.results()
+    return open_target(args, tuple(name for name, _ in rows[0].fields) if rows else ("text",))
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
