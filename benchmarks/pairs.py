@@ -32,6 +32,7 @@ from brittle.text import Text
 from brittle.training import train_on
 from brittle.training.splits import TrainingSplits
 from brittle.zoo.folder import load_card
+from brittle.zoo.names import grid
 
 RESULTS = Path(__file__).with_suffix(".json")
 FIELDS = ("premise", "hypothesis")
@@ -56,7 +57,9 @@ COMPARED = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("snli", type=Path, help="the folder with dev.csv.gz and test.csv.gz")
-    parser.add_argument("--models", nargs="*", default=MODELS, help="names of the zoo")
+    parser.add_argument(
+        "--models", nargs="*", default=MODELS, help="names of the zoo, settings after a ?"
+    )
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
     parser.add_argument("--results", type=Path, default=RESULTS, help="the JSON file")
     args = parser.parse_args()
@@ -92,7 +95,10 @@ def part_by_premise(folder: Path) -> list[Dataset]:
 
 def measure(model: str, seed: int, splits: TrainingSplits, test: Dataset) -> dict[str, Any]:
     """Train a model, unless it is trained, and classify the test pairs."""
-    folder = train_on(model, splits, seed)
+    name, _, changed = model.partition("?")
+    design = grid.design(name)
+    settings = grid.parse_settings(design, "default", [s for s in changed.split(",") if s])
+    folder = train_on(name, splits, seed, settings=settings)
     target, card = load_folder(folder), load_card(folder)
     right = is_right(target, test.examples)
     exchanged = is_right(target, [exchange(example) for example in test])

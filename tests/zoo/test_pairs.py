@@ -99,6 +99,15 @@ def test_an_average_reads_single_texts_too() -> None:
     assert NetworkWhiteBox(tested).layers == ("embedding",)
 
 
+def test_the_tensors_of_a_pair_network_are_those_of_one_sequence_and_of_the_join() -> None:
+    one, both = (
+        {tensor: weight.shape for tensor, weight in model(name).network.state_dict().items()}
+        for name in ("BiLSTM-W-Random-1", "BiLSTM-W-Random-1-pair")
+    )
+    assert set(both) - set(one) == {"joined.layer.weight", "joined.layer.bias"}
+    assert [name for name in one if one[name] != both[name]] == ["head.weight"]
+
+
 # Keys.
 
 
