@@ -136,6 +136,14 @@ def test_deep_lstms_have_settings_of_their_own() -> None:
     assert rates[1] == rates[2] > rates[4]
 
 
+def test_pairs_have_settings_of_their_own() -> None:
+    rates = {
+        name: grid.as_json(grid.settings(grid.design(name)))["forget"]
+        for name in ("BiLSTM-W-GloVe-1", "BiLSTM-W-GloVe-1-pair", "Average-C-Random-pair-plain")
+    }
+    assert list(rates.values()) == [0.3, 0.1, 0.1]
+
+
 def test_glove_is_as_wide_as_it_is() -> None:
     for name, size in product(("CNN-W-GloVe-1", "Kim-CNN"), grid.SIZES):
         settings = grid.settings(grid.design(name), size)

@@ -215,7 +215,8 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
         default: ModelSettings = FineTuningSettings(encoder=design.encoder)
     else:
         encoder = str(design.parts.get("encoder"))
-        names = (design.name, f"{encoder}-{design.parts.get('layers')}", encoder)
+        pair = [f"{encoder}-pair"] if "pair" in design.parts else []
+        names = (design.name, f"{encoder}-{design.parts.get('layers')}", *pair, encoder)
         default = next(DEFAULT[name] for name in names if name in DEFAULT)
     is_glove = design.parts.get("embedding") == "GloVe"
     if isinstance(default, NetworkSettings) and is_glove:
