@@ -41,7 +41,7 @@ ROOMS: dict[str, set[str]] = {
     "ranking": {"english", "errors", "moves", "text"},
     "zoo": {"data", "errors", "files", "metrics", "moves", "ranking", "text", "values"},
     "targets": {
-        *("asks", "engine", "english", "errors", "moves", "ranking", "text", "zoo"),
+        *("asks", "engine", "english", "errors", "metrics", "moves", "ranking", "text", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),

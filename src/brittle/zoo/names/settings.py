@@ -106,7 +106,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     ),
     "MiniLM": FineTuningSettings(),
 }
-"""By the name of a model, else by encoder and layers, else by encoder and pair, where the sides of a
+"""By the name of a model, else by encoder and layers, else by encoder and pair, if the sides of a
 pair are read apart, else by encoder alone."""
 
 PAPER: Mapping[str, ModelSettings] = {
