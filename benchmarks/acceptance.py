@@ -27,6 +27,7 @@ Row = tuple[str, str, str]
 
 WHITE_BOX = (
     "tests/zoo/test_white_box.py",
+    "tests/zoo/test_pairs.py",
     "tests/ranking/test_characters.py",
     "tests/ranking/test_subwords.py",
     "tests/ranking/test_respellings.py",
@@ -178,6 +179,14 @@ def findings(given: Any) -> Iterator[Row]:
         yield line, command, yes(row["verdict"] == "agrees")
 
 
+def pairs(given: Any) -> Iterator[Row]:
+    """Read what benchmarks/pairs.py measured: McNemar's exact test decides."""
+    for row in json.loads((HERE / "pairs.json").read_text())["comparisons"]:
+        line = f"{row['better']} − {row['worse']}, seed {row['seed']}: {row['difference']:+.3f}"
+        holds = row["difference"] > 0 and row["p"] < 0.05
+        yield f"{line}, p = {row['p']:.2g}", "python benchmarks/pairs.py SNLI", yes(holds)
+
+
 def memory(given: Any) -> Iterator[Row]:
     yield from script("memory.py")
 
@@ -226,6 +235,7 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "9": ("The papers' findings, by paired intervals", findings),
     "10": ("Bad input of attacks that look inside, and of training", bad_input_inside),
     "11": ("FGSM by hand and by brute force; models of pictures as accurate as asked", pictures),
+    "12": ("Entailment: sides read apart beat one sequence, MiniLM beats both", pairs),
 }
 
 

@@ -49,9 +49,18 @@ ROOMS: dict[str, set[str]] = {
         "values",
     },
     "targets": {
-        *("answers", "asks", "engine", "english", "errors", "inside", "moves", "picture"),
-        *("ranking", "text"),
-        "zoo",
+        *(
+            "answers",
+            "asks",
+            "engine",
+            "english",
+            "errors",
+            "inside",
+            "metrics",
+            "moves",
+            "picture",
+        ),
+        *("ranking", "text", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),

@@ -209,7 +209,10 @@ def load_zoo(
 def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     options.refuse("a zoo model", "scores", "answers")
     device, mask, progress = options.device, options.mask, options.progress
-    return _opened_zoo(load_zoo(spec, device=device, mask=mask, progress=progress), options)
+    # A model of a file with several text columns is trained on those of the data that is attacked.
+    columns: dict[str, Any] = {"text": options.fields} if len(options.fields) > 1 else {}
+    target = load_zoo(spec, device=device, mask=mask, progress=progress, **columns)
+    return _opened_zoo(target, options)
 
 
 def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:

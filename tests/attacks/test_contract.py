@@ -272,15 +272,53 @@ def test_candidates_keep_the_frame_and_edit_only_words_that_are_read(
         assert str(outcome.case.text) == TEXTS[int(key)]
 
 
+PAIRS = [
+    {"premise": "a good film", "hypothesis": "a lovely story"},
+    {"premise": "A very good story!", "hypothesis": "bad bad film"},
+    {"premise": "lovely, lovely <b>good</b> film", "hypothesis": "very"},
+    {"premise": "a lovely film", "hypothesis": ""},
+    {"premise": "", "hypothesis": "a good good film"},
+    {"premise": "a good film", "hypothesis": "a good film"},
+]
+
+
+@pytest.mark.parametrize("locked", [("premise",), ("hypothesis",), (), ("premise", "hypothesis")])
 @open_and_flat
-def test_locked_fields_are_never_edited(attack: str, target: str) -> None:
-    pair = Text.of({"premise": "a good film", "hypothesis": "a lovely story"}, locked=["premise"])
+def test_locked_sides_of_pairs_are_never_edited(
+    attack: str, target: str, locked: tuple[str, ...]
+) -> None:
     fake = target_of(attack, target)
+    texts = [Text.of(pair, locked) for pair in PAIRS]
     with watched() as asked:
-        list(engine(ROWS[attack], fake).run([case_of(0, pair, fake)]))
-    assert asked
-    for _, new in candidates(asked):
-        assert new.fields()["premise"] == "a good film"
+        outcomes = attacked(ROWS[attack], fake, texts)
+    for case, ask in asked:
+        for item in ask.items:
+            new = getattr(item, "text", item)  # a request of edits holds the text
+            assert [new.fields()[name] for name in locked] == [
+                case.text.fields()[n] for n in locked
+            ]
+    for key, outcome in outcomes.items():
+        ends = [step.item for step in outcome.steps]
+        for text in ends if outcome.best is None else [*ends, outcome.best.item]:
+            assert all(text.fields()[name] == PAIRS[int(key)][name] for name in locked)
+    both = {key for key, outcome in outcomes.items() if outcome.status != "skipped"}
+    assert both if len(locked) < 2 else not both
+    again = attacked(ROWS[attack], target_of(attack, target), texts, window=1, admit=1)
+    assert rows(again) == rows(outcomes)
+    short = attacked(ROWS[attack], target_of(attack, target), texts, budget=5)
+    assert all(outcome.queries <= 5 for outcome in short.values())
+
+
+@pytest.mark.parametrize("attack", ROWS)
+@pytest.mark.parametrize("side", ["premise", "hypothesis"])
+def test_each_side_of_a_pair_can_be_edited(attack: str, side: str) -> None:
+    """Guard against a contract that holds because nothing ever happens."""
+    [other] = {"premise", "hypothesis"} - {side}
+    texts = [Text.of(pair, [other]) for pair in PAIRS]
+    with watched() as asked:
+        attacked(ROWS[attack], target_of(attack, "linear"), texts)
+    offered = [(old, new) for old, new in candidates(asked) if new is not old]
+    assert any(new.fields()[side] != old.fields()[side] for old, new in offered)
 
 
 @open_and_flat

@@ -84,3 +84,31 @@ def test_json_tells_everything(brittle: Brittle) -> None:
     assert models["naive-bayes"]["trained"] == [row["spec"]]
     assert (row["data"], row["seed"], row["changed"]) == ("models", 3, {"smoothing": 0.5})
     assert row["parameters"] > 60 and row["bytes"] > 500 and 0 <= row["dev accuracy"] <= 1
+
+
+@pytest.mark.slow
+def test_a_pair_network_is_trained_attacked_and_verified(brittle: Brittle, workdir: Path) -> None:
+    pytest.importorskip("torch")
+    pairs = [
+        f"a {a} {n // 4} sits,a {b} sits,{'yes' if a == b else 'no'}"
+        for n in range(80)
+        for a, b in [(("man", "dog")[n % 2], ("man", "dog")[n // 2 % 2])]
+    ]
+    (workdir / "nli.csv").write_text("\n".join(["premise,hypothesis,label", *pairs]) + "\n")
+    columns = ("--text", "premise,hypothesis")
+    argv = ("train", "Average-W-Random-pair", "--data", "nli.csv", "--size", "tiny", "--quiet")
+    assert brittle(*argv, *columns).code == 0
+    spec = "zoo:Average-W-Random-pair@nli.csv?size=tiny"
+    attack = ("attack", spec, "hotflip-words", "--data", "nli.csv", "--quiet", "--name", "pairs")
+    output = brittle(*attack, *columns, "--locked", "premise", "--limit", "12", "--cosine", "0")
+    assert output.code == 0, output.err
+    brittle("export", "pairs", "pairs.jsonl")
+    rows = [json.loads(line) for line in (workdir / "pairs.jsonl").read_text().splitlines()]
+    assert {row["status"] for row in rows} >= {"broken"}
+    for row in rows:
+        if row["adversarial"] is not None:
+            assert row["adversarial"].split("\n")[0] == row["original"].split("\n")[0]
+    assert brittle("verify", "pairs").code == 0
+    labels = ("--labels", "negative=no,positive=yes", "--quiet")
+    single = brittle("attack", spec.replace(".csv", ""), "pwws", "--data", "films.csv", *labels)
+    assert single.code == 2 and "--text FIRST,SECOND" in single.err

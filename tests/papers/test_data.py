@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brittle.data import Dataset
+from brittle.data import Dataset, Example
 from brittle.errors import UsageError
 from brittle.papers.data import (
     Limits,
@@ -81,6 +81,47 @@ def test_splits_are_written_and_loaded(folder: Path, tmp_path: Path) -> None:
     assert all(len(words_of(example.fields[0][1])) == 4 for example in test)
     both = load_training_splits(tmp_path, result)
     assert (both.name, len(both.train), len(both.dev)) == ("news", 20, 4)
+
+
+def write_pairs(file: Path, count: int) -> None:
+    lines = [f"a man {n // 3} sits on things,he is {n},{'abc'[n % 3]}" for n in range(count)]
+    file.write_text("\n".join(["premise,hypothesis,label", *lines]))
+
+
+def premises(dataset: Dataset) -> set[str]:
+    return {dict(example.fields)["premise"] for example in dataset}
+
+
+def test_no_premise_of_a_divided_file_is_in_two_splits(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "nli.csv", 300)
+    splits = load_splits(str(tmp_path / "nli.csv"), ["premise", "hypothesis"], ["premise"])
+    assert sizes(splits) == [("train", 240), ("dev", 30), ("test", 30)]
+    train, dev, test = map(premises, splits.values())
+    assert not train & dev and not train & test and not dev & test
+    assert {e.locked for dataset in splits.values() for e in dataset} == {("premise",)}
+
+
+def test_pairs_are_written_and_loaded_with_their_locked_field(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "nli.csv", 90)
+    columns = (["premise", "hypothesis"], ["premise"])
+    task = data_task("data", str(tmp_path / "nli.csv"), Limits(words=3), 0, *columns)
+    result = dict(run_tasks([task], tmp_path, print)["data"])
+    test = load_split(tmp_path, result, "test")
+    assert test.examples[0].locked == ("premise",) and test.labels == ("a", "b", "c")
+    whole = load_splits(str(tmp_path / "nli.csv"), *columns)["test"]
+    cut = [("premise", p.removesuffix(" sits on things")) for p in map(_premise, whole)]
+    assert [e.fields[0] for e in test] == cut
+    assert [e.fields[1] for e in test] == [e.fields[1] for e in whole]
+    assert load_training_splits(tmp_path, result).fields == ("premise", "hypothesis")
+
+
+def _premise(example: Example) -> str:
+    return dict(example.fields)["premise"]
+
+
+def test_the_task_of_one_text_column_has_the_arguments_it_always_had(folder: Path) -> None:
+    task = data_task("data", str(folder), Limits())
+    assert set(task.arguments) == {"source", "limits", "seed", "content"}
 
 
 def test_whole_texts_are_loaded_unchanged(folder: Path, tmp_path: Path) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import brittle
 from brittle.data import Example
 from brittle.errors import UsageError
 from brittle.testing import FakeTarget
+from brittle.text import Text
 from robustness.table import WEIGHTS, attacked, row
 
 
@@ -144,6 +147,88 @@ def locked_field(folder: Path) -> None:
     assert result.words == 3 and result.edits
     assert {edit.field for edit in result.edits} == {"hypothesis"}
     assert result.adversarial is not None and result.adversarial.startswith("a good good film\n")
+
+
+@row(
+    "an empty hypothesis",
+    "`skipped`, “nothing to edit”, if the premise is locked; else the premise is attacked",
+)
+def empty_hypothesis(folder: Path) -> None:
+    pair = {"premise": "a good film", "hypothesis": ""}
+    locked, open_ = attacked(
+        folder, Example.of(pair, "positive", locked=["premise"]), Example.of(pair, "positive")
+    )
+    assert (locked.status, locked.reason) == ("skipped", "nothing to edit")
+    assert open_.status == "broken" and {edit.field for edit in open_.edits} == {"premise"}
+
+
+class Entails:
+    """Entailment if the first side has all words of the second; `order` are its labels."""
+
+    name, fingerprint = "entails", "0"
+
+    def __init__(self, *order: str) -> None:
+        self.labels = order
+
+    def scores(self, texts: Sequence[Text]) -> Any:
+        return np.array([self._score(*text.fields().values()) for text in texts])
+
+    def _score(self, premise: str, hypothesis: str) -> list[float]:
+        is_so = set(hypothesis.split()) <= set(premise.split())
+        answer = (
+            "contradiction"
+            if "not" in premise + hypothesis
+            else "entailment"
+            if is_so
+            else "neutral"
+        )
+        return [0.8 if answer == label else 0.1 for label in NLI]
+
+
+NLI = ("entailment", "neutral", "contradiction")
+
+
+def nli_warnings(folder: Path, target: Any, turned: bool = False) -> list[str]:
+    premise, ends = "a man {} sits here", {"": NLI[0], " tall": NLI[1], " not": NLI[2]}
+    pairs = [
+        (premise.format(n), f"a man {n} sits{end}", ends[end]) for n in range(12) for end in ends
+    ]
+    examples = [
+        Example.of(dict(zip(("premise", "hypothesis"), (b, a) if turned else (a, b))), label)
+        for a, b, label in pairs
+    ]
+    run = brittle.attack(target, examples, "random-swap", folder=folder, new=True)
+    return [str(warning) for warning in run.manifest["warnings"]]
+
+
+@row(
+    "premise and hypothesis exchanged",
+    "the warning *exchanged*, if clearly more pairs are right the other way round",
+)
+def exchanged(folder: Path) -> None:
+    assert not nli_warnings(folder, Entails(*NLI))
+    [warning] = nli_warnings(folder, Entails(*NLI), turned=True)
+    assert "--text hypothesis,premise" in warning
+
+
+@row(
+    "labels of entailment in another order",
+    "the warning *swapped*, with the `--labels` that would correct them",
+)
+def other_order(folder: Path) -> None:
+    [warning] = nli_warnings(folder, Entails("contradiction", "neutral", "entailment"))
+    assert "entailment=contradiction" in warning and "neutral=neutral" in warning
+
+
+@row("single texts for a model that reads pairs", "exit 2, naming `--text FIRST,SECOND`")
+def no_pair(folder: Path) -> None:
+    pytest.importorskip("torch")
+    from zoo.small import model
+
+    target: Any = FakeTarget(WEIGHTS)
+    target.canonical = model("Average-W-Random-pair").encode
+    with pytest.raises(UsageError, match="--text FIRST,SECOND"):
+        attacked(folder, ("a good film", "positive"), target=target)
 
 
 @row("no examples at all", "exit 2")

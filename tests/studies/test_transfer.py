@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from brittle.edits import diff
 from brittle.metrics.samples import sample_results
 from brittle.results import Result
 from brittle.studies.transfer import predict_labels, transfer_labels, transferred_rows
@@ -27,14 +28,39 @@ TARGET: Any = ByLength()
 
 def row(case: str, words: int, words_after: int | None) -> Result:
     original = "word " * words
+    final = "word " * (words if words_after is None else words_after)
     return replace(
         sample_results()[0],
         case=case,
         fields=(("text", original),),
         original=original,
-        adversarial=None if words_after is None else "word " * words_after,
+        adversarial=None if words_after is None else final,
+        edits=diff(Text.of(original), Text.of(final)),
         label="long",
     )
+
+
+def test_pairs_keep_their_fields() -> None:
+    seen: list[dict[str, str]] = []
+
+    class Seeing(ByLength):
+        def scores(self, texts: list[Text]) -> Any:
+            seen.extend(text.fields() for text in texts)
+            return super().scores(texts)
+
+    fields = {"premise": "a man sits", "hypothesis": "he rests"}
+    after = fields | {"hypothesis": "he sleeps"}
+    joined = ["\n".join(part.values()) for part in (fields, after)]
+    pair = replace(
+        row("a", 1, 1),
+        fields=tuple(fields.items()),
+        original=joined[0],
+        adversarial=joined[1],
+        edits=diff(Text.of(fields), Text.of(after)),
+    )
+    target: Any = Seeing()
+    transfer_labels(target, [pair])
+    assert seen == [fields, after]
 
 
 def test_predictions_come_in_the_order_of_the_texts() -> None:

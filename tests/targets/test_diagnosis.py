@@ -18,6 +18,8 @@ from brittle.targets.diagnosis import (
     changed,
     constant,
     diagnose,
+    exchange_sides,
+    exchanged,
     label_only,
     saturated,
     swapped,
@@ -216,3 +218,85 @@ def test_originals_asked_again_after_a_run(now: list[float], warns: bool) -> Non
 
 def test_nothing_asked_again_has_not_changed() -> None:
     assert changed([]) is None
+
+
+NLI = ("entailment", "neutral", "contradiction")
+
+
+@dataclass
+class Entails:
+    """Entailment if the second side has no word that the first lacks, and what order it reads."""
+
+    turned: bool = False
+    order: tuple[int, int, int] = (0, 1, 2)
+    costly: bool = False
+    name: str = "entails"
+    labels: tuple[str, ...] = NLI
+    asked: list[Text] = field(default_factory=list)
+
+    def scores(self, items: Sequence[Text]) -> Any:
+        self.asked += items
+        return np.array([self._row(text) for text in items])
+
+    def _row(self, text: Text) -> Any:
+        premise, hypothesis = (set(side.split()) for side in text.fields().values())
+        if self.turned:
+            premise, hypothesis = hypothesis, premise
+        label = 2 if "not" in premise ^ hypothesis else 0 if hypothesis <= premise else 1
+        return np.eye(3)[self.order[label]] * 0.8 + 0.1
+
+
+def pairs(count: int = 60, turned: bool = False) -> list[Row]:
+    made = []
+    for n in range(count):
+        long, short = f"a man {n} sits here", f"a man {n} sits"
+        sides = [(long, short), (long, f"{short} tall"), (long, f"not {short}")][n % 3]
+        premise, hypothesis = sides[::-1] if turned else sides
+        made.append(Row(Text.of({"premise": premise, "hypothesis": hypothesis}), n % 3))
+    return made
+
+
+def test_exchanged_sides_are_noticed_when_many_pairs_are_wrong() -> None:
+    [doubt] = doubts(Entails(), pairs(turned=True))
+    assert doubt.code == "exchanged" and "--text hypothesis,premise" in doubt.message
+    assert "Only 40 of 60 pairs" in doubt.message and "but 60 if premise and" in doubt.message
+    assert codes(Entails(turned=True), pairs()) == ["exchanged"]
+
+
+def test_pairs_that_are_mostly_right_are_not_asked_again() -> None:
+    target = Entails()
+    assert codes(target, pairs()) == []
+    assert len(target.asked) == 32 + 8
+    costly = Entails(turned=True, costly=True)
+    assert codes(costly, pairs()) == []  # 3 of 8 are wrong, which could be chance
+    assert len(costly.asked) == 8 + 4
+    wrong = [row for row in pairs() if row.label == 0]
+    costly = Entails(turned=True, costly=True)
+    assert codes(costly, wrong) == ["constant", "exchanged"]
+    assert len(costly.asked) == 8 + 4 + 8
+
+
+def test_exchanged_by_hand() -> None:
+    names = ("premise", "hypothesis")
+    right, wrong = (True, True), (False, False)
+    assert exchanged([right, wrong] * 20 + [(False, True)] * 6, names) is None
+    assert exchanged([right, wrong] * 20 + [(False, True)] * 7, names) is not None
+    assert exchanged([(False, True)] * 7 + [(True, False)] * 3, names) is None
+    assert exchanged([(True, False)] * 30, names) is None and exchanged([], names) is None
+    text = Text.of({"premise": "a man", "hypothesis": "he, sits"}, locked=["premise"])
+    assert exchange_sides(text).fields() == {"premise": "he, sits", "hypothesis": "a man"}
+
+
+@pytest.mark.parametrize("order", [(2, 1, 0), (1, 0, 2), (0, 2, 1), (1, 2, 0)])
+def test_labels_of_entailment_in_another_order(order: tuple[int, int, int]) -> None:
+    [doubt] = doubts(Entails(order=order), pairs())
+    advised = ",".join(f"{name}={NLI[order[n]]}" for n, name in enumerate(NLI))
+    assert doubt.code == "swapped" and f"--labels '{advised}'" in doubt.message
+
+
+def test_a_weak_target_is_not_taken_for_one_with_swapped_labels() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):  # right in half of the cases, else anything
+        truth = rng.integers(0, 3, size=32)
+        predicted = np.where(rng.random(32) < 0.4, truth, rng.integers(0, 3, size=32))
+        assert swapped(np.eye(3)[predicted], truth.tolist(), NLI) is None

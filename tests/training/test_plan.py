@@ -39,6 +39,17 @@ def test_the_key_is_that_of_former_versions(model: str, method: str, key: str) -
     assert plan.key[:12] == key
 
 
+def test_the_layer_of_joined_sides_counts_for_pairs_only() -> None:
+    splits = TrainingSplits("toy", DATA, DATA)
+    for name, count in (("BiLSTM-W-Random-1", 1), ("BiLSTM-W-Random-1-pair", 2)):
+        chosen = design(name)
+        plans = [
+            TrainingPlan(chosen, settings(chosen, joined=joined), "default", 3, splits)
+            for joined in (0, 64)
+        ]
+        assert len({plan.key for plan in plans}) == count
+
+
 def test_models_of_characters_with_former_initial_vectors_are_not_found() -> None:
     chosen = design("CNN-C-Random-1")
     splits = TrainingSplits("toy", DATA, DATA)

@@ -31,6 +31,55 @@ def test_equal_texts_stay_in_one_split() -> None:
     assert not {e.fields for e in train} & {e.fields for e in dev}
 
 
+def nli(count: int, per_premise: int = 3) -> tuple[Example, ...]:
+    """Pairs, some of whose premises differ in case and blanks only."""
+    labels = ("entailment", "neutral", "contradiction")
+    return tuple(
+        Example(
+            (
+                ("premise", f"{'A man ' if n % 2 else 'a  MAN '}{n // per_premise}"),
+                ("hypothesis", f"h {n}"),
+            ),
+            labels[n % 3],
+        )
+        for n in range(count)
+    )
+
+
+def premises(dataset: Dataset) -> set[str]:
+    return {" ".join(dict(e.fields)["premise"].split()).casefold() for e in dataset}
+
+
+@pytest.mark.parametrize("per_premise", [1, 3, 7])
+def test_a_premise_is_in_one_split_with_all_its_hypotheses(per_premise: int) -> None:
+    whole = Dataset("nli", "", nli(600, per_premise), ("contradiction", "entailment", "neutral"))
+    train, dev = hold_out(whole)
+    assert premises(train) | premises(dev) == premises(whole)
+    assert not premises(train) & premises(dev)
+    assert 0.08 * 600 <= len(dev) <= 0.15 * 600
+    turned = Dataset("nli", "", whole.examples[::-1], whole.labels)
+    assert set(hold_out(turned)[1]) == set(dev)
+
+
+def test_the_texts_held_out_of_single_texts_are_those_of_earlier_versions() -> None:
+    _, dev = hold_out(dataset(*("a" for _ in range(50))))
+    texts = sorted(e.fields[0][1] for e in dev)
+    assert texts == ["text 0", "text 19", "text 2", "text 39", "text 45"]
+
+
+def test_pairs_of_few_premises_cannot_be_parted() -> None:
+    few = Dataset("nli", "", nli(60, 20), ("contradiction", "entailment", "neutral"))
+    with pytest.raises(UsageError, match="ten different texts in 'premise'"):
+        check_splits(TrainingSplits("nli", *hold_out(few)))
+
+
+def test_locked_fields_stay_locked_in_training() -> None:
+    pairs = tuple(Example(e.fields, e.label, ("premise",)) for e in nli(6))
+    locked = Dataset("nli", "train", pairs, ("contradiction", "entailment", "neutral"))
+    texts = TrainingSplits("nli", locked, locked).labelled(locked).texts
+    assert texts[0].words == ("h", "0") and texts[0].fields()["premise"] == "a  MAN 0"
+
+
 def test_a_file_is_loaded_and_named_by_its_stem(tmp_path: Path) -> None:
     path = tmp_path / "reviews.v2.csv"
     rows = "".join(f"{word} number {n},{word}\n" for n in range(20) for word in ("good", "bad"))

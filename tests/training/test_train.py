@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from brittle.errors import BrittleError, UsageError
@@ -277,11 +278,8 @@ def test_a_device_that_is_not_there(splits: Any) -> None:
         train_on(LSTM, splits(), size="tiny", device="nonsense")
 
 
-@pytest.mark.parametrize("name", ["naive-bayes", LSTM])
-def test_pairs_are_learnt_from(name: str, splits: Any) -> None:
-    if name == LSTM:
-        pytest.importorskip("torch")
-    plain = splits()
+def as_pairs(plain: TrainingSplits) -> TrainingSplits:
+    """Put a field before the text of every example."""
     pairs = [
         replace(
             split,
@@ -292,7 +290,16 @@ def test_pairs_are_learnt_from(name: str, splits: Any) -> None:
         )
         for split in (plain.train, plain.dev)
     ]
-    folder = train_on(name, TrainingSplits("pairs", *pairs), size="tiny")
+    return TrainingSplits("pairs", *pairs)
+
+
+@pytest.mark.parametrize(
+    "name", ["naive-bayes", LSTM, f"{LSTM}-pair", "Average-C-Random-pair-plain"]
+)
+def test_pairs_are_learnt_from(name: str, splits: Any) -> None:
+    if name != "naive-bayes":
+        pytest.importorskip("torch")
+    folder = train_on(name, as_pairs(splits()), size="tiny")
     card, model = open_model(folder)
     assert card.fields == ("one", "two")
     assert ("<next>" in folders.load_words(folder / folders.VOCABULARY_FILE)) == (name == LSTM)
@@ -300,6 +307,26 @@ def test_pairs_are_learnt_from(name: str, splits: Any) -> None:
     keys = model.encode([one, two])
     assert (keys[0] == keys[1]) == (name == "naive-bayes")
     assert model.logits(keys).shape == (2, 2)
+
+
+@pytest.mark.parametrize("method", ["hotflip", "miyato", "key"])
+@pytest.mark.parametrize(
+    "name", [f"{LSTM}-pair", pytest.param("CNN-WC-Random-1-pair", marks=pytest.mark.slow)]
+)
+def test_networks_that_read_both_sides_apart_are_hardened(
+    name: str, method: str, splits: Any
+) -> None:
+    pytest.importorskip("torch")
+    folder = train_on(f"{name}+{method}", as_pairs(splits(24, 8)), size="tiny")
+    card, model = open_model(folder)
+    assert card.hardening and card.gradients["edits"]
+    assert np.isfinite(model.logits(model.encode([Text.of({"one": "", "two": "warm"})]))).all()
+
+
+def test_both_sides_of_a_pair_must_be_there(splits: Any) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(UsageError, match=r"has 1 fields \(text\).*--text premise,hypothesis"):
+        train_on(f"{LSTM}-pair", splits(), size="tiny")
 
 
 @pytest.mark.parametrize("name", ["naive-bayes", "linear-svm", LSTM])

@@ -44,7 +44,9 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translat
         options = dict(stored)
         args.target = options.pop("spec")
         vars(args).update(options)
-    return open_target(args, shape=run.shape)
+    rows = run.results()
+    fields = tuple(name for name, _ in rows[0].fields) if rows else ("text",)
+    return open_target(args, fields, shape=run.shape)
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
@@ -26,6 +27,8 @@ SPLIT_SEED = b"brittle split 0\n"
 
 Pair = tuple[str, str]
 """A text and its label."""
+F = TypeVar("F", str, tuple[tuple[str, str], ...])
+"""What a row holds: a text, or named fields."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +112,17 @@ def divide(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
     Texts are ranked by a seeded hash of themselves, which shuffles them. Every class is divided in
     that ratio, and texts that differ only in case and white space are in the same split.
     """
-    groups: defaultdict[bytes, list[Pair]] = defaultdict(list)
-    for text, label in pairs:
-        plain = " ".join(text.split()).casefold()
-        groups[hashlib.sha256(SPLIT_SEED + plain.encode()).digest()].append((text, label))
+    return divide_by(pairs, lambda text: text)
+
+
+def divide_by(
+    rows: Iterable[tuple[F, str]], group_text: Callable[[F], str]
+) -> dict[str, list[tuple[F, str]]]:
+    """Divide labelled rows as `divide` does; rows of one group text are in the same split."""
+    groups: defaultdict[bytes, list[tuple[F, str]]] = defaultdict(list)
+    for content, label in rows:
+        plain = " ".join(group_text(content).split()).casefold().encode("utf-8", "surrogatepass")
+        groups[hashlib.sha256(SPLIT_SEED + plain).digest()].append((content, label))
     strata: defaultdict[tuple[str, ...], list[bytes]] = defaultdict(list)
     for rank, group in groups.items():
         strata[tuple(sorted({label for _, label in group}))].append(rank)
@@ -126,7 +136,7 @@ def divide(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
             split = "train" if tenths < 8 * total else "dev" if tenths < 9 * total else "test"
             splits[rank] = split
             before += len(groups[rank])
-    divided: dict[str, list[Pair]] = {split: [] for split in SPLITS}
+    divided: dict[str, list[tuple[F, str]]] = {split: [] for split in SPLITS}
     for rank in sorted(groups):
         divided[splits[rank]].extend(sorted(groups[rank]))
     return divided

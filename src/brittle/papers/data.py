@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from brittle import data
 from brittle.data import Dataset, Example
-from brittle.data.catalogue import CATALOGUE, divide
+from brittle.data.catalogue import CATALOGUE, divide_by
 from brittle.data.files import ENDINGS, ENDINGS_TEXT, ending
 from brittle.errors import UsageError
 from brittle.text import split as split_text
@@ -34,30 +35,54 @@ class Limits:
     words: int | None = None
 
 
-def data_task(name: str, source: str, limits: Limits, seed: int = 0) -> Task:
-    """Build the task that writes the splits of a source; it is run again if files changed."""
+def data_task(
+    name: str,
+    source: str,
+    limits: Limits,
+    seed: int = 0,
+    text: Sequence[str] = (),
+    locked: Sequence[str] = (),
+) -> Task:
+    """Build the task that writes the splits of a source; it is run again if files changed.
+
+    `text` names the columns of the text if there are several, `locked` those that no attack edits.
+    """
     arguments = {
         "source": source,
         "limits": vars(limits),
         "seed": seed,
         "content": source_digest(source),
     }
+    if text or locked:  # a task of one text column keeps its former arguments, and so its result
+        arguments |= {"text": list(text), "locked": list(locked)}
     return Task(name, write_splits, arguments, is_valid=splits_exist)
 
 
 def write_splits(
-    context: TaskContext, *, source: str, limits: dict[str, Any], seed: int, content: str
+    context: TaskContext,
+    *,
+    source: str,
+    limits: dict[str, Any],
+    seed: int,
+    content: str,
+    text: Sequence[str] = (),
+    locked: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Write train.csv, dev.csv and test.csv into a new folder, and return what they hold."""
     max_words = limits["words"]
     name = source_name(source)
     folder = f"{context.unique_name}-{name}"
     result: dict[str, Any] = {"name": name, "folder": folder, "words": max_words}
-    splits = load_splits(source)
+    splits = load_splits(source, text, locked)
+    fields = [name for name, _ in splits["train"].examples[0].fields]
+    if len(fields) > 1:
+        result |= {"fields": fields, "locked": list(splits["train"].examples[0].locked)}
     for split, dataset in splits.items():
         examples = dataset.take(limit_below(limits[split], len(dataset)), seed)
-        rows = [(_text(e, "the data", max_words), str(e.label)) for e in examples]
-        _write(context.folder / folder / f"{split}.csv", rows)
+        rows = [
+            (*(_cut(value, max_words) for _, value in e.fields), str(e.label)) for e in examples
+        ]
+        _write(context.folder / folder / f"{split}.csv", (*fields, "label"), rows)
         result[split] = {"examples": len(examples), "of": len(dataset)}
     result["labels"] = list(splits["train"].labels)
     counts = ", ".join(f"{split} {result[split]['examples']:,}" for split in SPLITS)
@@ -76,7 +101,8 @@ def limit_below(limit: int | None, size: int) -> int | None:
 
 def load_split(folder: Path, result: dict[str, Any], split: str) -> Dataset:
     """Load one split from the result of a data task, under the name of its source."""
-    dataset = data.load(folder / result["folder"] / f"{split}.csv")
+    file = folder / result["folder"] / f"{split}.csv"
+    dataset = data.load(file, text=result.get("fields"), locked=result.get("locked", ()))
     return replace(dataset, name=result["name"], split=split, labels=tuple(result["labels"]))
 
 
@@ -86,19 +112,24 @@ def load_training_splits(folder: Path, result: dict[str, Any]) -> TrainingSplits
     return TrainingSplits(result["name"], train, dev)
 
 
-def load_splits(source: str) -> dict[str, Dataset]:
+def load_splits(
+    source: str, text: Sequence[str] = (), locked: Sequence[str] = ()
+) -> dict[str, Dataset]:
     """Load the three splits of a source; a missing dev split is a tenth of the train split.
 
-    One file is divided into train, dev and test, 80/10/10, by a hash of its texts.
+    One file is divided into train, dev and test, 80/10/10, by a hash of its texts. Examples of
+    several fields are divided by the first: no premise is in two splits.
     """
+    columns: dict[str, Any] = {"text": text or None, "locked": locked}
     if source in CATALOGUE:
-        return {split: data.load(source, split=split) for split in SPLITS}
+        return {split: data.load(source, split=split, **columns) for split in SPLITS}
     if source.startswith("hf:"):
-        splits = {split: data.load(source, split=split) for split in ("train", "test")}
+        splits = {split: data.load(source, split=split, **columns) for split in ("train", "test")}
     elif Path(source).is_dir():
-        splits = {split: data.load(file) for split, file in _split_files(Path(source)).items()}
+        files = _split_files(Path(source))
+        splits = {split: data.load(file, **columns) for split, file in files.items()}
     else:
-        splits = _divide(data.load(source))
+        splits = _divide(data.load(source, **columns))
     if "dev" not in splits:
         splits["train"], splits["dev"] = hold_out(splits["train"])
     return _check_labels({split: splits[split] for split in SPLITS})
@@ -148,10 +179,11 @@ def _split_files(folder: Path) -> dict[str, Path]:
 
 
 def _divide(whole: Dataset) -> dict[str, Dataset]:
-    texts = ((_text(example, whole.name), str(example.label)) for example in whole)
+    locked = whole.examples[0].locked
+    rows = ((example.fields, str(example.label)) for example in whole)
     return {
-        split: Dataset(whole.name, split, tuple(Example.of(*pair) for pair in pairs), whole.labels)
-        for split, pairs in divide(texts).items()
+        split: replace(whole, split=split, examples=tuple(Example(*row, locked) for row in part))
+        for split, part in divide_by(rows, lambda fields: fields[0][1]).items()
     }
 
 
@@ -167,11 +199,8 @@ def _check_labels(splits: dict[str, Dataset]) -> dict[str, Dataset]:
     return {split: replace(dataset, labels=labels) for split, dataset in splits.items()}
 
 
-def _text(example: Example, source: str, max_words: int | None = None) -> str:
-    """Return the only text of an example, cut after `max_words` words."""
-    if len(example.fields) != 1:
-        raise UsageError(f"The texts of {source} have {len(example.fields)} fields; expected one.")
-    text = example.fields[0][1]
+def _cut(text: str, max_words: int | None) -> str:
+    """Cut a text after `max_words` words."""
     if max_words is None:
         return text
     words, gaps = split_text(text)
@@ -179,9 +208,9 @@ def _text(example: Example, source: str, max_words: int | None = None) -> str:
     return text if len(words) <= max_words else short
 
 
-def _write(file: Path, rows: list[tuple[str, str]]) -> None:
+def _write(file: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
-        writer.writerow(("text", "label"))
+        writer.writerow(header)
         writer.writerows(rows)

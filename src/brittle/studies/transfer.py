@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from brittle.asks import Status
+from brittle.edits import patch
 from brittle.results import Result
 from brittle.targets.protocols import Classifies
 from brittle.text import Text
@@ -32,9 +33,14 @@ def transfer_labels(target: Classifies, rows: Sequence[Result]) -> dict[str, tup
 
     The text after the attack is the winner, or else the best candidate, or else the original.
     """
-    final = [row.original if row.adversarial is None else row.adversarial for row in rows]
-    before = predict_labels(target, [Text.of(dict(row.fields)) for row in rows])
-    after = predict_labels(target, [Text.of(text) for text in final])
+    originals = [dict(row.fields) for row in rows]
+    final = [
+        fields if row.adversarial is None else patch(fields, row.edits)
+        for fields, row in zip(originals, rows)
+    ]
+    before, after = (
+        predict_labels(target, list(map(Text.of, part))) for part in (originals, final)
+    )
     return {row.case: labels for row, labels in zip(rows, zip(before, after))}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, factorial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from brittle.asks import Case
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown
+from brittle.metrics.intervals import mcnemar_exact
 from brittle.targets.protocols import Classifies, Scores
 from brittle.text import Text
 
@@ -29,6 +30,10 @@ SATURATED_SHARE = 0.99  # of the texts
 MAX_CHANCE = 0.01  # of guesses as bad as the answers: below it, labels are probably swapped
 SAMPLE_SIZE, REPEATS = 32, 8
 COSTLY_SAMPLE_SIZE, COSTLY_REPEATS = 8, 4
+MIN_WRONG = (
+    7  # of the sample: fewer could not show that pairs are exchanged (0.5 ** 7 < MAX_CHANCE)
+)
+EXCHANGED_SAMPLE_SIZE = 128  # pairs that are asked both ways, if that many are wrong
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,13 @@ def diagnose(
     """Check the target's answers to a sample of the cases; return warnings.
 
     Of a costly target, or under a limit on the whole run, 8 cases are asked and 4 of them
-    repeated, else 32 and 8. `data_labels`, as `match_labels` returns it, names the data's labels in
-    advice. If the target answers nothing at all, `TargetDown` is raised.
+    repeated, else 32 and 8. Pairs are asked with their sides exchanged too, if many of the sample
+    are wrong: the 8 of a costly target, else up to 128. `data_labels`, as `match_labels` returns
+    it, names the data's labels in advice. If the target answers nothing at all, `TargetDown` is
+    raised.
     """
     costly = bool(getattr(target, "costly", False)) or broker.most_sent is not None
+    pairs_to_exchange = cases[: COSTLY_SAMPLE_SIZE if costly else EXCHANGED_SAMPLE_SIZE]
     cases = cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]
     if not cases:
         return []
@@ -78,7 +86,56 @@ def diagnose(
         saturated(score, target.name),
         swapped(score, [case.label for case, _ in answered], target.labels, data_labels),
     ]
+    wrong = [case.label not in (None, int(np.argmax(row))) for case, row in answered]
+    if sum(wrong) >= MIN_WRONG and warnings[-1] is None:  # else swapped labels explain it
+        warnings.append(_ask_exchanged(pairs_to_exchange, broker))
     return [warning for warning in warnings if warning is not None]
+
+
+def _ask_exchanged(cases: Sequence[Case[Text]], broker: Broker) -> DiagnosisWarning | None:
+    """Ask labelled pairs as they are and with their two sides exchanged."""
+    pairs = [c for c in cases if c.label is not None and len(c.text.frame.fields) == 2]
+    if not pairs:
+        return None
+    texts = [case.text for case in pairs]
+    rows, failures = broker.answer("scores", [*texts, *map(exchange_sides, texts)])
+    is_right = [
+        None if n in failures else int(np.argmax(row)) == pairs[n % len(pairs)].label
+        for n, row in enumerate(rows)
+    ]
+    both = zip(is_right[: len(pairs)], is_right[len(pairs) :])
+    names = [field.name for field in texts[0].frame.fields]
+    return exchanged([(a, b) for a, b in both if a is not None and b is not None], names)
+
+
+def exchange_sides(text: Text) -> Text:
+    """Return a pair whose two fields have each other's content."""
+    (first, one), (second, other) = text.fields().items()
+    return Text.of({first: other, second: one})
+
+
+def exchanged(
+    is_right: Sequence[tuple[bool, bool]], names: Sequence[str]
+) -> DiagnosisWarning | None:
+    """Warn if clearly more pairs are classified as the data says when their sides are exchanged.
+
+    `is_right` tells of each pair whether it is right as it stands, and whether it is exchanged.
+    """
+    before, after = (sum(pair[n] for pair in is_right) for n in (0, 1))
+    both = sum(a and b for a, b in is_right)
+    if not _is_clearly_more(after - both, before - both):
+        return None
+    return DiagnosisWarning(
+        "exchanged",
+        f"Only {before} of {len(is_right)} pairs are classified as the data says, but {after} if "
+        f"{names[0]} and {names[1]} change places. The target probably reads them in the other "
+        f"order: say --text {names[1]},{names[0]}.",
+    )
+
+
+def _is_clearly_more(gained: int, lost: int, tests: int = 1) -> bool:
+    """Tell whether so many more are gained than lost that it is no chance, in one of the tests."""
+    return gained > lost and mcnemar_exact(lost, gained) / 2 * tests <= MAX_CHANCE
 
 
 def constant(score: Scores, name: str = "target") -> DiagnosisWarning | None:
@@ -191,7 +248,9 @@ def swapped(
 ) -> DiagnosisWarning | None:
     """Warn if so few answers are right that the labels are probably swapped.
 
-    That means: guessing would be this bad less than once in a hundred times.
+    That means: guessing would be this bad less than once in a hundred times, or with the labels in
+    another order clearly more would be right (three labels of which two are swapped are no worse
+    than guessing).
     """
     labelled = np.array([n for n, label in enumerate(labels) if label is not None], dtype=int)
     truth = np.array([label for label in labels if label is not None], dtype=int)
@@ -201,9 +260,10 @@ def swapped(
     correct, count, width = int((predicted == truth).sum()), len(labelled), len(target_labels)
     p = 1 / width
     chance = sum(comb(count, n) * p**n * (1 - p) ** (count - n) for n in range(correct + 1))
-    if chance > MAX_CHANCE:
+    answer = _most_frequent_answers(truth, predicted, width)
+    if chance > MAX_CHANCE and not _is_better_in_another_order(truth, predicted, answer, width):
         return None
-    advice = _suggest_labels(truth, predicted, target_labels, data_labels)
+    advice = _suggest_labels(answer, target_labels, data_labels)
     return DiagnosisWarning(
         "swapped",
         f"Only {correct} of {count} texts are classified as the data says; guessing would give "
@@ -211,19 +271,33 @@ def swapped(
     )
 
 
+def _most_frequent_answers(
+    truth: NDArray[np.int_], predicted: NDArray[np.int_], width: int
+) -> dict[int, int]:
+    """Return for each label of the data the most frequent answer."""
+    return {
+        label: int(np.bincount(predicted[truth == label], minlength=width).argmax())
+        for label in np.unique(truth).tolist()
+    }
+
+
+def _is_better_in_another_order(
+    truth: NDArray[np.int_], predicted: NDArray[np.int_], answer: Mapping[int, int], width: int
+) -> bool:
+    """Tell whether clearly more answers are right if each label means its most frequent answer."""
+    if len(set(answer.values())) < len(answer):
+        return False
+    before = predicted == truth
+    after = predicted == np.array([answer[label] for label in truth.tolist()])
+    gained, lost = int((after & ~before).sum()), int((before & ~after).sum())
+    return _is_clearly_more(gained, lost, factorial(width))
+
+
 def _suggest_labels(
-    truth: NDArray[np.int_],
-    predicted: NDArray[np.int_],
-    target_labels: Sequence[str],
-    data_labels: Mapping[str, int] | None,
+    answer: dict[int, int], target_labels: Sequence[str], data_labels: Mapping[str, int] | None
 ) -> str:
     """Suggest for each label of the data the most frequent answer, if these answers differ."""
     index_of = data_labels or {label: index for index, label in enumerate(target_labels)}
-    answer = {
-        index: int(np.bincount(predicted[truth == index], minlength=len(target_labels)).argmax())
-        for index in index_of.values()
-        if (truth == index).any()
-    }
     if len(target_labels) == 2:
         answer = {0: 1, 1: 0}
     if len(set(answer.values())) < len(answer):

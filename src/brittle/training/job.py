@@ -66,7 +66,13 @@ def build_vocabulary(
     job: TrainingJob, *, cap: int | None = None, min_count: int = 1
 ) -> WordTokenizer:
     """Build the vocabulary of the train split; an empty one is an error."""
-    pairs = len(job.fields) > 1 and job.design.kind != "linear"
+    sides = "pair" in job.design.parts
+    if sides and len(job.fields) != 2:
+        raise UsageError(
+            f"{job.design.name} reads the two sides of a pair, but the data has {len(job.fields)} "
+            f"fields ({', '.join(job.fields)}). Name two columns: --text premise,hypothesis."
+        )
+    pairs = len(job.fields) > 1 and job.design.kind != "linear" and not sides
     vocabulary = WordTokenizer.of(job.train.texts, cap=cap, min_count=min_count, pairs=pairs)
     if len(vocabulary) == len(WordTokenizer.of((), pairs=pairs)):
         raise UsageError(

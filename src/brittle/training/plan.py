@@ -79,10 +79,12 @@ class TrainingPlan:
 def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that decide the weights of a design.
 
-    A network without characters has no character vectors. It is the same network as before there
-    was a setting of how they begin, and is found in the cache under the same key.
+    A network without characters has no character vectors, and one that does not read the sides of
+    a pair apart has no layer of their join. It is the same network as before there were settings of
+    these, and is found in the cache under the same key.
     """
-    unused = () if "C" in str(design.parts.get("input", "")) else ("character_scale",)
+    spelt, paired = "C" in str(design.parts.get("input", "")), "pair" in design.parts
+    unused = (*(() if spelt else ("character_scale",)), *(() if paired else ("joined",)))
     return {name: value for name, value in settings.items() if name not in unused}
 
 

@@ -49,7 +49,7 @@ class TrainingSplits:
 
     def labelled(self, dataset: Dataset) -> LabelledTexts:
         index = {label: i for i, label in enumerate(self.labels)}
-        texts = tuple(Text.of(dict(e.fields)) for e in dataset)
+        texts = tuple(Text.of(dict(e.fields), e.locked) for e in dataset)
         return LabelledTexts(texts, tuple(index[str(e.label)] for e in dataset))
 
 
@@ -76,7 +76,8 @@ def short_name(data: str) -> str:
 def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
     """Split off a tenth of every class, by a hash of the text; equal texts stay together.
 
-    Which texts are held out does not depend on their order.
+    So do examples of several fields whose first fields are equal: a premise with several hypotheses
+    is in one split. Which texts are held out does not depend on their order.
     """
     ranks = [_rank(example) for example in whole]
     classes: defaultdict[str | None, set[bytes]] = defaultdict(set)
@@ -98,9 +99,11 @@ def check_splits(splits: TrainingSplits) -> TrainingSplits:
     what = f"The data set {splits.name!r}"
     for dataset in (splits.train, splits.dev):
         if not len(dataset):
+            several = len(splits.train) > 0 and len(splits.fields) > 1
+            parted = f", with ten different texts in {splits.fields[0]!r}" if several else ""
             raise UsageError(
                 f"{what} has no examples in its {dataset.split} split. Training needs at least "
-                "ten examples of every class."
+                f"ten examples of every class{parted}."
             )
         unlabelled = sum(example.label is None for example in dataset)
         if unlabelled:
@@ -121,5 +124,5 @@ def check_splits(splits: TrainingSplits) -> TrainingSplits:
 
 
 def _rank(example: Example) -> bytes:
-    plain = "\n".join(" ".join(value.split()).casefold() for _, value in example.fields)
+    plain = " ".join(example.fields[0][1].split()).casefold()
     return hashlib.sha256(b"brittle dev 0\n" + plain.encode("utf-8", "surrogatepass")).digest()

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from brittle.zoo.networks import Batch
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
+from brittle.zoo.tokenizers.pairs import ID_BYTES, split_sides
 from brittle.zoo.tokenizers.words import PAD, WordTokenizer
 
 Tokenizer = WordTokenizer | CharacterTokenizer
@@ -20,12 +21,24 @@ Tokenizer = WordTokenizer | CharacterTokenizer
 def make_batch(
     keys: Sequence[bytes], tokenizer: Tokenizer, device: str, apart: bool = False
 ) -> Batch:
-    """Build the batch of encoded texts.
+    """Build the batch of encoded texts; the two sides of a pair that are read apart are rows.
 
     Words spelt alike share a row of characters; with `apart` every position has its own row, text
     by text, so that a gradient is that of one position.
     """
-    ids, length = pad_keys(keys)
+    return make_row_batch(split_rows(keys, tokenizer), tokenizer, device, apart)
+
+
+def split_rows(keys: Sequence[bytes], tokenizer: Tokenizer) -> Sequence[bytes]:
+    """Return the rows of a batch: the texts or, of pairs that are read apart, their sides."""
+    return split_sides(keys) if tokenizer.sides else keys
+
+
+def make_row_batch(
+    rows: Sequence[bytes], tokenizer: Tokenizer, device: str, apart: bool = False
+) -> Batch:
+    """Build the batch of rows of ids, as `make_batch` does."""
+    ids, length = pad_keys(rows)
     if isinstance(tokenizer, WordTokenizer):
         return Batch(_tensor(length, device), words=_tensor(ids, device))
     if apart:
@@ -55,16 +68,17 @@ def pad_keys(keys: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def split_by_words(
-    keys: Sequence[bytes], max_words: int, one_length: bool = False
+    keys: Sequence[bytes], max_words: int, one_length: bool = False, sides: bool = False
 ) -> Iterator[list[int]]:
     """Split texts, sorted by length, into passes of at most `max_words` words with padding.
 
-    With `one_length` no pass has padding.
+    With `one_length` no pass has padding; of pairs whose `sides` are read apart, the first sides of
+    a pass are of one length, and so are the second ones.
     """
-    length = [len(key) >> 2 for key in keys]
+    length = [(len(key) >> 2, key[:ID_BYTES] if sides else b"") for key in keys]
     rows: list[int] = []
     for row in sorted(range(len(keys)), key=length.__getitem__):
-        is_full = length[row] * (len(rows) + 1) > max_words
+        is_full = length[row][0] * (len(rows) + 1) > max_words
         if rows and (is_full or (one_length and length[row] != length[rows[0]])):
             yield rows
             rows = []

@@ -19,14 +19,13 @@ from brittle.ranking.layout import Integers
 from brittle.ranking.objective import objective_gradient
 from brittle.ranking.whole_rows import repeat_last
 from brittle.text import HOLE, Text, Word
-from brittle.zoo.batches import pad_keys, split_by_words
+from brittle.zoo.batches import pad_keys, split_by_words, split_rows
 from brittle.zoo.device import without_cudnn
 from brittle.zoo.fast.character_gradients import CharacterPasses, CharacterStates
 from brittle.zoo.fast.lstm_gradients import LstmGradients
 from brittle.zoo.layers.encoders import TransformerEncoder
 from brittle.zoo.scoring import NetworkModel
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
-from brittle.zoo.tokenizers.words import positions_and_columns
 
 # Of one pass: more needs memory and is no faster.
 MAX_WORDS_PER_PASS = 1 << 13
@@ -34,13 +33,10 @@ MAX_STATES_PER_PASS = 1 << 20  # words × width of the encoder
 MAX_ATTENTION_WEIGHTS_PER_PASS = 1 << 23  # of all heads and layers
 MAX_PADDING = 1.5  # words of a pass by those of its texts: padding is cheaper than another pass
 
-WordColumns = tuple[Sequence[int], Sequence[int]]
-"""The positions of some words of a text, and the column in which each is read."""
-
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedTexts:
-    """The input of the encoder for a batch of texts.
+    """The input of the encoder for a batch of texts, or of the sides of pairs, one after the other.
 
     `distinct` has the vectors of the distinct words, and `inverse` (texts × words) tells which of
     them stands where. `token_ids` are those of the distinct words in the vocabulary, `spellings`
@@ -119,26 +115,29 @@ class GradientPasses:
         is_fast = self.device == "cpu" and LstmGradients.fits(self.network)
         self._lstm = LstmGradients(self.network) if is_fast else None
 
-    def columns(self, text: Text) -> WordColumns:
-        """Return the positions of the words of a text that are read, and their columns."""
-        return positions_and_columns(text, self.model.reads, self.model.vocabulary.pairs)
-
-    def _requested_columns(self, request: EditRequest) -> WordColumns:
-        """Return the positions of a request that can be edited, and their columns.
+    def _requested_columns(
+        self, request: EditRequest
+    ) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        """Return the positions of a request that can be edited, their sides and their columns.
 
         Words that are not read are left out and, where characters are edited, so are holes.
         """
         positions, words = request.positions, request.text.words
         if request.space.level == "characters" and (HOLE in words or "" in words):
             positions = [i for i in positions if isinstance(words[i], str) and words[i]]
-        read, columns = self.columns(request.text)
-        if isinstance(columns, range):
+        sides = self.model.columns(request.text)
+        if len(sides) == 1 and isinstance(sides[0][1], range):
+            columns = sides[0][1]
             if positions and max(positions) >= len(columns):
                 positions = [i for i in positions if i in columns]
-            return positions, positions
-        column_of = dict(zip(read, columns))
-        positions = [i for i in positions if i in column_of]
-        return positions, [column_of[i] for i in positions]
+            return positions, [0] * len(positions), positions
+        where = {
+            position: (side, column)
+            for side, (read, columns) in enumerate(sides)
+            for position, column in zip(read, columns)
+        }
+        positions = [i for i in positions if i in where]
+        return positions, [where[i][0] for i in positions], [where[i][1] for i in positions]
 
     def embed(self, texts: Sequence[Text]) -> Iterator[tuple[list[int], EmbeddedTexts]]:
         """Yield batches of texts: their numbers, and the input of the encoder."""
@@ -146,7 +145,8 @@ class GradientPasses:
         if keys:
             # Our own LSTM passes read a text alike whatever its padding, torch's do not.
             one_length = self.device == "cpu" and self._lstm is None
-            for numbers in split_by_words(keys, self._max_words(keys), one_length):
+            sides = self.tokenizer.sides
+            for numbers in split_by_words(keys, self._max_words(keys), one_length, sides):
                 yield numbers, self._embed_batch([keys[n] for n in numbers])
 
     def _max_words(self, keys: Sequence[bytes]) -> int:
@@ -165,16 +165,18 @@ class GradientPasses:
         for numbers, embedded in self.embed([request.text for request in requests]):
             batch = [requests[n] for n in numbers]
             where = [self._requested_columns(request) for request in batch]
-            positions = [positions for positions, _ in where]
+            positions = [positions for positions, _, _ in where]
             words = [[r.text.words[i] for i in at] for r, at in zip(batch, positions)]
             row = np.repeat(np.arange(len(batch)), [len(at) for at in positions])
-            column = np.array([i for _, columns in where for i in columns], dtype=np.int64)
+            side = np.array([i for _, sides, _ in where for i in sides], dtype=np.int64)
+            row = row * (len(embedded.inverse) // len(batch)) + side
+            column = np.array([i for _, _, columns in where for i in columns], dtype=np.int64)
             scores, gradient = self._backward(embedded, batch, row, column)
             index = embedded.inverse[row, column]
             yield numbers, WordGradients(batch, embedded, scores, positions, words, index, gradient)
 
     def _embed_batch(self, keys: Sequence[bytes]) -> EmbeddedTexts:
-        ids, length = pad_keys(keys)
+        ids, length = pad_keys(split_rows(keys, self.tokenizer))
         distinct, inverse = np.unique(ids, return_inverse=True)
         parts, token_ids, states = [], distinct, None
         if isinstance(self.tokenizer, CharacterTokenizer):
@@ -205,7 +207,9 @@ class GradientPasses:
             gradient = gradient.transpose(1, 2).flatten(0, 1)
             return scores.tolist(), gradient.index_select(0, index)
         with torch.enable_grad(), without_cudnn(self.device):
-            rows = torch.from_numpy(repeat_last(np.arange(len(requests)))).to(self.device)
+            texts = repeat_last(np.arange(len(requests)))
+            sides = np.arange(len(embedded.inverse) // len(requests))
+            rows = torch.from_numpy((texts[:, None] * len(sides) + sides).ravel()).to(self.device)
             vectors = embedded.vectors[rows].requires_grad_()
             logits = self.network.classify(vectors, embedded.lengths[rows])[: len(requests)]
             scores = logits.detach().cpu().double().softmax(dim=1)

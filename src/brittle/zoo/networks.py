@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from brittle.zoo.layers.characters import CharacterCNN
 from brittle.zoo.layers.encoders import ENCODERS
-from brittle.zoo.layers.heads import HEADS
+from brittle.zoo.layers.heads import HEADS, Joined
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
@@ -23,7 +23,7 @@ WORD_VECTOR_SCALE = 0.1  # of initial embeddings: at torch's 1.0, dropout drowns
 
 @dataclass(frozen=True)
 class Batch:
-    """Texts as a network reads them.
+    """Texts as a network reads them. Where it reads the two sides of a pair apart, each has a row.
 
     `words` are the ids of their words (texts × words), where the network reads words. Where it
     reads spellings, `characters` has a row of character ids for every word of the batch, and
@@ -73,7 +73,10 @@ class Classifier(nn.Module):
             size += self.spelling.width
         self.encoder = ENCODERS[parts["encoder"]](size, settings, int(parts["layers"]))
         self.pool = HEADS[parts["head"]](self.encoder.width)
-        self.head = nn.Linear(self.encoder.width, labels)
+        self.joined: Joined | None = None
+        if "pair" in parts:
+            self.joined = Joined(self.encoder.width, parts["pair"], settings.joined)
+        self.head = nn.Linear(self.joined.width if self.joined else self.encoder.width, labels)
         self.dropout = nn.Dropout(settings.dropout)
         self.forget = settings.forget
 
@@ -97,13 +100,22 @@ class Classifier(nn.Module):
         return self.classify(self.vectors(embedded, batch), batch.length)
 
     def classify(self, vectors: Tensor, length: Tensor) -> Tensor:
-        """Compute the logits of texts from the vectors of their words."""
+        """Compute the logits of texts from the vectors of their words.
+
+        Where the sides of a pair are read apart, the rows 2n and 2n + 1 are those of text n.
+        """
         logits: Tensor = self.head(self.dropout(self.sentence_vectors(vectors, length)))
         return logits
 
     def sentence_vectors(self, vectors: Tensor, length: Tensor) -> Tensor:
         """Compute the vector of every text, which the last layer reads."""
-        pooled: Tensor = self.pool(self.states(vectors, length)[-1], length, self.encoder)[0]
+        pooled = self.pooled(vectors, length)
+        return pooled if self.joined is None else self.joined(pooled[::2], pooled[1::2])
+
+    def pooled(self, vectors: Tensor, length: Tensor) -> Tensor:
+        """Compute one vector for every row of words."""
+        states = self.states(vectors, length)
+        pooled: Tensor = self.pool(states[-1], length, self.encoder)[0]
         return pooled
 
     def vectors(self, embedded: Embedded, batch: Batch) -> Tensor:

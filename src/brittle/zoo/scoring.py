@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from brittle.errors import UsageError
-from brittle.ranking.whole_rows import ROWS
+from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.text import Text
-from brittle.zoo.batches import Tokenizer, make_batch, pad_keys, split_by_words
+from brittle.zoo.batches import Tokenizer, make_row_batch, pad_keys, split_by_words
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.fast.cnn import FastCnn
 from brittle.zoo.fast.lstm import FastLstm
@@ -23,6 +25,7 @@ from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.characters import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers.pairs import WordColumns, side_columns, split_sides
 from brittle.zoo.tokenizers.words import WordTokenizer, positions_and_columns
 
 MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
@@ -62,8 +65,14 @@ class NetworkModel:
         return self.tokenizer.encode(items, self.reads)
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
-        pairs = self.vocabulary.pairs
-        return [positions_and_columns(text, self.reads, pairs)[0] for text in items]
+        sides = ([positions for positions, _ in self.columns(text)] for text in items)
+        return [by_side[0] if len(by_side) == 1 else [*chain(*by_side)] for by_side in sides]
+
+    def columns(self, text: Text) -> list[WordColumns]:
+        """Return the words of a text that are read: of each side, where sides are read apart."""
+        if self.tokenizer.sides:
+            return side_columns(text, self.reads)
+        return [positions_and_columns(text, self.reads, self.vocabulary.pairs)]
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Compute logits in passes of a bounded number of words, the texts sorted by length.
@@ -71,21 +80,42 @@ class NetworkModel:
         On the CPU the logits of a text do not depend on the other texts: torch's own pass, where
         padding would change the last digits, is given texts of one length.
         """
+        if self.tokenizer.sides:
+            return self._pair_logits(keys)
+        return self._in_passes(keys, self.network.classify)
+
+    def _pair_logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
+        """Compute the logits of pairs; a side that many have, such as a premise, is read once."""
+        number: dict[bytes, int] = {}
+        rows = [number.setdefault(side, len(number)) for side in split_sides(keys)]
+        pooled = torch.from_numpy(self._in_passes(list(number), self.network.pooled))
+        joined = self.network.joined
+        assert joined is not None
+        with torch.inference_mode():
+            u, v = (whole_rows(pooled[rows[n::2]].to(self.device)) for n in (0, 1))
+            logits: NDArray[np.float32] = self.network.head(joined(u, v))[: len(keys)].cpu().numpy()
+        return logits
+
+    def _in_passes(
+        self, keys: Sequence[bytes], read: Callable[[Tensor, Tensor], Tensor]
+    ) -> NDArray[np.float32]:
         one_length = self.on_cpu and self._fast is None
         parts = list(split_by_words(keys, MAX_WORDS_PER_PASS, one_length))
         if len(parts) == 1:
-            return self._pass(keys)
-        sorted_logits = np.concatenate([self._pass([keys[i] for i in rows]) for rows in parts])
-        logits = np.empty_like(sorted_logits)
-        logits[np.concatenate(parts)] = sorted_logits
-        return logits
+            return self._pass(keys, read)
+        sorted_rows = np.concatenate([self._pass([keys[i] for i in rows], read) for rows in parts])
+        in_order = np.empty_like(sorted_rows)
+        in_order[np.concatenate(parts)] = sorted_rows
+        return in_order
 
     def close(self) -> None:
         """Let torch use as many threads as without this model."""
         if self._threads is not None:
             self._threads.close()
 
-    def _pass(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
+    def _pass(
+        self, keys: Sequence[bytes], read: Callable[[Tensor, Tensor], Tensor]
+    ) -> NDArray[np.float32]:
         if self._fast is not None:
             return self._fast.logits(keys)
         count = len(keys)
@@ -95,16 +125,19 @@ class NetworkModel:
             if self._vectors is not None:
                 ids, length = pad_keys(keys)
                 vectors, rows = self._vectors.look_up(ids)
-                out = self.network.classify(vectors[rows], torch.from_numpy(length))
+                out = read(vectors[rows], torch.from_numpy(length))
             else:
-                out = self.network(make_batch(keys, self.tokenizer, self.device))
-            logits: NDArray[np.float32] = out[:count].cpu().numpy()
-        return logits
+                batch = make_row_batch(keys, self.tokenizer, self.device)
+                out = read(self.network.vectors(self.network.embed(batch), batch), batch.length)
+            computed: NDArray[np.float32] = out[:count].cpu().numpy()
+        return computed
 
 
 def _build_fast(network: Classifier, tokenizer: Tokenizer) -> FastLstm | FastCnn | None:
     """Build the fast forward pass of this network, if there is one."""
     encoder, head = network.encoder, network.pool
+    if network.joined is not None:
+        return None
     if isinstance(encoder, CNNEncoder) and isinstance(head, Maximum) and not encoder.below:
         return FastCnn(network, tokenizer)
     if isinstance(encoder, LSTMEncoder) and isinstance(head, Last):
@@ -118,6 +151,8 @@ def build_tokenizer(
     vocabulary: WordTokenizer,
     alphabet: Sequence[str],
 ) -> Tokenizer:
+    if "pair" in parts:
+        vocabulary = WordTokenizer(vocabulary.words, vocabulary.hole_id, sides=True)
     if parts["input"] == "W":
         return vocabulary
     return CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=parts["input"] == "WC")

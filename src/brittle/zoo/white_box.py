@@ -23,7 +23,7 @@ from brittle.text import Text, Word
 from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
 from brittle.zoo.layers import heads
-from brittle.zoo.layers.encoders import TransformerEncoder
+from brittle.zoo.layers.encoders import AverageEncoder, TransformerEncoder
 from brittle.zoo.scoring import NetworkModel
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
 
@@ -46,7 +46,7 @@ class NetworkWhiteBox:
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         """Return for every text the positions of the words that are read, in order."""
-        return [self._passes.columns(text)[0] for text in items]
+        return self.model.words_read(items)
 
     def logits(self, items: Sequence[Text]) -> Array:
         """Compute the scores before the softmax."""
@@ -116,7 +116,10 @@ class NetworkWhiteBox:
         if network.spelling is not None:
             names.append("characters")
             names += [f"highway {n + 1}" for n in range(len(network.spelling.highways))]
-        [(_, embedded)] = self._passes.embed([Text.of("")])
+        if isinstance(network.encoder, AverageEncoder):
+            return tuple(names)
+        empty = Text.of({"first": "", "second": ""} if self.tokenizer.sides else "")
+        [(_, embedded)] = self._passes.embed([empty])
         with torch.no_grad():
             states = network.states(embedded.vectors, embedded.lengths)
         return (*names, *(f"layer {n + 1}" for n in range(len(states))))
@@ -134,14 +137,15 @@ class NetworkWhiteBox:
         values: dict[int, Any] = {}
         for batch, embedded in self._passes.embed(items):
             state = self._state(embedded, layer).cpu().double().numpy()
-            for n, rows in zip(batch, state):
+            for n, by_side in zip(batch, _by_side(state, len(batch))):
                 text = items[n]
-                positions, columns = self._passes.columns(text)
                 if level == "characters" and layer == "characters":
-                    values[n] = self._character_embeddings(text, frozenset(positions))
+                    read = frozenset(self.model.words_read([text])[0])
+                    values[n] = self._character_embeddings(text, read)
                     continue
                 value = np.full((len(text), state.shape[2]), np.nan)
-                value[list(positions)] = rows[list(columns)]
+                for rows, (positions, columns) in zip(by_side, self.model.columns(text)):
+                    value[list(positions)] = rows[list(columns)]
                 values[n] = _repeat(text.words, value) if level == "characters" else value
         return [values[n] for n in range(len(items))]
 
@@ -174,7 +178,9 @@ class NetworkWhiteBox:
         values: dict[int, Embedding] = {}
         for batch, embedded in self._passes.embed(items):
             # Whole rows, so that a text has the same vector in every batch.
-            rows = torch.from_numpy(repeat_last(np.arange(len(batch)))).to(self.model.device)
+            sides = np.arange(len(embedded.inverse) // len(batch))
+            texts = repeat_last(np.arange(len(batch)))[:, None]
+            rows = torch.from_numpy((texts * len(sides) + sides).ravel()).to(self.model.device)
             with torch.no_grad():
                 vectors = self.network.sentence_vectors(
                     embedded.vectors[rows], embedded.lengths[rows]
@@ -190,7 +196,8 @@ class NetworkWhiteBox:
         1 × words. The summary of a head that attends are its weights. Other heads read several
         positions: their rows are averaged by the share that each has in the vector of the text (the
         last word alone, all alike, or those with the maxima). Words that are not read have zeros;
-        what goes to words of locked fields is left out, so that not all rows add up to 1.
+        what goes to words of locked fields is left out, so that not all rows add up to 1. Sides of
+        a pair that are read apart attend to themselves only, and each has its summary.
         """
         encoder, head = self.network.encoder, self.network.pool
         if not isinstance(encoder, TransformerEncoder) and not isinstance(head, heads.Attention):
@@ -200,20 +207,25 @@ class NetworkWhiteBox:
             )
         values: dict[int, Attention] = {}
         for batch, embedded in self._passes.embed(items):
-            attended = (part.cpu().double().numpy() for part in self._attend(embedded))
-            for n, weight, summary in zip(batch, *attended):
-                positions, columns = map(list, self._passes.columns(items[n]))
-                value = np.zeros((*weight.shape[:2], len(items[n]), len(items[n])))
-                rows, from_rows = positions, columns
-                if not isinstance(encoder, TransformerEncoder):
-                    value, rows, from_rows = value[:, :, :1], [0], [0]
-                layers_and_heads = [range(size) for size in weight.shape[:2]]
-                value[np.ix_(*layers_and_heads, rows, positions)] = weight[
-                    np.ix_(*layers_and_heads, from_rows, columns)
-                ]
-                to_words = np.zeros((*summary.shape[:2], len(items[n])))
-                to_words[..., positions] = summary[..., columns]
-                values[n] = Attention(value, to_words)
+            weights, summaries = (part.cpu().double().numpy() for part in self._attend(embedded))
+            sides = (_by_side(part, len(batch)) for part in (weights, summaries))
+            for n, side_weights, side_summaries in zip(batch, *sides):
+                words = len(items[n])
+                row_count = words if isinstance(encoder, TransformerEncoder) else 1
+                value = np.zeros((*weights.shape[1:3], row_count, words))
+                summary = np.zeros((*summaries.shape[1:3], words))
+                layers_and_heads = [range(size) for size in weights.shape[1:3]]
+                read = self.model.columns(items[n])
+                for weight, given, where in zip(side_weights, side_summaries, read):
+                    positions, columns = map(list, where)
+                    rows, from_rows = positions, columns
+                    if not isinstance(encoder, TransformerEncoder):
+                        rows, from_rows = [0], [0]
+                    value[np.ix_(*layers_and_heads, rows, positions)] = weight[
+                        np.ix_(*layers_and_heads, from_rows, columns)
+                    ]
+                    summary[..., positions] = given[..., columns]
+                values[n] = Attention(value, summary)
         return [values[n] for n in range(len(items))]
 
     def _attend(self, embedded: EmbeddedTexts) -> tuple[Tensor, Tensor]:
@@ -234,6 +246,11 @@ class NetworkWhiteBox:
             # Every feature of the pooled vector is an average over positions: its shares.
             share = torch.autograd.grad(pooled.sum(), state)[0].mean(dim=2)
         return weights, (share[:, None, None, None] @ weights).squeeze(3)
+
+
+def _by_side(rows: NDArray[Any], texts: int) -> NDArray[Any]:
+    """Return the rows of every text: one or, of a pair whose sides are read apart, two."""
+    return rows.reshape(texts, -1, *rows.shape[1:])
 
 
 def _by_word(gradients: WordGradients) -> list[Array]:

@@ -18,9 +18,10 @@ def test_names_are_made_of_parts_and_none_is_there_twice() -> None:
     names = [design.name for design in grid.designs()]
     assert names[: len(NAMED)] == NAMED
     assert len({name.lower() for name in names}) == len(names)
-    # Words with four kinds of vectors, characters with one, both with four; four heads each.
-    layers = sum(map(len, grid.LAYERS.values()))
-    assert len(names) == len(NAMED) + layers * (4 + 1 + 4) * 4
+    # Words with four kinds of vectors, characters with one, both with four; four heads each, but
+    # an average has the mean alone; one sequence, or the two sides of a pair joined in two ways.
+    layers = sum(len(layers) for name, layers in grid.LAYERS.items() if name != "Average")
+    assert len(names) == len(NAMED) + (layers * 4 + 1) * (4 + 1 + 4) * 3
     pool = [
         f"{encoder}-{read}-{layers}"
         for encoder in ("LSTM", "BiLSTM", "CNN")
@@ -36,10 +37,12 @@ def test_every_design_has_parts_of_the_tables() -> None:
         "input": grid.INPUTS,
         "embedding": grid.EMBEDDINGS,
         "head": grid.HEAD_NAMES,
+        "pair": grid.PAIRS,
     }
     for design in grid.designs():
         if design.kind == "network":
-            assert all(design.parts[part] in table for part, table in tables.items())
+            parts = {"pair": "pair", **design.parts}  # a network of one sequence has no such part
+            assert all(parts[part] in table for part, table in tables.items())
             assert design.parts["layers"] in grid.LAYERS[str(design.parts["encoder"])]
 
 
@@ -64,6 +67,11 @@ def test_the_parts_of_a_name() -> None:
     parts = {"encoder": "LSTM", "input": "W", "embedding": "Random", "layers": 1}
     assert grid.design("lstm-w-random-1").parts == {**parts, "head": "last"}
     assert grid.design("lstm-w-random-1-max").parts == {**parts, "head": "max"}
+    paired = {**parts, "head": "max", "pair": "pair-plain"}
+    assert grid.design("LSTM-W-Random-1-max-pair-plain").parts == paired
+    average = {**parts, "encoder": "Average", "layers": 0, "head": "mean"}
+    assert grid.design("Average-W-Random").parts == average
+    assert grid.design("average-w-random-pair").parts == {**average, "pair": "pair"}
     kim = grid.design("CharCNN-LSTM")
     assert kim.parts == {**parts, "input": "C", "layers": 2, "head": "last"}
     assert "Kim et al. (2016)" in kim.about and "the characters of each word" in kim.about
@@ -71,7 +79,16 @@ def test_the_parts_of_a_name() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["LSTM-W-Random-3", "GRU-W-Random-1", "", "LSTM", "LSTM-C-GloVe-1", "CNN-W-Random-1-max"],
+    [
+        "LSTM-W-Random-3",
+        "GRU-W-Random-1",
+        "",
+        "LSTM",
+        "LSTM-C-GloVe-1",
+        "CNN-W-Random-1-max",
+        "Average-W-Random-max",
+        "LSTM-W-Random-1-plain",
+    ],
 )
 def test_a_name_that_is_not_built_is_unknown(name: str) -> None:
     with pytest.raises(UsageError, match=f"Unknown model '{name}'"):
@@ -117,6 +134,14 @@ def test_deep_lstms_have_settings_of_their_own() -> None:
         for layers in grid.LAYERS["BiLSTM"]
     }
     assert rates[1] == rates[2] > rates[4]
+
+
+def test_pairs_have_settings_of_their_own() -> None:
+    rates = {
+        name: grid.as_json(grid.settings(grid.design(name)))["forget"]
+        for name in ("BiLSTM-W-GloVe-1", "BiLSTM-W-GloVe-1-pair", "Average-C-Random-pair-plain")
+    }
+    assert list(rates.values()) == [0.3, 0.1, 0.1]
 
 
 def test_glove_is_as_wide_as_it_is() -> None:

@@ -16,7 +16,9 @@ from brittle.zoo.names import grid
 Rows = list[dict[str, Any]]
 NAMES = (
     "A network is named ENCODER-INPUT-EMBEDDING-LAYERS, such as LSTM-W-GloVe-2. A head that is not "
-    "the encoder's default is added to the name: BiLSTM-C-Random-1-mean."
+    "the encoder's default is added to the name: BiLSTM-C-Random-1-mean. An average has no layers: "
+    "Average-W-GloVe. A network reads a pair as one sequence, or its two sides apart: "
+    "BiLSTM-W-GloVe-1-pair."
 )
 CARD_FACTS = (
     *("data", "seed", "size", "changed", "settings", "hardening", "labels"),
@@ -41,6 +43,7 @@ def models_json() -> dict[str, Any]:
             "inputs": dict(grid.INPUTS),
             "embeddings": dict(grid.EMBEDDINGS),
             "heads": dict(grid.HEAD_NAMES),
+            "pairs": dict(grid.PAIRS),
             "sizes": list(grid.SIZES),
         },
         "models": [
@@ -72,6 +75,7 @@ def models_block() -> Any:
         *indented(_part_rows("input", grid.INPUTS)),
         *indented(embeddings),
         *indented(_part_rows("head", grid.HEAD_NAMES)),
+        *indented(_part_rows("pair", grid.PAIRS)),
         *("", "Models with names of their own:", *indented(_named_rows())),
     ]
     trained = trained_models()

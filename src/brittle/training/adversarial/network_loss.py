@@ -25,7 +25,7 @@ from brittle.training.adversarial.methods import (
     TypoTraining,
 )
 from brittle.training.adversarial.noise import add_noise
-from brittle.zoo.batches import Tokenizer, make_batch, pad_keys
+from brittle.zoo.batches import Tokenizer, make_batch, pad_keys, split_rows
 from brittle.zoo.networks import Batch, Classifier, Embedded
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.words import SEPARATOR, UNKNOWN, WordTokenizer
@@ -129,9 +129,10 @@ def word_mask(
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     """Mark the words of a batch (texts × words), without padding and the separator of a pair.
 
-    A text without words is encoded as one hole, which is not marked.
+    A text without words is encoded as one hole, which is not marked. Sides that are read apart are
+    rows of their own.
     """
-    ids, length = pad_keys(keys)
+    ids, length = pad_keys(split_rows(keys, tokenizer))
     words: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = ids >= _first_id(tokenizer)
     words |= (ids == UNKNOWN) & (length > 1)[:, None]
     return words

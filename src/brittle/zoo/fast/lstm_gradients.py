@@ -36,7 +36,8 @@ class LstmGradients:
     @staticmethod
     def fits(network: Classifier) -> bool:
         """Tell whether this is such a network."""
-        return isinstance(network.encoder, LSTMEncoder) and isinstance(network.pool, Last)
+        is_last = isinstance(network.encoder, LSTMEncoder) and isinstance(network.pool, Last)
+        return is_last and network.joined is None
 
     def forward(self, distinct: Tensor, inverse: Integers, length: Integers) -> LstmPass:
         """Read texts, given as rows of the vectors `distinct` (texts × words).

@@ -1,4 +1,4 @@
-"""Encoders, which read the words of a text in order: LSTM, BiLSTM, CNN, self-attention.
+"""Encoders, which read the words of a text: none at all, LSTM, BiLSTM, CNN, self-attention.
 
 An encoder takes vectors (texts × words × size) and lengths and returns the states of its layers,
 the last one last, each texts × words × width. Padding stands on the right and changes no state of a
@@ -15,6 +15,17 @@ import torch
 from torch import Tensor, nn
 
 from brittle.zoo.names.settings import NetworkSettings
+
+
+class AverageEncoder(nn.Module):
+    """No layers: the states of the words are their vectors, of which a head takes the mean."""
+
+    def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
+        super().__init__()
+        self.width = size
+
+    def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
+        return [vectors]
 
 
 class LSTMEncoder(nn.Module):
@@ -166,6 +177,7 @@ class _TransformerLayer(nn.Module):
 
 
 ENCODERS: Mapping[str, Callable[[int, NetworkSettings, int], Any]] = {
+    "Average": AverageEncoder,
     "LSTM": LSTMEncoder,
     "BiLSTM": BiLSTMEncoder,
     "CNN": CNNEncoder,

@@ -1,8 +1,9 @@
 """Pooling the states of a text's words into one vector: the last one, maxima, mean, attention.
 
 A head takes states (texts × words × width), lengths and the encoder. It returns the vector of every
-text and, if it attends, the weights of the words (texts × words). The names of layers are those of
-the tensors in trained files, and stay. This file needs torch.
+text and, if it attends, the weights of the words (texts × words). The vectors of the two sides of a
+pair are joined into one. The names of layers are those of the tensors in trained files, and stay.
+This file needs torch.
 """
 
 from __future__ import annotations
@@ -68,6 +69,22 @@ class Attention(nn.Module):
         score = self.ask(torch.tanh(self.project(states))).squeeze(2)
         weight = score.masked_fill(~_inside(states, length), -torch.inf).softmax(dim=1)
         return (weight[:, None, :] @ states).squeeze(1), weight
+
+
+class Joined(nn.Module):
+    """One vector from those of the two sides of a pair: a layer over what is joined, if any."""
+
+    def __init__(self, width: int, pair: str, layer: int) -> None:
+        super().__init__()
+        self.is_plain = pair == "pair-plain"
+        joined = (2 if self.is_plain else 4) * width
+        self.width = layer or joined
+        self.layer = nn.Linear(joined, layer) if layer else None
+
+    def forward(self, u: Tensor, v: Tensor) -> Tensor:
+        parts = [u, v] if self.is_plain else [u, v, (u - v).abs(), u * v]
+        joined = torch.cat(parts, dim=1)
+        return joined if self.layer is None else torch.relu(self.layer(joined))
 
 
 def _inside(states: Tensor, length: Tensor) -> Tensor:

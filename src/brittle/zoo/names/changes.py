@@ -12,7 +12,7 @@ from brittle.values import PARSERS, format_value, parse_values, split_settings, 
 S = TypeVar("S")
 
 OPTIMIZERS = ("adam", "sgd")
-ZERO_ALLOWED = ("frozen", "highways")  # all other whole numbers are 1 or more
+ZERO_ALLOWED = ("frozen", "highways", "joined")  # all other whole numbers are 1 or more
 SHARE_SETTINGS = ("dropout", "forget", "warmup")
 POSITIVE_SETTINGS = ("rate", "smoothing", "penalty", "character_scale")
 

@@ -1,8 +1,9 @@
 """The models that can be trained, by name; most are combinations of declared parts.
 
 Networks are named ENCODER-INPUT-EMBEDDING-LAYERS, such as `LSTM-W-GloVe-2`. A head that is not the
-encoder's default is a fifth part: `BiLSTM-W-Random-1-attention`. A new entry in one of the tables
-below adds all its combinations.
+encoder's default is a fifth part: `BiLSTM-W-Random-1-attention`. A network that reads the two sides
+of a pair apart says so at the end: `BiLSTM-W-GloVe-1-pair`; all others read a pair as one sequence.
+A new entry in one of the tables below adds all its combinations.
 
 Any encoder that transformers can load is a model as well: `hf:NAME`, or a folder with config.json.
 """
@@ -31,6 +32,7 @@ as_json = changes.as_json
 ModelKind = Literal["linear", "network", "transformer", "picture"]
 
 ENCODER_NAMES = {
+    "Average": "the vectors of the words themselves",
     "LSTM": "an LSTM",
     "BiLSTM": "LSTMs from both sides",
     "CNN": "convolutions of 3, 4 and 5 words",
@@ -49,8 +51,24 @@ HEAD_NAMES = {
     "mean": "the mean over the words",
     "attention": "a weighted mean over the words",
 }
-LAYERS = {"LSTM": (1, 2, 4), "BiLSTM": (1, 2, 4), "CNN": (1, 2, 4, 6), "Transformer": (1, 2, 3, 6)}
-DEFAULT_HEAD = {"LSTM": "last", "BiLSTM": "last", "CNN": "max", "Transformer": "mean"}
+PAIRS = {
+    "pair": "each side of a pair read apart, joined as [u; v; |u − v|; u·v]",
+    "pair-plain": "each side of a pair read apart, joined as [u; v]",
+}
+LAYERS = {
+    "Average": (0,),
+    "LSTM": (1, 2, 4),
+    "BiLSTM": (1, 2, 4),
+    "CNN": (1, 2, 4, 6),
+    "Transformer": (1, 2, 3, 6),
+}
+DEFAULT_HEAD = {
+    "Average": "mean",
+    "LSTM": "last",
+    "BiLSTM": "last",
+    "CNN": "max",
+    "Transformer": "mean",
+}
 SIZES = ("default", "tiny", "paper")
 HUB_PREFIX = "hf:"
 GLOVE_SIZE = 50
@@ -83,18 +101,25 @@ def designs() -> tuple[Design, ...]:
         Design("MiniLM", "transformer", "a 6-layer pretrained encoder, tuned"),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
         *(
-            _network(encoder, inputs, embedding, layers, head)
+            _network(encoder, inputs, embedding, layers, head, pair)
             for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
             if inputs != "C" or embedding == "Random"  # a model of characters has no word vectors
-            for layers, head in product(LAYERS[encoder], HEAD_NAMES)
+            for layers, head, pair in product(LAYERS[encoder], _heads(encoder), ("", *PAIRS))
         ),
     )
 
 
-def _network(encoder: str, inputs: str, embedding: str, layers: int, head: str) -> Design:
-    name = f"{encoder}-{inputs}-{embedding}-{layers}"
-    name = name if head == DEFAULT_HEAD[encoder] else f"{name}-{head}"
-    parts = _parts(encoder, inputs, embedding, layers, head)
+def _heads(encoder: str) -> Iterable[str]:
+    return ("mean",) if encoder == "Average" else HEAD_NAMES
+
+
+def _network(
+    encoder: str, inputs: str, embedding: str, layers: int, head: str, pair: str
+) -> Design:
+    numbers = [str(layers)] if layers else []
+    heads = [] if head == DEFAULT_HEAD[encoder] else [head]
+    name = "-".join([encoder, inputs, embedding, *numbers, *heads, *([pair] if pair else [])])
+    parts = _parts(encoder, inputs, embedding, layers, head) | ({"pair": pair} if pair else {})
     return Design(name, "network", _describe(parts), parts)
 
 
@@ -109,7 +134,8 @@ def _describe(parts: Mapping[str, Any]) -> str:
     encoder, head = ENCODER_NAMES[parts["encoder"]], HEAD_NAMES[parts["head"]]
     layers = "1 layer" if parts["layers"] == 1 else f"{parts['layers']} layers"
     embedding = "" if parts["input"] == "C" else f", {EMBEDDINGS[parts['embedding']]}"
-    return f"{encoder}, {layers}, {head}; {INPUTS[parts['input']]}{embedding}"
+    pair = f"; {PAIRS[parts['pair']]}" if "pair" in parts else ""
+    return f"{encoder}, {layers}, {head}; {INPUTS[parts['input']]}{embedding}{pair}"
 
 
 NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
@@ -198,7 +224,8 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
         default: ModelSettings = FineTuningSettings(encoder=design.encoder)
     else:
         encoder = str(design.parts.get("encoder"))
-        names = (design.name, f"{encoder}-{design.parts.get('layers')}", encoder)
+        pair = [f"{encoder}-pair"] if "pair" in design.parts else []
+        names = (design.name, f"{encoder}-{design.parts.get('layers')}", *pair, encoder)
         default = next(DEFAULT[name] for name in names if name in DEFAULT)
     is_glove = design.parts.get("embedding") == "GloVe"
     if isinstance(default, NetworkSettings) and is_glove:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 from brittle.text import HOLE, Text, Word
+from brittle.zoo.tokenizers.pairs import encode_pairs
 from brittle.zoo.tokenizers.words import (
     MAX_CACHED_WORDS,
     PAD,
@@ -40,9 +41,9 @@ class CharacterTokenizer:
 
     The characters of `alphabet` have the ids after 0 (padding) and 1 (unknown); `spelling` of a
     word are read. With `both`, for models that also read whole words, words that differ in the
-    vocabulary have different ids. A hole reads as the vocabulary says: as an unknown character, or
-    as padding. `max_spellings` are kept of one generation; None, for training, which keeps the ids
-    of all its texts, means no limit.
+    vocabulary have different ids. As the vocabulary says, a hole reads as an unknown character or
+    as padding, and the `sides` of pairs are read apart. `max_spellings` are kept of one generation;
+    None, for training, which keeps the ids of all its texts, means no limit.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class CharacterTokenizer:
         self.vocabulary = vocabulary
         self.both = both
         self.max_spellings = max_spellings
-        self.pairs = vocabulary.pairs
+        self.pairs, self.sides = vocabulary.pairs, vocabulary.sides
         self._character = {c: i for i, c in enumerate(self.alphabet, UNKNOWN_CHARACTER + 1)}
         self._lock = threading.Lock()
         self._ids_by_spelling: dict[bytes, int] = {}
@@ -104,6 +105,8 @@ class CharacterTokenizer:
             limit = self.max_spellings
             if limit is not None and self._count - self._first_young >= limit:
                 self._start_generation()
+        if self.sides:
+            return encode_pairs(texts, reads, self.token_id)
         return encode_texts(texts, reads, self.token_id, self._separator)
 
     def token_id(self, word: Word) -> int:

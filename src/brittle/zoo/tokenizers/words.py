@@ -9,6 +9,7 @@ from itertools import chain
 from struct import Struct
 
 from brittle.text import HOLE, Text, Word
+from brittle.zoo.tokenizers.pairs import encode_pairs
 
 PAD, UNKNOWN, SEPARATOR = 0, 1, 2
 SPECIAL_WORDS = ("<pad>", "<unknown>")
@@ -33,11 +34,13 @@ class WordIds(dict[Word, int]):
 class WordTokenizer:
     """The words a model knows, after `<pad>`, `<unknown>` and, for pairs, `<next>`.
 
-    A hole reads as `hole_id`: the unknown word, or `PAD`, whose vector is zero.
+    A hole reads as `hole_id`: the unknown word, or `PAD`, whose vector is zero. With `sides`, for
+    models that read the two sides of a pair apart, keys are those of pairs.py.
     """
 
-    def __init__(self, words: Sequence[str], hole_id: int = UNKNOWN) -> None:
+    def __init__(self, words: Sequence[str], hole_id: int = UNKNOWN, sides: bool = False) -> None:
         self.words = tuple(words)
+        self.sides = sides
         self.pairs = SEPARATOR_WORD in self.words[: SEPARATOR + 1]
         self.hole_id = hole_id
         self._token_id = WordIds(self.words, hole_id).__getitem__
@@ -63,6 +66,8 @@ class WordTokenizer:
 
     def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
         """Encode each text as the int32 ids of its first `reads` words, in order."""
+        if self.sides:
+            return encode_pairs(texts, reads, self._token_id)
         return encode_texts(texts, reads, self._token_id, SEPARATOR if self.pairs else -1)
 
     def encode_bags(self, texts: Sequence[Text]) -> list[bytes]:
