@@ -13,7 +13,7 @@ from math import comb, factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.asks import Case
+from brittle.asks import ANSWER, Case
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown
 from brittle.metrics.intervals import mcnemar_exact
@@ -64,7 +64,7 @@ def diagnose(
     cases = cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]
     if not cases:
         return []
-    rows, failures = broker.answer("answer", [case.text for case in cases])
+    rows, failures = broker.answer(ANSWER, [case.text for case in cases])
     answered = [(case, row) for n, (case, row) in enumerate(zip(cases, rows)) if n not in failures]
     if not answered:
         raise TargetDown(
@@ -74,7 +74,7 @@ def diagnose(
     score = np.asarray([row for _, row in answered], dtype=np.float64)
     # In another order and another batch: each repeat is asked alone, the last one first.
     repeated = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
-    rows, failures = broker.alone("answer", [case.text for case, _ in repeated])
+    rows, failures = broker.alone(ANSWER, [case.text for case, _ in repeated])
     pairs = [(row, rows[n]) for n, (_, row) in enumerate(repeated) if n not in failures]
     first, second = (
         np.asarray(pairs, dtype=np.float64).reshape(-1, 2, score.shape[1]).swapaxes(0, 1)
@@ -98,7 +98,7 @@ def _ask_exchanged(cases: Sequence[Case[Text]], broker: Broker) -> DiagnosisWarn
     if not pairs:
         return None
     texts = [case.text for case in pairs]
-    rows, failures = broker.answer("scores", [*texts, *map(exchange_sides, texts)])
+    rows, failures = broker.answer(ANSWER, [*texts, *map(exchange_sides, texts)])
     is_right = [
         None if n in failures else int(np.argmax(row)) == pairs[n % len(pairs)].label
         for n, row in enumerate(rows)
