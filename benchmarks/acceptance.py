@@ -208,6 +208,43 @@ def pictures(given: Any) -> Iterator[Row]:
     yield from script("pictures.py", "--out", "/dev/null")
 
 
+def core(given: Any) -> Iterator[Row]:
+    """Show that the engine knows no kinds, and that costs are kept as a plain reference says."""
+    yield from tests("tests/engine", "tests/test_architecture.py", "tests/runs/test_former_runs.py")
+
+
+def versions(given: Any) -> Iterator[Row]:
+    """Read what the comparison with the version before kinds gave; it takes minutes to repeat."""
+    path = HERE / "versions.json"
+    command = "python benchmarks/versions.py 548b559"
+    if not path.exists():
+        yield "this version beside the one before kinds: not measured", command, "not done"
+        return
+    content = json.loads(path.read_text())
+    equal = content["equal_rows"]
+    yield f"equal rows: {', '.join(equal)}", command, yes(all(equal.values()))
+    for name, cost in content["microseconds_per_text_asked"].items():
+        line = f"{name}: engine {cost['now']:.1f} µs per text asked, {cost['ratio']:.2f}× as before"
+        yield f"{line} (asked for ≤ 1.1×)", command, yes(cost["ratio"] <= 1.1)
+
+
+def translators(given: Any) -> Iterator[Row]:
+    """Read the translators' rates and kills; both need real engines and data."""
+    rates, kills = HERE / "translators.json", HERE / "translator_kills.json"
+    command = "python benchmarks/translators.py CAPTIONS"
+    ratios = json.loads(rates.read_text())["ratios (median, lowest and highest of the rounds)"]
+    for name, (median, low, high) in ratios.items():
+        asked = 10 if name.endswith("a process each") else 0.8
+        line = f"{name}: {median:.2f}× ({low:.2f}–{high:.2f}; asked for ≥ {asked:g}×)"
+        yield line, command, yes(median >= asked)
+    command = "python benchmarks/translator_kills.py CAPTIONS"
+    for name, row in json.loads(kills.read_text()).items():
+        if isinstance(row, dict):
+            line = f"{name}: {row['kills']} kills, {row['sentences_asked']} sentences, "
+            line += f"{row['asked_twice']} stored ones asked twice"
+            yield line, command, yes(row["equal_rows"] and not row["asked_twice"])
+
+
 def script(name: str, *words: str) -> Iterator[Row]:
     """Run a benchmark script and give its last line."""
     began = time.perf_counter()
@@ -236,6 +273,9 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "10": ("Bad input of attacks that look inside, and of training", bad_input_inside),
     "11": ("FGSM by hand and by brute force; models of pictures as accurate as asked", pictures),
     "12": ("Entailment: sides read apart beat one sequence, MiniLM beats both", pairs),
+    "13": ("The core on other kinds of items and answers, and with costs", core),
+    "14": ("Nothing is lost since the version before kinds", versions),
+    "15": ("Translators: near the bare engine, and nothing stored is asked twice", translators),
 }
 
 

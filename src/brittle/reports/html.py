@@ -109,6 +109,7 @@ def _hero(
         f'<p class="within">{escape(line.interval)}</p><p class="over">{escape(line.over)}</p>'
         "</div>"
         for line in rest
+        if line.key != "characters_changed"  # it has a section of its own
     )
     return (
         f'<section class="hero">{_headline(headline, figures, results)}'
