@@ -23,6 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "inside": set(),
     "files": set(),
     "picture": {"errors"},
+    "latent": {"errors"},
     "edits": {"text"},
     "moves": {"text"},
     "named": {"errors"},

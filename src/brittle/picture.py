@@ -161,4 +161,4 @@ def stack(items: Sequence[Any], shape: tuple[int, int, int], who: str) -> NDArra
                 f"{who} reads pictures of {expected} (height × width × channels), but got one of "
                 f"{got}. Resize it, or use data of that size."
             )
-    return np.stack([item.pixels for item in items])
+    return np.stack([item.pixels for item in items]) if items else np.zeros((0, *shape), np.float32)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pytest
 
 from brittle.answers import TEXTS
 from brittle.asks import Case, Decode, Embed, Encode, Probe, Search, Try, helpers_of
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
-from brittle.goals import Measured, Untargeted
+from brittle.errors import RunStopped, UsageError
+from brittle.goals import Candidates, Measured, Untargeted
+from brittle.latent import LatentPoint
 from brittle.picture import Picture
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeTarget, FakeTranslator
@@ -120,12 +124,6 @@ def test_the_scores_of_an_embedding_pass_are_not_asked_for_again() -> None:
     assert target.calls == [1, 1], "the original, and the winner alone"
 
 
-class Point(NamedTuple):
-    value: float
-    key: bytes = b""
-    size: int = 1
-
-
 @dataclass
 class Generator:
     """A helper: a brightness for a picture, a picture for a brightness."""
@@ -137,11 +135,11 @@ class Generator:
     def encode(self, items: Sequence[Picture]) -> list[float]:
         return [float(item.pixels.mean()) for item in items]
 
-    def decode(self, points: Sequence[Point]) -> list[Picture]:
+    def decode(self, points: Sequence[LatentPoint]) -> list[Picture]:
         self.decoded += len(points)
-        if any(point.value > 0.9 for point in points):
+        if any(point.vector[0] > 0.9 for point in points):
             raise ValueError("too bright")
-        return [Picture(np.full((2, 2), point.value)) for point in points]
+        return [Picture(np.full((2, 2), point.vector[0])) for point in points]
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ class Latent:
     def __call__(self, case: Case[Picture], rng: Random) -> Search[None]:
         (start,) = yield from Encode([case.item])
         values = [start + step for step in self.steps]
-        pictures = yield from Decode([Point(v, repr(v).encode()) for v in values])
+        pictures = yield from Decode([LatentPoint([value]) for value in values])
         yield from Try(pictures, cost=self.steps)
 
 
@@ -174,4 +172,35 @@ def test_a_helper_that_fails_on_one_item_ends_only_its_case() -> None:
     statuses = {outcome.case.id: outcome.status for outcome in ended}
     assert statuses == {"25": "broken", "30": "broken", "80": "error", "35": "broken"}
     (failed,) = [outcome for outcome in ended if outcome.status == "error"]
-    assert "too bright" in failed.reason
+    assert failed.reason == "The helper 'generator' failed: ValueError: too bright"
+
+
+def test_a_point_that_is_no_item_is_an_error_of_its_case() -> None:
+    class Bare(Latent):
+        def __call__(self, case: Case[Picture], rng: Random) -> Search[None]:
+            yield from Decode([np.zeros(2)])
+
+    outcome = attacked(Bare((Generator(),)), Untargeted(), Brightness(), Picture(np.zeros((2, 2))))
+    assert outcome.status == "error" and "has no attribute 'key'" in outcome.reason
+
+
+def test_a_goal_that_raises_stops_the_run_and_is_named() -> None:
+    class Raises(Measured):
+        def judge(self, candidates: Candidates) -> Any:
+            raise ZeroDivisionError("by nothing")
+
+        def __str__(self) -> str:
+            return "my goal"
+
+    target = FakeTranslator()
+    with pytest.raises(RunStopped, match="The goal my goal failed with ZeroDivisionError"):
+        attacked(Swaps(()), Raises(len, 7, TEXTS), target, Text.of("zero!"))
+
+
+def test_points_are_told_apart_by_their_numbers() -> None:
+    point = LatentPoint([0.5, 1.0])
+    assert point == LatentPoint(np.array([0.5, 1.0])) and point != LatentPoint([1.0, 0.5])
+    assert pickle.loads(pickle.dumps(point)) == point and repr(point) == "LatentPoint(2 numbers)"
+    for vector in ([], [[1.0]], [np.nan]):
+        with pytest.raises(UsageError, match="expected one row of finite numbers"):
+            LatentPoint(vector)

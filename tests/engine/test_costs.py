@@ -116,6 +116,21 @@ def test_a_winner_that_fails_alone_gives_way_to_the_next_cheapest() -> None:
     assert none.status == "unconfirmed" and none.reason == "scored again alone, it no longer wins"
 
 
+def test_what_failed_alone_is_no_step() -> None:
+    rounds = [[(600, 3.0)], [(800, 1.0)], [(700, 2.0)]]
+    outcome = attacked(rounds, fails_alone=[800])
+    assert [(s.query, s.cost) for s in outcome.steps] == [(1, None), (2, 3.0), (4, 2.0)]
+
+
+def test_copies_of_one_item_are_one_winner() -> None:
+    copies = [(600, 1.0 + n / 100) for n in range(40)]
+    outcome = attacked([copies, [(700, 5.0)]], fails_alone=[600])
+    assert outcome.status == "broken" and outcome.best is not None
+    assert (int(outcome.best.item), outcome.best.cost) == (700, 5.0)
+    cheaper = attacked([[(600, 3.0)], [(600, 1.0)]])
+    assert cheaper.best is not None and cheaper.best.cost == 1.0
+
+
 def test_winners_are_kept_in_a_bounded_list() -> None:
     many = [(600 + n, float(n)) for n in range(3 * MAX_WINNERS)]
     Random(0).shuffle(many)

@@ -12,7 +12,7 @@ import pytest
 
 from brittle.asks import Case, Flips, Probe, Search, Try, Unfit, together
 from brittle.engine.broker import Broker
-from brittle.engine.desks import Desk
+from brittle.engine.desks import Desk, compute_by_halves
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.pace import cut_batches
@@ -556,3 +556,11 @@ def test_the_original_asked_again_is_no_improvement() -> None:
     }
     [[ended]] = list(Engine(Again(), Untargeted(), Broker(desks)).run([Case("0", Number(1), 0)]))
     assert ended.status == "held" and ended.best is None and ended.queries == 2
+
+
+def test_nothing_is_asked_of_a_desk_that_fails_on_nothing() -> None:
+    def refuses_nothing(items: Sequence[Any]) -> list[Any]:
+        return [np.stack([np.zeros(2) for _ in items])[0]] * len(items)  # numpy stacks at least one
+
+    assert Broker({"answer": Desk(refuses_nothing)}).answer("answer", []) == ([], {})
+    assert compute_by_halves(refuses_nothing, []) == ([], {})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from brittle.asks import Case
+from brittle.errors import UsageError
 from brittle.goals import (
     AllOf,
     AnyOf,
@@ -97,3 +100,25 @@ def test_candidates_come_with_their_cases() -> None:
     rows = [(case.id, item, answer.tolist()) for case, item, answer in CANDIDATES.rows()]
     cases = zip("aab", "xxy", SCORES.tolist())
     assert rows == list(cases)
+
+
+def test_any_skips_only_what_is_reached_or_cannot_be() -> None:
+    """A misclassified example is no win of a goal that aims at a third class."""
+    case = Case("a", "x", 0)
+    aims = AnyOf((Targeted(2, "c"), Measured(lambda row: float(row[2]), 0.9)))
+    assert aims.unfit(case, SCORES[1]) is None, "class 1 is predicted: neither goal is reached"
+    assert AnyOf((Targeted(1, "b"), Targeted(2, "c"))).unfit(case, SCORES[1]) == "already there"
+
+
+def test_a_goal_that_cannot_be_judged_has_no_opposite() -> None:
+    class Blind(Untargeted):
+        def unfit(self, case: Case[Any], answer: Any) -> str | None:
+            return "no reference"
+
+    assert Not(Blind()).unfit(Case("a", "x", 0), SCORES[0]) == "no reference"
+
+
+@pytest.mark.parametrize("combined", [AllOf, AnyOf])
+def test_goals_of_no_goals_are_refused(combined: type) -> None:
+    with pytest.raises(UsageError, match="got no goals; expected one or more"):
+        combined(())

@@ -206,10 +206,10 @@ def test_a_goal_that_does_not_fit_the_target() -> None:
         (Confident(AnyOf((Targeted(1, "a"), Untargeted())), 0.9), SCORES),
         (Measured(len, 1), SCORES),
     ]:
-        check_goal(goal, kind, "mine")
+        check_goal(goal, kind, "mine", None, LABELS)
         other = SCORES if kind == TEXTS else TEXTS
         with pytest.raises(UsageError, match=r"judges .* but target 'mine' answers with"):
-            check_goal(goal, other, "mine")
+            check_goal(goal, other, "mine", None, LABELS)
     with pytest.raises(UsageError, match="Name a goal that fits: keyword:WORD, lost:"):
         check_goal(Untargeted(), TEXTS, "mine")
     with pytest.raises(UsageError, match=r"'copy:0.8' judges translations.*: untargeted, toward:"):

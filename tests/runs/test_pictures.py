@@ -148,3 +148,11 @@ def test_compare_two_runs(files: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["compare", "one", "two"]) == 0
     text = capsys.readouterr().out
     assert "largest" in text and "24 shared" in text
+
+
+def test_pictures_with_many_wrong_labels_are_attacked_all_the_same(files: Path) -> None:
+    """The check for exchanged sides of pairs must not look for sides in pictures."""
+    label = LABEL.copy()
+    label[::3] = 1 - label[::3]
+    run = brittle.attack(SPEC, (PIXELS, label), "noise", budget=3)
+    assert run.counts()["skipped"] == 8

@@ -40,9 +40,12 @@ class Cache:
 
 def cache_keys(desk: Desk, items: Sequence[Any]) -> tuple[list[Any], Failures]:
     """Return the key of every item; None where it cannot be computed, with the failure."""
-    if desk.canonical is None:
-        return [item.key for item in items], {}
+    find_keys = desk.canonical or _own_keys
     try:
-        return list(desk.canonical(items)), {}
+        return list(find_keys(items)), {}
     except Exception:
-        return compute_by_halves(desk.canonical, items)
+        return compute_by_halves(find_keys, items)
+
+
+def _own_keys(items: Sequence[Any]) -> list[bytes]:
+    return [item.key for item in items]

@@ -38,6 +38,8 @@ def compute_by_halves(
     compute: Callable[[Sequence[Any]], Sequence[Any]], items: Sequence[Any]
 ) -> tuple[list[Any], Failures]:
     """Compute a batch; if it fails, halve it until the failing items are alone."""
+    if not items:
+        return [], {}
     try:
         payloads = list(compute(items))
         if len(payloads) != len(items):

@@ -26,12 +26,12 @@ from brittle.asks import (
 )
 from brittle.engine.broker import Broker
 from brittle.engine.garbage import former_objects_frozen
-from brittle.engine.judging import judge_round, start_case
+from brittle.engine.judging import judge_alone, judge_round, start_case
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.engine.rounds import RoundAnswers, RoundAsks, join_answers
 from brittle.engine.running import RunningCase
 from brittle.errors import BrittleError, Interrupted, TargetDown, message_of
-from brittle.goals import Goal, judge_one
+from brittle.goals import Goal
 
 TEXTS_KEPT_PER_CASE = 500
 """Under a limit on the whole run: how many texts must still be allowed for each running case."""
@@ -205,11 +205,12 @@ class Engine:
             if number in failures:
                 reason = message_of(failures[number])
             else:
-                loss, won = judge_one(self.goal, r.case, best.item, payload)
+                loss, won = judge_alone(self.goal, r.case, best.item, payload)
                 best = replace(best, loss=loss, payload=payload)
                 if won:
                     ended.append(r.outcome("broken", "", best))
                     continue
+            r.drop_step(best.query)
             if r.winners:
                 others.append(r)
             else:

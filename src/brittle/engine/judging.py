@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from brittle.asks import Answer, Case
 from brittle.engine.desks import Failures
+from brittle.errors import BrittleError, RunStopped, message_of
 from brittle.goals import Candidates, Goal, judge_one
 
 
@@ -17,9 +19,31 @@ def start_case(goal: Goal, case: Case[Any], answer: Any) -> tuple[Case[Any], str
     """Return the case with the answer on its original, and why it need not be attacked, if so."""
     if case.label is None:
         case = replace(case, label=goal.answers.reference(answer))
-    loss, won = judge_one(goal, case, case.item, answer)
+    with _named_errors(goal):
+        loss, won = judge_one(goal, case, case.item, answer)
+        reason = goal.unfit(case, answer)
     start = Answer(goal.answers.join([answer]), np.array([loss]), np.array([won]))
-    return replace(case, start=start), goal.unfit(case, answer)
+    return replace(case, start=start), reason
+
+
+def judge_alone(goal: Goal, case: Case[Any], item: Any, answer: Any) -> tuple[float, bool]:
+    """Judge one candidate that was asked alone."""
+    with _named_errors(goal):
+        return judge_one(goal, case, item, answer)
+
+
+@contextmanager
+def _named_errors(goal: Goal) -> Iterator[None]:
+    """Stop the run, with what is finished kept, if a goal of the user's own fails."""
+    try:
+        yield
+    except BrittleError:
+        raise
+    except Exception as error:
+        raise RunStopped(
+            f"The goal {goal} failed with {message_of(error)}. Correct it; the same command "
+            "resumes the run."
+        ) from error
 
 
 def judge_round(
@@ -42,7 +66,8 @@ def judge_round(
     answers = goal.answers.join(payloads)
     if not payloads:
         return Answer(answers, np.empty(0), np.empty(0, dtype=bool))
-    loss, won = goal.judge(Candidates(cases, counts, items, answers))
+    with _named_errors(goal):
+        loss, won = goal.judge(Candidates(cases, counts, items, answers))
     for n in failures:
         loss[n], won[n] = -np.inf, False
     return Answer(answers, loss, won)

@@ -89,9 +89,27 @@ class RunningCase:
             winner = self._improvement(n, items, answer, cost)
             if not self.winners or cost[n] < (self.winners[0].cost or 0.0):
                 self.steps.append(winner)
-            insort(self.winners, winner, key=lambda w: (w.cost, w.query))
-            del self.winners[MAX_WINNERS:]
+            self._keep(winner)
         self.queries += len(items)
+
+    def _keep(self, winner: Improvement) -> None:
+        """Keep a winner if it is among the cheapest; of equal items only the cheapest is kept."""
+        last = self.winners[-1] if len(self.winners) >= MAX_WINNERS else None
+        if last is not None and (winner.cost, winner.query) >= (last.cost, last.query):
+            return
+        key = winner.item.key
+        same = next((w for w in self.winners if w.item.key == key), None)
+        if same is not None:
+            if (winner.cost, winner.query) >= (same.cost, same.query):
+                return
+            self.winners.remove(same)
+        insort(self.winners, winner, key=lambda w: (w.cost, w.query))
+        del self.winners[MAX_WINNERS:]
+
+    def drop_step(self, query: int) -> None:
+        """Take back what a query seemed to show, if a search with costs goes on without it."""
+        if self.winners:
+            self.steps = [step for step in self.steps if step.query != query]
 
     def _note_improvements(
         self,

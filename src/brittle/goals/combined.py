@@ -10,6 +10,7 @@ import numpy as np
 
 from brittle.answers import AnswerKind
 from brittle.asks import Case
+from brittle.errors import UsageError
 from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
 
 
@@ -22,6 +23,10 @@ class AllOf:
     """
 
     goals: tuple[Goal, ...]
+
+    def __post_init__(self) -> None:
+        if not self.goals:
+            raise UsageError(f"{type(self).__name__} got no goals; expected one or more.")
 
     @property
     def answers(self) -> AnswerKind:
@@ -47,6 +52,10 @@ class AnyOf:
 
     goals: tuple[Goal, ...]
 
+    def __post_init__(self) -> None:
+        if not self.goals:
+            raise UsageError(f"{type(self).__name__} got no goals; expected one or more.")
+
     @property
     def answers(self) -> AnswerKind:
         return self.goals[0].answers
@@ -60,10 +69,11 @@ class AnyOf:
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
         """Return why nothing is left to reach: one goal is reached, or none can be."""
-        reasons = list(_reasons(self.goals, case, answer))
-        reached = [reason for reason in reasons if reason.startswith("already")]
-        none_fits = len(reasons) == len(self.goals)
-        return next(iter(reached or reasons), None) if reached or none_fits else None
+        reasons = [goal.unfit(case, answer) for goal in self.goals]
+        for goal, reason in zip(self.goals, reasons):
+            if judge_one(goal, case, case.item, answer)[1]:
+                return reason or "already there"
+        return reasons[0] if all(reasons) else None
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,9 @@ class Not:
         return 1.0 - loss, ~won
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
+        inner = self.goal.unfit(case, answer)
+        if inner is not None and not inner.startswith("already"):
+            return inner  # the goal cannot be judged here, and neither can its opposite
         return "already so" if judge_one(self, case, case.item, answer)[1] else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,8 +49,10 @@ class FunctionGoal:
                 f"The goal {self.spec} failed with {message_of(error)} on {source!r:.200} and "
                 f"{answer!r:.200}. Correct the function; the same command resumes the run."
             ) from error
-        if isinstance(value, bool | np.bool_ | int | float | np.number) and not np.isnan(value):
-            return float(value)
+        if isinstance(value, bool | np.bool_ | int | float | np.number):
+            with suppress(OverflowError):  # of a whole number with hundreds of digits
+                if not np.isnan(number := float(value)):
+                    return number
         raise RunStopped(
             f"The goal {self.spec} returned {value!r:.200} on {source!r:.200} and {answer!r:.200}; "
             "expected True or False, or a number that is 1 or more where the goal is reached."

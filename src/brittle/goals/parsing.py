@@ -10,7 +10,7 @@ from brittle.errors import UsageError, unknown
 from brittle.goals.catalogue import GOALS, fitting
 from brittle.goals.classes import Confident, Targeted, Untargeted
 from brittle.goals.combined import AllOf, AnyOf, Not
-from brittle.goals.functions import import_goal
+from brittle.goals.functions import FunctionGoal, import_goal
 from brittle.goals.protocol import Goal, spec_of
 
 NOUNS = {"scores": "the scores of classes", "texts": "translations"}
@@ -32,6 +32,11 @@ def make_goal(
         raise UsageError(
             f"Got the goal {goal!r} and the class aimed at {toward!r}; expected one of them. Both "
             f"together are 'all({goal}; toward:{toward})'."
+        )
+    if not isinstance(goal, str | None) and toward is not None and _core(goal) != Targeted():
+        raise UsageError(
+            f"Got the goal {spec_of(goal)!r} and the class aimed at {toward!r}; expected one of "
+            "them. Only the goal Targeted() looks at the class of a run."
         )
     if goal is None:
         built: Goal = Untargeted() if toward is None else Targeted()
@@ -135,9 +140,26 @@ def rebuild_goal(
         ) from error
 
 
-def check_goal(goal: Goal, answers: AnswerKind, target: str) -> None:
+def check_goal(
+    goal: Goal,
+    answers: AnswerKind,
+    target: str,
+    toward: str | None = None,
+    labels: Sequence[str] = (),
+) -> None:
     """Refuse, before anything is asked, a goal that does not judge what the target answers."""
     for part in _parts(goal):
+        if isinstance(part, Targeted):
+            if part.index is None and toward is None:
+                raise UsageError(
+                    "The goal Targeted() aims at the class of a run, and none is named. Name it: "
+                    "toward='sports'."
+                )
+            if part.index is not None and not 0 <= part.index < len(labels):
+                raise UsageError(
+                    f"The goal aims at class {part.index}, but target {target!r} has "
+                    f"{len(labels)} classes ({', '.join(labels)})."
+                )
         if part.answers != answers:
             judged, answered = (NOUNS.get(kind.noun, kind.noun) for kind in (part.answers, answers))
             raise UsageError(
@@ -182,6 +204,19 @@ def _toward(label: str, labels: Sequence[str]) -> Targeted:
     if len(same) != 1:
         raise unknown("label", label, labels, "(of the goal toward:LABEL)")
     return Targeted(same[0], labels[same[0]])
+
+
+def own_code(goal: Goal) -> Iterator[object]:
+    """Yield what a goal calls that is not of this project: functions, and goals of one's own."""
+    for part in _parts(goal):
+        if isinstance(part, FunctionGoal):
+            yield part.function
+        elif not type(part).__module__.startswith("brittle."):
+            yield part
+
+
+def _core(goal: Goal) -> Goal:
+    return _core(goal.goal) if isinstance(goal, Confident) else goal
 
 
 def _checked(goal: Goal) -> Goal:

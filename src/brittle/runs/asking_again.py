@@ -41,7 +41,7 @@ def ask_again(store: Store, broker: Broker, job: Job) -> str | None:
 
 def _changes(answered: list[tuple[Result, Any]], job: Job) -> str | None:
     """Return a warning if answers differ from those in the rows."""
-    if job.goal.answers is SCORES:
+    if job.goal.answers == SCORES:
         labels = list(job.labels)
         pairs = [
             (labels.index(str(row.predicted)), float(row.confidence or 0.0), answer)

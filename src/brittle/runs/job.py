@@ -20,9 +20,11 @@ from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.goals import Goal
-from brittle.goals.parsing import check_goal, goal_name, make_goal, split_toward
+from brittle.goals.parsing import check_goal, goal_name, make_goal, own_code, split_toward
 from brittle.kinds import Kind, kind_named
 from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
+from brittle.targets.fingerprints.code import code_of
+from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, find_label, match_labels
 from brittle.targets.protocols import Target, positions_read
 
@@ -75,13 +77,14 @@ class Job:
         own: Sequence[str] = tuple(getattr(target, "labels", ()))
         answers = answers_of(target)
         # Where the target answers texts, the label of an example is the text that is expected.
-        index = match_labels(dataset.labels, own, labels) if answers is SCORES else {}
+        index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
         search, name, resolved = resolve_attack(attack, settings, own, dataset.name, names)
         check_kinds(search, name, target, dataset)
         helpers = helpers_of(search)
         desks = make_desks(target, helpers)
         check_asks(search, name, target, desks)
+        check_helpers(helpers, name)
         goal, toward = split_toward(goal, toward)
         if toward is not None:
             number = find_label(toward, own)
@@ -89,7 +92,7 @@ class Job:
                 raise unknown("label", toward, list(own))
             toward = own[number]
         goal = make_goal(goal, toward, confidence, answers, own)
-        check_goal(goal, answers, target.name)
+        check_goal(goal, answers, target.name, toward, own)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, own, toward)
         asked = {ask.question for ask in search.asks}
@@ -132,7 +135,14 @@ class Job:
             **({} if self.only is None else {"only": self.only}),
             **({} if self.dataset.kind == "text" else {"kind": self.dataset.kind}),
             **({} if not self.helpers else {"helpers": self._helper_fingerprints}),
+            **({} if self._goal_code is None else {"goal_code": self._goal_code}),
         }
+
+    @property
+    def _goal_code(self) -> str | None:
+        """Hash the code of the functions that the goal calls; None if it is one of our own."""
+        codes = [code_of(part) for part in own_code(self.goal)]
+        return hash_parts(*codes) if codes else None
 
     @property
     def _helper_fingerprints(self) -> dict[str, str]:
@@ -157,6 +167,7 @@ class Job:
         return self.fixed | {
             "only": self.only,
             "helpers": self._helper_fingerprints or None,
+            "goal_code": self._goal_code,
             "toward": self.toward,
             "confidence": self.confidence,
             "limit": limit,
@@ -178,7 +189,7 @@ class Job:
         toward = None if self.toward is None else list(self.labels).index(self.toward)
         for case, example in zip(ids, taken.examples):
             if case not in done:
-                is_class = self.goal.answers is SCORES and example.label is not None
+                is_class = self.goal.answers == SCORES and example.label is not None
                 item = self.kind.item(dict(example.fields), example.locked)
                 yield Case(
                     case,
@@ -190,12 +201,23 @@ class Job:
                 )
 
 
+def check_helpers(helpers: Sequence[Any], attack: str) -> None:
+    """Refuse a helper that does not say who it is: a run could not be told from another."""
+    for helper in helpers:
+        missing = [name for name in ("name", "fingerprint") if not hasattr(helper, name)]
+        if missing:
+            raise UsageError(
+                f"Attack {attack!r} brings the helper {helper!r} without {' and '.join(missing)}. "
+                "Expected both, as strings: they say which helper a run was made with."
+            )
+
+
 def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read, or the attack does not edit."""
     kind = dataset.kind
     for what, its_kind in (
-        (f"target {target.name!r} reads", kind_of(target)),
-        (f"attack {name!r} edits", kind_of(attack)),
+        (f"target {target.name!r} reads", item_kind_of(target)),
+        (f"attack {name!r} edits", item_kind_of(attack)),
     ):
         if its_kind != kind:
             raise UsageError(
@@ -204,7 +226,7 @@ def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> 
             )
 
 
-def kind_of(obj: object) -> str:
+def item_kind_of(obj: object) -> str:
     """Return the kind of items that a target reads or an attack edits; texts if it says nothing."""
     return str(getattr(obj, "item_kind", "text"))
 

@@ -12,7 +12,7 @@ from brittle.runs.store import Store
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
-    *("label_map", "files", "only", "helpers"),
+    *("label_map", "files", "only", "helpers", "goal_code"),
 )
 """The entries of a manifest that cannot change when a run is resumed."""
 
@@ -33,6 +33,7 @@ def open_store(
         _check_unchanged(path.stem, former, manifest)
         if _is_more(manifest["budget"], former["budget"]):
             store.forget("out of budget")
+            store.forget_cut_costs(former["budget"])
             for status in STATUSES if uses_budget else ():
                 if status not in ("skipped", "error"):
                     store.forget(status)

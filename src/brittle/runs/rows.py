@@ -42,7 +42,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         answer=before.text,
         adversarial_answer=after.text,
         reference=case.reference,
-        cost=None if best is None else best.cost,
+        cost=best.cost if best is not None and outcome.status == "broken" else None,
         **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
     )
 

@@ -131,7 +131,8 @@ def attack(
 def search(job: Job, case: Case[Text]) -> Outcome:
     """Attack one case and return the outcome; nothing is stored."""
     broker = Broker(job.desks)
-    engine = Engine(job.attack, job.goal, broker, name=job.attack_name, seed=job.seed)
+    parts, largest = (job.attack, job.goal, broker, job.attack_name), job.kind.largest
+    engine = Engine(*parts, seed=job.seed, longest=largest)
     try:
         return next(engine.run([case]))[0]
     finally:

@@ -184,6 +184,13 @@ class Store:
             )
             return self._db.execute("DELETE FROM results WHERE status = ?", (status,)).rowcount
 
+    def forget_cut_costs(self, budget: int) -> None:
+        """Remove broken cases whose search for a cheaper winner was ended by the budget."""
+        cut = "SELECT case_id FROM results WHERE cost IS NOT NULL AND queries >= ?"
+        with _translated_errors(self.path), self._db:
+            for table in ("steps", "results"):
+                self._db.execute(f"DELETE FROM {table} WHERE case_id IN ({cut})", (budget,))
+
     def finished(self) -> set[str]:
         with _translated_errors(self.path):
             return {row[0] for row in self._db.execute("SELECT case_id FROM results")}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from brittle.answers import SCORES, AnswerColumns
-from brittle.asks import ANSWER, Answer, Case
-from brittle.goals import Goal, judge_one
+from brittle.asks import ANSWER, Case
+from brittle.engine.desks import Desk
+from brittle.engine.judging import judge_alone, start_case
+from brittle.goals import Goal
+from brittle.goals.classes import is_class_goal
 from brittle.goals.parsing import check_goal, rebuild_goal
 from brittle.kinds import kind_named
 from brittle.results import Result
@@ -37,35 +38,43 @@ class Recheck:
 
 
 def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Recheck]:
-    """Ask about the adversary of every broken case again, alone, and judge it by the run's goal."""
-    manifest = run.manifest
-    kind = kind_named(manifest.get("kind", "text"))
+    """Ask about the adversary of every broken case again, alone, and judge it by the run's goal.
+
+    A goal that looks at the answer on the original gets that of the run; if it is not known, or the
+    target is another one, the original is asked again too.
+    """
+    manifest, locked = run.manifest, run.manifest.get("locked", [])
+    kind, toward = kind_named(manifest.get("kind", "text")), manifest.get("toward")
     labels, answers = tuple(getattr(target, "labels", ())), answers_of(target)
     if goal is None:
-        limits = (manifest.get("toward"), manifest.get("confidence"))
+        limits = (toward, manifest.get("confidence"))
         goal = rebuild_goal(manifest["goal"], *limits, answers, labels)
-    check_goal(goal, answers, target.name)
-    ask = make_desks(target)[ANSWER]
+    check_goal(goal, answers, target.name, toward, labels)
+    desk = make_desks(target)[ANSWER]
+    is_same = target.fingerprint == manifest.get("fingerprint")
+    needs_start = not is_class_goal(manifest["goal"])
     for row in run.results():
         if row.status != "broken" or row.adversarial is None:
             continue
-        item = kind.adversary(row, manifest.get("locked", []))
-        # By the desk's own function: it checks what comes back.
-        keys = list(ask.canonical([item])) if ask.canonical and ask.from_keys else [item]
-        (answer,) = ask.compute(keys)
-        case = _stored_case(row, item, goal, labels, manifest.get("toward"))
-        _, won = judge_one(goal, case, item, answer)
+        original = kind.item(dict(row.fields), locked)
+        case: Case[Any] = Case(row.case, original, reference=row.reference)
+        if answers == SCORES:
+            case = replace(case, label=_index(row.label, labels), toward=_index(toward, labels))
+        if needs_start:
+            known = row.answer if is_same else None
+            start = _ask(desk, original) if known is None else known
+            case, _ = start_case(goal, case, start)
+        adversary = kind.adversary(row, locked)
+        answer = _ask(desk, adversary)
+        _, won = judge_alone(goal, case, adversary, answer)
         yield Recheck(row, goal.answers.columns(answer, labels), won)
 
 
-def _stored_case(
-    row: Result, item: Any, goal: Goal, labels: Sequence[str], toward: str | None
-) -> Case[Any]:
-    """Build the case of a row again, as far as a goal looks at it."""
-    if goal.answers is SCORES:
-        return Case(row.case, item, _index(row.label, labels), _index(toward, labels))
-    start = Answer([row.answer], np.zeros(1), np.zeros(1, dtype=bool))
-    return Case(row.case, item, start=start, reference=row.reference)
+def _ask(desk: Desk, item: Any) -> Any:
+    """Ask about one item by the desk's own function, which checks what comes back."""
+    keys = list(desk.canonical([item])) if desk.canonical and desk.from_keys else [item]
+    (answer,) = desk.compute(keys)
+    return answer
 
 
 def _index(label: str | None, labels: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from brittle.answers import SCORES, TEXTS, AnswerKind
 from brittle.asks import ANSWER, Attack
 from brittle.engine.desks import Desk
 from brittle.english.tags import Tagger
-from brittle.errors import TargetError, UsageError
+from brittle.errors import BrittleError, TargetError, UsageError, message_of
 from brittle.targets.protocols import (
     Decodes,
     Embeds,
@@ -62,7 +62,9 @@ def make_desks(target: Any, helpers: Sequence[Any] = ()) -> dict[str, Desk]:
         if capability.question not in desks and isinstance(target, capability.protocol):
             desks[capability.question] = capability.make_desk(target)
     for question, (helper, capability) in helpers_for(target, helpers).items():
-        desks[question] = replace(capability.make_desk(helper), counted=False, gives_answers=False)
+        desk = capability.make_desk(helper)
+        named = _Named(str(getattr(helper, "name", type(helper).__name__)), desk.compute)
+        desks[question] = replace(desk, compute=named, counted=False, gives_answers=False)
     return desks
 
 
@@ -201,6 +203,21 @@ class _CheckedScores:
             raise TargetError(f"Target {self.name!r} answered scores that are not finite (NaN).")
         self.has_answered = True
         return rows.tolist()  # type: ignore[no-any-return]
+
+
+class _Named:
+    """Says which helper failed."""
+
+    def __init__(self, name: str, compute: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
+        self.name, self.compute = name, compute
+
+    def __call__(self, batch: Sequence[Any]) -> Sequence[Any]:
+        try:
+            return self.compute(batch)
+        except BrittleError:
+            raise
+        except Exception as error:
+            raise TargetError(f"The helper {self.name!r} failed: {message_of(error)}") from error
 
 
 class _CheckedTexts:

@@ -22,6 +22,6 @@ def diagnose(
     data_labels: Mapping[str, int] | None = None,
 ) -> list[DiagnosisWarning]:
     """Check the target's answers to a sample of the cases; return warnings."""
-    if answers_of(target) is TEXTS:
+    if answers_of(target) == TEXTS:
         return diagnose_translator(target, cases, broker)
     return diagnose_classifier(target, cases, broker, data_labels=data_labels)

@@ -94,7 +94,8 @@ def diagnose(
 
 def _ask_exchanged(cases: Sequence[Case[Text]], broker: Broker) -> DiagnosisWarning | None:
     """Ask labelled pairs as they are and with their two sides exchanged."""
-    pairs = [c for c in cases if c.label is not None and len(c.text.frame.fields) == 2]
+    labelled = [c for c in cases if c.label is not None and isinstance(c.text, Text)]
+    pairs = [case for case in labelled if len(case.text.frame.fields) == 2]
     if not pairs:
         return None
     texts = [case.text for case in pairs]

@@ -127,7 +127,9 @@ def test_gradients_and_swaps_are_those_of_zero_vectors(family: str, spare_rows: 
     assert {move.new for move in into} == set(edits.words)
     table = target.model.get_input_embeddings().weight.detach().double().numpy()
     gains = [table[token_of[move.new]] @ gradient.value[1] for move in into]
-    assert [move.gain for move in into] == pytest.approx(gains, abs=1e-5)
+    # Gains are rounded before they are ordered, to a step below 1/30,000 of the highest one.
+    step = max(abs(move.gain) for move in moves) / 30_000
+    assert [move.gain for move in into] == pytest.approx(gains, abs=step + 1e-5)
     (rows,) = target.embeddings([item], "embedding")
     assert not rows[1].any() and rows[0].any() and rows[2].any()
     (attention,) = target.attention([item])

@@ -1,0 +1,53 @@
+"""A point of a generator's latent space, as an item that `Decode` asks about."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.errors import UsageError
+
+
+class LatentPoint:
+    """An immutable vector; points with the same numbers are one computation."""
+
+    __slots__ = ("vector",)
+    kind: ClassVar[str] = "latent point"
+    vector: NDArray[np.float32]
+
+    def __init__(self, vector: Any) -> None:
+        array = np.array(vector, dtype=np.float32)
+        if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+            raise UsageError(
+                f"Got a latent point of shape {np.shape(vector)}; expected one row of finite "
+                "numbers."
+            )
+        array.flags.writeable = False
+        object.__setattr__(self, "vector", array)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"LatentPoint is immutable: {name!r} cannot be set. Build a new one.")
+
+    def __reduce__(self) -> tuple[type[LatentPoint], tuple[NDArray[np.float32]]]:
+        return LatentPoint, (self.vector,)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LatentPoint):
+            return NotImplemented
+        return np.array_equal(self.vector, other.vector)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"LatentPoint({self.vector.size} numbers)"
+
+    @property
+    def key(self) -> bytes:
+        return self.vector.tobytes()
+
+    @property
+    def size(self) -> int:
+        return 1
