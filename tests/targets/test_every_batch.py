@@ -172,7 +172,7 @@ ATTACKS: dict[str, dict[str, Any]] = {
     "pwws": {},
     "genetic": {"population": 6, "generations": 3},
 }
-QUICK_RUNS = [("LSTM-W-Random-1", "hotflip", 10), ("CharCNN-LSTM", "jsma", 10)]
+QUICK_RUNS = [("LSTM-W-Random-1", "hotflip", 10)]
 SLOW_RUNS = [
     # HotFlip on subwords tries the spellings of every word, which takes long.
     pytest.param(

@@ -81,7 +81,7 @@ def test_networks_learn_report_and_come_out_the_same(name: str, splits: Any) -> 
     "name",
     [
         "CharCNN-LSTM",
-        "BiLSTM-C-Random-1-attention",
+        pytest.param("BiLSTM-C-Random-1-attention", marks=pytest.mark.slow),
         pytest.param("CNN-WC-Random-2", marks=pytest.mark.slow),
         pytest.param("Transformer", marks=pytest.mark.slow),
     ],

@@ -245,7 +245,7 @@ class OfZoo:
 @pytest.mark.parametrize(
     "name",
     [
-        "CNN-W-Random-1",
+        pytest.param("CNN-W-Random-1", marks=pytest.mark.slow),
         pytest.param("LSTM-W-Random-1", marks=pytest.mark.slow),
         pytest.param("BiLSTM-W-Random-2-attention", marks=pytest.mark.slow),
     ],

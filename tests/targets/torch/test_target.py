@@ -275,7 +275,13 @@ def test_the_fingerprint_is_that_of_weights_tokens_and_labels() -> None:
 DATA = [f"the {word} film was {end}" for word in VOCABULARY for end in ("good", "fine")][4:36]
 
 
-@pytest.mark.parametrize("attack", ["hotflip-words", "jsma", "hotflip", "pwws"])
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "hotflip",
+        *(pytest.param(a, marks=pytest.mark.slow) for a in ("hotflip-words", "jsma", "pwws")),
+    ],
+)
 def test_a_stopped_run_is_resumed_on_the_same_network(attack: str, tmp_path: Path) -> None:
     module = build(Gru, len(VOCABULARY), 2)
     labels = "negative,positive"

@@ -76,7 +76,11 @@ def test_a_network_offers_everything(target: WhiteBoxZooTarget) -> None:
 
 
 @pytest.mark.parametrize(
-    "space", [EditSpace(), EditSpace("characters"), EditSpace(objective="logit", sign=True)]
+    "space",
+    [
+        EditSpace(objective="logit", sign=True),
+        *(pytest.param(s, marks=pytest.mark.slow) for s in (EditSpace(), EditSpace("characters"))),
+    ],
 )
 def test_flips_have_the_scores_of_the_target(target: WhiteBoxZooTarget, space: EditSpace) -> None:
     found = target.flips(aims(target, space))

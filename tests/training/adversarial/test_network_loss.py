@@ -123,7 +123,7 @@ def test_the_half_that_has_gone_back_already_counts_in_a_step(tmp_path: Path) ->
     [
         ("LSTM-W-Random-1", "hotflip"),
         ("LSTM-W-Random-1", "miyato"),
-        ("CNN-C-Random-1", "key"),
+        pytest.param("CNN-C-Random-1", "key", marks=pytest.mark.slow),
         pytest.param("CNN-C-Random-1", "hotflip", marks=pytest.mark.slow),
         pytest.param("CNN-C-Random-1", "miyato", marks=pytest.mark.slow),
         pytest.param("LSTM-W-Random-1", "key", marks=pytest.mark.slow),
