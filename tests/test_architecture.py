@@ -175,6 +175,7 @@ def test_the_public_names() -> None:
         == dir(brittle)
         == [
             "BrittleError",
+            "Picture",
             "Run",
             "Text",
             "as_target",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from brittle import data
     from brittle.errors import BrittleError
     from brittle.opening import as_target
+    from brittle.picture import Picture
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
     from brittle.targets.torch.build import torch_target
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BrittleError",
+    "Picture",
     "Run",
     "Text",
     "as_target",
@@ -28,6 +30,7 @@ __all__ = [
 
 _HOMES = {
     "BrittleError": "brittle.errors",
+    "Picture": "brittle.picture",
     "Run": "brittle.runs.run",
     "Text": "brittle.text",
     "as_target": "brittle.opening",
