@@ -14,9 +14,10 @@ from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary
 from brittle.reports.escaping import visible
 from brittle.reports.grids import grid_notes, grid_of, grid_row
+from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
-from brittle.reports.summary_lines import Format, describe_run, format_interval, notes, thousandths
+from brittle.reports.summary_lines import Format, describe_run, format_interval, thousandths
 from brittle.reports.terminal import note_block
 from brittle.results import Result
 
