@@ -63,6 +63,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "success": asdict(figures.success),
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
+        "cost": asdict(figures.cost) if figures.cost.of else None,
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
     }

@@ -53,7 +53,8 @@ def summary_lines(
     """Format the figures of a summary, the most important first.
 
     If the goal is not just any other label, there are two accuracies under attack. With the
-    rows of a character attack, the share of characters is one of the figures.
+    rows of a character attack, the share of characters is one of the figures; with those of a
+    search that has costs, the cost is.
     """
     effort = [
         _rate("success", "attack success", summary.success),
@@ -63,6 +64,8 @@ def summary_lines(
     if is_by_characters(results):
         share = characters_share(results)
         effort.append(_mean("characters_changed", "share of characters", share, percent))
+    if summary.cost.of:
+        effort.append(_mean("cost", "cost of the winner", summary.cost, significant))
     if answers_texts(manifest):
         return bleu_lines(results) + effort
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
@@ -120,6 +123,15 @@ def _changes(summary: Summary, manifest: Mapping[str, Any]) -> list[SummaryLine]
 def thousandths(value: float | None) -> str:
     """Format a number between 0 and 1 with three digits after the point."""
     return NO_VALUE if value is None else f"{value:.3f}"
+
+
+def significant(value: float | None) -> str:
+    """Format a number whose size is not known beforehand with three significant digits.
+
+    >>> significant(0.01234), significant(12.0), significant(123456.0), significant(None)
+    ('0.0123', '12', '1.23e+05', '–')
+    """
+    return NO_VALUE if value is None else f"{value:.3g}"
 
 
 def status_counts(summary: Summary) -> list[tuple[Status, int]]:
