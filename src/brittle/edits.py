@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -52,12 +52,53 @@ def diff(original: Text, changed: Text) -> tuple[Edit, ...]:
 
 
 def diff_strings(old: str, new: str, field: str = "text") -> tuple[Edit, ...]:
-    """List the edits that turn one string into another, by words and gaps.
+    """List the edits that turn one string into another, for people to see what changed.
+
+    Unlike `diff`, words that stand elsewhere because others came or went are not changed.
 
     >>> [(edit.old, edit.new) for edit in diff_strings("ein guter Film", "ein schlechter Film")]
     [('guter', 'schlechter')]
+    >>> [(edit.old, edit.new) for edit in diff_strings("der Mann geht heute", "heute geht er")]
+    [('der Mann', 'heute'), ('heute', 'er')]
     """
-    return diff(Text.of({field: old}), Text.of({field: new}))
+    edits: list[Edit] = []
+    start = 0
+    for before, after in _aligned(_words_and_gaps(old), _words_and_gaps(new)):
+        stop = start + len(before)
+        if before != after:
+            if edits and edits[-1].stop == start:
+                last = edits.pop()
+                edit = Edit(field, last.start, stop, last.old + before, last.new + after)
+            else:
+                edit = Edit(field, start, stop, before, after)
+            edits.append(edit)
+        start = stop
+    return tuple(edits)
+
+
+def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield stretches of two lists of gaps and words, old beside new; joined, they are the lists.
+
+    Only words are matched, since nearly all gaps are alike. Marks around them match always, and
+    the equal ends of both lists with them. Above 200 words the matcher passes over frequent ones,
+    which keeps its time in bounds.
+    """
+    before, after = ["", *old[1::2], ""], ["", *new[1::2], ""]
+    for tag, a, b, c, d in SequenceMatcher(None, before, after).get_opcodes():
+        if tag == "equal":
+            for i, j in zip(range(a, b), range(c, d)):
+                yield before[i], after[j]
+                yield "".join(old[2 * i : 2 * i + 1]), "".join(new[2 * j : 2 * j + 1])
+            continue
+        ours, theirs = old[2 * a - 1 : 2 * b - 1], new[2 * c - 1 : 2 * d - 1]
+        gap = ours[-1] if ours and theirs and ours[-1] == theirs[-1] else ""
+        yield "".join(ours).removesuffix(gap), "".join(theirs).removesuffix(gap)
+        yield gap, gap
+
+
+def _words_and_gaps(string: str) -> list[str]:
+    [(_, parts)] = _parts(Text.of(string))
+    return parts
 
 
 def _diff_words(original: Text, changed: Text) -> tuple[Edit, ...]:

@@ -109,3 +109,25 @@ def test_by_label_a_case_that_was_driven_away_is_wrong_though_it_held() -> None:
     assert summary(moved, steps=[step]).after_by_label.count == summary(rows).after.count - 2
     unconfirmed = [replace(r, status="unconfirmed") if r.case == held.case else r for r in moved]
     assert summary(unconfirmed).after_by_label == summary(rows).after
+
+
+def test_by_label_a_broken_case_that_kept_its_label_is_right() -> None:
+    rows = sample_results()
+    kept = [replace(r, adversarial_label=r.label) if r is rows[0] else r for r in rows]
+    assert summary(kept).after == summary(rows).after
+    assert summary(kept).after_by_label.count == summary(rows).after.count + 1
+    on_the_way = Step(rows[0].case, 3, 0.5, "other", 0.5, ())
+    assert summary(kept, steps=[on_the_way]).after_by_label == summary(rows).after
+
+
+def test_by_label_a_wrong_original_that_was_driven_to_its_label_is_right() -> None:
+    rows = sample_results()
+    first = replace(rows[0], predicted="other", adversarial_label=rows[0].label)
+    steps = [Step(first.case, 1, 0.1, "other", 0.9, ()), Step(first.case, 5, 0.4, "other", 0.6, ())]
+    driven = [first, *rows[1:]]
+    assert summary(driven).before.count == summary(rows).before.count - 1
+    assert summary(driven, steps=steps).after_by_label.count == summary(rows).after.count + 1
+    still = [replace(first, adversarial_label="other"), *rows[1:]]
+    assert summary(still, steps=steps).after_by_label == summary(rows).after
+    untold = [replace(first, status="unconfirmed"), *rows[1:]]
+    assert summary(untold, steps=steps).after_by_label == summary(rows).after

@@ -92,6 +92,17 @@ def test_export_to_csv_gives_back_every_text(run: brittle.Run, tmp_path: Path) -
     assert [row["status"] for row in rows] == STATUSES and list(rows[0]) == COLUMNS
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_an_export_loads_the_rows_once(
+    run: brittle.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    loaded = []
+    results = brittle.Run.results
+    monkeypatch.setattr(brittle.Run, "results", lambda own: loaded.append(1) or results(own))
+    run.export(tmp_path / f"rows.{ending}")
+    assert len(loaded) == 1
+
+
 def test_export_to_jsonl_keeps_fields_and_edits_apart(run: brittle.Run, tmp_path: Path) -> None:
     lines = run.export(tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]

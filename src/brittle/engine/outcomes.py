@@ -12,7 +12,7 @@ from brittle.asks import Case, Status
 class Improvement:
     """The best candidate of a case so far, at its query number.
 
-    Of a search that goes on after a win, `cost` is the candidate's; the cheapest winner is best.
+    Of a search that goes on after a win, `cost` is a winner's; the cheapest winner is best.
     """
 
     query: int

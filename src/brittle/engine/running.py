@@ -84,7 +84,7 @@ class RunningCase:
         wins = np.flatnonzero(answer.won).tolist()
         first = wins[0] if wins else len(items)
         if not self.winners:
-            self._note_improvements(items, answer, range(first), cost)
+            self._note_improvements(items, answer, range(first))
         for n in wins:
             winner = self._improvement(n, items, answer, cost)
             if not self.winners or cost[n] < (self.winners[0].cost or 0.0):
@@ -112,18 +112,14 @@ class RunningCase:
             self.steps = [step for step in self.steps if step.query != query]
 
     def _note_improvements(
-        self,
-        items: Sequence[Any],
-        answer: Answer,
-        numbers: Iterable[int],
-        cost: Sequence[float] | None = None,
+        self, items: Sequence[Any], answer: Answer, numbers: Iterable[int]
     ) -> None:
         best_loss = self.steps[-1].loss
         for n in numbers:
             # The original, asked about again, gains nothing but rounding.
             if answer.loss[n] > best_loss and items[n] is not self.case.item:
                 best_loss = float(answer.loss[n])
-                self.steps.append(self._improvement(n, items, answer, cost))
+                self.steps.append(self._improvement(n, items, answer))
 
     def _improvement(
         self, n: int, items: Sequence[Any], answer: Answer, cost: Sequence[float] | None = None

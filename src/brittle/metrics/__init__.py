@@ -2,6 +2,7 @@
 
 from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
 from brittle.metrics.confusion import Confusion, confusion
+from brittle.metrics.costs import CostCurve, cost_by_queries
 from brittle.metrics.curves import (
     Curve,
     success_by_measure,
@@ -26,6 +27,7 @@ __all__ = [
     "ConfidenceCurve",
     "Confusion",
     "Contrast",
+    "CostCurve",
     "Curve",
     "Figure",
     "Grid",
@@ -38,6 +40,7 @@ __all__ = [
     "characters_share",
     "confusion",
     "contrast",
+    "cost_by_queries",
     "grid",
     "histogram",
     "is_by_characters",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import require
-from brittle.goals.bleu import bleu_signature
+from brittle.goals.bleu import bleu_signature, corpus_bleu
 from brittle.metrics.summary import Figure
 from brittle.results import Result
 
@@ -31,20 +32,49 @@ class BleuFigures:
 
 
 def bleu_figures(results: Sequence[Result]) -> BleuFigures | None:
-    """Compute BLEU over the rows with an answer; None if there are none.
+    """Compute BLEU over the translated rows; None if there are none.
 
-    The examples' own references are used if every row has one.
+    Each row is compared with the reference of its example or, without one, with the translation
+    of its original, as the goal `bleu` does.
     """
-    rows = [r for r in results if r.answer is not None and r.status != "error"]
+    rows = [r for r in results if is_translated(r)]
     if not rows:
         return None
-    has_references = all(r.reference is not None for r in rows)
-    own = [r.reference or "" for r in rows] if has_references else [r.answer or "" for r in rows]
+    compared_with = [(r.reference if has_reference(r) else r.answer) or "" for r in rows]
     before = [r.answer or "" for r in rows]
     after = [(r.adversarial_answer if r.status == "broken" else r.answer) or "" for r in rows]
-    against = "the examples' references" if has_references else "the originals' translations"
-    after_figure = corpus_figure(after, own)
-    return BleuFigures(corpus_figure(before, own), after_figure, against, bleu_signature())
+    return BleuFigures(
+        corpus_figure(before, compared_with),
+        corpus_figure(after, compared_with),
+        compared(rows),
+        bleu_signature(),
+    )
+
+
+def is_translated(result: Result) -> bool:
+    """Tell whether a case counts for BLEU: the target translated its original."""
+    return result.answer is not None and result.status != "error"
+
+
+def has_reference(result: Result) -> bool:
+    """Tell whether the example has a reference of its own; a blank one is none."""
+    return bool((result.reference or "").strip())
+
+
+def compared(results: Sequence[Result]) -> str:
+    """Name what the translations are compared with, and how many with which.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> compared([replace(row, answer="Ja", reference="Ja") for row in sample_results()])
+    "the examples' references"
+    """
+    rows = [r for r in results if is_translated(r)]
+    own = sum(map(has_reference, rows))
+    if rows and own == len(rows):
+        return "the examples' references"
+    if not own:
+        return "the originals' translations"
+    return f"the references of {own} of {len(rows)} examples, else the originals' translations"
 
 
 def corpus_figure(hypotheses: Sequence[str], references: Sequence[str], seed: int = 0) -> Figure:
@@ -53,12 +83,12 @@ def corpus_figure(hypotheses: Sequence[str], references: Sequence[str], seed: in
     >>> corpus_figure(["the cat sat on the mat"], ["the cat sat on the mat"]).value
     100.0
     """
-    statistics = np.array([_statistics(h, r) for h, r in zip(hypotheses, references)])
+    statistics = _statistics(hypotheses, references)
     rng = np.random.default_rng(seed)
     chosen = rng.integers(0, len(statistics), (RESAMPLES, len(statistics)))
-    scores = [_bleu(statistics[rows].sum(axis=0)) for rows in chosen]
+    scores = [bleu_of_counts(statistics[rows].sum(axis=0)) for rows in chosen]
     low, high = np.quantile(scores, (0.025, 0.975))
-    value = _bleu(statistics.sum(axis=0))
+    value = corpus_bleu(hypotheses, references)
     return Figure(value, float(low), float(high), None, len(statistics), "translated examples")
 
 
@@ -68,15 +98,25 @@ def as_share(figure: Figure) -> Figure:
     return replace(figure, value=value, low=low, high=high)
 
 
-def _statistics(hypothesis: str, reference: str) -> list[int]:
-    """Return the lengths of both, and the n-grams in common and in all, of one sentence."""
-    metric = require("sacrebleu.metrics", "translation", "BLEU").BLEU(effective_order=True)
-    score = metric.sentence_score(hypothesis, [reference])
-    return [score.sys_len, score.ref_len, *score.counts, *score.totals]
+def bleu_of_counts(counts: NDArray[np.int64]) -> float:
+    """Return the BLEU of a corpus from its summed counts: `corpus_bleu` without its texts.
 
-
-def _bleu(statistics: NDArray[np.int64]) -> float:
-    sys_len, ref_len, *rest = (int(n) for n in statistics)
+    The counts are both lengths, then for each length of n-grams those in common, then all.
+    """
+    sys_len, ref_len, *rest = (int(n) for n in counts)
     correct, total = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-    metric = require("sacrebleu.metrics", "translation", "BLEU").BLEU
-    return min(100.0, float(metric.compute_bleu(correct, total, sys_len, ref_len).score))
+    compute = _metrics().BLEU.compute_bleu
+    # Its default is no smoothing, unlike that of a BLEU object, which the signature names.
+    score = compute(correct, total, sys_len, ref_len, smooth_method="exp").score
+    return min(100.0, float(score))
+
+
+def _statistics(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
+    """Return a row of counts for each sentence, as `bleu_of_counts` reads their sum."""
+    metric = _metrics().BLEU(effective_order=True)
+    scores = [metric.sentence_score(h, [r]) for h, r in zip(hypotheses, references)]
+    return np.array([[s.sys_len, s.ref_len, *s.counts, *s.totals] for s in scores])
+
+
+def _metrics() -> Any:
+    return require("sacrebleu.metrics", "translation", "BLEU")

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from brittle.metrics.costs import wins_by_case
 from brittle.metrics.summary import ATTACKED
 from brittle.results import Result, Step
 
@@ -36,7 +37,7 @@ def success_by_queries(results: Sequence[Result], steps: Iterable[Step]) -> Curv
     """Compute success by the queries of one case: a budget of x would have broken this share.
 
     A broken case counts at the query of its adversarial text, which may come before the last query
-    of its batch.
+    of its batch; a case of a search with costs at the query of its first winner, cheap or not.
 
     >>> from brittle.metrics.samples import sample_results, sample_steps
     >>> curve = success_by_queries(sample_results(), sample_steps())
@@ -45,9 +46,11 @@ def success_by_queries(results: Sequence[Result], steps: Iterable[Step]) -> Curv
     """
     broken = {r.case: r for r in results if r.status == "broken"}
     costs = {case: r.queries for case, r in broken.items()}
+    steps = list(steps)
     for step in steps:
         if step.case in broken and step.edits == broken[step.case].edits:
             costs[step.case] = step.query
+    costs |= {case: wins[0][0] for case, wins in wins_by_case(results, steps).items() if wins}
     attacked = [r for r in results if r.status in ATTACKED]
     return _curve(costs.values(), len(attacked), max((r.queries for r in attacked), default=0))
 

@@ -39,10 +39,11 @@ class Summary:
     `before` and `after` are the accuracy on the originals and under attack, over the same
     examples. `after` goes by the goal: what the attack did not break is right. `after_by_label`
     goes by the label alone: what was driven to another label is wrong, though the goal asked for
-    more (a confidence, a certain label). `success` is over the attacked cases, and so is the mean
-    `queries`; `words` and `share` (of the text's words) are means over the broken cases, and so
-    are the `measures` of pictures: pixels_changed, l2, linf. `reasons` counts the reasons of each
-    status.
+    more (a confidence, a certain label), and what kept its label is right, though the goal was
+    reached. `success` is over the attacked cases, and so is the mean `queries`; `words` and `share`
+    (of the text's words) are means over the broken cases, and so are the `measures` of pictures
+    (pixels_changed, l2, linf) and the `cost` of searches that have one. `reasons` counts the
+    reasons of each status.
     """
 
     cases: int
@@ -57,6 +58,7 @@ class Summary:
     words: Figure
     share: Figure
     measures: Mapping[str, Figure]
+    cost: Figure
 
     @property
     def complete(self) -> bool:
@@ -88,8 +90,7 @@ def summary(
     counts = Counter(r.status for r in results)
     right_before = sum(r.predicted == r.label for r in judged)
     right_after = sum(is_right_after(r) for r in judged)
-    moved = _cases_moved(judged, steps)
-    right_by_label = sum(is_right_after(r) and r.case not in moved for r in judged)
+    right_by_label = _count_right_by_label(judged, steps)
     untouched = sum(map(is_untouched, judged))
     over = "examples answered"
     if untouched:
@@ -108,6 +109,7 @@ def summary(
         words=mean([r.words_changed for r in broken], "broken cases"),
         share=mean(shares, "broken cases"),
         measures={name: _mean_measure(broken, name) for name in PICTURE_MEASURES},
+        cost=_mean_measure(broken, "cost"),
     )
 
 
@@ -137,17 +139,22 @@ def is_right_after(result: Result) -> bool:
     return result.status != "broken" and result.predicted == result.label
 
 
-def _cases_moved(results: Sequence[Result], steps: Iterable[Step]) -> set[str]:
-    """Return the cases that got another label on the way, whether the goal was reached or not.
+def _count_right_by_label(results: Sequence[Result], steps: Iterable[Step]) -> int:
+    """Count the examples that are right under attack by their labels alone, whatever the goal.
 
-    An unconfirmed case stays out: what reached the goal there did not do so again.
+    An original that was right is wrong once a candidate on the way got another label. One that was
+    wrong is right if the attack ended with its label. In unconfirmed cases the original counts:
+    what reached the goal there did not do so again.
     """
     counted = {*ATTACKED} - {"unconfirmed"}
-    reference = {r.case: r.label for r in results if r.status in counted}
-    answers = [(r.case, r.adversarial_label) for r in results if r.adversarial_label is not None]
-    answers += [(step.case, step.label) for step in steps if step.label is not None]
-    known = [(case, label) for case, label in answers if case in reference]
-    return {case for case, label in known if is_reached(label, reference[case], None)}
+    ended = {r.case: r.adversarial_label for r in results if r.status in counted}
+    labels = {r.case: r.label for r in results}
+    answers = [(step.case, step.label) for step in steps if step.label is not None]
+    answers += [(case, label) for case, label in ended.items() if label is not None]
+    moved = {c for c, label in answers if c in ended and is_reached(label, labels[c], None)}
+    right = [r.case not in moved for r in results if r.predicted == r.label]
+    mended = [ended.get(r.case) == r.label for r in results if r.predicted != r.label]
+    return sum(right) + sum(mended)
 
 
 def rate(k: int, n: int, over: str, level: float = 0.95) -> Figure:

@@ -14,9 +14,17 @@ from brittle.metrics.paired import Contrast, paired
 from brittle.metrics.summary import Figure, Summary
 from brittle.reports.escaping import visible
 from brittle.reports.grids import grid_notes, grid_of, grid_row
+from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
-from brittle.reports.summary_lines import Format, describe_run, format_interval, notes, thousandths
+from brittle.reports.summary_lines import (
+    Format,
+    answers_texts,
+    bleu_lines,
+    describe_run,
+    format_interval,
+    thousandths,
+)
 from brittle.reports.terminal import note_block
 from brittle.results import Result
 
@@ -28,29 +36,47 @@ def comparison_block(runs: Sequence[StoredRun], level: float = 0.05) -> Renderab
     """
     summarized = [summarize(run) for run in runs]
     rows, summaries = [rows for rows, _ in summarized], [figures for _, figures in summarized]
-    parts: list[RenderableType] = [_side_by_side(runs, summaries)]
+    parts: list[RenderableType] = [_side_by_side(runs, summaries, rows)]
     if len(runs) > 1:
         parts += ["", _paired_table(runs, rows, level), _deciding_rule(level)]
     if len(runs) > 2:
-        grid = grid_of(runs)
+        grid = grid_of([run for run in runs if not answers_texts(run.manifest)])
         if min(len(grid.targets), len(grid.attacks)) > 1:
             parts += ["", _grid_table(grid)]
-    for run, figures in zip(runs, summaries):
-        parts += [note_block(f"{run.name}: {note}") for note in notes(figures, run.manifest)]
+    for run, figures, results in zip(runs, summaries, rows):
+        listed = notes(figures, run.manifest, results)
+        parts += [note_block(f"{run.name}: {note}") for note in listed]
     return Group(*parts)
 
 
-def _side_by_side(runs: Sequence[StoredRun], summaries: Sequence[Summary]) -> Table:
+def _side_by_side(
+    runs: Sequence[StoredRun], summaries: Sequence[Summary], rows: Sequence[list[Result]]
+) -> Table:
     are_texts = any(run.manifest.get("kind", "text") == "text" for run in runs)
     changed = "words" if are_texts else "largest change"
-    table = _table("run", "before", "under attack", "success", "queries", changed)
-    for run, s in zip(runs, summaries):
+    what = "BLEU " if all(answers_texts(run.manifest) for run in runs) else ""
+    headings = (f"{what}before", f"{what}under attack", "success", "queries", changed)
+    table = _table("run", *headings)
+    for run, s, results in zip(runs, summaries, rows):
         about = visible(describe_run(run.manifest))
         name = Text.assemble((visible(run.name), "bold"), "\n", (about, "dim"))
-        shares = (_cell(figure, percent) for figure in (s.before, s.after, s.success))
         cost = _cell(s.words, number) if are_texts else _cell(s.measures["linf"], thousandths)
-        table.add_row(name, *shares, _cell(s.queries, number), cost)
+        cells = (_cell(s.success, percent), _cell(s.queries, number), cost)
+        table.add_row(name, *_before_and_after(s, run, results), *cells)
     return table
+
+
+def _before_and_after(
+    figures: Summary, run: StoredRun, results: Sequence[Result]
+) -> list[Text | str]:
+    """Write accuracy or, of a translator, BLEU; without sacrebleu there is none."""
+    if not answers_texts(run.manifest):
+        return [_cell(figure, percent) for figure in (figures.before, figures.after)]
+    lines = [
+        Text.assemble((line.value, "bold"), "\n", (line.interval, "dim"))
+        for line in bleu_lines(results)
+    ]
+    return [*lines] or [NO_VALUE, NO_VALUE]
 
 
 def _deciding_rule(level: float) -> Text:
@@ -71,8 +97,9 @@ def _paired_table(runs: Sequence[StoredRun], rows: Sequence[list[Result]], level
         pair = paired(rows[0], later, 1 - level)
         shared = f"  {number(pair.shared)} shared"
         table.add_row(Text.assemble((visible(run.name), "bold"), (shared, "dim")))
-        table.add_row("  accuracy before", *_contrast_cells(pair.before, level))
-        table.add_row("  accuracy under attack", *_contrast_cells(pair.accuracy, level))
+        if not any(answers_texts(one.manifest) for one in (runs[0], run)):
+            table.add_row("  accuracy before", *_contrast_cells(pair.before, level))
+            table.add_row("  accuracy under attack", *_contrast_cells(pair.accuracy, level))
         table.add_row("  attack success", *_contrast_cells(pair.success, level))
     return table
 

@@ -42,9 +42,11 @@ def scale_figure(before: Figure, after: Figure, what: str = "accuracy") -> str:
     """Draw a share before and under attack with both intervals on one scale from 0 to 100%."""
     if before.value is None or after.value is None:
         return ""
+    unit = "" if what == "BLEU" else "%"
+    values = [percent(figure.value).removesuffix("%") + unit for figure in (before, after)]
     parts = [
         '<svg class="scale" viewBox="0 0 420 74" role="img" aria-label="'
-        f'{what} {percent(before.value)} before, {percent(after.value)} under attack">'
+        f'{what} {values[0]} before, {values[1]} under attack">'
         '<path class="axis" d="M10 50H410"/>'
     ]
     outermost = {0.0: ("start", 0.0), 1.0: ("end", 420.0)}
@@ -52,7 +54,7 @@ def scale_figure(before: Figure, after: Figure, what: str = "accuracy") -> str:
         x = 10 + 400 * share
         anchor, text_x = outermost.get(share, ("middle", x))
         parts.append(f'<path class="axis" d="M{x:.0f} 47v6"/>')
-        tick = f"{share:.0%}".removesuffix("%" if what == "BLEU" else "")
+        tick = f"{100 * share:.0f}{unit}"
         parts.append(f'<text x="{text_x:.0f}" y="69" text-anchor="{anchor}">{tick}</text>')
     parts.append(_whisker(before, "before", 14) + _whisker(after, "after", 34) + "</svg>")
     return "".join(parts)

@@ -16,13 +16,14 @@ from typing import Any
 
 from brittle.asks import Status
 from brittle.formatting import number, plural
-from brittle.metrics.bleu import as_share, bleu_figures
+from brittle.metrics.bleu import as_share
 from brittle.metrics.confusion import confusion
 from brittle.metrics.summary import Summary
 from brittle.reports.character_edits import character_edits_section
 from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import css_class, scale_figure, status_bar
+from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.success_curves import curves_section
 from brittle.reports.summaries import summarize
@@ -32,7 +33,6 @@ from brittle.reports.summary_lines import (
     answers_texts,
     describe_run,
     format_effort,
-    notes,
     status_counts,
     summary_lines,
 )
@@ -41,6 +41,10 @@ from brittle.results import Result
 
 MAX_REASONS = 5
 TEXT_WORDS = ("texts, labels, ids", "Words changed")
+CONFIDENCES = (
+    '<option value="before">Confidence before</option>\n'
+    '<option value="after">Confidence after</option>\n'
+)
 PICTURES_EXPLAINED = (
     '<p class="small">Each case: the picture, its adversary, and their difference, blue where a '
     "pixel became brighter and red where it became darker; its largest change has the full colour. "
@@ -54,7 +58,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     has_pictures = manifest.get("kind") == "picture"
     style, script = _asset("report.css"), _asset("report.js")
     sections = [_header(run)]
-    if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest)]:
+    if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest, results)]:
         sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
     sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures)]
     if figures.success.of:
@@ -67,7 +71,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
     sections += further
     if results:
-        sections.append(_cases(figures, has_pictures))
+        sections.append(_cases(figures, manifest))
     sections.append(_how_it_was_run(manifest))
     return _asset("report.html").format(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
@@ -112,22 +116,22 @@ def _hero(
         if line.key != "characters_changed"  # it has a section of its own
     )
     return (
-        f'<section class="hero">{_headline(headline, figures, results)}'
+        f'<section class="hero">{_headline(headline)}'
         f'<div class="cards">{cards}</div>'
         f'<p class="small">{format_effort(totals)}. Ranges are 95% intervals: Wilson for rates, '
         "bootstrap for means.</p></section>"
     )
 
 
-def _headline(lines: Sequence[SummaryLine], figures: Summary, results: Sequence[Result]) -> str:
+def _headline(lines: Sequence[SummaryLine]) -> str:
     """Show one figure before and under attack: accuracy, or BLEU."""
     if not lines:
         return ""
     before, after = lines
     what = before.name.split()[0]
-    pair = (figures.before, figures.after)
-    if before.key == "bleu_before" and (bleu := bleu_figures(results)):
-        pair = (as_share(bleu.before), as_share(bleu.after))
+    pair = (before.figure, after.figure)
+    if before.key == "bleu_before":
+        pair = (as_share(before.figure), as_share(after.figure))
     arrow = '<span class="arrow" aria-hidden="true">→</span>'
     sides = arrow.join(
         f'<div class="{css}"><p class="value">{escape(line.value)}</p><p>{when}</p>'
@@ -169,16 +173,22 @@ def _reasons(figures: Summary, status: Status) -> str:
     return ": " + ", ".join(items[:MAX_REASONS] + others) if items else ""
 
 
-def _cases(figures: Summary, has_pictures: bool) -> str:
+def _cases(figures: Summary, manifest: Mapping[str, Any]) -> str:
     chips = "".join(
         f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}" checked>'
         f"{status} <b>{number(count)}</b></label>"
         for status, count in status_counts(figures)
     )
+    has_pictures = manifest.get("kind") == "picture"
     searched, changed = ("labels, ids", "Largest change") if has_pictures else TEXT_WORDS
-    explained = PICTURES_EXPLAINED if has_pictures else ""
+    if answers_texts(manifest):
+        searched = "texts, ids"
     return _asset("cases.html").format(
-        chips=chips, searched=searched, changed=changed, explained=explained
+        chips=chips,
+        searched=searched,
+        changed=changed,
+        confidences="" if answers_texts(manifest) else CONFIDENCES,
+        explained=PICTURES_EXPLAINED if has_pictures else "",
     )
 
 

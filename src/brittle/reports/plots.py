@@ -1,4 +1,4 @@
-"""Plots for pages and documents: confidence curves, grids as bars, histograms, scatter plots.
+"""Plots for pages and documents: curves of confidence and cost, grids, histograms, scatter plots.
 
 Each is one SVG string; `standalone_svg` makes a file of it.
 """
@@ -11,6 +11,7 @@ from random import Random
 
 from brittle.formatting import number, percent
 from brittle.metrics.confidence import ConfidenceCurve
+from brittle.metrics.costs import CostCurve
 from brittle.metrics.grid import Grid
 from brittle.metrics.histogram import Histogram
 from brittle.metrics.summary import Figure
@@ -56,6 +57,31 @@ def confidence_figure(curves: Mapping[str, ConfidenceCurve], title: str = "") ->
     ticks = [(n / 10, f"{n / 10:.1f}") for n in range(round(10 * start), 11)]
     description = f"Attacked cases broken against the confidence asked for. {'; '.join(ends)}"
     return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines))
+
+
+def cost_figure(curve: CostCurve, title: str = "") -> str:
+    """Draw how the median cost of the cheapest winner falls with the queries of a case.
+
+    The curve needs a point: more than half of its cases have a winner by the end.
+    """
+    costs = [cost for _, cost in curve.points]
+    low, high = min(0.0, *costs), max(0.0, *costs)
+    y = (low, high + (0.05 * (high - low) or 1.0))
+    queries = round_ticks(curve.end)
+    x = (0.0, max(queries[-1], 1.04 * curve.end))
+    area = PlotArea(x, y, "queries per case", "median cost", title)
+    points = [*curve.points[:: math.ceil(len(costs) / MAX_LEVELS)], curve.points[-1]]
+    first, start = points[0]
+    line = f"M{area.x_at(first):.1f} {area.y_at(start):.1f}" + "".join(
+        f"H{area.x_at(query):.1f}V{area.y_at(cost):.1f}" for query, cost in points[1:]
+    )
+    body = f'<path class="line" d="{line}H{area.x_at(curve.end):.1f}"/>'
+    description = (
+        f"Median cost of the cheapest winner against queries per case: {start:.3g} at "
+        f"{number(first)} queries, {costs[-1]:.3g} at {number(curve.end)}"
+    )
+    x_ticks = [(float(tick), number(tick)) for tick in queries]
+    return draw(area, description, x_ticks, _ticks_inside(y), body)
 
 
 def grid_figure(grid: Grid, title: str = "") -> str:

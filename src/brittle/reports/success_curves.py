@@ -1,4 +1,4 @@
-"""How easily it breaks: success against queries, confidence, and words or distances."""
+"""How easily it breaks: success against queries, confidence, words or distances; costs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from brittle.formatting import number, percent, plural
 from brittle.goals import is_class_goal
 from brittle.metrics.confidence import ConfidenceCurve, success_by_confidence
+from brittle.metrics.costs import CostCurve, cost_by_queries
 from brittle.metrics.curves import (
     Curve,
     success_by_measure,
@@ -15,9 +16,9 @@ from brittle.metrics.curves import (
 )
 from brittle.metrics.histogram import Histogram, words_histogram
 from brittle.reports.figures import curve_figure
-from brittle.reports.plots import confidence_figure, histogram_figure
+from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun
-from brittle.reports.summary_lines import format_interval
+from brittle.reports.summary_lines import format_interval, significant
 from brittle.results import Result
 
 DISTANCES = {
@@ -47,6 +48,13 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
         note += (
             f" Every search stopped at the confidence asked for ({curve.known:g}); what it could "
             "have reached beyond that is not known."
+        )
+    if (costs := cost_by_queries(results, steps)).points:
+        cards.append(_card(_at_the_end(costs), cost_figure(costs)))
+        note += (
+            f" The cost is that of the cheapest winner so far, and its median is over the "
+            f"{number(costs.of)} broken cases: it is known once more than half of them have a "
+            "winner."
         )
     histogram = words_histogram(results)
     if is_text and len(histogram.bins) > 1:
@@ -93,6 +101,14 @@ def _at_confidence(curve: ConfidenceCurve) -> str:
     share, interval = percent(figure.value), format_interval(figure, percent)
     known = f"<b>{curve.known:g}</b>"
     return f"<b>{share}</b> ({interval}) broken with a confidence of at least {known}"
+
+
+def _at_the_end(curve: CostCurve) -> str:
+    (first, start), (_, end) = curve.points[0], curve.points[-1]
+    return (
+        f"Median cost <b>{significant(start)}</b> after <b>{number(first)}</b> queries, "
+        f"<b>{significant(end)}</b> in the end"
+    )
 
 
 def _most_frequent(histogram: Histogram) -> str:

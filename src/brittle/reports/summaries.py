@@ -13,13 +13,13 @@ from brittle.metrics.operations import characters_share, is_by_characters, opera
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
+from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
     answers_texts,
     closing_lines,
     describe_run,
     goes_by_goal,
-    notes,
     summary_lines,
 )
 from brittle.results import Result
@@ -40,7 +40,7 @@ def summary_text(run: StoredRun) -> str:
         interval = f"[{line.interval}]" if line.interval else ""
         text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
     text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals)]
-    text += [_wrapped("  ! ", note) for note in notes(figures, manifest)]
+    text += [_wrapped("  ! ", note) for note in notes(figures, manifest, results)]
     return visible("\n".join(text))
 
 
@@ -63,8 +63,9 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "success": asdict(figures.success),
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
+        "cost": asdict(figures.cost) if figures.cost.of else None,
         "totals": dict(run.totals),
-        "notes": notes(figures, manifest),
+        "notes": notes(figures, manifest, results),
     }
 
 
@@ -125,7 +126,7 @@ def summary_html(run: StoredRun) -> str:
         for line in summary_lines(figures, manifest, results)
     )
     lines = closing_lines(results, figures, run.totals)
-    lines += [f"⚠ {note}" for note in notes(figures, manifest)]
+    lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
     return (
         f"<div><b>{escape(run.name)}</b>: {escape(describe_run(manifest))}"
         f"<table><tbody>{rows}</tbody></table>"

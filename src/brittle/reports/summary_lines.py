@@ -6,19 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.asks import DECIDED, UNTRIED, Status
+from brittle.asks import UNTRIED, Status
 from brittle.errors import MissingPackage
 from brittle.formatting import NO_VALUE, duration, number, percent, plural
-from brittle.goals import OF_THE_CLASS_AIMED_AT, is_class_goal
-from brittle.goals.bleu import bleu_signature
+from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
-from brittle.results import DAMAGED_EDITS, Result
+from brittle.results import Result
 
 Format = Callable[[float | None], str]
-MAX_UNTOUCHED = 0.2
-"""The share of examples that could not be attacked above which a reader is warned."""
 MEANINGS: Mapping[Status, str] = {
     "broken": "an adversarial example was found and confirmed",
     "held": "the attack ended without success",
@@ -31,13 +28,17 @@ MEANINGS: Mapping[Status, str] = {
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """One figure for a reader: its name, value and interval, and what it is computed over."""
+    """One figure for a reader: its name, value and interval, and what it is computed over.
+
+    `figure` has the same as numbers, to be drawn.
+    """
 
     key: str
     name: str
     value: str
     interval: str
     over: str
+    figure: Figure
 
 
 def goes_by_goal(manifest: Mapping[str, Any]) -> bool:
@@ -52,7 +53,8 @@ def summary_lines(
     """Format the figures of a summary, the most important first.
 
     If the goal is not just any other label, there are two accuracies under attack. With the
-    rows of a character attack, the share of characters is one of the figures.
+    rows of a character attack, the share of characters is one of the figures; with those of a
+    search that has costs, the cost is.
     """
     effort = [
         _rate("success", "attack success", summary.success),
@@ -62,6 +64,8 @@ def summary_lines(
     if is_by_characters(results):
         share = characters_share(results)
         effort.append(_mean("characters_changed", "share of characters", share, percent))
+    if summary.cost.of:
+        effort.append(_mean("cost", "cost of the winner", summary.cost, significant))
     if answers_texts(manifest):
         return bleu_lines(results) + effort
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
@@ -95,7 +99,8 @@ def bleu_lines(results: Sequence[Result]) -> list[SummaryLine]:
 
 def _bleu(key: str, name: str, figure: Figure) -> SummaryLine:
     over = f"of {number(figure.of)} {figure.over}"
-    return SummaryLine(key, name, _decimal(figure.value), format_interval(figure, _decimal), over)
+    interval = format_interval(figure, _decimal)
+    return SummaryLine(key, name, _decimal(figure.value), interval, over, figure)
 
 
 def _decimal(value: float | None) -> str:
@@ -118,6 +123,15 @@ def _changes(summary: Summary, manifest: Mapping[str, Any]) -> list[SummaryLine]
 def thousandths(value: float | None) -> str:
     """Format a number between 0 and 1 with three digits after the point."""
     return NO_VALUE if value is None else f"{value:.3f}"
+
+
+def significant(value: float | None) -> str:
+    """Format a number whose size is not known beforehand with three significant digits.
+
+    >>> significant(0.01234), significant(12.0), significant(123456.0), significant(None)
+    ('0.0123', '12', '1.23e+05', '–')
+    """
+    return NO_VALUE if value is None else f"{value:.3g}"
 
 
 def status_counts(summary: Summary) -> list[tuple[Status, int]]:
@@ -187,96 +201,6 @@ def format_effort(totals: Mapping[str, float]) -> str:
     return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}"
 
 
-def notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
-    """Return what a reader must know before trusting the figures, the most serious first."""
-    lines = []
-    if not summary.complete:
-        lines.append(
-            f"Incomplete: {number(summary.cases)} of {number(summary.planned)} cases. The figures "
-            "cover only these; the same command resumes the run."
-        )
-    if answers_texts(manifest):
-        lines += bleu_notes(manifest)
-    elif manifest.get("reference") == "predictions":
-        lines.append(
-            "The examples have no labels: the reference is the target's own prediction on the "
-            "original, so agreement before the attack is 100% by definition."
-        )
-    elif manifest.get("reference") == "mixed":
-        lines.append(
-            "Some examples have no label: for these the reference is the target's own prediction "
-            "on the original, which counts as right."
-        )
-    if manifest.get("confidence") is not None:
-        lines.append(
-            f"The goal is a confidence of {manifest['confidence']:g}, and accuracy under attack "
-            "goes by it: a text that was driven to another label with less confidence counts as "
-            "right. By label it counts as wrong."
-        )
-    there = summary.reasons.get("skipped", {}).get(OF_THE_CLASS_AIMED_AT, 0)
-    if there:
-        lines.append(
-            f"{number(there)} of {number(summary.cases)} cases are of the class aimed at. They are "
-            "not attacked, but count for both accuracies; --only LABEL attacks one class alone."
-        )
-    errors = summary.statuses["error"]
-    if errors:
-        reasons = summary.reasons.get("error") or {"none given": errors}
-        reason, count = next(iter(reasons.items()))
-        heading = f"Most frequent reason ({number(count)})" if len(reasons) > 1 else "Reason"
-        lines.append(
-            f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
-            f"figure. {heading}: {reason}"
-        )
-    damaged = sum(reasons.get(DAMAGED_EDITS, 0) for reasons in summary.reasons.values())
-    if damaged:
-        cases = plural(damaged, ("case", "cases"))
-        lines.append(f"Of {cases}: {DAMAGED_EDITS}. What was counted of it stands.")
-    lines += untouched_notes(summary, manifest) + untried_notes(summary, manifest)
-    return lines + [str(warning) for warning in manifest.get("warnings") or ()]
-
-
-def bleu_notes(manifest: Mapping[str, Any]) -> list[str]:
-    """Say what BLEU is compared with, and by which signature."""
-    try:
-        signature = bleu_signature()
-    except MissingPackage:
-        return ["BLEU is left out: install it with pip install 'brittle[translation]'."]
-    if manifest.get("reference") == "labels":
-        return [f"BLEU is that of all examples against their references ({signature})."]
-    return [
-        "The examples have no references: BLEU is against the target's own translations of the "
-        f"originals, and 100 before the attack by definition ({signature})."
-    ]
-
-
-def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
-    """Warn if many right examples could not be attacked: nothing is known of them."""
-    skipped = summary.reasons.get("skipped", {})
-    reasons = {reason: n for reason, n in skipped.items() if not reason.startswith(DECIDED)}
-    count, attacked = sum(reasons.values()), summary.success.of
-    if not count or count <= MAX_UNTOUCHED * (count + attacked):
-        return []
-    listed = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
-    return [
-        f"{number(count)} of {number(count + attacked)} examples to attack could not be attacked "
-        f"({listed}): {manifest.get('attack')} has nothing to offer there, so nothing is known of "
-        "them. Accuracy under attack counts them as right; attack success is about the others."
-    ]
-
-
-def untried_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
-    """Warn of cases whose budget ended before anything was tried: they count as right."""
-    count = summary.reasons.get("out of budget", {}).get(UNTRIED, 0)
-    if not count:
-        return []
-    other = "" if manifest.get("attack") == "salient-swap" else ", or use salient-swap"
-    return [
-        f"{plural(count, ('case', 'cases'))} ended {UNTRIED}, which says nothing about the target: "
-        f"raise --budget above {manifest.get('budget')}{other}."
-    ]
-
-
 def describe_run(manifest: Mapping[str, Any]) -> str:
     """Write on one line which target was attacked, with which attack, on which data."""
     data = manifest.get("data")
@@ -296,9 +220,11 @@ def format_interval(figure: Figure, format_value: Format = number) -> str:
 
 def _rate(key: str, name: str, figure: Figure) -> SummaryLine:
     over = f"{number(figure.count)} of {number(figure.of)} {figure.over}"
-    return SummaryLine(key, name, percent(figure.value), format_interval(figure, percent), over)
+    interval = format_interval(figure, percent)
+    return SummaryLine(key, name, percent(figure.value), interval, over, figure)
 
 
 def _mean(key: str, name: str, figure: Figure, write: Format = number) -> SummaryLine:
     over = f"mean over {number(figure.of)} {figure.over}"
-    return SummaryLine(key, name, write(figure.value), format_interval(figure, write), over)
+    interval = format_interval(figure, write)
+    return SummaryLine(key, name, write(figure.value), interval, over, figure)

@@ -15,12 +15,12 @@ from brittle.picture import Picture
 from brittle.reports.escaping import visible
 from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.half_blocks import picture_lines
+from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import (
     closing_lines,
     describe_run,
-    notes,
     summary_lines,
     thousandths,
 )
@@ -56,7 +56,7 @@ def summary_block(run: StoredRun) -> RenderableType:
     *lines, effort = closing_lines(results, figures, run.totals)
     below = [_marked(" ", Text(visible(line))) for line in lines]
     below.append(_marked(" ", Text(effort, style="dim")))
-    below += [note_block(note) for note in notes(figures, manifest)]
+    below += [note_block(note) for note in notes(figures, manifest, results)]
     return Group(title, "", table, "", *below)
 
 

@@ -84,25 +84,34 @@ class Run:
     def frame(self) -> Any:
         """Return the results as a pandas data frame, one row per case."""
         pandas = require("pandas", "frames", "Run.frame()")
-        return pandas.DataFrame.from_records(self.rows(), columns=list(self.columns()))
+        columns, rows = self._table()
+        return pandas.DataFrame.from_records(rows, columns=list(columns))
 
     def columns(self) -> tuple[str, ...]:
         """Return the columns of this run's rows: those of its kinds of items and answers.
 
         A cost is one of them if a case has one.
         """
+        return self._columns_of(self.results())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the results as flat dictionaries, one per case."""
+        return self._table()[1]
+
+    def _table(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+        """Return columns and rows, with the results loaded once."""
+        results = self.results()
+        columns = self._columns_of(results)
+        return columns, [{name: getattr(row, name) for name in columns} for row in results]
+
+    def _columns_of(self, results: Sequence[Result]) -> tuple[str, ...]:
         own = self.manifest.get("kind", "text")
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        if all(result.cost is None for result in self.results()):
+        if all(result.cost is None for result in results):
             others |= {"cost"}
         return tuple(name for name in COLUMNS if name not in others)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the results as flat dictionaries, one per case."""
-        columns = self.columns()
-        return [{name: getattr(result, name) for name in columns} for result in self.results()]
 
     def verify(self, target: Any, goal: Goal | None = None) -> list[Result]:
         """Ask about every broken case again, alone; return those that no longer break.
@@ -172,9 +181,10 @@ def _is_readable(path: Path) -> bool:
 
 def _csv(run: Run, out: Path) -> None:
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        writer = csv.DictWriter(file, run.columns())
+        columns, rows = run._table()
+        writer = csv.DictWriter(file, columns)
         writer.writeheader()
-        writer.writerows(run.rows())
+        writer.writerows(rows)
 
 
 def _jsonl(run: Run, out: Path) -> None:

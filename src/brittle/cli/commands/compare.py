@@ -26,7 +26,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add(
         "--fail-if-worse",
         action="store_true",
-        help="exit with 1 if a later run's accuracy under attack is significantly lower",
+        help="exit with 1 if a later run's accuracy under attack is significantly lower, or, of "
+        "translators, its attack success significantly higher",
     )
     level = "the level of McNemar's exact test, which decides (default: 0.05)"
     add("--level", type=_level, default=0.05, help=level)
@@ -58,25 +59,47 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _fail_if_worse(runs: Sequence[Run], level: float) -> None:
-    """Raise if a later run has a significantly lower accuracy under attack than the first."""
+    """Raise if a later run is significantly worse than the first.
+
+    Worse is a lower accuracy under attack. Translators have none: of them it is a higher success.
+    """
     from brittle.metrics.paired import paired
+    from brittle.reports.summary_lines import answers_texts
 
     for run in runs:
         if not run.complete:
             raise Incomplete(f"The run {run.name!r} is not complete: nothing can be concluded.")
     first, *later = runs
-    rows = first.results()
+    rows, translates = first.results(), answers_texts(first.manifest)
     for run in later:
-        accuracy = paired(rows, run.results()).accuracy
-        if accuracy.of == 0:
-            raise UsageError(f"{run.name!r} shares no case with {first.name!r}: nothing to test.")
-        fall = -(accuracy.difference or 0.0)
-        if fall > 0 and accuracy.is_significant(level):
-            raise GateFailed(
-                f"{run.name!r} is worse than {first.name!r}: accuracy under attack fell by "
-                f"{100 * fall:.1f} points over {accuracy.of} shared cases "
-                f"(McNemar's exact test: p = {accuracy.p:.3g}, below {level:g})."
+        if answers_texts(run.manifest) != translates:
+            raise UsageError(
+                f"Of {first.name!r} and {run.name!r} only one is about a translator: nothing to "
+                "test. Compare translators with translators, and classifiers with classifiers."
             )
+        pair = paired(rows, run.results())
+        contrast, what = pair.accuracy, "accuracy under attack fell"
+        if translates:
+            contrast, what = pair.success, "attack success rose"
+        if contrast.of == 0:
+            raise UsageError(_nothing_to_test(run, first, pair.shared, translates))
+        worse = (contrast.difference or 0.0) * (1 if translates else -1)
+        if worse > 0 and contrast.is_significant(level):
+            raise GateFailed(
+                f"{run.name!r} is worse than {first.name!r}: {what} by "
+                f"{100 * worse:.1f} points over {contrast.of} shared cases "
+                f"(McNemar's exact test: p = {contrast.p:.3g}, below {level:g})."
+            )
+
+
+def _nothing_to_test(run: Run, first: Run, shared: int, translates: bool) -> str:
+    if not shared:
+        return f"{run.name!r} shares no case with {first.name!r}: nothing to test."
+    done = "attacked" if translates else "answered"
+    return (
+        f"{run.name!r} shares {shared} cases with {first.name!r}, but none of them was {done} in "
+        "both: nothing to test."
+    )
 
 
 COMMAND = Command(

@@ -1,0 +1,127 @@
+"""What a reader must know before trusting the figures of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brittle.asks import DECIDED, UNTRIED
+from brittle.errors import MissingPackage
+from brittle.formatting import number, plural
+from brittle.goals import OF_THE_CLASS_AIMED_AT
+from brittle.goals.bleu import bleu_signature
+from brittle.metrics.bleu import has_reference, is_translated
+from brittle.metrics.summary import Summary
+from brittle.reports.summary_lines import answers_texts
+from brittle.results import DAMAGED_EDITS, Result
+
+MAX_UNTOUCHED = 0.2
+"""The share of examples that could not be attacked above which a reader is warned."""
+
+
+def notes(
+    summary: Summary, manifest: Mapping[str, Any], results: Sequence[Result] = ()
+) -> list[str]:
+    """Return what a reader must know before trusting the figures, the most serious first."""
+    lines = []
+    if not summary.complete:
+        lines.append(
+            f"Incomplete: {number(summary.cases)} of {number(summary.planned)} cases. The figures "
+            "cover only these; the same command resumes the run."
+        )
+    if answers_texts(manifest):
+        lines += bleu_notes(results)
+    elif manifest.get("reference") == "predictions":
+        lines.append(
+            "The examples have no labels: the reference is the target's own prediction on the "
+            "original, so agreement before the attack is 100% by definition."
+        )
+    elif manifest.get("reference") == "mixed":
+        lines.append(
+            "Some examples have no label: for these the reference is the target's own prediction "
+            "on the original, which counts as right."
+        )
+    if manifest.get("confidence") is not None:
+        lines.append(
+            f"The goal is a confidence of {manifest['confidence']:g}, and accuracy under attack "
+            "goes by it: a text that was driven to another label with less confidence counts as "
+            "right. By label it counts as wrong."
+        )
+    there = summary.reasons.get("skipped", {}).get(OF_THE_CLASS_AIMED_AT, 0)
+    if there:
+        lines.append(
+            f"{number(there)} of {number(summary.cases)} cases are of the class aimed at. They are "
+            "not attacked, but count for both accuracies; --only LABEL attacks one class alone."
+        )
+    errors = summary.statuses["error"]
+    if errors:
+        reasons = summary.reasons.get("error") or {"none given": errors}
+        reason, count = next(iter(reasons.items()))
+        heading = f"Most frequent reason ({number(count)})" if len(reasons) > 1 else "Reason"
+        lines.append(
+            f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
+            f"figure. {heading}: {reason}"
+        )
+    damaged = sum(reasons.get(DAMAGED_EDITS, 0) for reasons in summary.reasons.values())
+    if damaged:
+        cases = plural(damaged, ("case", "cases"))
+        lines.append(f"Of {cases}: {DAMAGED_EDITS}. What was counted of it stands.")
+    lines += untouched_notes(summary, manifest) + untried_notes(summary, manifest)
+    return lines + [str(warning) for warning in manifest.get("warnings") or ()]
+
+
+def bleu_notes(results: Sequence[Result]) -> list[str]:
+    """Say what BLEU is compared with, and by which signature."""
+    try:
+        signature = bleu_signature()
+    except MissingPackage:
+        return ["BLEU is left out: install it with pip install 'brittle[translation]'."]
+    translated = [r for r in results if is_translated(r)]
+    own = sum(map(has_reference, translated))
+    if not translated:
+        return []
+    if own == len(translated):
+        return [f"BLEU is that of all examples against their references ({signature})."]
+    if own:
+        return [
+            f"{number(own)} of {number(len(translated))} translated examples have a reference. "
+            "BLEU of the others is against the target's own translations of the originals, which "
+            f"count as right before the attack ({signature})."
+        ]
+    return [
+        "The examples have no references: BLEU is against the target's own translations of the "
+        f"originals, and 100 before the attack by definition ({signature})."
+    ]
+
+
+def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
+    """Warn if many right examples could not be attacked: nothing is known of them."""
+    skipped = summary.reasons.get("skipped", {})
+    reasons = {reason: n for reason, n in skipped.items() if not reason.startswith(DECIDED)}
+    count, attacked = sum(reasons.values()), summary.success.of
+    if not count or count <= MAX_UNTOUCHED * (count + attacked):
+        return []
+    listed = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
+    heading = (
+        f"{number(count)} of {number(count + attacked)} examples to attack could not be attacked "
+        f"({listed})"
+    )
+    if answers_texts(manifest):
+        # The goal may be the cause as well as the attack, and there is no accuracy.
+        return [f"{heading}: nothing is known of them. Attack success is about the others."]
+    return [
+        f"{heading}: {manifest.get('attack')} has nothing to offer there, so nothing is known of "
+        "them. Accuracy under attack counts them as right; attack success is about the others."
+    ]
+
+
+def untried_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
+    """Warn of cases whose budget ended before anything was tried: they count as right."""
+    count = summary.reasons.get("out of budget", {}).get(UNTRIED, 0)
+    if not count:
+        return []
+    other = "" if manifest.get("attack") == "salient-swap" else ", or use salient-swap"
+    return [
+        f"{plural(count, ('case', 'cases'))} ended {UNTRIED}, which says nothing about the target: "
+        f"raise --budget above {manifest.get('budget')}{other}."
+    ]
