@@ -11,6 +11,7 @@ import pytest
 
 import brittle
 from brittle import data
+from brittle.cli import main
 from brittle.data import Dataset
 from brittle.data.example import as_examples
 from brittle.errors import UsageError
@@ -97,6 +98,25 @@ def test_settings_stand_in_the_name(tmp_path: Path) -> None:
     assert len(forest.model.root) == 2  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match="Did you mean 'trees'"):
         load_zoo(f"zoo:forest@{tmp_path / 'toy.npz'}?tree=2")
+
+
+@pytest.mark.parametrize("budget", ["1", "5"])
+@pytest.mark.parametrize("model", ["MLP", "forest"])
+def test_a_small_budget_ends_a_run(
+    model: str, budget: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round of no items, when the budget is spent, must not be asked again and again."""
+    monkeypatch.chdir(tmp_path)
+    pixels, label = squares(12, 2)
+    np.savez("toy.npz", x=pixels, y=label)
+    folder = train_on(model, picture_splits(), size="tiny")
+    attacks = ["noise"] if model == "forest" else ["noise", "fgsm"]
+    for attack in attacks:
+        command = ["attack", str(folder), attack, "--data", "toy.npz", "--budget", budget]
+        assert main([*command, "--name", attack, "--quiet"]) == 0
+        rows = brittle.open_run(attack).results()
+        assert len(rows) == 12 and all(row.queries <= int(budget) for row in rows)
+        assert {row.status for row in rows} <= {"broken", "out of budget", "skipped"}
 
 
 def test_an_interrupted_training_ends_with_the_same_weights(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
-
-import numpy as np
 
 from brittle.errors import UsageError
 from brittle.picture import BYTE, Picture, is_picture
@@ -63,9 +61,10 @@ def is_pictures_and_labels(data: Any) -> bool:
         return False
     if _is_column(labels) and len(labels) == len(pictures):
         return True
+    shape = getattr(labels, "shape", (len(labels),) if isinstance(labels, Sized) else ())
     raise UsageError(
-        f"Got {len(pictures)} pictures and labels of shape {np.shape(labels)} as examples. "
-        "Expected one label for each picture."
+        f"Got {len(pictures)} pictures and labels of shape {tuple(shape)} as examples. Expected "
+        "one label for each picture: the number or the name of its class."
     )
 
 
