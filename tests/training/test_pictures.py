@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,19 @@ def test_what_does_not_fit_is_told(splits: Any, tmp_path: Path) -> None:
     np.savez(tmp_path / "one.npz", x=squares(20, 0)[0], y=[1] * 20)
     with pytest.raises(UsageError, match="has one class"):
         train("MLP", str(tmp_path / "one.npz"))
+
+
+def test_the_page_says_how_long_lenet_trains() -> None:
+    root = Path(__file__).parents[2]
+    figures = json.loads((root / "benchmarks" / "pictures.json").read_text())
+    seconds = round(figures["LeNet@mnist"]["seconds"])
+    assert f"{seconds} seconds in `benchmarks" in (root / "docs" / "pictures.md").read_text()
+
+
+def test_the_help_names_every_source_of_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    assert "a folder of pictures" in " ".join(capsys.readouterr().out.split())
 
 
 def test_damaged_weights_are_told() -> None:
