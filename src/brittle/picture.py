@@ -44,6 +44,11 @@ def encoded_shape(text: str) -> Shape:
     return height, width, channels
 
 
+def has_bytes(text: str) -> bool:
+    """Tell whether the pixels of an encoded picture are bytes; else they are floats."""
+    return text.partition(":")[2].startswith("u1:")
+
+
 class Picture:
     """An immutable picture: `pixels` are float32, height × width × channels, from 0 to 1."""
 

@@ -7,27 +7,29 @@ from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 from brittle.errors import UsageError
-from brittle.picture import BYTE, Picture, is_picture
+from brittle.picture import BYTE, Picture, has_bytes, is_picture
 
 MAX_DARK = 31  # of 255; a picture without a brighter pixel is nearly black
+DARK = "The brightest pixel of all pictures is"
 
 
 def dark_warning(encoded: Iterable[str]) -> str | None:
     """Warn if all pictures are nearly black: whole numbers that end at 1 or 16, not at 255.
 
-    Only up to the first bright picture is anything decoded.
+    Only up to the first bright picture is anything decoded. Floats are what they are meant to be.
     """
     largest = 0
     for text in encoded:
+        if not has_bytes(text):
+            return None
         largest = max(largest, round(float(Picture.decode(text).pixels.max() * BYTE)))
         if largest > MAX_DARK:
             return None
     if not largest:
         return None
     return (
-        f"The brightest pixel of all pictures is {largest} of 255, which is nearly black. Whole "
-        f"numbers are read as 0 to 255: if {largest} stands for white, divide the pixels by "
-        f"{largest} first."
+        f"{DARK} {largest} of 255, which is nearly black. Whole numbers are read as 0 to 255: if "
+        f"{largest} stands for white, divide the pixels by {largest} first."
     )
 
 
