@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.kinds import KINDS, kind_named
-from brittle.picture import Picture
+from brittle.picture import Picture, is_picture
 
 GREY = Picture(np.arange(12).reshape(3, 4) / np.float32(255))
 FLOATS = Picture(np.random.default_rng(0).random((5, 4, 3)))
@@ -47,7 +48,11 @@ def test_a_picture_does_not_change() -> None:
     [
         (np.full((4, 4), 255), "values from 255 to 255. Expected 0 to 1: divide pixels"),
         (np.full((4, 4), -0.5), "values from -0.5"),
-        (np.full((4, 4), np.nan), "values from nan"),
+        (np.full((4, 4), -2.5), "undo what shifted the pixels below 0"),
+        (np.full((4, 4), 60000), "by the largest value that they can have"),
+        (np.full((4, 4), np.nan), "pixels that are NaN or infinite.*repair or remove it"),
+        (np.full((4, 4), np.inf), "pixels that are NaN or infinite"),
+        (np.zeros((3, 8, 8)), r"Move the channels to the end: numpy\.moveaxis"),
         (np.zeros((4, 4, 2)), r"shape \(4, 4, 2\). Expected height × width"),
         (np.zeros(16), r"shape \(16,\)"),
         (np.zeros((0, 4)), r"shape \(0, 4\)"),
@@ -56,6 +61,40 @@ def test_a_picture_does_not_change() -> None:
 def test_what_is_no_picture_is_refused(pixels: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Picture(pixels)
+
+
+def test_a_16_bit_image_keeps_its_greys(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    grey = np.array([[0, 20000], [60000, 65535]], np.uint16)
+    image.fromarray(grey).save(tmp_path / "a.png")
+    with image.open(tmp_path / "a.png") as opened:
+        pixels = Picture.of(opened).pixels
+    assert pixels.shape == (2, 2, 1) and np.allclose(pixels[..., 0], grey / 65535)
+
+
+@pytest.mark.parametrize("mode", ["I", "F"])
+def test_an_image_without_a_range_is_refused(mode: str) -> None:
+    image = pytest.importorskip("PIL.Image")
+    with pytest.raises(UsageError, match=f"mode '{mode}', whose pixels have no fixed range"):
+        Picture.of(image.new(mode, (2, 2), 1))
+
+
+def test_grey_images_have_one_channel_however_they_are_stored() -> None:
+    image = pytest.importorskip("PIL.Image")
+    grey = image.fromarray(np.arange(12, dtype=np.uint8).reshape(3, 4))
+    for mode in ("L", "LA", "P"):
+        assert Picture.of(grey.convert(mode)) == GREY, mode
+    colour = image.new("RGB", (4, 3), (255, 0, 0))
+    palette = Picture.of(colour.convert("P", palette=image.Palette.ADAPTIVE))
+    assert palette == Picture.of(colour) and palette.pixels.shape == (3, 4, 3)
+
+
+def test_a_tensor_is_a_picture_and_a_number_is_none() -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.arange(12, dtype=torch.uint8).reshape(3, 4)
+    assert is_picture(tensor) and Picture.of(tensor) == GREY
+    assert Picture.of((tensor / 255).requires_grad_()) == GREY
+    assert not any(map(is_picture, [np.float64(1), np.str_("a"), tensor[0, 0], "a", [[1]]]))
 
 
 @pytest.mark.parametrize("text", ["", "2x2x1:u1:%%%", "2x2x1:u1:AAAA", "no picture at all", "1:2"])

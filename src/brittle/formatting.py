@@ -29,6 +29,15 @@ def number(value: float | None) -> str:
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
+def rounded(value: float | None) -> float | None:
+    """Round a number to the four decimals that a page shows and sorts by.
+
+    >>> rounded(0.09999999), rounded(None)
+    (0.1, None)
+    """
+    return None if value is None else round(value, 4)
+
+
 def duration(seconds: float) -> str:
     """Format a time as people say it.
 

@@ -14,15 +14,23 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 
+Shape = tuple[int, int, int]  # height, width, channels
+FIELD = "picture"  # the one field of an example that is a picture
 CHANNELS = (1, 3, 4)
 BYTE = np.float32(255)
+SIXTEEN_BITS = np.float32(65535)
 PIL_MODES = ("1", "L", "RGB", "RGBA")  # those that are arrays of 1, 3 or 4 channels
 ENCODED = re.compile(r"\d+x\d+x[134]:(u1|<f4):[A-Za-z0-9+/]+=*")
 
 
 def is_picture(value: object) -> bool:
-    """Tell whether something is meant as a picture: one of ours, an array, or a PIL image."""
-    return isinstance(value, Picture | np.ndarray) or hasattr(value, "getbands")
+    """Tell whether something is meant as a picture: one of ours, an array, or a PIL image.
+
+    An array of another library, such as a tensor, is one if it has two dimensions or more.
+    """
+    if isinstance(value, Picture | np.ndarray) or hasattr(value, "getbands"):
+        return True
+    return hasattr(value, "__array__") and getattr(value, "ndim", 0) >= 2
 
 
 def is_encoded(text: str) -> bool:
@@ -30,10 +38,15 @@ def is_encoded(text: str) -> bool:
     return ENCODED.fullmatch(text) is not None
 
 
-def encoded_shape(text: str) -> tuple[int, int, int]:
+def encoded_shape(text: str) -> Shape:
     """Return the height, width and channels of an encoded picture; it is not decoded."""
     height, width, channels = (int(n) for n in text.partition(":")[0].split("x"))
     return height, width, channels
+
+
+def has_bytes(text: str) -> bool:
+    """Tell whether the pixels of an encoded picture are bytes; else they are floats."""
+    return text.partition(":")[2].startswith("u1:")
 
 
 class Picture:
@@ -48,15 +61,13 @@ class Picture:
         if array.ndim == 2:
             array = array[:, :, None]
         if array.ndim != 3 or array.shape[2] not in CHANNELS or not array.size:
+            is_turned = array.ndim == 3 and array.shape[0] in CHANNELS
+            remedy = " Move the channels to the end: numpy.moveaxis(picture, 0, -1)."
             raise UsageError(
                 f"Got a picture of shape {np.shape(pixels)}. Expected height × width, or height × "
-                "width × channels with 1 (grey), 3 or 4 channels."
+                f"width × channels with 1 (grey), 3 or 4 channels.{remedy if is_turned else ''}"
             )
-        if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
-            raise UsageError(
-                f"Got a picture with values from {array.min():g} to {array.max():g}. Expected 0 to "
-                "1: divide pixels of 0 to 255 by 255."
-            )
+        _check_range(array)
         array.flags.writeable = False
         object.__setattr__(self, "pixels", array)
 
@@ -65,14 +76,12 @@ class Picture:
         """Build a picture from an array or a PIL image; whole numbers are read as 0 to 255."""
         if isinstance(source, Picture):
             return source
-        if hasattr(source, "convert") and source.mode not in PIL_MODES:
-            source = source.convert("RGB")
+        if hasattr(source, "getbands"):
+            return Picture(_pil_pixels(source))
+        if hasattr(source, "detach"):  # a tensor that has a gradient, or lies on another device
+            source = source.detach().cpu()
         array = np.asarray(source)
-        if array.dtype == np.bool_:
-            array = array.astype(np.float32)
-        elif np.issubdtype(array.dtype, np.integer) and array.size and array.max() <= BYTE:
-            array = array.astype(np.float32) / BYTE
-        return Picture(array)
+        return Picture(_scaled(array))
 
     @staticmethod
     def decode(text: str) -> Picture:
@@ -127,6 +136,52 @@ class Picture:
         return int(height * width)
 
 
+def _check_range(array: NDArray[np.float32]) -> None:
+    """Refuse pixels that are no numbers from 0 to 1, with what is probably wrong with them."""
+    low, high = array.min(), array.max()
+    if not np.isfinite(array).all():
+        raise UsageError(
+            "Got a picture with pixels that are NaN or infinite. Expected numbers from 0 to 1: "
+            "repair or remove it."
+        )
+    if low >= 0 and high <= 1:
+        return
+    remedy = "divide pixels of 0 to 255 by 255"
+    if low < 0:
+        remedy = "undo what shifted the pixels below 0, such as a normalisation"
+    elif high > BYTE:
+        remedy = "divide the pixels by the largest value that they can have (16 bits: 65535)"
+    raise UsageError(
+        f"Got a picture with values from {low:g} to {high:g}. Expected 0 to 1: {remedy}."
+    )
+
+
+def _scaled(array: NDArray[Any]) -> NDArray[Any]:
+    """Divide whole numbers by 255; any beyond that are left to be refused."""
+    if array.dtype == np.bool_:
+        return array.astype(np.float32)
+    if np.issubdtype(array.dtype, np.integer) and array.size and array.max() <= BYTE:
+        return array.astype(np.float32) / BYTE
+    return array
+
+
+def _pil_pixels(image: Any) -> NDArray[Any]:
+    """Return the pixels of a PIL image; grey ones have one channel, however they are stored."""
+    mode = image.mode
+    if mode.startswith("I;16"):
+        return np.asarray(image).astype(np.float32) / SIXTEEN_BITS
+    if mode in ("I", "F"):
+        raise UsageError(
+            f"Got a PIL image of mode {mode!r}, whose pixels have no fixed range. Expected 8 or 16 "
+            "bits: convert it, or hand in an array from 0 to 1."
+        )
+    if mode not in PIL_MODES:
+        palette = np.reshape(image.getpalette("RGB"), (-1, 3)) if mode == "P" else None
+        is_grey = mode == "LA" or (palette is not None and (palette == palette[:, :1]).all())
+        image = image.convert("L" if is_grey else "RGB")
+    return _scaled(np.asarray(image))
+
+
 @dataclass(frozen=True)
 class PixelGradientRequest:
     """A picture, and the class that it should leave (`label`) or, if given, reach (`toward`).
@@ -147,7 +202,7 @@ class PixelGradientRequest:
         return self.picture.size
 
 
-def stack(items: Sequence[Any], shape: tuple[int, int, int], who: str) -> NDArray[np.float32]:
+def stack(items: Sequence[Any], shape: Shape, who: str) -> NDArray[np.float32]:
     """Return pictures as one array; anything else, or another shape, is an error."""
     for item in items:
         if not isinstance(item, Picture):

@@ -165,6 +165,15 @@ def test_the_distances_tried() -> None:
             fgsm(**wrong)
 
 
+@pytest.mark.parametrize("attack", [fgsm, noise])
+def test_more_steps_than_fit_into_memory_are_refused(attack: Any) -> None:
+    assert len(attack(step=0.001).epsilons) == 1000
+    assert len(attack(step=0.0001, largest=0.1).epsilons) == 1000
+    with pytest.raises(UsageError, match=r"--step 1e-07, which makes 10,000,000 .*of 0\.001 or"):
+        attack(step=1e-7)
+    assert attack(step=1e-7, epsilon=0.1).epsilons == (0.1,)
+
+
 # The contract that every attack meets, as test_contract.py has it for attacks on texts.
 
 each = pytest.mark.parametrize("attack", [FGSM((0.02, 0.1, 0.2)), Noise((0.1, 0.5))])

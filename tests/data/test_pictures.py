@@ -101,6 +101,9 @@ def test_a_folder_with_something_wrong(folder: Path) -> None:
     broken.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(UsageError, match=r"x\.png cannot be read as a picture"):
         data.load(folder)
+    image.new("F", (6, 5)).save(broken, format="TIFF")
+    with pytest.raises(UsageError, match=r"x\.png: .*mode 'F'"):
+        data.load(folder)
     image.fromarray(BYTES[0][:4]).save(broken)
     with pytest.raises(UsageError, match=r"x\.png is a picture of 4 × 6 pixels .*0\.png one of 5"):
         data.load(folder)
@@ -127,14 +130,50 @@ def test_pictures_as_examples() -> None:
     assert data.as_examples([Picture.of(BYTES[0])])[0].fields == rows[0].fields
     assert data.as_examples([{"picture": BYTES[0], "label": 0}]) == rows[:1]
     assert data.as_examples(rows) == rows
+    assert data.as_examples((list(BYTES), ["0", "1", "0", "1"])) == rows
+    assert data.as_examples(([Picture.of(p) for p in BYTES], np.array([0, 1, 0, 1]))) == rows
+    both = data.as_examples(([BYTES[0], 0], [BYTES[1], 1]))  # two examples, not two columns
+    assert both == rows[:2]
+
+
+def test_tensors_as_examples() -> None:
+    torch = pytest.importorskip("torch")
+    labels = [0, 1, 0, 1]
+    rows = data.as_examples((BYTES, labels))
+    assert data.as_examples((torch.tensor(BYTES), labels)) == rows
+    assert data.as_examples((torch.tensor(BYTES) / 255, torch.tensor(labels))) == rows
+    assert data.as_examples([(torch.tensor(p), n) for p, n in zip(BYTES, labels)]) == rows
+    with pytest.raises(UsageError, match=r"Row 0 .*Move the channels to the end"):
+        data.as_examples((torch.zeros((4, 1, 5, 6)), labels))
+
+
+@pytest.mark.parametrize(("largest", "is_dark"), [(1, True), (16, True), (31, True), (32, False)])
+def test_whole_numbers_that_do_not_end_at_255_are_doubted(
+    tmp_path: Path, largest: int, is_dark: bool
+) -> None:
+    x = np.zeros((4, 5, 6), np.int64)
+    x[2, 1, 1], x[:2, 0, 0] = largest, 1
+    np.savez(tmp_path / "a.npz", x=x, y=[0, 1, 1, 0])
+    warnings = data.load(tmp_path / "a.npz").warnings
+    assert len(warnings) == is_dark
+    if is_dark:
+        assert f"{largest} of 255" in warnings[0] and f"by {largest} first" in warnings[0]
+        for limit in (1, 3):  # a part may have a smaller largest pixel
+            assert data.load(tmp_path / "a.npz", limit=limit).warnings == warnings
+    np.savez(tmp_path / "a.npz", x=x / largest, y=[0, 1, 1, 0])
+    assert data.load(tmp_path / "a.npz").warnings == ()
+
+
+@pytest.mark.parametrize("value", [0.0, 0.01])
+def test_black_pictures_and_dark_floats_are_not_doubted(value: float) -> None:
+    rows = tuple(data.as_examples(np.full((2, 3, 3), value)))
+    assert data.Dataset("black", "all", rows, kind="picture").warnings == ()
 
 
 def test_a_pil_image_is_an_example() -> None:
     image = pytest.importorskip("PIL.Image")
     drawn = image.fromarray(BYTES[0])
     assert data.as_examples([(drawn, 0)]) == data.as_examples([(BYTES[0], 0)])
-    palette = drawn.convert("P")
-    assert data.as_examples([palette])[0].fields[0][1].startswith("5x6x3:")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +184,15 @@ def test_a_pil_image_is_an_example() -> None:
         ([BYTES[0], "a text"], "texts and pictures"),
         ([BYTES[0] / 1.0], "divide pixels of 0 to 255 by 255"),
         ([np.zeros((2, 2)) - 0.5], "values from -0.5"),
-        ([np.full((2, 2), np.nan)], "values from nan"),
+        ([np.full((2, 2), np.nan)], "Row 0 .*NaN or infinite"),
+        ((BYTES, np.eye(4)), r"4 pictures and labels of shape \(4, 4\)"),
+        ((BYTES, 3), r"4 pictures and labels of shape \(\)"),
+        ((BYTES.reshape(4, -1), [0, 1, 0, 1]), r"4 rows of 30 numbers.*reshape\(4, height, width"),
+        ((np.zeros((2, 64)), np.array([0, 1])), r"pictures\.reshape\(2, 8, 8\)"),
+        ((list(BYTES), [0, 1]), r"4 pictures and labels of shape \(2,\)"),
+        ([{"image": BYTES[0], "label": 0}], "a picture among the fields 'image'.*'picture'"),
+        ([{"picture": BYTES[0], "caption": "a cat"}], "a picture among the fields 'picture', 'cap"),
+        ([BYTES[0], {"image": Picture.of(BYTES[0]).encode()}], "Row 1 .*a picture among"),
     ],
 )
 def test_examples_that_are_no_pictures(examples: Any, message: str) -> None:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import io
+import json
+import re
+import shutil
 import struct
+import subprocess
 import zlib
+from dataclasses import replace
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 import pytest
 
+from brittle.metrics.confusion import Confusion
 from brittle.metrics.samples import sample_results
 from brittle.picture import Picture
 from brittle.reports import pictures
+from brittle.reports.excerpts import clearest
 from brittle.reports.half_blocks import picture_lines
 from brittle.reports.pictures import difference_image, embedded_pictures
 from brittle.reports.png import png
+from brittle.reports.tables import confusion_section
+from brittle.results import Result
 
 GENERATOR = np.random.default_rng(0)
 
@@ -60,8 +70,6 @@ def test_brighter_is_blue_and_darker_is_red() -> None:
 
 
 def test_images_end_where_the_page_would_grow_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     original, adversary = (Picture(GENERATOR.random((6, 6))).encode() for _ in range(2))
     row = replace(
         sample_results()[0], original=original, adversarial=adversary, l2=1.23456, linf=0.5
@@ -71,6 +79,53 @@ def test_images_end_where_the_page_would_grow_too_large(monkeypatch: pytest.Monk
     assert embedded_pictures(rows)[0][:2] == [1.2346, 0.5]
     monkeypatch.setattr(pictures, "MAX_BYTES", 100)
     assert [len(images) for images in embedded_pictures(rows)] == [5, 2, 2]
+
+
+def broken_at_one_epsilon() -> list[Result]:
+    """Rows of one ε, up to the noise of float32, and one of a smaller ε."""
+    encoded = Picture(np.zeros((2, 2))).encode()
+    linf = {"a": 0.1, "b": 0.09999999, "c": 0.10000002, "d": 0.0999}
+    confidence = {"a": 0.6, "b": 0.5, "c": 0.9, "d": 0.4}
+    row = replace(sample_results()[0], status="broken", original=encoded, adversarial=encoded)
+    return [
+        replace(row, case=name, linf=linf[name], l2=1.0, adversarial_confidence=confidence[name])
+        for name in linf
+    ]
+
+
+def test_the_clearest_of_one_epsilon_is_the_most_confident() -> None:
+    assert [row.case for row in clearest(broken_at_one_epsilon())] == ["d", "c", "a", "b"]
+
+
+def test_the_page_sorts_as_the_terminal_does() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    script = (files("brittle.reports") / "report.js").read_text()
+    (key,) = re.findall(r"clearest: (\(entry\) => \{.*?\n    \}),", script, re.DOTALL)
+    rows = broken_at_one_epsilon()
+    entries = [
+        {"status": "broken", "after": r.adversarial_confidence, "picture": {"largest": images[1]}}
+        | {"id": r.case}
+        for r, images in zip(rows, embedded_pictures(rows))
+    ]
+    program = (
+        f"const key = {key}; const rows = {json.dumps(entries)}; rows.sort((a, b) => key(a) - "
+        "key(b)); console.log(rows.map((row) => row.id).join(''));"
+    )
+    ended = subprocess.run([node, "-e", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "".join(row.case for row in clearest(rows))
+
+
+@pytest.mark.parametrize(("count", "is_stacked"), [(2, False), (5, False), (6, True), (10, True)])
+def test_wide_tables_of_labels_stand_one_above_the_other(count: int, is_stacked: bool) -> None:
+    matrix = tuple((1,) * count for _ in range(count))
+    tables = Confusion(tuple(map(str, range(count))), matrix, matrix, count * count)
+    section = confusion_section(tables)
+    assert ('class="pair stacked"' in section) == is_stacked
+    assert section.count('class="confusion"') == 2
+    style = (files("brittle.reports") / "report.css").read_text()
+    assert "\n.stacked { grid-template-columns: minmax(0, 1fr); }" in style
 
 
 @pytest.mark.parametrize("shape", [(8, 8, 1), (7, 9, 3), (64, 48, 4), (1, 40, 1), (300, 2, 1)])

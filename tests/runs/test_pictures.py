@@ -76,6 +76,8 @@ def test_a_run_is_stored_shown_exported_and_verified(
         assert arrays["label"].tolist() == [str(n) for n in LABEL]
     for name in ("out.csv", "out.jsonl"):
         assert main(["export", "toy", name]) == 0
+    lines = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    assert {*lines[0]} == {*run.columns(), "fields", "edits"} and "words" not in lines[0]
     again = brittle.data.load("out.npz", text="adversaries", label="label")
     assert len(again) == 24
 
@@ -113,6 +115,26 @@ def test_a_run_resumes_and_its_limit_can_be_extended(files: Path) -> None:
         for run in (parts, whole)
     )
     assert first == second
+
+
+def test_a_run_without_a_finished_case_is_exported(files: Path) -> None:
+    stopping = threading.Event()
+    stopping.set()
+    with pytest.raises(Interrupted):
+        brittle.attack(SPEC, "toy.npz", "noise", name="begun", stopping=stopping)
+    run = brittle.open_run("begun")
+    assert run.results() == []
+    with np.load(run.export("begun.npz")) as arrays:
+        assert arrays["originals"].shape == arrays["adversaries"].shape == (0, 8, 8, 1)
+        assert arrays["label"].shape == (0,)
+
+
+def test_dark_whole_numbers_are_told_before_a_run(files: Path) -> None:
+    dark = np.rint(PIXELS * 16).astype(int)
+    told: list[str] = []
+    run = brittle.attack(SPEC, (dark, LABEL), "noise", budget=2, limit=3, warn=told.append)
+    assert any("12 of 255" in message or "11 of 255" in message for message in told)
+    assert any("nearly black" in message for message in run.manifest["warnings"])
 
 
 def test_live_objects_and_arrays(files: Path) -> None:

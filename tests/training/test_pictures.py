@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import brittle
 from brittle import data
+from brittle.cli import main
 from brittle.data import Dataset
 from brittle.data.example import as_examples
 from brittle.errors import UsageError
@@ -99,6 +101,25 @@ def test_settings_stand_in_the_name(tmp_path: Path) -> None:
         load_zoo(f"zoo:forest@{tmp_path / 'toy.npz'}?tree=2")
 
 
+@pytest.mark.parametrize("budget", ["1", "5"])
+@pytest.mark.parametrize("model", ["MLP", "forest"])
+def test_a_small_budget_ends_a_run(
+    model: str, budget: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round of no items, when the budget is spent, must not be asked again and again."""
+    monkeypatch.chdir(tmp_path)
+    pixels, label = squares(12, 2)
+    np.savez("toy.npz", x=pixels, y=label)
+    folder = train_on(model, picture_splits(), size="tiny")
+    attacks = ["noise"] if model == "forest" else ["noise", "fgsm"]
+    for attack in attacks:
+        command = ["attack", str(folder), attack, "--data", "toy.npz", "--budget", budget]
+        assert main([*command, "--name", attack, "--quiet"]) == 0
+        rows = brittle.open_run(attack).results()
+        assert len(rows) == 12 and all(row.queries <= int(budget) for row in rows)
+        assert {row.status for row in rows} <= {"broken", "out of budget", "skipped"}
+
+
 def test_an_interrupted_training_ends_with_the_same_weights(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -132,6 +153,19 @@ def test_what_does_not_fit_is_told(splits: Any, tmp_path: Path) -> None:
     np.savez(tmp_path / "one.npz", x=squares(20, 0)[0], y=[1] * 20)
     with pytest.raises(UsageError, match="has one class"):
         train("MLP", str(tmp_path / "one.npz"))
+
+
+def test_the_page_says_how_long_lenet_trains() -> None:
+    root = Path(__file__).parents[2]
+    figures = json.loads((root / "benchmarks" / "pictures.json").read_text())
+    seconds = round(figures["LeNet@mnist"]["seconds"])
+    assert f"{seconds} seconds in `benchmarks" in (root / "docs" / "pictures.md").read_text()
+
+
+def test_the_help_names_every_source_of_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    assert "a folder of pictures" in " ".join(capsys.readouterr().out.split())
 
 
 def test_damaged_weights_are_told() -> None:

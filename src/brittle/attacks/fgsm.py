@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from brittle.asks import Case, Gradient, Search, Try, Unfit
-from brittle.attacks.pixel_paths import distances, pictures_along
+from brittle.attacks.pixel_paths import Epsilon, Largest, Step, distances, pictures_along
 from brittle.picture import Picture, PixelGradientRequest
 
 ZERO_GRADIENT = "the gradient is zero"
@@ -42,11 +42,9 @@ class FGSM:
 
 def fgsm(
     *,
-    epsilon: Annotated[
-        float | None, "change every pixel by this much (default: the least that wins)"
-    ] = None,
-    step: Annotated[float, "without --epsilon: try the multiples of this"] = 0.01,
-    largest: Annotated[float, "without --epsilon: up to this"] = 1.0,
+    epsilon: Epsilon = None,
+    step: Step = 0.01,
+    largest: Largest = 1.0,
 ) -> FGSM:
     """Move every pixel of a picture by ε along the sign of the gradient (FGSM)."""
     return FGSM(distances(epsilon, step, largest))

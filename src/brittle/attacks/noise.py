@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from brittle.asks import Case, Search, Try
-from brittle.attacks.pixel_paths import distances, pictures_along
+from brittle.attacks.pixel_paths import Epsilon, Largest, Step, distances, pictures_along
 from brittle.picture import Picture
 
 
@@ -37,11 +37,9 @@ class Noise:
 
 def noise(
     *,
-    epsilon: Annotated[
-        float | None, "change every pixel by this much (default: the least that wins)"
-    ] = None,
-    step: Annotated[float, "without --epsilon: try the multiples of this"] = 0.01,
-    largest: Annotated[float, "without --epsilon: up to this"] = 1.0,
+    epsilon: Epsilon = None,
+    step: Step = 0.01,
+    largest: Largest = 1.0,
 ) -> Noise:
     """Move every pixel by ε, up or down at random: the floor for attacks on pictures."""
     return Noise(distances(epsilon, step, largest))

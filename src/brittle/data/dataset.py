@@ -10,6 +10,7 @@ from functools import cached_property
 from random import Random
 
 from brittle.data.example import Example
+from brittle.data.picture_rows import DARK, dark_warning
 from brittle.errors import UsageError
 from brittle.picture import encoded_shape
 
@@ -28,6 +29,14 @@ class Dataset:
     labels: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     kind: str = "text"
+
+    def __post_init__(self) -> None:
+        if self.kind != "picture":
+            return
+        # Here, since pictures come from files, folders and arrays, and no picture alone can tell.
+        warning = dark_warning(example.fields[0][1] for example in self.examples)
+        if warning is not None and not any(known.startswith(DARK) for known in self.warnings):
+            object.__setattr__(self, "warnings", (*self.warnings, warning))
 
     def __len__(self) -> int:
         return len(self.examples)

@@ -14,14 +14,14 @@ from typing import Any
 from brittle.data.columns import LABEL_NAME, Columns, choose, matches
 from brittle.data.picture_rows import check_sizes, is_pictures_and_labels
 from brittle.errors import UsageError, unknown
+from brittle.picture import FIELD as PICTURE_FIELD
 from brittle.picture import Picture, is_encoded, is_picture
 
 EXPECTED = (
     "a list of strings, of (text, label) pairs, of dicts with 'text' and 'label' (or named fields "
     "and 'label'), of Examples; a data frame with columns 'text' and 'label'; a loaded data set; "
-    "or pictures: arrays or PIL images, with or without a label, or two arrays (pictures, labels)"
+    "or pictures: arrays or PIL images, with or without a label, or (pictures, labels)"
 )
-PICTURE_FIELD = "picture"
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,11 @@ def _build(
     if not fields:
         raise UsageError(f"{where} has no text. Expected a string, or a dict of named strings.")
     names = [name for name, _ in fields]
+    if names != [PICTURE_FIELD] and any(is_encoded(value) for _, value in fields):
+        raise UsageError(
+            f"{where} has a picture among the fields {', '.join(map(repr, names))}. Expected one "
+            f"field, {PICTURE_FIELD!r}, and a label if there is one: rename or remove the others."
+        )
     if len(set(names)) < len(names):
         raise UsageError(f"{where}: two fields have one name (fields: {', '.join(names)}).")
     if isinstance(locked, str):

@@ -19,10 +19,9 @@ from brittle.data.catalogue import SPLITS
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import MissingPackage, UsageError, unknown
-from brittle.picture import BYTE, Picture
+from brittle.picture import BYTE, FIELD, Picture
 
 SIDE_PIXELS = 28
-FIELD = "picture"
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,8 @@ def _open(image: Any, file: Path) -> Picture:
     try:
         with image.open(file) as opened:
             return Picture.of(opened)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from error
     except (OSError, ValueError, SyntaxError) as error:  # Pillow raises any of these
         raise UsageError(
             f"{file} cannot be read as a picture ({error}). Repair or remove it."

@@ -10,10 +10,8 @@ import numpy as np
 
 from brittle.edits import Edit
 from brittle.kinds.protocol import Changes
-from brittle.picture import Picture
+from brittle.picture import FIELD, Picture
 from brittle.results import Result
-
-FIELD = "picture"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 import regex
 
 from brittle.edits import Edit
+from brittle.formatting import rounded
 from brittle.reports.excerpts import shown_fields
 from brittle.reports.pictures import embedded_pictures
 from brittle.results import Result
@@ -51,8 +52,8 @@ def _row(
     names = tuple(name for name, _, _ in fields)
     numbers = [index(value) for value in (r.status, r.reason, r.label, r.predicted)]
     return [
-        *(r.case, *numbers, _rounded(r.confidence), index(r.adversarial_label)),
-        *(_rounded(r.adversarial_confidence), r.queries, r.words, r.words_changed),
+        *(r.case, *numbers, rounded(r.confidence), index(r.adversarial_label)),
+        *(rounded(r.adversarial_confidence), r.queries, r.words, r.words_changed),
         *(shapes.setdefault(names, len(shapes)), [raw for _, raw, _ in fields], _edits(fields)),
     ]
 
@@ -69,7 +70,3 @@ def _units(text: str, offset: int) -> int:
     """Convert an offset in code points to one in UTF-16 units."""
     head = text[:offset]
     return offset if head.isascii() else offset + sum(char > "\uffff" for char in head)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)

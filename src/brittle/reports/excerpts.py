@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.edits import Edit, diff_strings
+from brittle.formatting import rounded
 from brittle.results import Result
 
 ELLIPSIS = " … "
@@ -16,9 +17,14 @@ def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
     Of a text that is the number of words, of a picture the largest change of a pixel.
     """
     broken = [r for r in results if r.status == "broken" and r.adversarial is not None]
-    return sorted(
-        broken, key=lambda r: (r.linf or r.words_changed, -(r.adversarial_confidence or 0))
-    )[:n]
+    return sorted(broken, key=lambda r: (_change(r), -(r.adversarial_confidence or 0)))[:n]
+
+
+def _change(result: Result) -> float:
+    if result.linf is None:
+        return result.words_changed
+    # By float32 pixels one ε is 0.09999999 here and 0.10000002 there.
+    return rounded(result.linf) or 0.0
 
 
 def shown_fields(result: Result) -> list[tuple[str, str, Sequence[Edit]]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.formatting import rounded
 from brittle.picture import Picture
 from brittle.reports.png import png
 from brittle.results import Result
@@ -28,7 +29,7 @@ def embedded_pictures(results: Sequence[Result]) -> list[list[Any]]:
     for result in results:
         images = _images(result) if total < MAX_BYTES else []
         total += sum(map(len, images))
-        rows.append([_rounded(result.l2), _rounded(result.linf), *images])
+        rows.append([rounded(result.l2), rounded(result.linf), *images])
     return rows
 
 
@@ -58,7 +59,3 @@ def difference_image(
     share = np.abs(difference)[:, :, None] / largest
     colour = np.where(difference[:, :, None] > 0, BLUE, RED)
     return _bytes(1 - share * (1 - colour))
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)

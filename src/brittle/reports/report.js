@@ -32,7 +32,8 @@
   const sortKeys = {
     clearest: (entry) => {
       if (entry.status !== "broken") return null;
-      return entry.picture ? entry.picture.largest : entry.words - (entry.after || 0);
+      // Confidence decides between equal changes: distances have four decimals, words none.
+      return entry.picture ? entry.picture.largest - (entry.after || 0) / 1e5 : entry.words - (entry.after || 0);
     },
     run: (entry) => entry.order,
     queries: (entry) => entry.queries,

@@ -14,6 +14,7 @@ from brittle.results import Result
 MAX_WORDS = 15
 MAX_REPLACEMENTS = 4
 MAX_LABELS = 12
+MIN_STACKED_LABELS = 6  # two such tables beside each other would be cut
 MAX_CONFUSIONS = 20
 MAX_CHARACTERS = 40
 
@@ -63,7 +64,8 @@ def confusion_section(tables: Confusion) -> str:
     else:
         before = _matrix(tables.labels, tables.before, "before")
         after = _matrix(tables.labels, tables.after, "under attack")
-        body = f'<div class="pair">{before}{after}</div>'
+        names = "pair stacked" if len(tables.labels) >= MIN_STACKED_LABELS else "pair"
+        body = f'<div class="{names}">{before}{after}</div>'
     return (
         f'<section><h2>Labels before and under attack</h2>{body}<p class="small">'
         f"{number(tables.of)} examples answered: rows are the reference, columns what the target "

@@ -15,7 +15,7 @@ from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.goals import Goal
 from brittle.kinds import KINDS
 from brittle.opening import as_target
-from brittle.picture import Picture
+from brittle.picture import Picture, stack
 from brittle.results import Result, Step
 from brittle.runs.store import Store
 from brittle.runs.verifying import recheck
@@ -188,9 +188,11 @@ def _csv(run: Run, out: Path) -> None:
 
 
 def _jsonl(run: Run, out: Path) -> None:
+    names = {*run.columns(), "fields", "edits"}
     with out.open("w", encoding="utf-8") as file:
         for result in run.results():
-            file.write(json.dumps(asdict(result)) + "\n")
+            row = {name: value for name, value in asdict(result).items() if name in names}
+            file.write(json.dumps(row) + "\n")
 
 
 def _parquet(run: Run, out: Path) -> None:
@@ -202,9 +204,10 @@ def _parquet(run: Run, out: Path) -> None:
 def _npz(run: Run, out: Path) -> None:
     """Write a picture and its adversary for every case; without an adversary, the picture again."""
     rows = run.results()
-    pictures = [(row.original, row.adversarial or row.original) for row in rows]
+    assert run.shape is not None
     originals, adversaries = (
-        np.stack([Picture.decode(text).pixels for text in column]) for column in zip(*pictures)
+        stack([Picture.decode(text) for text in column], run.shape, f"The run {run.name!r}")
+        for column in ([r.original for r in rows], [r.adversarial or r.original for r in rows])
     )
     names = ("case", "status", "label", "predicted", "adversarial_label")
     columns: dict[str, Any] = {

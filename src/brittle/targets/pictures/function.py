@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import BrittleError, TargetError
-from brittle.picture import Picture, stack
+from brittle.picture import Picture, Shape, stack
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import format_rounded, hash_parts
 from brittle.targets.function import check_signature
 from brittle.targets.labels import Labels, label_names
-from brittle.targets.pictures.reading import Shape, picture_settings, probe_pictures
+from brittle.targets.pictures.reading import picture_settings, probe_pictures
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import ScoreKind, check_kind, parse_answers
 

@@ -12,15 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from brittle.errors import TargetError, UsageError
-from brittle.picture import Picture, PixelGradientRequest, stack
+from brittle.picture import Picture, PixelGradientRequest, Shape, stack
 from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.fingerprints.weights import hash_weights
 from brittle.targets.labels import Labels, label_names
-from brittle.targets.pictures.reading import Shape, picture_settings, probe_pictures
+from brittle.targets.pictures.reading import picture_settings, probe_pictures
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import ScoreKind, as_probabilities, check_kind
+from brittle.targets.torch.checks import check_not_probabilities
 from brittle.targets.torch.hooks import evaluating
 from brittle.zoo.device import torch_device
 
@@ -61,11 +62,14 @@ class PictureNetwork:
     def scores(self, items: Sequence[Picture]) -> Scores:
         if not items:
             return np.zeros((0, len(self.labels)))
+        table = self.output(items).double().cpu().numpy()
+        return as_probabilities(table, len(items), self.labels, self.kind, self._who)
+
+    def output(self, items: Sequence[Picture]) -> Tensor:
+        """Return what the module returns for pictures."""
         pixels = stack(items, self.shape, self._who)
         with torch.no_grad():
-            output = self._forward(as_tensor(pixels, self.device))
-        table = output.double().cpu().numpy()
-        return as_probabilities(table, len(items), self.labels, self.kind, self._who)
+            return self._forward(as_tensor(pixels, self.device))
 
     def gradients(self, requests: Sequence[PixelGradientRequest]) -> list[Pixels]:
         """Compute the gradient of every request's objective, in the shape of its picture."""
@@ -127,6 +131,11 @@ def of_picture_module(
     kind: ScoreKind = "logits" if declared == "auto" else declared
     target = PictureNetwork(module, shape, names, kind, name)
     try:
+        if declared == "auto":
+            black_and_white = [Picture(np.full(shape, value)) for value in (0, 1)]
+            check_not_probabilities(
+                target.output([*probe_pictures(shape), *black_and_white]), who, "picture"
+            )
         target.scores(probe_pictures(shape)[:2])
     except TargetError as error:
         size = " × ".join(map(str, shape))

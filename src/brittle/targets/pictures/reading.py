@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
-from brittle.picture import Picture, stack
+from brittle.picture import Picture, Shape, stack
 
-Shape = tuple[int, int, int]
 PROBES = 8
 
 

@@ -162,7 +162,7 @@ def check_network(network: Network, examples: Examples, is_declared: bool) -> li
                 "finite numbers: see whether its training diverged."
             )
         if not is_declared:
-            _check_not_probabilities(network, ids, lengths, who)
+            check_not_probabilities(network.output(ids, lengths), who, "text")
         _check_rows(network, ids, logits, who)
         _check_shortest(network, examples.shortest, who)
         requests = [EditRequest(Text.of(""), 0, None, EditSpace(objective="logit"), ())] * len(ids)
@@ -189,16 +189,16 @@ def check_head(network: Network, examples: Examples, head: str) -> None:
     network.head_input(examples.ids, lengths, head)
 
 
-def _check_not_probabilities(network: Network, ids: Tensor, lengths: Tensor, who: str) -> None:
-    output: Tensor = network.output(ids, lengths)
+def check_not_probabilities(output: Tensor, who: str, item: str) -> None:
+    """Refuse an output, of several items, that looks like probabilities."""
     if bool((output < 0).any()) or bool((output > 1).any()):
         return
-    is_single = output.numel() == len(ids)
+    is_single = output.numel() == len(output)
     if not is_single and not bool(((output.sum(dim=1) - 1).abs() < TOLERANCE).all()):
         return
     example, kind = output[0].tolist(), "single" if is_single else "prob"
     raise UsageError(
-        f"{who} returned {example} for a text, which looks like a probability. Say what it is: "
+        f"{who} returned {example} for a {item}, which looks like a probability. Say what it is: "
         f"scores={kind!r}, or scores='logits' if it is a score before the softmax."
     )
 

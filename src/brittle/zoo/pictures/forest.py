@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
-from brittle.zoo.pictures.keys import Shape, keys_of, pixels_of
+from brittle.picture import Shape
+from brittle.zoo.pictures.keys import keys_of, pixels_of
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.picture import stack
-
-Shape = tuple[int, int, int]
+from brittle.picture import Shape, stack
 
 
 def keys_of(items: Sequence[Any], shape: Shape, name: str) -> list[bytes]:

@@ -11,12 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from brittle.picture import PixelGradientRequest
+from brittle.picture import PixelGradientRequest, Shape
 from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
 from brittle.zoo.device import torch_device
 from brittle.zoo.names import changes
 from brittle.zoo.names.settings import PictureNetworkSettings
-from brittle.zoo.pictures.keys import Shape, keys_of, pixels_of
+from brittle.zoo.pictures.keys import keys_of, pixels_of
 from brittle.zoo.pictures.networks import build, forward
 
 
