@@ -20,8 +20,8 @@ class Dataset:
     """Examples in a fixed order; `labels` are the names of the classes, () when unlabelled.
 
     `warnings` are reasons to doubt that the data was meant to be taken like this. `kind` names the
-    kind of items that the examples become: text or picture. `table_columns` are those of the table that
-    the examples were read from, if there is one.
+    kind of items that the examples become: text or picture. `table_columns` are those that the
+    examples were read from, if they stood in a table.
     """
 
     name: str
