@@ -7,7 +7,7 @@
     ├── Incomplete            the run or task in question is not finished (exit code 3)
     ├── RunStopped            the run ended early and can be resumed (exit code 3)
     │   ├── Interrupted       the user stopped it (exit code 130)
-    │   ├── LimitReached      as many texts were sent as the user allowed
+    │   ├── LimitReached      as many items were sent as the user allowed
     │   ├── TargetDown        the target answers nothing at all, or hangs
     │   └── StoreError        the run's file cannot be read or written
     └── GateFailed            a check asked for by the user did not hold (exit code 1)
@@ -62,7 +62,7 @@ class Interrupted(RunStopped):
 
 
 class LimitReached(RunStopped):
-    """As many texts were sent to the target as the user allowed."""
+    """As many items were sent to the target as the user allowed."""
 
 
 class TargetDown(RunStopped):

@@ -67,7 +67,7 @@ def test_a_goal_that_fails_ends_the_run_with_3_and_names_the_text(
 def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -> None:
     command = (*ATTACK, "--name", "a part", "--max-sent", "60")
     output = brittle(*command)
-    assert output.code == 3 and "The limit of 60 texts" in output.err
+    assert output.code == 3 and "The limit of 60 items" in output.err
     assert (
         "Resume with: brittle attack python:cli_models:weak pwws --data films.csv "
         "--name 'a part' --max-sent 120\n" in output.err

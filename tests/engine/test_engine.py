@@ -411,7 +411,7 @@ def test_the_limit_on_what_is_sent_stops_the_run_and_keeps_what_was_paid() -> No
     target = Odd()
     broker = Broker({"answer": scores_desk(target)}, most_sent=6)
     engine = Engine(searching(climb), Untargeted(), broker)
-    with pytest.raises(RunStopped, match="limit of 6 texts"):
+    with pytest.raises(RunStopped, match="limit of 6 items"):
         list(engine.run([Case(str(i), Number(i * 10), 0) for i in range(4)]))
     assert sum(map(len, target.asked)) == 6 == broker.totals.sent
 
@@ -420,7 +420,7 @@ def test_a_limit_below_what_was_sent_sends_nothing() -> None:
     target = Odd()
     broker = Broker({"answer": scores_desk(target)}, most_sent=5)
     broker.totals.sent = 9
-    with pytest.raises(RunStopped, match="limit of 5 texts"):
+    with pytest.raises(RunStopped, match="limit of 5 items"):
         broker.answer("answer", [Number(n) for n in range(20)])
     assert target.asked == []
 

@@ -16,6 +16,7 @@ import pytest
 from brittle.asks import Answer, Case, Probe
 from brittle.attacks import build, resolve_attack
 from brittle.attacks.pwws import PWWS
+from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.english.entities import Entity, SpacyRecognizer, _model
 from brittle.errors import MissingPackage, UsageError
@@ -172,6 +173,23 @@ def test_only_an_attack_that_learns_notes_the_data(tmp_path: Path) -> None:
     path.write_text("{}")
     values = {"entities": True, "entity_table": str(path)}
     assert resolve_attack("pwws", values, LABELS, "mr")[2]["learn_from"] is None
+
+
+def test_entities_are_learnt_from_the_columns_of_the_data(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    texts: list[str] = []
+
+    def record(self: Any, raws: Iterable[str]) -> list[list[Entity]]:
+        texts.extend(raws)
+        return [[] for _ in texts]
+
+    monkeypatch.setattr(SpacyRecognizer, "entities", record)
+    path = tmp_path / "pairs.csv"
+    path.write_text("premise,hypothesis,gold\na,b,pos\nc,d,neg\n")
+    values = {"entities": True, "learn_from": str(path)}
+    build("pwws", values, LABELS, data_columns=Columns(("premise", "hypothesis"), "gold"))
+    assert texts == ["a", "b", "c", "d"]
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

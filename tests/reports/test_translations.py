@@ -75,7 +75,9 @@ def test_cases_that_could_not_be_attacked_are_not_counted_as_right(
 
 def test_a_page_has_no_confidence_to_sort_by(make_run: Make, make_row: Make) -> None:
     page = render(make_run(translated(make_row), answers="texts"))
-    assert "Confidence" not in page and 'value="queries"' in page and "labels, ids" not in page
+    assert (
+        "Confidence before" not in page and 'value="queries"' in page and "labels, ids" not in page
+    )
     assert "Confidence before" in render(make_run())
 
 

@@ -64,7 +64,7 @@ def test_a_gate_needs_two_complete_runs(tmp_path: Path, capsys: pytest.CaptureFi
     flags = ["--runs", str(tmp_path), "--fail-if-worse", "--quiet"]
     assert main(["compare", "a", *flags]) == 2
     assert main(["compare", "a", "a", *flags]) == 0
-    with pytest.raises(brittle.BrittleError, match="limit of 2 texts"):
+    with pytest.raises(brittle.BrittleError, match="limit of 2 items"):
         brittle.attack(TARGET, EXAMPLES, candidates=words, name="b", folder=tmp_path, max_sent=2)
     assert main(["compare", "a", "b", *flags]) == 3
     assert "not complete" in capsys.readouterr().err

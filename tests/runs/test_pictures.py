@@ -178,3 +178,42 @@ def test_pictures_with_many_wrong_labels_are_attacked_all_the_same(files: Path) 
     label[::3] = 1 - label[::3]
     run = brittle.attack(SPEC, (PIXELS, label), "noise", budget=3)
     assert run.counts()["skipped"] == 8
+
+
+def test_a_zoo_model_refuses_pictures_of_another_size_before_a_run_is_stored(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRITTLE_CACHE", str(files / "cache"))
+    folder = str(brittle.train("forest", "toy.npz", changed={"trees": 2}))
+    for target in (folder, brittle.as_target(folder)):
+        with pytest.raises(UsageError, match=r"reads pictures of 8 × 8 × 1 .*but got one of 6 × 8"):
+            brittle.attack(target, (PIXELS[:, :6], LABEL), "noise")
+    assert not (files / "runs").exists()
+
+
+def test_warnings_and_errors_about_pictures_speak_of_pictures(files: Path) -> None:
+    def sure(pixels: Any) -> Any:
+        return np.eye(2)[(pixels.reshape(len(pixels), -1) @ WEIGHT).argmax(axis=1)]
+
+    def constant(pixels: Any) -> Any:
+        return np.full((len(pixels), 2), 0.5)
+
+    def nearly_sure(pixels: Any) -> Any:
+        return sure(pixels) * 0.99998 + 0.00001
+
+    def swapped(pixels: Any) -> Any:
+        return 1 - sure(pixels) * 0.8 - 0.1
+
+    seen = []
+    for model in (sure, constant, nearly_sure, swapped):
+        run = brittle.attack(model, (PIXELS, LABEL), "noise", labels=["0", "1"], budget=1)
+        seen += run.manifest["warnings"]
+    for model, options in ((constant, {"max_sent": 3}), (sure, {"attack": "fgsm"})):
+        with pytest.raises(brittle.BrittleError) as stopped:
+            options = {"attack": "noise", "name": "other"} | options
+            brittle.attack(model, (PIXELS, LABEL), labels=["0", "1"], **options)
+        seen.append(str(stopped.value))
+    assert len(seen) >= 6
+    for message in seen[:-1]:
+        assert "text" not in message and "pwws" not in message, message
+    assert "for pictures a torch module as it is" in seen[-1]

@@ -126,7 +126,7 @@ def test_results_do_not_depend_on_the_batch_size(tmp_path: Path) -> None:
 
 def test_what_is_sent_can_be_limited_and_the_limit_raised(tmp_path: Path) -> None:
     target = FakeTarget(WEIGHTS)
-    with pytest.raises(RunStopped, match="limit of 100 texts") as stopped:
+    with pytest.raises(RunStopped, match="limit of 100 items") as stopped:
         brittle.attack(target, FILMS, folder=tmp_path, name="run", max_sent=100)
     assert stopped.value.exit_code == 3 and sum(target.calls) == 100
     assert brittle.open_run("run", tmp_path).totals["sent"] == 100
@@ -140,7 +140,7 @@ def test_most_of_a_limit_is_spent_on_finished_cases(
 ) -> None:
     films = [(f"a good film of {i} great scenes", "positive") for i in range(60)]
     target = Listed(name="fake")
-    with pytest.raises(RunStopped, match="limit of 150 texts"):
+    with pytest.raises(RunStopped, match="limit of 150 items"):
         brittle.attack(target, films, attack, folder=tmp_path, name="run", max_sent=150)
     attacked = [r for r in brittle.open_run("run", tmp_path).results() if r.queries > 1]
     numbers = {r.original.split()[4] for r in attacked}

@@ -88,14 +88,14 @@ def test_constant_scores() -> None:
     assert constant(np.array([[0.3, 0.7]])) is None
     assert constant(np.array([[0.3, 0.7], [0.3 + 1e-12, 0.7]])) is None
     [doubt] = doubts(FakeTarget(), [Row(case.text, None) for case in rows()])
-    assert doubt.code == "constant" and "32 different texts" in doubt.message
+    assert doubt.code == "constant" and "32 different cases" in doubt.message
 
 
 def test_unstable_scores() -> None:
     once = np.array([[0.3, 0.7], [0.6, 0.4]])
     assert unstable(once, once + np.array([[9e-5, -9e-5], [0, 0]])) is None
     small = unstable(once, once + np.array([[2e-4, -2e-4], [0, 0]]))
-    assert small is not None and small.code == "unstable" and "1 of 2 texts" in small.message
+    assert small is not None and small.code == "unstable" and "1 of 2 cases" in small.message
     large = unstable(once, once[::-1])
     assert large is not None and large.code == "random" and "2 got another label" in large.message
     assert unstable(once[:0], once[:0]) is None
@@ -193,7 +193,7 @@ def test_texts_that_fail_are_left_out() -> None:
 
 def test_a_target_that_answers_nothing_is_down() -> None:
     cases = [Row(Text.of(f"plot {n}"), None) for n in range(5)]
-    with pytest.raises(TargetDown, match=r"none of the first 5 texts.*no plot"):
+    with pytest.raises(TargetDown, match=r"none of the first 5 cases.*no plot"):
         doubts(Fragile(), cases)
 
 

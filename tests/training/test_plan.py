@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from brittle.data import Dataset, Example
+from brittle.errors import UsageError
 from brittle.training.adversarial.parsing import parse_method
-from brittle.training.plan import TrainingPlan
+from brittle.training.plan import TrainingPlan, choose_settings
 from brittle.training.splits import TrainingSplits
 from brittle.zoo.model_cache import content_key
 from brittle.zoo.names.grid import as_json, design, settings
@@ -62,3 +63,21 @@ def test_models_of_characters_with_former_initial_vectors_are_not_found() -> Non
         name=chosen.name, size="default", settings=former, seed=3, data=splits.fingerprint
     )
     assert len(keys | {former_key}) == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "value", "used_by"),
+    [
+        ("LSTM-W-Random-1", "joined", 64, "-pair or -pair-plain"),
+        ("LSTM-W-Random-1-pair", "character_scale", 2.0, "that read characters"),
+    ],
+)
+def test_a_setting_without_use_is_refused(
+    model: str, name: str, value: float, used_by: str
+) -> None:
+    chosen = design(model)
+    for changed in ([f"{name}={value}"], {name: value}):
+        with pytest.raises(UsageError, match=f"setting {name} for {model}, .*{used_by}"):
+            choose_settings(chosen, "tiny", changed)
+    assert choose_settings(chosen, "tiny", ["hidden=8"]) == settings(chosen, "tiny", hidden=8)
+    assert choose_settings(design("CNN-C-Random-1-pair"), "tiny", {name: value})

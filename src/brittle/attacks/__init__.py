@@ -9,11 +9,14 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brittle.asks import Attack
 from brittle.attacks.user_attacks import RUN_ARGUMENTS, check_attack, import_recipe
 from brittle.errors import BrittleError, UsageError, unknown
+
+if TYPE_CHECKING:
+    from brittle.data.columns import Columns
 
 ATTACKS: Mapping[str, str] = {
     "pwws": "brittle.attacks.pwws:pwws",
@@ -83,10 +86,12 @@ def build(
     values: Mapping[str, Any],
     labels: Sequence[str],
     label_map: Mapping[str, str] | None = None,
+    data_columns: Columns | None = None,
 ) -> Attack:
     """Build an attack from its name and the values of its settings.
 
-    `labels` are the target's, `label_map` tells which of them a label of the data means.
+    `labels` are the target's, `label_map` tells which of them a label of the data means. What is
+    learnt from a file is learnt from its `data_columns`, if it has them.
     """
     build_attack = recipe(name)
     known = {setting.name: setting for setting in settings(build_attack)}
@@ -114,7 +119,7 @@ def build(
             "or key."
         )
     arguments = dict(values)
-    for argument, value in zip(RUN_ARGUMENTS, (labels, label_map)):
+    for argument, value in zip(RUN_ARGUMENTS, (labels, label_map, data_columns)):
         if argument in _parameters(build_attack):
             arguments[argument] = value
     if not name.startswith("python:"):
@@ -136,6 +141,7 @@ def resolve_attack(
     labels: Sequence[str],
     dataset: str,
     label_map: Mapping[str, str] | None = None,
+    data_columns: Columns | None = None,
 ) -> tuple[Attack, str, dict[str, Any]]:
     """Return the attack, its name and all its settings, defaults included.
 
@@ -152,7 +158,7 @@ def resolve_attack(
     values = {**default_settings(name), **overrides}
     if values.get("learn_from", "") is None and dataset in CATALOGUE and _learns(values):
         values["learn_from"] = dataset
-    return build(name, values, labels, label_map), name, values
+    return build(name, values, labels, label_map, data_columns), name, values
 
 
 def _learns(values: Mapping[str, Any]) -> bool:

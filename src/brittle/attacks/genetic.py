@@ -12,6 +12,7 @@ from brittle.asks import Case, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_count, check_positive, check_share
+from brittle.data.columns import Columns
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
@@ -100,6 +101,7 @@ def _cross(a: Text, b: Text, original: Text, limit: int, rng: Random) -> Text:
 
 def genetic(
     *,
+    data_columns: Columns | None = None,
     population: Annotated[int, "members of a generation"] = 60,
     generations: Annotated[int, "generations, the first one included"] = 20,
     share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
@@ -128,5 +130,6 @@ def genetic(
         stop_words=stop_words,
         spare=spare,
         learn_from=learn_from,
+        columns=data_columns,
     )
     return Genetic(proposal, population, generations, share, temperature)

@@ -13,6 +13,7 @@ from brittle.asks import Case, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_share
+from brittle.data.columns import Columns
 from brittle.proposals import Proposal
 from brittle.proposals.choice import choose_entities, choose_proposal
 from brittle.proposals.entities import Entities
@@ -120,6 +121,7 @@ def pwws(
     *,
     labels: Sequence[str] = (),
     label_map: Mapping[str, str] | None = None,
+    data_columns: Columns | None = None,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
     candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
@@ -136,5 +138,5 @@ def pwws(
             inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
         ),
         share,
-        choose_entities(entities, entity_table, learn_from, labels, label_map),
+        choose_entities(entities, entity_table, learn_from, labels, label_map, data_columns),
     )

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Search, Try
 from brittle.attacks.setting_checks import check_count
 from brittle.attacks.tack_on import opposite
+from brittle.data.columns import Columns
 from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
 
@@ -50,10 +51,12 @@ def strongest_swap(
     *,
     labels: Sequence[str],
     label_map: Mapping[str, str] | None = None,
+    data_columns: Columns | None = None,
     n: Annotated[int, "how many words to replace (the paper: 1, 3 and 5)"] = 5,
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> StrongestSwap:
     """Replace the n strongest words by strong words of the opposite class."""
     check_count(n=n, words=words)
-    return StrongestSwap(learn_strong_words(learn_from, labels, label_map), n, words)
+    strong = learn_strong_words(learn_from, labels, label_map, data_columns)
+    return StrongestSwap(strong, n, words)

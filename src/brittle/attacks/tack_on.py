@@ -11,6 +11,7 @@ import numpy as np
 
 from brittle.asks import Case, Search, Try
 from brittle.attacks.setting_checks import check_count
+from brittle.data.columns import Columns
 from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
 
@@ -53,9 +54,11 @@ def tack_on(
     *,
     labels: Sequence[str],
     label_map: Mapping[str, str] | None = None,
+    data_columns: Columns | None = None,
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> TackOn:
     """Replace the first word by a strong word of the opposite class."""
     check_count(words=words)
-    return TackOn(learn_strong_words(learn_from, labels, label_map), words)
+    strong = learn_strong_words(learn_from, labels, label_map, data_columns)
+    return TackOn(strong, words)

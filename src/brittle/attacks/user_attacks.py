@@ -15,8 +15,9 @@ EXPECTED = (
     "`__call__(self, case, rng)` that is its search), its class, or a function of keyword "
     "arguments that makes one"
 )
-RUN_ARGUMENTS = ("labels", "label_map")
-"""Arguments of a recipe that the run fills in: the target's labels, {data label: target label}."""
+RUN_ARGUMENTS = ("labels", "label_map", "data_columns")
+"""Arguments of a recipe that the run fills in: the target's labels, {data label: target label}, and
+the columns of the data that hold open fields and label."""
 
 
 def import_recipe(name: str) -> Callable[..., Attack]:

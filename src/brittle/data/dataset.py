@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
+from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.data.picture_rows import DARK, dark_warning
 from brittle.errors import UsageError
@@ -20,7 +21,8 @@ class Dataset:
     """Examples in a fixed order; `labels` are the names of the classes, () when unlabelled.
 
     `warnings` are reasons to doubt that the data was meant to be taken like this. `kind` names the
-    kind of items that the examples become: text or picture.
+    kind of items that the examples become: text or picture. `table_columns` are those that the
+    examples were read from, if they stood in a table.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Dataset:
     labels: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     kind: str = "text"
+    table_columns: Columns | None = None
 
     def __post_init__(self) -> None:
         if self.kind != "picture":
@@ -50,6 +53,17 @@ class Dataset:
         if self.kind != "picture" or not self.examples:
             return None
         return encoded_shape(self.examples[0].fields[0][1])
+
+    @property
+    def open_columns(self) -> Columns | None:
+        """The columns of the fields that attacks may edit, and of the label; None if not known."""
+        columns = self.table_columns
+        if columns is None:
+            names = tuple(name for name, _ in self.examples[0].fields) if self.examples else ()
+            if len(names) < 2:  # a lone field has one name, whatever its column was called
+                return None
+            columns = Columns(names, None, self.examples[0].locked)
+        return Columns(tuple(n for n in columns.text if n not in columns.locked), columns.label)
 
     def take(self, limit: int | None, seed: int = 0) -> Dataset:
         """Return the first `limit` examples of a seeded permutation; a larger limit adds to them.

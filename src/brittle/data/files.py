@@ -57,7 +57,8 @@ def load(
     warnings: tuple[str, ...] = ()
     if label is None:
         warnings = unused_labels(str(path), columns, table.columns, table.column)
-    return Dataset(source, "all", examples, labels_of(examples), warnings)
+    labels = labels_of(examples)
+    return Dataset(source, "all", examples, labels, warnings, table_columns=columns)
 
 
 def _is_folder(path: Path) -> UsageError:

@@ -41,7 +41,7 @@ def load(
     plain = [name for name, kind in table.features.items() if type(kind).__name__ in PLAIN_FEATURES]
     first = table.select(range(min(len(table), MAX_ROWS_LOOKED_AT)))
     unused = unused_labels(source, columns, plain, first.__getitem__) if label is None else ()
-    return Dataset(source, split, examples, labels, unused)
+    return Dataset(source, split, examples, labels, unused, table_columns=columns)
 
 
 def parse(source: str) -> tuple[str, str | None]:

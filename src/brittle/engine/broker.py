@@ -168,7 +168,7 @@ class Broker:
         if self.left is None or len(batch) <= self.left:
             return batch, None
         return batch[: self.left], LimitReached(
-            f"The limit of {self.most_sent} texts sent to the target is reached. The same "
+            f"The limit of {self.most_sent} items sent to the target is reached. The same "
             "command with a higher --max-sent goes on from here."
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from brittle.data.columns import Columns
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
 from brittle.proposals.entities import Entities, learn_entities
@@ -26,11 +27,12 @@ def choose_proposal(
     stop_words: bool = True,
     spare: int = 0,
     learn_from: str | None = None,
+    columns: Columns | None = None,
 ) -> Proposal:
     """Build the proposal: WordNet's synonyms, unless a table or word vectors are named.
 
     Without `stop_words` no stop word has candidates, whatever the source; nor have the `spare` most
-    frequent words of the data to learn from.
+    frequent words of the data to learn from, whose `columns` are those of the data attacked.
     """
     sources = [name for name in (wordnet, candidates, neighbours) if name is not None]
     if len(sources) > 1:
@@ -64,7 +66,8 @@ def choose_proposal(
     elif neighbours is not None:
         proposal = Neighbours(neighbours, k=k, within=within)
     if spare:
-        proposal = SparingFrequentWords(proposal, learn_frequent_words(learn_from, spare))
+        frequent = learn_frequent_words(learn_from, spare, columns)
+        proposal = SparingFrequentWords(proposal, frequent)
     return proposal if stop_words else SparingStopWords(proposal)
 
 
@@ -74,6 +77,7 @@ def choose_entities(
     learn_from: str | None,
     labels: Sequence[str],
     label_map: Mapping[str, str] | None,
+    columns: Columns | None = None,
 ) -> Entities | None:
     """Build the named entities to try: none, those of a JSON file, or those of labelled data."""
     if not entities:
@@ -90,4 +94,4 @@ def choose_entities(
         if learn_from is not None:
             raise UsageError("Got --entity-table and --learn-from; expected one of them.")
         return Entities.load(table, labels, label_map)
-    return learn_entities(learn_from, labels, label_map)
+    return learn_entities(learn_from, labels, label_map, columns)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.english.entities import Recognizer, SpacyRecognizer
 from brittle.errors import UsageError
@@ -110,17 +111,23 @@ class Entities:
 
 
 def learn_entities(
-    learn_from: str | None, labels: Sequence[str], label_map: Mapping[str, str] | None = None
+    learn_from: str | None,
+    labels: Sequence[str],
+    label_map: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
 ) -> Entities:
     """Learn entities once: from a file, or from the train split of a data set by name."""
-    return _learn(learn_from, tuple(labels), tuple((label_map or {}).items()))
+    return _learn(learn_from, tuple(labels), tuple((label_map or {}).items()), columns)
 
 
 @lru_cache(maxsize=4)
 def _learn(
-    learn_from: str | None, labels: tuple[str, ...], label_map: tuple[tuple[str, str], ...]
+    learn_from: str | None,
+    labels: tuple[str, ...],
+    label_map: tuple[tuple[str, str], ...],
+    columns: Columns | None,
 ) -> Entities:
-    examples = load_training_data(learn_from, "entities")
+    examples = load_training_data(learn_from, "entities", columns)
     return Entities.learn(examples, labels, dict(label_map))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from brittle.data.columns import Columns
 from brittle.english.stop_words import is_clitic, is_stop_word
 from brittle.proposals import Proposal
 from brittle.proposals.training_data import load_training_data
@@ -58,10 +59,12 @@ class SparingFrequentWords:
 
 
 @lru_cache(maxsize=4)
-def learn_frequent_words(learn_from: str | None, count: int) -> frozenset[str]:
+def learn_frequent_words(
+    learn_from: str | None, count: int, columns: Columns | None = None
+) -> frozenset[str]:
     """Return the most frequent words of labelled data, ties in lexicographic order."""
     counts: Counter[str] = Counter()
-    for example in load_training_data(learn_from, "frequent words"):
+    for example in load_training_data(learn_from, "frequent words", columns):
         for _, raw in example.fields:
             counts.update(words_of(raw.lower()))
     return frozenset(sorted(counts, key=lambda word: (-counts[word], word))[:count])

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.proposals.training_data import find_class, load_training_data
@@ -83,15 +84,21 @@ class StrongWords:
 
 
 def learn_strong_words(
-    learn_from: str | None, labels: Sequence[str], label_map: Mapping[str, str] | None = None
+    learn_from: str | None,
+    labels: Sequence[str],
+    label_map: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
 ) -> StrongWords:
     """Learn strong words once: from a file, or from the train split of a data set by name."""
-    return _learn(learn_from, tuple(labels), tuple((label_map or {}).items()))
+    return _learn(learn_from, tuple(labels), tuple((label_map or {}).items()), columns)
 
 
 @lru_cache(maxsize=4)
 def _learn(
-    learn_from: str | None, labels: tuple[str, ...], label_map: tuple[tuple[str, str], ...]
+    learn_from: str | None,
+    labels: tuple[str, ...],
+    label_map: tuple[tuple[str, str], ...],
+    columns: Columns | None,
 ) -> StrongWords:
-    examples = load_training_data(learn_from, "words")
+    examples = load_training_data(learn_from, "words", columns)
     return StrongWords.learn(examples, labels, dict(label_map))

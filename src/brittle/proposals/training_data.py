@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from brittle import data
 from brittle.data.catalogue import CATALOGUE
+from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.errors import UsageError
 
 T = TypeVar("T")
 
 
-def load_training_data(learn_from: str | None, what: str) -> Sequence[Example]:
-    """Load a file, or the train split of a data set by name; `what` is learnt from it."""
+def load_training_data(
+    learn_from: str | None, what: str, columns: Columns | None = None
+) -> Sequence[Example]:
+    """Load a file, or the train split of a data set by name; `what` is learnt from it.
+
+    A file is read by the `columns` of the data that is attacked; one that does not have them, by
+    the usual ones.
+    """
     if learn_from is None:
         raise UsageError(
             f"This attack learns its {what} from labelled data, and the data attacked is not of "
             "the catalogue. Name some with --learn-from, for example --learn-from train.csv."
         )
-    return data.load(learn_from, split="train" if learn_from in CATALOGUE else None).examples
+    if learn_from in CATALOGUE:
+        return data.load(learn_from, split="train").examples
+    if columns is None:
+        return data.load(learn_from).examples
+    try:
+        return data.load(learn_from, text=columns.text, label=columns.label).examples
+    except UsageError as error:
+        with suppress(UsageError):
+            return data.load(learn_from).examples
+        raise error
 
 
 def find_class(

@@ -79,8 +79,10 @@ class Job:
         # Where the target answers texts, the label of an example is the text that is expected.
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
-        search, name, resolved = resolve_attack(attack, settings, own, dataset.name, names)
+        about = (own, dataset.name, names, dataset.open_columns)
+        search, name, resolved = resolve_attack(attack, settings, *about)
         check_kinds(search, name, target, dataset)
+        check_items(target, dataset)
         helpers = helpers_of(search)
         desks = make_desks(target, helpers)
         check_asks(search, name, target, desks)
@@ -224,6 +226,14 @@ def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> 
                 f"The data {dataset.name!r} holds {kind}s, but {what} {its_kind}s. Choose data, "
                 "target and attack of one kind (brittle list attacks)."
             )
+
+
+def check_items(target: Target, dataset: Dataset) -> None:
+    """Have a target that can do so refuse data that it cannot read, by the first example."""
+    check = getattr(target, "check_item", None)
+    if check is not None and dataset.examples:
+        example = dataset.examples[0]
+        check(kind_named(dataset.kind).item(dict(example.fields), example.locked))
 
 
 def item_kind_of(obj: object) -> str:

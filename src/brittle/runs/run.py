@@ -92,7 +92,7 @@ class Run:
 
         A cost is one of them if a case has one.
         """
-        return self._columns_of(self.results())
+        return self.columns_of(self.results())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the results as flat dictionaries, one per case."""
@@ -101,10 +101,11 @@ class Run:
     def _table(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
         """Return columns and rows, with the results loaded once."""
         results = self.results()
-        columns = self._columns_of(results)
+        columns = self.columns_of(results)
         return columns, [{name: getattr(row, name) for name in columns} for row in results]
 
-    def _columns_of(self, results: Sequence[Result]) -> tuple[str, ...]:
+    def columns_of(self, results: Sequence[Result]) -> tuple[str, ...]:
+        """Return the columns of rows of this run that are loaded already."""
         own = self.manifest.get("kind", "text")
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
@@ -188,9 +189,10 @@ def _csv(run: Run, out: Path) -> None:
 
 
 def _jsonl(run: Run, out: Path) -> None:
-    names = {*run.columns(), "fields", "edits"}
+    results = run.results()
+    names = {*run.columns_of(results), "fields", "edits"}
     with out.open("w", encoding="utf-8") as file:
-        for result in run.results():
+        for result in results:
             row = {name: value for name, value in asdict(result).items() if name in names}
             file.write(json.dumps(row) + "\n")
 

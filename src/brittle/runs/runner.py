@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.targets.diagnoses import diagnose
+from brittle.targets.diagnosis import MAX_SAMPLE_SIZE, SAMPLE_SIZE
 from brittle.targets.labels import Labels
 from brittle.targets.options import TargetOptions
 from brittle.text import Text
@@ -210,10 +212,10 @@ def _diagnose(
     warn: Callable[[str], None] | None,
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
-    cases = [case for case, _ in zip(job.cases(taken, ids, set()), range(32))]
+    cases = list(islice(job.cases(taken, ids, set()), MAX_SAMPLE_SIZE))
     messages = list(job.dataset.warnings)
     doubts = diagnose(job.target, cases, broker, data_labels=job.index)
-    texts = [case.item for case in cases if isinstance(case.item, Text)]
+    texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages += [warning.message for warning in doubts] + ([foreign] if foreign else [])
     _warn(store, messages, warn)

@@ -30,8 +30,9 @@ from brittle.targets.translators.texts import cut, parse_texts
 
 MAX_CACHED_PASSES = 4096  # answers; a search rarely asks for the inside of one text twice
 GRADIENT_REMEDY = (
-    "Use a target with gradients (a network of the zoo, a transformers classifier, a torch module "
-    "by brittle.torch_target), or a black-box attack such as pwws, on pictures noise."
+    "Use a target with gradients (a network of the zoo; for texts a transformers classifier, or a "
+    "torch module by brittle.torch_target; for pictures a torch module as it is), or a black-box "
+    "attack such as pwws, on pictures noise."
 )
 INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 

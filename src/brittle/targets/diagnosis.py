@@ -26,7 +26,7 @@ from brittle.text import Text
 TOLERANCE = 1e-4
 CLEAR_CHANGE = 0.01  # of a confidence between the start and the end of a run
 SATURATED_CONFIDENCE = 0.9999  # above it, scores hardly move
-SATURATED_SHARE = 0.99  # of the texts
+SATURATED_SHARE = 0.99  # of the cases
 MAX_CHANCE = 0.01  # of guesses as bad as the answers: below it, labels are probably swapped
 SAMPLE_SIZE, REPEATS = 32, 8
 COSTLY_SAMPLE_SIZE, COSTLY_REPEATS = 8, 4
@@ -34,6 +34,7 @@ MIN_WRONG = (
     7  # of the sample: fewer could not show that pairs are exchanged (0.5 ** 7 < MAX_CHANCE)
 )
 EXCHANGED_SAMPLE_SIZE = 128  # pairs that are asked both ways, if that many are wrong
+MAX_SAMPLE_SIZE = max(SAMPLE_SIZE, EXCHANGED_SAMPLE_SIZE)
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,10 @@ def diagnose(
 
     Of a costly target, or under a limit on the whole run, 8 cases are asked and 4 of them
     repeated, else 32 and 8. Pairs are asked with their sides exchanged too, if many of the sample
-    are wrong: the 8 of a costly target, else up to 128. `data_labels`, as `match_labels` returns
-    it, names the data's labels in advice. If the target answers nothing at all, `TargetDown` is
-    raised.
+    are wrong: the 8 of a costly target, else up to 128, so hand in `MAX_SAMPLE_SIZE` cases. If the
+    target has `trained_fields`, the names of the fields are compared first. `data_labels`, as
+    `match_labels` returns it, names the data's labels in advice. If the target answers nothing at
+    all, `TargetDown` is raised.
     """
     costly = bool(getattr(target, "costly", False)) or broker.most_sent is not None
     pairs_to_exchange = cases[: COSTLY_SAMPLE_SIZE if costly else EXCHANGED_SAMPLE_SIZE]
@@ -68,7 +70,7 @@ def diagnose(
     answered = [(case, row) for n, (case, row) in enumerate(zip(cases, rows)) if n not in failures]
     if not answered:
         raise TargetDown(
-            f"Target {target.name!r} answered none of the first {len(cases)} texts. The first "
+            f"Target {target.name!r} answered none of the first {len(cases)} cases. The first "
             f"failure: {failures[0]}"
         )
     score = np.asarray([row for _, row in answered], dtype=np.float64)
@@ -87,9 +89,26 @@ def diagnose(
         swapped(score, [case.label for case, _ in answered], target.labels, data_labels),
     ]
     wrong = [case.label not in (None, int(np.argmax(row))) for case, row in answered]
-    if sum(wrong) >= MIN_WRONG and warnings[-1] is None:  # else swapped labels explain it
-        warnings.append(_ask_exchanged(pairs_to_exchange, broker))
+    turned = turned_fields(cases[0].text, getattr(target, "trained_fields", ()), target.name)
+    if turned is None and sum(wrong) >= MIN_WRONG and warnings[-1] is None:  # labels not swapped
+        turned = _ask_exchanged(pairs_to_exchange, broker)
+    warnings.append(turned)
     return [warning for warning in warnings if warning is not None]
+
+
+def turned_fields(text: Text, fields: Sequence[str], name: str) -> DiagnosisWarning | None:
+    """Warn if the target reads the fields of the data in another order, by their names."""
+    if not isinstance(text, Text):
+        return None
+    own, read = [field.name for field in text.frame.fields], list(fields)
+    plain, plain_read = ([n.strip().casefold() for n in names] for names in (own, read))
+    if plain == plain_read or sorted(plain) != sorted(plain_read):
+        return None
+    return DiagnosisWarning(
+        "exchanged",
+        f"Target {name!r} was trained on {', '.join(read)}, in this order, but the data has "
+        f"{', '.join(own)}: it takes each for the other. Say --text {','.join(read)}.",
+    )
 
 
 def _ask_exchanged(cases: Sequence[Case[Text]], broker: Broker) -> DiagnosisWarning | None:
@@ -140,18 +159,18 @@ def _is_clearly_more(gained: int, lost: int, tests: int = 1) -> bool:
 
 
 def constant(score: Scores, name: str = "target") -> DiagnosisWarning | None:
-    """Warn if all texts get the same scores."""
+    """Warn if all cases get the same scores."""
     if len(score) < 2 or np.ptp(score, axis=0).max() > 0:
         return None
     return DiagnosisWarning(
         "constant",
-        f"Target {name!r} gives the same scores to all of {len(score)} different texts: no attack "
-        "can learn anything from it. See whether the texts reach it at all.",
+        f"Target {name!r} gives the same scores to all of {len(score)} different cases: no attack "
+        "can learn anything from it. See whether they reach it at all.",
     )
 
 
 def unstable(first: Scores, second: Scores, name: str = "target") -> DiagnosisWarning | None:
-    """Warn if texts that are asked twice get different scores."""
+    """Warn if cases that are asked twice get different scores."""
     if not len(first):
         return None
     change = np.abs(first - second).max(axis=1)
@@ -160,7 +179,7 @@ def unstable(first: Scores, second: Scores, name: str = "target") -> DiagnosisWa
     flips = int((first.argmax(axis=1) != second.argmax(axis=1)).sum())
     problem = (
         f"Target {name!r} is not deterministic: asked again, {int((change > TOLERANCE).sum())} of "
-        f"{len(first)} texts got other scores (by up to {change.max():.2g}; {flips} got another "
+        f"{len(first)} cases got other scores (by up to {change.max():.2g}; {flips} got another "
         "label)."
     )
     if flips:
@@ -221,7 +240,7 @@ def saturated(score: Scores, name: str = "target") -> DiagnosisWarning | None:
     return DiagnosisWarning(
         "saturated",
         f"Target {name!r} is more than {SATURATED_CONFIDENCE:.2%} sure of {share:.0%} "
-        f"of {len(score)} texts: scores hardly move, and attacks that follow them search blindly. "
+        f"of {len(score)} cases: scores hardly move, and attacks that follow them search blindly. "
         "Calibrate it, or give its logits (--scores logits, scores='logits' in Python) if these "
         "were rounded.",
     )
@@ -230,14 +249,15 @@ def saturated(score: Scores, name: str = "target") -> DiagnosisWarning | None:
 def label_only(
     score: Scores, name: str = "target", declared: bool = False
 ) -> DiagnosisWarning | None:
-    """Warn if the target answers only labels."""
+    """Warn if the target answers only labels, as it says or as its scores look."""
     if not declared and not (len(score) >= 2 and np.isin(score, (0.0, 1.0)).all()):
         return None
+    sure = "" if declared else f", or is completely sure of all {len(score)} cases"
     return DiagnosisWarning(
         "label-only",
-        f"Target {name!r} gives only labels. Attacks that rank by score (pwws, genetic) see no "
-        "difference before the label flips: they fall back on the order of the text, need more "
-        "queries and find less. What is not broken here may still be easy to break.",
+        f"Target {name!r} gives only labels{sure}. Attacks that follow scores see no difference "
+        "before the label flips: they search blindly, need more queries and find less. What is not "
+        "broken here may still be easy to break.",
     )
 
 
@@ -267,7 +287,7 @@ def swapped(
     advice = _suggest_labels(answer, target_labels, data_labels)
     return DiagnosisWarning(
         "swapped",
-        f"Only {correct} of {count} texts are classified as the data says; guessing would give "
+        f"Only {correct} of {count} cases are classified as the data says; guessing would give "
         f"{count / width:.0f}. The labels are probably swapped.{advice}",
     )
 

@@ -11,6 +11,8 @@ target answers. It also looks for these attributes; each has a default:
 | `batch: int or None` | None | the rows of one call; None: chosen automatically |
 | `in_process: bool` | True | a watchdog guards the call, because nothing else can end it |
 | `label_only: bool` | False | only hard labels come back, as one-hot scores |
+| `trained_fields: tuple` | () | the fields that it was trained on, in its order |
+| `check_item(item)` | none | refuses data that it cannot read, before a run is stored |
 | `close()` | none | frees what the target holds |
 
 What a model shows of its inside comes per word, or per character, of the user's text: the adapter

@@ -83,9 +83,18 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
     a pair apart has no layer of their join. It is the same network as before there were settings of
     these, and is found in the cache under the same key.
     """
-    spelt, paired = "C" in str(design.parts.get("input", "")), "pair" in design.parts
-    unused = (*(() if spelt else ("character_scale",)), *(() if paired else ("joined",)))
+    unused = _unused_settings(design)
     return {name: value for name, value in settings.items() if name not in unused}
+
+
+def _unused_settings(design: Design) -> dict[str, str]:
+    """Return the settings that a design does not use, each with what it would be for."""
+    unused = {}
+    if "C" not in str(design.parts.get("input", "")):
+        unused["character_scale"] = "networks that read characters, such as CNN-C-Random-1"
+    if "pair" not in design.parts:
+        unused["joined"] = "networks whose name ends in -pair or -pair-plain"
+    return unused
 
 
 def check_kinds(design: Design, splits: TrainingSplits) -> None:
@@ -99,7 +108,19 @@ def check_kinds(design: Design, splits: TrainingSplits) -> None:
 
 
 def choose_settings(design: Design, size: str, changed: Changed) -> ModelSettings:
-    """Return the settings of a model at this size, with some of them changed."""
+    """Return the settings of a model at this size, with some of them changed.
+
+    One that the design does not use is an error: it would change the name and nothing else.
+    """
     if isinstance(changed, Mapping):
-        return grid.settings(design, size, **changed)
-    return grid.parse_settings(design, size, changed)
+        settings, names = grid.settings(design, size, **changed), list(changed)
+    else:
+        settings = grid.parse_settings(design, size, changed)
+        names = [text.partition("=")[0].strip() for text in changed]
+    for name, used_by in _unused_settings(design).items():
+        if name in names:
+            raise UsageError(
+                f"Got the setting {name} for {design.name}, which has no use for it. It is for "
+                f"{used_by}. Leave it out, or take one of these."
+            )
+    return settings

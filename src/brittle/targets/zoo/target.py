@@ -38,11 +38,16 @@ class ZooTarget:
         self.name = card.full_name
         self.fingerprint = hash_parts(card.fingerprint, mask) if mask else card.fingerprint
         self.labels = card.labels
+        self.trained_fields = card.fields
         self.parallel = model.parallel
         self.batch: int | None = getattr(model, "batch", None)
 
     def __repr__(self) -> str:
         return f"ZooTarget({self.name!r})"
+
+    def check_item(self, item: Any) -> None:
+        """Refuse an item that the model cannot read, such as a picture of another size."""
+        self.model.encode([item])
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
         return self.model.encode(items)

@@ -10,6 +10,7 @@ from typing import Any
 from brittle import attacks
 from brittle.asks import Case
 from brittle.attacks import resolve_attack
+from brittle.data.columns import Columns
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
@@ -62,7 +63,9 @@ def broken_texts(
     desks = make_desks(target)
     broker = Broker(desks)
     try:
-        attack, _, _ = resolve_attack(name, settings, target.labels, target.card.data)
+        card = target.card
+        columns = Columns(card.fields) if len(card.fields) > 1 else None
+        attack, _, _ = resolve_attack(name, settings, card.labels, card.data, None, columns)
         check_asks(attack, name, target, desks)
         engine = Engine(attack, Untargeted(), broker, name=name, seed=seed)
         cases = (
