@@ -158,3 +158,13 @@ def test_fields_in_another_order_than_in_training_are_told_by_name(files: Path) 
     data = brittle.data.load("nli.csv", text=FIELDS, label="gold")
     run = brittle.attack(folder, data, "key", limit=3, budget=1)
     assert not any("trained on" in w for w in run.manifest["warnings"])
+
+
+def test_a_network_of_pairs_is_hardened_by_an_attack_that_learns(files: Path) -> None:
+    pytest.importorskip("torch")
+    path = files / "train.csv"
+    path.write_text("\n".join(["premise,hypothesis,label", *ROWS]))
+    method = f"strongest-swap,copies=4,learn_from={path}"
+    name = "Average-W-Random-pair"
+    folder = brittle.train(name, str(path), size="tiny", text=FIELDS, adversarial=method)
+    assert brittle.as_target(str(folder)).name.startswith(f"{name}+strongest-swap")
