@@ -20,7 +20,7 @@ from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.goals import Goal
-from brittle.goals.parsing import check_goal, goal_name, make_goal, split_toward
+from brittle.goals.parsing import check_goal, goal_name, make_goal, no_classes, split_toward
 from brittle.kinds import Kind, kind_named
 from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
 from brittle.targets.labels import Labels, find_label, match_labels
@@ -83,6 +83,9 @@ class Job:
         desks = make_desks(target, helpers)
         check_asks(search, name, target, desks)
         goal, toward = split_toward(goal, toward)
+        for label, flag in ((toward, "toward"), (only, "only")):
+            if label is not None and answers is not SCORES:
+                raise no_classes(f"--{flag} {label!r}", answers)
         if toward is not None:
             number = find_label(toward, own)
             if number is None:
