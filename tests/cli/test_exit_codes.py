@@ -62,6 +62,10 @@ def test_a_goal_that_fails_ends_the_run_with_3_and_names_the_text(
     output = brittle(*ATTACK, "--name", "failing", "--goal", "python:failing_goals:probe")
     assert output.code == 3 and "python:failing_goals:probe failed with KeyError: 'a " in output.err
     assert "Resume with:" in output.err and "Traceback" not in output.err
+    # Nothing of a single sentence is stored, so that nothing could be resumed.
+    output = brittle(*SENTENCE, "--goal", "python:failing_goals:probe")
+    assert output.code == 3 and "failed with KeyError" in output.err
+    assert "esume" not in output.err
 
 
 def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -> None:
@@ -94,6 +98,9 @@ def test_an_interrupted_call_ends_with_130(
     monkeypatch.setattr("brittle.data.load", interrupted)
     output = brittle(*ATTACK)
     assert output.code == 130 and "the same command resumes" in output.err
+    monkeypatch.setattr("brittle.runs.runner.search", interrupted)
+    output = brittle(*SENTENCE)
+    assert (output.code, output.err) == (130, "brittle: interrupted.\n")
 
 
 def test_other_settings_for_a_named_run_end_with_2(brittle: Brittle) -> None:

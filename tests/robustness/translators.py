@@ -67,6 +67,23 @@ def out_of_step(folder: Path) -> None:
 
 
 @row(
+    "a line filter that mixes the words of neighbouring lines",
+    "a blank line is sent between texts; if that does not part them, every text gets a process of "
+    "its own, and the warning *mixed*",
+)
+def lines_are_mixed(folder: Path) -> None:
+    for mixed_in, warned in (
+        ("''.join(lines[n + 1 : n + 2])", []),  # the next line, even if it is blank
+        ("next(filter(None, lines[n + 1 :]), '')", ["mixed"]),
+    ):
+        body = f"[print(line and line.upper() + {mixed_in}) for n, line in enumerate(lines)]"
+        warnings, outcomes = attacked(as_target(line_filter(folder, body)))
+        starts = [outcome.case.start for outcome in outcomes]
+        assert [start.answers[0] for start in starts if start] == [s.upper() for s in SENTENCES]
+        assert [code for code in warnings if code != "copied"] == warned
+
+
+@row(
     "a line filter that hangs",
     "killed with its children after `--timeout` seconds; exit 3 if a plain sentence hangs it too",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from brittle.attacks import default_settings, describe_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
+from brittle.opening import as_target
 from brittle.runs.job import Job
 from brittle.runs.resuming import FIXED
 from brittle.testing import FakeTarget
@@ -189,3 +191,20 @@ def test_settings_at_their_defaults_do_not_change_the_name() -> None:
     name = job().default_name()
     assert job(settings={"share": share}).default_name() == name
     assert job(settings={"share": share / 2}).default_name() != name
+
+
+@pytest.mark.parametrize(
+    ("classes", "named"),
+    [
+        ({"toward": "pos"}, "--toward 'pos'"),
+        ({"goal": "toward:pos"}, "--toward 'pos'"),
+        ({"goal": "any(keyword:Art; not:toward:pos)"}, "the goal 'toward:pos'"),
+        ({"goal": "keyword:Art", "only": "pos"}, "--only 'pos'"),
+    ],
+)
+def test_a_translator_has_no_classes_to_name(classes: dict[str, Any], named: str) -> None:
+    message = (
+        rf"Got {re.escape(named)}, but the target answers with translations and has no classes"
+    )
+    with pytest.raises(UsageError, match=message + r"\. Leave it out, .*keyword:WORD"):
+        job(target=as_target("filter:cat"), labels=None, **classes)

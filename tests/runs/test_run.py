@@ -212,3 +212,22 @@ def test_a_run_in_the_making_can_be_looked_at(tmp_path: Path) -> None:
     many = [(f"a good film {i}", "positive") for i in range(40)]
     brittle.attack(FakeTarget(WEIGHTS), many, folder=tmp_path, name="run", progress=look)
     assert looked[0][0] is False and looked[-1] == (True, 40)
+
+
+def test_a_run_on_a_translator_is_verified_on_a_named_function(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "two_translators.py").write_text(
+        "def shout(texts): return [text.upper() for text in texts]\n"
+        "def repeat(texts): return ['GOOD' for _ in texts]\n"
+    )
+    shout = "python:two_translators:shout"
+    options = {"answers": "text", "goal": "keyword:FULL"}
+    run = brittle.attack(shout, ["a good film"], "pwws", folder=tmp_path, **options)
+    assert [row.status for row in run.results()] == ["broken"]
+    assert run.verify(shout) == []
+    assert len(run.verify("python:two_translators:repeat")) == 1
+    # A classifier is opened as what it is.
+    with pytest.raises(UsageError, match="judges translations, but target 'fake' answers with"):
+        run.verify(FakeTarget(WEIGHTS))

@@ -37,12 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except BrittleError as error:
         print(f"brittle: {error}", file=sys.stderr)
-        if isinstance(error, RunStopped) and not isinstance(error, UsageError):
+        if isinstance(error, RunStopped) and _resumes(words):
             words = resuming_words(words, error, getattr(args, "max_sent", None))
             print(f"Resume with: {shlex.join(['brittle', *words])}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print("brittle: interrupted; the same command resumes.", file=sys.stderr)
+        remedy = "; the same command resumes" if _resumes(words) else ""
+        print(f"brittle: interrupted{remedy}.", file=sys.stderr)
         return Interrupted.exit_code
     except BrokenPipeError:
         # The reader (head, less) is gone: nothing more can be printed.
@@ -57,3 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             "brittle: this is a bug in brittle, or in code of yours that it ran.", file=sys.stderr
         )
         return RunStopped.exit_code
+
+
+def _resumes(words: Sequence[str]) -> bool:
+    """Tell whether the command that was called goes on when it is called again."""
+    return bool(words) and words[0] in COMMANDS and COMMANDS[words[0]].resumes

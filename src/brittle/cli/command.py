@@ -13,7 +13,8 @@ class Command:
 
     A command that can name an attack has `attack_words`: from the parsed arguments and the words
     that the parser does not know, it returns those that may be the name. The settings of that
-    attack become flags, except `own_settings`, which the command has as flags already.
+    attack become flags, except `own_settings`, which the command has as flags already. A command
+    that `resumes` goes on where it was stopped when it is called again.
     """
 
     help: str
@@ -22,6 +23,7 @@ class Command:
     run: Callable[[argparse.Namespace], None]
     attack_words: Callable[[argparse.Namespace, Sequence[str]], Sequence[str]] | None = None
     own_settings: tuple[str, ...] = ()
+    resumes: bool = False
 
 
 def add_target_flags(parser: argparse.ArgumentParser) -> None:

@@ -47,7 +47,7 @@ class FunctionGoal:
         except Exception as error:  # a user's function can raise anything
             raise RunStopped(
                 f"The goal {self.spec} failed with {message_of(error)} on {source!r:.200} and "
-                f"{answer!r:.200}. Correct the function; the same command resumes the run."
+                f"{answer!r:.200}. Correct the function."
             ) from error
         if isinstance(value, bool | np.bool_ | int | float | np.number):
             with suppress(OverflowError):  # of a whole number with hundreds of digits

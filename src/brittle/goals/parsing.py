@@ -79,6 +79,8 @@ def parse_goal(spec: str, answers: AnswerKind = SCORES, labels: Sequence[str] = 
         return entry.parse(value)
     if name == "not":
         return Not(parse_goal(value, answers, labels))
+    if name == "toward" and answers != SCORES:
+        raise no_classes(f"the goal {spec!r}", answers)
     if name == "toward":
         return _toward(value, labels)
     return Untargeted() if name == "untargeted" else import_goal(f"python:{value}", answers)
@@ -166,6 +168,15 @@ def check_goal(
                 f"The goal {spec_of(part)!r} judges {judged}, but target {target!r} answers with "
                 f"{answered}. Name a goal that fits: {', '.join(fitting(answers))}."
             )
+
+
+def no_classes(got: str, answers: AnswerKind) -> UsageError:
+    """Build the error for a class that is named for a target without classes."""
+    answered = NOUNS.get(answers.noun, answers.noun)
+    return UsageError(
+        f"Got {got}, but the target answers with {answered} and has no classes. Leave it "
+        f"out, or name a goal that fits: {', '.join(fitting(answers))}."
+    )
 
 
 def _parts(goal: Goal) -> Iterator[Goal]:

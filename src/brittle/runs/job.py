@@ -20,7 +20,14 @@ from brittle.engine.desks import Desk
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.goals import Goal
-from brittle.goals.parsing import check_goal, goal_name, make_goal, own_code, split_toward
+from brittle.goals.parsing import (
+    check_goal,
+    goal_name,
+    make_goal,
+    no_classes,
+    own_code,
+    split_toward,
+)
 from brittle.kinds import Kind, kind_named
 from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
 from brittle.targets.fingerprints.code import code_of
@@ -88,6 +95,9 @@ class Job:
         check_asks(search, name, target, desks)
         check_helpers(helpers, name)
         goal, toward = split_toward(goal, toward)
+        for label, flag in ((toward, "toward"), (only, "only")):
+            if label is not None and answers != SCORES:
+                raise no_classes(f"--{flag} {label!r}", answers)
         if toward is not None:
             number = find_label(toward, own)
             if number is None:

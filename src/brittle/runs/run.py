@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.goals import Goal
 from brittle.kinds import KINDS
@@ -114,12 +115,17 @@ class Run:
             others |= {"cost"}
         return tuple(name for name in COLUMNS if name not in others)
 
+    def answers_of(self, target: Any) -> str:
+        """Return what a target must be declared to answer, to be compared with the run's own."""
+        declared = callable(target) or str(target).startswith(("python:", "http:", "cmd:"))
+        return "text" if declared and self.manifest.get("answers") == TEXTS.noun else "auto"
+
     def verify(self, target: Any, goal: Goal | None = None) -> list[Result]:
         """Ask about every broken case again, alone; return those that no longer break.
 
         `goal` is needed only for a run whose goal was an object of one's own.
         """
-        opened = as_target(target, shape=self.shape)
+        opened = as_target(target, shape=self.shape, answers=self.answers_of(target))
         return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:

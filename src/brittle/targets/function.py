@@ -18,7 +18,7 @@ import numpy as np
 from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import format_rounded, hash_parts, probe_texts
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render
 from brittle.targets.scores import ScoreKind, check_kind, parse_answers
@@ -87,7 +87,7 @@ def of_function(
     check_signature(call, who)
     attribute = getattr(call, "labels", None)
     stated = None if attribute is None else tuple(str(label) for label in attribute)
-    names = label_names(stated, labels, who)
+    names = label_names(stated, labels, who, IF_IT_TRANSLATES)
     return Function(call, name, names, stated or names, check_kind(scores), mask, tuple(fields))
 
 

@@ -16,6 +16,7 @@ from brittle.errors import UsageError
 
 Labels = str | Sequence[str] | Mapping[str, str] | None
 
+IF_IT_TRANSLATES = " If it answers texts: --answers text (in Python: answers='text')."
 _PLACEHOLDER = re.compile(r"(?:label_?)?-?\d+", re.IGNORECASE)
 
 
@@ -87,11 +88,14 @@ def parse_labels(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]
     return None, dict(pairs)
 
 
-def label_names(target_labels: Sequence[str] | None, labels: Labels, who: str) -> tuple[str, ...]:
+def label_names(
+    target_labels: Sequence[str] | None, labels: Labels, who: str, remedy: str = ""
+) -> tuple[str, ...]:
     """Return the names of a target's labels.
 
     `target_labels` are the names that the target states itself, or None. Placeholders (LABEL_0,
-    integers) may be renamed by a plain list; real names may not.
+    integers) may be renamed by a plain list; real names may not. `remedy` stands at the end of the
+    error for a target whose labels nobody names.
     """
     names, mapping = parse_labels(labels)
     if target_labels is None:
@@ -99,6 +103,7 @@ def label_names(target_labels: Sequence[str] | None, labels: Labels, who: str) -
             raise UsageError(
                 f"{who} does not say what its labels are called. Name them in the order of its "
                 "scores: --labels negative,positive (in Python: labels=['negative', 'positive'])."
+                f"{remedy}"
             )
         return names or _target_labels(mapping)
     _check_distinct(target_labels)

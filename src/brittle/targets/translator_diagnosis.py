@@ -56,6 +56,7 @@ def diagnose_translator(
     sources = [item for item, _ in answered]
     translations = [text for _, text in answered]
     warnings = [
+        mixed(target),
         empty(sources, translations, target.name),
         endless(sources, translations, target.name),
         copied(sources, translations, target.name),
@@ -63,6 +64,18 @@ def diagnose_translator(
         unstable(pairs, target.name),
     ]
     return [warning for warning in warnings if warning is not None]
+
+
+def mixed(target: Translator) -> DiagnosisWarning | None:
+    """Warn if texts that are translated by one process change each other."""
+    if not getattr(target, "mixes_texts", False):
+        return None
+    return DiagnosisWarning(
+        "mixed",
+        f"Target {target.name!r} does not translate several texts as it translates each alone, not "
+        "even with a blank line between them. Every text gets a process of its own, which is slow. "
+        "A flag of the program may make it take every line by itself.",
+    )
 
 
 def empty(

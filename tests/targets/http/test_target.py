@@ -236,7 +236,7 @@ def test_a_server_that_asks_for_hours_is_down(server: Server, make_target: Any) 
 @pytest.mark.parametrize("status", [429, 500])
 def test_lasting_trouble_stops_the_run(server: Server, make_target: Any, status: int) -> None:
     server.reply = failing(99, status, b"no room")
-    with pytest.raises(TargetDown, match=f"{status}.*no room.*3 tries.*resumes"):
+    with pytest.raises(TargetDown, match=f"{status}.*no room.*3 tries.*same command again"):
         make_target().scores([GOOD])
 
 

@@ -17,7 +17,7 @@ from brittle.text import Text
 SCRIPT = """
 import sys
 lines = sys.stdin.read().splitlines()
-open(sys.argv[1], "a").write("".join(line + "\\n" for line in lines))
+open(sys.argv[1], "a").write("".join(line + "\\n" for line in lines if "caption" in line))
 print("\\n".join(line.upper() for line in lines))
 """
 

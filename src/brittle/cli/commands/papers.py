@@ -58,5 +58,9 @@ def _run(args: argparse.Namespace) -> None:
 
 
 COMMAND = Command(
-    "repeat a paper: train, attack, and write its figures beside ours", EXAMPLES, _add_flags, _run
+    "repeat a paper: train, attack, and write its figures beside ours",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    resumes=True,
 )

@@ -113,4 +113,5 @@ COMMAND = Command(
     _run,
     _attack_words,
     own_settings=("share",),
+    resumes=True,
 )

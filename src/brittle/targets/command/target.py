@@ -19,7 +19,7 @@ import numpy as np
 from brittle.targets.command.arguments import hash_command, parse_command
 from brittle.targets.command.conversation import Conversation, describe_program
 from brittle.targets.json_replies import parse_json
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import check_kind, parse_answers
 from brittle.text import Text
@@ -52,7 +52,7 @@ class Command:
         self.arguments = parse_command(command, PREFIX)
         self.name = name or f"{PREFIX}{Path(self.arguments[0]).name}"
         self._who = describe_program(self.arguments)
-        self.labels = label_names(None, labels, self._who)
+        self.labels = label_names(None, labels, self._who, IF_IT_TRANSLATES)
         self.kind = check_kind(scores)
         self.label_only = self.kind == "label"
         self.mask = mask

@@ -100,8 +100,8 @@ class HttpClient:
                 f"{self._who} fails on this text, though it answers others: {problem} ({tries})."
             )
         raise TargetDown(
-            f"{self._who} does not answer: {problem} ({tries}). Nothing answered is lost: the same "
-            "command resumes when it is up again."
+            f"{self._who} does not answer: {problem} ({tries}). Run the same command again "
+            "when it is up; answers that a run has stored are not asked again."
         )
 
     def _is_alive(self, text: Any) -> bool:

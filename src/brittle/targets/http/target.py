@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.http.client import HttpClient
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import check_kind, parse_answers
 from brittle.text import Text
@@ -34,7 +34,7 @@ class HttpTarget:
         self.endpoint = endpoint
         self.name = name or endpoint.url
         self._who = f"The endpoint {endpoint.url}"
-        self.labels = label_names(endpoint.labels, labels, self._who)
+        self.labels = label_names(endpoint.labels, labels, self._who, IF_IT_TRANSLATES)
         self._answered = endpoint.labels or self.labels  # the labels in its answers
         self.kind = check_kind(scores if scores != "auto" else endpoint.scores)
         self.label_only = self.kind == "label"

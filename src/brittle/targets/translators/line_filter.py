@@ -1,8 +1,9 @@
 """A line filter as a target: `filter:PROGRAM ARGS…`, plain lines in, plain lines out.
 
 One process is started for every batch. It reads one text a line until its input ends, and writes
-one line for each, in order. Line breaks and NUL inside a text become spaces. After a failure the
-program is asked one simple sentence; if it fails on that too, the target is down.
+one line for each, in order. Line breaks and NUL inside a text become spaces. How texts are parted
+is found out when the program is first used (`layouts`). After a failure the program is asked one
+simple sentence; if it fails on that too, the target is down.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from brittle.errors import TargetDown, TargetError, UsageError
+from brittle.formatting import plural
 from brittle.targets.command.arguments import hash_command, parse_command
 from brittle.targets.command.conversation import describe_program
 from brittle.targets.command.pipes import (
@@ -32,14 +34,15 @@ from brittle.targets.command.pipes import (
 from brittle.targets.fingerprints.hashing import SENTENCES
 from brittle.targets.rendering import render_single
 from brittle.targets.translators.fingerprints import hash_translations
+from brittle.targets.translators.layouts import ALONE, Layout, find_layout
 from brittle.targets.translators.texts import max_characters
 from brittle.text import Text
 
 PREFIX = "filter:"
 MAX_BYTES_PER_CHARACTER = 4  # in UTF-8
 CHUNK_BYTES = 1 << 16
-MAX_LINES = 1024  # of one process
-QUICK_SHARE = 1 / 8  # of the timeout: what takes less may have twice as many lines
+MAX_TEXTS = 1024  # of one process
+QUICK_SHARE = 1 / 8  # of the timeout: what takes less may have twice as many texts
 # What Python, C or a terminal may take as the end of a line, and the mark that ends C's strings.
 _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029\0]")
 
@@ -55,7 +58,7 @@ class LineFilter:
     costly = True
     in_process = False
     parallel = 1
-    batch = MAX_LINES
+    batch = MAX_TEXTS
 
     def __init__(
         self, command: str, *, mask: str = "", name: str | None = None, timeout: float = 30.0
@@ -64,7 +67,8 @@ class LineFilter:
         self.name = name or f"{PREFIX}{Path(self.arguments[0]).name}"
         self.mask = mask
         self.timeout = timeout
-        self._lines = MAX_LINES
+        self._texts = MAX_TEXTS
+        self._layout: Layout | None = None
         self._who = describe_program(self.arguments)
 
     def __repr__(self) -> str:
@@ -75,6 +79,11 @@ class LineFilter:
         """Hash the command line, the files it names, and its answers to fixed sentences."""
         return hash_translations(self.translate, hash_command(self.arguments, "text", self.mask))
 
+    @property
+    def mixes_texts(self) -> bool:
+        """Tell whether texts of one process change each other; known once it was asked."""
+        return self._layout == ALONE
+
     def translate(self, items: Sequence[Text]) -> list[str]:
         """Translate texts by one process, or by several if they are too many for its time."""
         if not items:
@@ -83,9 +92,11 @@ class LineFilter:
         limits = [max_characters(item) for item in items]
         answers: list[str] = []
         try:
+            layout = self._layout = self._layout or find_layout(self._ask_plain)
             while len(answers) < len(texts):
-                part = slice(len(answers), len(answers) + self._lines)
-                answers += self._run(texts[part], sum(limits[part]))
+                count = min(self._texts, layout.max_texts or self._texts)
+                part = slice(len(answers), len(answers) + count)
+                answers += self._run(texts[part], sum(limits[part]), layout)
         except TargetError as error:
             self._check_alive(error)
             raise
@@ -94,24 +105,25 @@ class LineFilter:
     def _check_alive(self, problem: TargetError) -> None:
         """Ask a simple sentence; if it is not answered, no text will be."""
         try:
-            self._run([SENTENCES[0]], max_characters(Text.of(SENTENCES[0])))
+            self._ask_plain([SENTENCES[0]], ALONE)
         except TargetError as error:
             raise TargetDown(f"{error} This was a plain sentence; the target is down.") from problem
 
-    def _run(self, texts: Sequence[str], max_output: int) -> list[str]:
-        lines = [_BREAKS.sub(" ", text) for text in texts]
+    def _ask_plain(self, sentences: Sequence[str], layout: Layout) -> list[str]:
+        """Translate sentences of our own in one process."""
+        limit = sum(max_characters(Text.of(sentence)) for sentence in sentences)
+        return self._run(sentences, limit, layout)
+
+    def _run(self, texts: Sequence[str], max_output: int, layout: Layout) -> list[str]:
+        lines = layout.write([_BREAKS.sub(" ", text) for text in texts])
         content = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
         start = time.monotonic()
-        output = self._output(content, MAX_BYTES_PER_CHARACTER * max_output, len(lines))
+        output = self._output(content, MAX_BYTES_PER_CHARACTER * max_output, len(texts))
         if time.monotonic() - start < QUICK_SHARE * self.timeout:
-            self._lines = max(self._lines, min(2 * len(lines), MAX_LINES))
+            self._texts = max(self._texts, min(2 * len(texts), MAX_TEXTS))
         answers = output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
-        if len(answers) != len(lines):
-            raise TargetError(
-                f"{self._who} gave {len(answers)} lines for {len(lines)}. Expected one for every "
-                "line of its input, in order."
-            )
-        return [answer.removesuffix("\r") for answer in answers]
+        answers = [answer.removesuffix("\r") for answer in answers]
+        return layout.read(answers, self._who, len(texts))
 
     def _output(self, content: bytes, max_bytes: int, count: int) -> bytes:
         """Run the program on its input; return what it writes, if it ends in time and well."""
@@ -139,11 +151,12 @@ class LineFilter:
             problem = _too_slow(self.timeout)
         if process.returncode is None:
             kill(process)
-            self._lines = max(1, min(self._lines, count // 2))
+            self._texts = max(1, min(self._texts, count // 2))
         for reader in readers:
             reader.join(GRACE_SECONDS)
         if problem:
-            raise TargetError(f"{self._who}, given {count} lines, {problem}{quote_stderr(stderr)}.")
+            texts = plural(count, ("text", "texts"))
+            raise TargetError(f"{self._who}, given {texts}, {problem}{quote_stderr(stderr)}.")
         return b"".join(chunks)
 
     def _start(self, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -172,5 +185,5 @@ def _read(pipe: IO[bytes], max_bytes: int, chunks: list[bytes]) -> None:
 def _too_slow(seconds: float) -> str:
     return (
         f"did not end within {seconds:g} s (it must end when its input ends; --timeout gives it "
-        "longer, --batch fewer lines)"
+        "longer, --batch fewer texts)"
     )
