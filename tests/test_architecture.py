@@ -50,18 +50,8 @@ ROOMS: dict[str, set[str]] = {
         "values",
     },
     "targets": {
-        *(
-            "answers",
-            "asks",
-            "engine",
-            "english",
-            "errors",
-            "inside",
-            "metrics",
-            "moves",
-            "picture",
-        ),
-        *("ranking", "text", "zoo"),
+        *("answers", "asks", "engine", "english", "errors", "formatting", "inside", "metrics"),
+        *("moves", "picture", "ranking", "text", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
