@@ -1,4 +1,4 @@
-"""How the texts of a batch stand in the input of a line filter, so that none changes another.
+"""How the texts of a batch stand in the input of a line filter, so that none is read into the next.
 
 Not every program takes a line by itself. Apertium, for one, reads a line without a full stop and
 the next line as one sentence, and mixes their words. A blank line between two texts parts them. As
