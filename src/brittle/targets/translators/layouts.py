@@ -1,4 +1,4 @@
-"""How the texts of a batch stand in the input of a line filter, so that none changes another.
+"""How the texts of a batch stand in the input of a line filter, so that none is read into the next.
 
 Not every program takes a line by itself. Apertium, for one, reads a line without a full stop and
 the next line as one sentence, and mixes their words. A blank line between two texts parts them. As
@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from brittle.errors import TargetError
-from brittle.formatting import plural
 from brittle.targets.fingerprints.hashing import SENTENCES
 
 PROBES = tuple(sentence.rstrip(".!") for sentence in SENTENCES[:3])
@@ -42,7 +41,7 @@ class Layout:
         between = " (of which every second is blank)" if self.blank_between and count > 1 else ""
         if len(lines) != expected:
             raise TargetError(
-                f"{who} gave {plural(len(lines), ('line', 'lines'))} for {expected}{between}. "
+                f"{who} gave {len(lines)} {'line' if len(lines) == 1 else 'lines'} for {expected}{between}. "
                 "Expected one for every line of its input, in order."
             )
         if self.blank_between and any(line.strip() for line in lines[1::2]):

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import IO
 
 from brittle.errors import TargetDown, TargetError, UsageError
-from brittle.formatting import plural
 from brittle.targets.command.arguments import hash_command, parse_command
 from brittle.targets.command.conversation import describe_program
 from brittle.targets.command.pipes import (
@@ -155,7 +154,7 @@ class LineFilter:
         for reader in readers:
             reader.join(GRACE_SECONDS)
         if problem:
-            texts = plural(count, ("text", "texts"))
+            texts = "1 text" if count == 1 else f"{count} texts"
             raise TargetError(f"{self._who}, given {texts}, {problem}{quote_stderr(stderr)}.")
         return b"".join(chunks)
 
