@@ -50,7 +50,7 @@ ROOMS: dict[str, set[str]] = {
         "values",
     },
     "targets": {
-        *("answers", "asks", "engine", "english", "errors", "formatting", "inside", "metrics"),
+        *("answers", "asks", "engine", "english", "errors", "inside", "metrics"),
         *("moves", "picture", "ranking", "text", "zoo"),
     },
     "training": {
