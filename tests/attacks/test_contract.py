@@ -282,7 +282,15 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("locked", [("premise",), ("hypothesis",), (), ("premise", "hypothesis")])
+@pytest.mark.parametrize(
+    "locked",
+    [
+        ("premise",),
+        pytest.param(("hypothesis",), marks=pytest.mark.slow),
+        pytest.param((), marks=pytest.mark.slow),
+        pytest.param(("premise", "hypothesis"), marks=pytest.mark.slow),
+    ],
+)
 @open_and_flat
 def test_locked_sides_of_pairs_are_never_edited(
     attack: str, target: str, locked: tuple[str, ...]

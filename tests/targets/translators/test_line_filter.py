@@ -129,6 +129,7 @@ def test_an_exit_code_is_told_with_the_end_of_stderr(make_filter: Any) -> None:
     assert target.translate([GOOD]) == ["a good film"]
 
 
+@pytest.mark.slow
 def test_a_filter_that_hangs_is_killed_with_its_children(make_filter: Any, tmp_path: Path) -> None:
     child = tmp_path / "child"
     body = (
@@ -146,6 +147,7 @@ def test_a_filter_that_hangs_is_killed_with_its_children(make_filter: Any, tmp_p
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_child_that_holds_the_output_open_counts_as_hanging(make_filter: Any) -> None:
     body = "print('\\n'.join(lines), flush=True); subprocess.Popen(['sleep', '60'])"
     with pytest.raises(TargetDown, match="did not end within 1 s"):

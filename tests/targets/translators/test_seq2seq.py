@@ -58,6 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_folder_translates_alike_in_every_batch(folder: Path) -> None:
     target: Any = as_target(folder, device="cpu")
     assert isinstance(target, Seq2Seq) and answers_of(target).noun == "texts"
