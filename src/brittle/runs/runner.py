@@ -212,7 +212,10 @@ def _diagnose(
     warn: Callable[[str], None] | None,
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
-    cases = list(islice(job.cases(taken, ids, set()), MAX_SAMPLE_SIZE))
+    # Only the sides of pairs need the larger sample.
+    is_pair = any(len(example.fields) == 2 for example in taken.examples[:1])
+    count = MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE
+    cases = list(islice(job.cases(taken, ids, set()), count))
     messages = list(job.dataset.warnings)
     doubts = diagnose(job.target, cases, broker, data_labels=job.index)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
