@@ -19,7 +19,7 @@ from brittle.errors import TargetDown, UsageError
 from brittle.goals import Measured
 from brittle.opening import as_target
 from brittle.targets.capabilities import check_asks, make_desks
-from brittle.targets.diagnoses import diagnose
+from brittle.targets.diagnosis import diagnose
 from brittle.text import Text
 from robustness.table import row
 

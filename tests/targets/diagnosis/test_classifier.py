@@ -13,7 +13,7 @@ import pytest
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError
 from brittle.targets.capabilities import scores_desk
-from brittle.targets.diagnosis import (
+from brittle.targets.diagnosis.classifier import (
     DiagnosisWarning,
     changed,
     constant,

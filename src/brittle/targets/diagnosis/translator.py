@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from brittle.asks import ANSWER, Case
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown
-from brittle.targets.diagnosis import (
+from brittle.targets.diagnosis.classifier import (
     COSTLY_REPEATS,
     COSTLY_SAMPLE_SIZE,
     REPEATS,

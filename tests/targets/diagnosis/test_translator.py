@@ -12,8 +12,8 @@ from brittle.engine.broker import Broker
 from brittle.errors import TargetDown
 from brittle.opening import as_target
 from brittle.targets.capabilities import make_desks
-from brittle.targets.diagnoses import diagnose
-from brittle.targets.translator_diagnosis import constant, copied, empty, endless, unstable
+from brittle.targets.diagnosis import diagnose
+from brittle.targets.diagnosis.translator import constant, copied, empty, endless, unstable
 from brittle.text import Text
 
 SOURCES = [Text.of(text) for text in ("a good film", "a bad film", "Rome 1960", "a plot")]
