@@ -17,18 +17,7 @@ from brittle.engine.outcomes import Outcome
 from brittle.engine.running import MAX_WINNERS
 from brittle.goals import Untargeted
 from brittle.targets.capabilities import scores_desk
-
-
-class Number(int):
-    """An integer that can be asked about."""
-
-    @property
-    def key(self) -> bytes:
-        return str(int(self)).encode()
-
-    @property
-    def size(self) -> int:
-        return 1
+from engine.numbers import Number
 
 
 class Odd:

@@ -20,20 +20,7 @@ from brittle.errors import BrittleError, Interrupted, RunStopped, TargetDown, Ta
 from brittle.goals import Untargeted
 from brittle.moves import ScoredMoves
 from brittle.targets.capabilities import scores_desk
-
-
-class Number(int):
-    """An integer that can be asked about."""
-
-    kind = "number"
-
-    @property
-    def key(self) -> bytes:
-        return str(int(self)).encode()
-
-    @property
-    def size(self) -> int:
-        return 1
+from engine.numbers import Number
 
 
 class Odd:

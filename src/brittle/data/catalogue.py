@@ -50,11 +50,7 @@ class Entry:
     @property
     def path(self) -> Path | None:
         """The path of the data, or None; the package is looked up and never imported."""
-        spec = importlib.util.find_spec(self.module)
-        folders = (spec.submodule_search_locations if spec else None) or ()
-        return next(
-            (p for p in (Path(f) / self.relative_path for f in folders) if p.exists()), None
-        )
+        return path_in_package(self.module, self.relative_path)
 
     @property
     def installed(self) -> bool:
@@ -68,6 +64,13 @@ class Entry:
             f"{self.name}: {self.about}; {len(self.labels)} classes ({', '.join(self.labels)}); "
             f"{sizes}; {self.package}, {state}"
         )
+
+
+def path_in_package(module: str, relative_path: str) -> Path | None:
+    """Return the path of what a package holds, or None; the package is never imported."""
+    spec = importlib.util.find_spec(module)
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    return next((p for p in (Path(f) / relative_path for f in folders) if p.exists()), None)
 
 
 def load(name: str, split: str = "test") -> Dataset:

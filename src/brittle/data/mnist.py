@@ -6,7 +6,6 @@ three files in the cache folder: a line for each picture, its label and the enco
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle import files
-from brittle.data.catalogue import SPLITS
+from brittle.data.catalogue import SPLITS, path_in_package
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import MissingPackage, UsageError, unknown
@@ -43,9 +42,7 @@ class PictureEntry:
     @property
     def path(self) -> Path | None:
         """The folder of the CSV files, or None; the package is looked up and never imported."""
-        spec = importlib.util.find_spec(self.module)
-        folders = (spec.submodule_search_locations if spec else None) or ()
-        return next((p for p in (Path(f) / "data" for f in folders) if p.is_dir()), None)
+        return path_in_package(self.module, "data")
 
     @property
     def encoded(self) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,14 +15,11 @@ from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, sp
 
 
 @dataclass(frozen=True)
-class AllOf:
-    """All of several goals are reached; the loss is that of the farthest goal.
-
-    A `Not` among them is a condition: it may hold from the start. The other goals must each be
-    brought about by the edits.
-    """
+class Several:
+    """One or more goals, of one kind of answers; `word` is their name in a spec."""
 
     goals: tuple[Goal, ...]
+    word: ClassVar[str]
 
     def __post_init__(self) -> None:
         if not self.goals:
@@ -33,7 +30,18 @@ class AllOf:
         return self.goals[0].answers
 
     def __str__(self) -> str:
-        return f"all({'; '.join(map(spec_of, self.goals))})"
+        return f"{self.word}({'; '.join(map(spec_of, self.goals))})"
+
+
+@dataclass(frozen=True)
+class AllOf(Several):
+    """All of several goals are reached; the loss is that of the farthest goal.
+
+    A `Not` among them is a condition: it may hold from the start. The other goals must each be
+    brought about by the edits.
+    """
+
+    word = "all"
 
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         judged = [goal.judge(candidates) for goal in self.goals]
@@ -47,21 +55,10 @@ class AllOf:
 
 
 @dataclass(frozen=True)
-class AnyOf:
+class AnyOf(Several):
     """One of several goals is reached; the loss is that of the nearest goal."""
 
-    goals: tuple[Goal, ...]
-
-    def __post_init__(self) -> None:
-        if not self.goals:
-            raise UsageError(f"{type(self).__name__} got no goals; expected one or more.")
-
-    @property
-    def answers(self) -> AnswerKind:
-        return self.goals[0].answers
-
-    def __str__(self) -> str:
-        return f"any({'; '.join(map(spec_of, self.goals))})"
+    word = "any"
 
     def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
         judged = [goal.judge(candidates) for goal in self.goals]

@@ -1,4 +1,4 @@
-"""What a kind of items must say of itself; nothing else in the project asks of which kind it is."""
+"""What a kind of items must say of itself; apart from it, only reports and tables ask for it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from brittle.errors import RunStopped
 from brittle.results import Result
 from brittle.runs.job import Job
 from brittle.runs.store import Store
-from brittle.targets.diagnosis.classifier import COSTLY_REPEATS, changed, changed_texts
+from brittle.targets.diagnosis.classifier import changed
+from brittle.targets.diagnosis.sample import COSTLY_REPEATS
+from brittle.targets.diagnosis.translator import changed_texts
 
 
 def ask_again(store: Store, broker: Broker, job: Job) -> str | None:

@@ -30,7 +30,8 @@ from brittle.runs.rows import result_of, steps_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
 from brittle.targets.diagnosis import diagnose
-from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE, SAMPLE_SIZE
+from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
+from brittle.targets.diagnosis.sample import SAMPLE_SIZE
 from brittle.targets.labels import Labels
 from brittle.targets.options import TargetOptions
 from brittle.text import Text

@@ -14,17 +14,16 @@ from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError
 from brittle.targets.capabilities import scores_desk
 from brittle.targets.diagnosis.classifier import (
-    DiagnosisWarning,
     changed,
     constant,
     diagnose,
-    exchange_sides,
-    exchanged,
     label_only,
     saturated,
     swapped,
     unstable,
 )
+from brittle.targets.diagnosis.exchanged_sides import exchange_sides, exchanged
+from brittle.targets.diagnosis.sample import DiagnosisWarning
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -33,6 +32,10 @@ from brittle.text import Text
 class Row:
     text: Text
     label: int | None
+
+    @property
+    def item(self) -> Text:
+        return self.text
 
 
 WORDS = ["good", "bad", "film", "story", "great", "awful", "scene", "plot", "cast", "end"]

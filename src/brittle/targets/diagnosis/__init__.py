@@ -9,8 +9,8 @@ from brittle.answers import TEXTS
 from brittle.asks import Case
 from brittle.engine.broker import Broker
 from brittle.targets.capabilities import answers_of
-from brittle.targets.diagnosis.classifier import DiagnosisWarning
 from brittle.targets.diagnosis.classifier import diagnose as diagnose_classifier
+from brittle.targets.diagnosis.sample import DiagnosisWarning
 from brittle.targets.diagnosis.translator import diagnose_translator
 
 

@@ -7,16 +7,28 @@ originals, which the attacks need anyway, and repeats a few of these questions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import comb, factorial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.asks import ANSWER, Case
+from brittle.asks import Case
 from brittle.engine.broker import Broker
-from brittle.errors import TargetDown
-from brittle.metrics.intervals import mcnemar_exact
+from brittle.targets.diagnosis.exchanged_sides import (
+    EXCHANGED_SAMPLE_SIZE,
+    MAX_CHANCE,
+    MIN_WRONG,
+    ask_exchanged,
+    is_clearly_more,
+    turned_fields,
+)
+from brittle.targets.diagnosis.sample import (
+    COSTLY_SAMPLE_SIZE,
+    SAMPLE_SIZE,
+    DiagnosisWarning,
+    ask_sample,
+    is_costly,
+)
 from brittle.targets.protocols import Classifies, Scores
 from brittle.text import Text
 
@@ -27,22 +39,7 @@ TOLERANCE = 1e-4
 CLEAR_CHANGE = 0.01  # of a confidence between the start and the end of a run
 SATURATED_CONFIDENCE = 0.9999  # above it, scores hardly move
 SATURATED_SHARE = 0.99  # of the cases
-MAX_CHANCE = 0.01  # of guesses as bad as the answers: below it, labels are probably swapped
-SAMPLE_SIZE, REPEATS = 32, 8
-COSTLY_SAMPLE_SIZE, COSTLY_REPEATS = 8, 4
-MIN_WRONG = (
-    7  # of the sample: fewer could not show that pairs are exchanged (0.5 ** 7 < MAX_CHANCE)
-)
-EXCHANGED_SAMPLE_SIZE = 128  # pairs that are asked both ways, if that many are wrong
 MAX_SAMPLE_SIZE = max(SAMPLE_SIZE, EXCHANGED_SAMPLE_SIZE)
-
-
-@dataclass(frozen=True)
-class DiagnosisWarning:
-    """A reason to doubt the results of a run: a code for programs, a message for people."""
-
-    code: str
-    message: str
 
 
 def diagnose(
@@ -61,25 +58,13 @@ def diagnose(
     `match_labels` returns it, names the data's labels in advice. If the target answers nothing at
     all, `TargetDown` is raised.
     """
-    costly = bool(getattr(target, "costly", False)) or broker.most_sent is not None
-    pairs_to_exchange = cases[: COSTLY_SAMPLE_SIZE if costly else EXCHANGED_SAMPLE_SIZE]
-    cases = cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]
     if not cases:
         return []
-    rows, failures = broker.answer(ANSWER, [case.text for case in cases])
-    answered = [(case, row) for n, (case, row) in enumerate(zip(cases, rows)) if n not in failures]
-    if not answered:
-        raise TargetDown(
-            f"Target {target.name!r} answered none of the first {len(cases)} cases. The first "
-            f"failure: {failures[0]}"
-        )
+    sample = ask_sample(target, cases, broker)
+    answered = sample.answered
     score = np.asarray([row for _, row in answered], dtype=np.float64)
-    # In another order and another batch: each repeat is asked alone, the last one first.
-    repeated = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
-    rows, failures = broker.alone(ANSWER, [case.text for case, _ in repeated])
-    pairs = [(row, rows[n]) for n, (_, row) in enumerate(repeated) if n not in failures]
     first, second = (
-        np.asarray(pairs, dtype=np.float64).reshape(-1, 2, score.shape[1]).swapaxes(0, 1)
+        np.asarray(sample.repeated, dtype=np.float64).reshape(-1, 2, score.shape[1]).swapaxes(0, 1)
     )
     warnings = [
         constant(score, target.name),
@@ -91,71 +76,10 @@ def diagnose(
     wrong = [case.label not in (None, int(np.argmax(row))) for case, row in answered]
     turned = turned_fields(cases[0].text, getattr(target, "trained_fields", ()), target.name)
     if turned is None and sum(wrong) >= MIN_WRONG and warnings[-1] is None:  # labels not swapped
-        turned = _ask_exchanged(pairs_to_exchange, broker)
+        count = COSTLY_SAMPLE_SIZE if is_costly(target, broker) else EXCHANGED_SAMPLE_SIZE
+        turned = ask_exchanged(cases[:count], broker)
     warnings.append(turned)
     return [warning for warning in warnings if warning is not None]
-
-
-def turned_fields(text: Text, fields: Sequence[str], name: str) -> DiagnosisWarning | None:
-    """Warn if the target reads the fields of the data in another order, by their names."""
-    if not isinstance(text, Text):
-        return None
-    own, read = [field.name for field in text.frame.fields], list(fields)
-    plain, plain_read = ([n.strip().casefold() for n in names] for names in (own, read))
-    if plain == plain_read or sorted(plain) != sorted(plain_read):
-        return None
-    return DiagnosisWarning(
-        "exchanged",
-        f"Target {name!r} was trained on {', '.join(read)}, in this order, but the data has "
-        f"{', '.join(own)}: it takes each for the other. Say --text {','.join(read)}.",
-    )
-
-
-def _ask_exchanged(cases: Sequence[Case[Text]], broker: Broker) -> DiagnosisWarning | None:
-    """Ask labelled pairs as they are and with their two sides exchanged."""
-    labelled = [c for c in cases if c.label is not None and isinstance(c.text, Text)]
-    pairs = [case for case in labelled if len(case.text.frame.fields) == 2]
-    if not pairs:
-        return None
-    texts = [case.text for case in pairs]
-    rows, failures = broker.answer(ANSWER, [*texts, *map(exchange_sides, texts)])
-    is_right = [
-        None if n in failures else int(np.argmax(row)) == pairs[n % len(pairs)].label
-        for n, row in enumerate(rows)
-    ]
-    both = zip(is_right[: len(pairs)], is_right[len(pairs) :])
-    names = [field.name for field in texts[0].frame.fields]
-    return exchanged([(a, b) for a, b in both if a is not None and b is not None], names)
-
-
-def exchange_sides(text: Text) -> Text:
-    """Return a pair whose two fields have each other's content."""
-    (first, one), (second, other) = text.fields().items()
-    return Text.of({first: other, second: one})
-
-
-def exchanged(
-    is_right: Sequence[tuple[bool, bool]], names: Sequence[str]
-) -> DiagnosisWarning | None:
-    """Warn if clearly more pairs are classified as the data says when their sides are exchanged.
-
-    `is_right` tells of each pair whether it is right as it stands, and whether it is exchanged.
-    """
-    before, after = (sum(pair[n] for pair in is_right) for n in (0, 1))
-    both = sum(a and b for a, b in is_right)
-    if not _is_clearly_more(after - both, before - both):
-        return None
-    return DiagnosisWarning(
-        "exchanged",
-        f"Only {before} of {len(is_right)} pairs are classified as the data says, but {after} if "
-        f"{names[0]} and {names[1]} change places. The target probably reads them in the other "
-        f"order: say --text {names[1]},{names[0]}.",
-    )
-
-
-def _is_clearly_more(gained: int, lost: int, tests: int = 1) -> bool:
-    """Tell whether so many more are gained than lost that it is no chance, in one of the tests."""
-    return gained > lost and mcnemar_exact(lost, gained) / 2 * tests <= MAX_CHANCE
 
 
 def constant(score: Scores, name: str = "target") -> DiagnosisWarning | None:
@@ -213,21 +137,6 @@ def changed(
         "Either the model was replaced, or the order of its scores (a plain list does not say "
         "which is which: let it name its labels), or it is not deterministic. The figures mix "
         "both states; start over with --new.",
-    )
-
-
-def changed_texts(
-    answers: Sequence[tuple[str | None, str]], name: str = "target"
-) -> DiagnosisWarning | None:
-    """Warn if originals that are asked again after a run get other texts."""
-    others = sum(before != now for before, now in answers)
-    if not others:
-        return None
-    return DiagnosisWarning(
-        "changed",
-        f"Target {name!r} has changed during the run: of {len(answers)} originals asked again at "
-        f"its end, {others} got another text. Either the model was replaced, or it is not "
-        "deterministic. The figures mix both states; start over with --new.",
     )
 
 
@@ -311,7 +220,7 @@ def _is_better_in_another_order(
     before = predicted == truth
     after = predicted == np.array([answer[label] for label in truth.tolist()])
     gained, lost = int((after & ~before).sum()), int((before & ~after).sum())
-    return _is_clearly_more(gained, lost, factorial(width))
+    return is_clearly_more(gained, lost, factorial(width))
 
 
 def _suggest_labels(

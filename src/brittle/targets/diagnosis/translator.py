@@ -7,16 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.asks import ANSWER, Case
+from brittle.asks import Case
 from brittle.engine.broker import Broker
-from brittle.errors import TargetDown
-from brittle.targets.diagnosis.classifier import (
-    COSTLY_REPEATS,
-    COSTLY_SAMPLE_SIZE,
-    REPEATS,
-    SAMPLE_SIZE,
-    DiagnosisWarning,
-)
+from brittle.targets.diagnosis.sample import DiagnosisWarning, ask_sample
 from brittle.targets.protocols import Translator
 from brittle.targets.translators.texts import (
     CHARACTERS_PER_CHARACTER,
@@ -36,32 +29,18 @@ def diagnose_translator(
     Of a costly target, or under a limit on the whole run, 8 cases are asked and 4 of them
     repeated, else 32 and 8. If the target answers nothing at all, `TargetDown` is raised.
     """
-    costly = bool(getattr(target, "costly", False)) or broker.most_sent is not None
-    items = [case.text for case in cases[: COSTLY_SAMPLE_SIZE if costly else SAMPLE_SIZE]]
-    if not items:
+    if not cases:
         return []
-    texts, failures = broker.answer(ANSWER, items)
-    answered = [
-        (item, text) for n, (item, text) in enumerate(zip(items, texts)) if n not in failures
-    ]
-    if not answered:
-        raise TargetDown(
-            f"Target {target.name!r} answered none of the first {len(items)} texts. The first "
-            f"failure: {failures[0]}"
-        )
-    # In another order and another batch: each repeat is asked alone, the last one first.
-    repeated = answered[: COSTLY_REPEATS if costly else REPEATS][::-1]
-    again, failures = broker.alone(ANSWER, [item for item, _ in repeated])
-    pairs = [(text, again[n]) for n, (_, text) in enumerate(repeated) if n not in failures]
-    sources = [item for item, _ in answered]
-    translations = [text for _, text in answered]
+    sample = ask_sample(target, cases, broker, "texts")
+    sources = [case.text for case, _ in sample.answered]
+    translations = [text for _, text in sample.answered]
     warnings = [
         mixed(target),
         empty(sources, translations, target.name),
         endless(sources, translations, target.name),
         copied(sources, translations, target.name),
         constant(sources, translations, target.name),
-        unstable(pairs, target.name),
+        unstable(sample.repeated, target.name),
     ]
     return [warning for warning in warnings if warning is not None]
 
@@ -145,6 +124,21 @@ def unstable(pairs: Sequence[tuple[str, str]], name: str = "target") -> Diagnosi
         f"Target {name!r} is not deterministic: asked again, {count} of {len(pairs)} texts had "
         "another translation. Successes may be chance: winners are asked again alone, and those "
         "that no longer win are unconfirmed. Switch sampling and temperature off.",
+    )
+
+
+def changed_texts(
+    answers: Sequence[tuple[str | None, str]], name: str = "target"
+) -> DiagnosisWarning | None:
+    """Warn if originals that are asked again after a run get other texts."""
+    others = sum(before != now for before, now in answers)
+    if not others:
+        return None
+    return DiagnosisWarning(
+        "changed",
+        f"Target {name!r} has changed during the run: of {len(answers)} originals asked again at "
+        f"its end, {others} got another text. Either the model was replaced, or it is not "
+        "deterministic. The figures mix both states; start over with --new.",
     )
 
 
