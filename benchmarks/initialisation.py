@@ -22,7 +22,7 @@ from typing import Any
 from brittle.data import Dataset
 from brittle.papers.data import limit_below, load_splits, source_name
 from brittle.runs.runner import attack
-from brittle.studies.transfer import predict_labels
+from brittle.studies.transfer.labels import predict_labels
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
 from brittle.training import train_on

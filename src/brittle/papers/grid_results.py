@@ -12,7 +12,7 @@ from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import is_judged, is_right_after
 from brittle.papers.results import PaperResults
 from brittle.results import Result
-from brittle.studies.transfer import transferred_rows
+from brittle.studies.transfer.labels import transferred_rows
 
 TargetAndAttack = tuple[str, str]
 

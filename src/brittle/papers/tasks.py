@@ -21,7 +21,7 @@ from brittle.papers.data import limit_below, load_split, load_training_splits
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.representation import edited_words, embed_vocabulary
-from brittle.studies.transfer import predict_labels, transfer_labels
+from brittle.studies.transfer.labels import predict_labels, transfer_labels
 from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text

@@ -1,0 +1,1 @@
+"""Transfer: which targets an attack on another target fools."""
