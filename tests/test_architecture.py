@@ -67,8 +67,11 @@ ROOMS: dict[str, set[str]] = {
         *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
     },
     # Questions across runs.
-    "studies": {"asks", "edits", "errors", "goals", "metrics", "results", "targets", "text"},
     "workflow": {"errors", "files", "formatting"},
+    "studies": {
+        *("asks", "edits", "errors", "files", "goals", "metrics", "results", "targets", "text"),
+        "zoo",
+    },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
         *("proposals", "reports", "results", "runs", "studies", "targets", "text", "training"),

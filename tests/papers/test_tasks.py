@@ -125,6 +125,6 @@ def test_a_model_is_hardened_by_the_attack_that_has_the_name_of_a_method(
 
 def test_a_task_knows_its_needs_and_refuses_misspelt_arguments() -> None:
     task = build_task("swap on svm", tasks.transfer, run="swap", target="train svm")
-    assert set(task.needs) == {"swap", "train svm"} and task.is_valid is None
+    assert set(task.needs) == {"swap", "train svm"} and task.leaves is None
     with pytest.raises(TypeError, match="argument"):
         build_task("swap on svm", tasks.transfer, run="swap", traget="train svm")

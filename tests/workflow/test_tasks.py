@@ -91,7 +91,7 @@ def test_a_missing_or_damaged_result_is_computed_again(tmp_path: Path) -> None:
     assert load_result(TASKS[1], tmp_path, {}) is None
     assert run_tasks(TASKS, tmp_path, print)["three"]["total"] == 3
     assert log(tmp_path)[3:] == ["two"]
-    invalid = replace(TASKS[0], is_valid=lambda folder, result: False)
+    invalid = replace(TASKS[0], leaves=lambda folder, result: [folder / "lost"])
     run_tasks([invalid, *TASKS[1:]], tmp_path, print)
     assert log(tmp_path)[4:] == ["one"]
 

@@ -55,7 +55,7 @@ def data_task(
     }
     if text or locked:  # a task of one text column keeps its former arguments, and so its result
         arguments |= {"text": list(text), "locked": list(locked)}
-    return Task(name, write_splits, arguments, is_valid=splits_exist)
+    return Task(name, write_splits, arguments, leaves=split_files)
 
 
 def write_splits(
@@ -89,9 +89,9 @@ def write_splits(
     return result | {"message": f"{name}: {counts}"}
 
 
-def splits_exist(folder: Path, result: dict[str, Any]) -> bool:
-    """Tell whether the files of a data task are still there."""
-    return all((folder / result["folder"] / f"{split}.csv").is_file() for split in SPLITS)
+def split_files(folder: Path, result: dict[str, Any]) -> list[Path]:
+    """Return the files of a data task."""
+    return [folder / result["folder"] / f"{split}.csv" for split in SPLITS]
 
 
 def limit_below(limit: int | None, size: int) -> int | None:

@@ -29,7 +29,7 @@ from brittle.training import train_on
 from brittle.training.adversarial.by_attack import by_attack
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.workflow.tasks import Report, Task, TaskContext
-from brittle.zoo.folder import CARD_FILE, load_card
+from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names import grid
 
@@ -45,7 +45,7 @@ def build_task(name: str, function: Callable[..., TaskResult], **arguments: Any)
     """
     inspect.signature(function).bind(None, **arguments)
     needs = tuple(arguments[key] for key in ("data", "target", "run") if key in arguments)
-    return Task(name, function, arguments, needs, _IS_VALID.get(function))
+    return Task(name, function, arguments, needs, _LEAVES.get(function))
 
 
 def build_tasks(
@@ -101,9 +101,9 @@ def train(
     }
 
 
-def model_exists(folder: Path, result: TaskResult) -> bool:
-    """Tell whether the model of a train task is still in the cache."""
-    return Path(models_folder(), result["folder"], CARD_FILE).is_file()
+def model_folders(folder: Path, result: TaskResult) -> list[Path]:
+    """Return the folder of the model of a train task."""
+    return [models_folder() / result["folder"]]
 
 
 def open_model(result: TaskResult) -> Classifies:
@@ -169,9 +169,9 @@ def attack(
     return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
-def run_exists(folder: Path, result: TaskResult) -> bool:
-    """Tell whether the run of an attack task is still there."""
-    return Path(folder, result["run"]).is_file()
+def run_files(folder: Path, result: TaskResult) -> list[Path]:
+    """Return the file of the run of an attack task."""
+    return [folder / result["run"]]
 
 
 def open_task_run(folder: Path, result: TaskResult) -> Run:
@@ -206,7 +206,7 @@ def nearest(
     }
 
 
-_IS_VALID = {train: model_exists, attack: run_exists}
+_LEAVES = {train: model_folders, attack: run_files}
 
 
 def _throttle(report: Report) -> Report:

@@ -97,6 +97,13 @@ class HasCanonicalScores(HasCanonicalKeys, Protocol):
 
 
 @runtime_checkable
+class HasLogits(Protocol):
+    """Shows the raw scores of texts, before the softmax: an ensemble averages them."""
+
+    def logits(self, items: Sequence[Text]) -> Scores: ...
+
+
+@runtime_checkable
 class ReadsWords(Protocol):
     """Knows which words of a text it reads."""
 

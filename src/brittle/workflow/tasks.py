@@ -41,14 +41,17 @@ class Task:
     """One task of a graph: `function` is called with a context and the `arguments`.
 
     The function returns a result that JSON can hold; a "message" in it is shown when the task
-    ends. `is_valid` tells whether the files that a stored result names are still there.
+    ends. `leaves` lists the files and folders that a result names, in the workflow's folder or in
+    the cache: they are needed wherever the result is used. `memory` is a file of the workflow's
+    folder in which the function keeps what it need not compute again when its key changes.
     """
 
     name: str
     function: Callable[..., Any]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
-    is_valid: Callable[[Path, Any], bool] | None = None
+    leaves: Callable[[Path, Any], Sequence[Path]] | None = None
+    memory: str | None = None
 
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash everything that decides the result."""
@@ -86,7 +89,7 @@ def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
 
 
 def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | None:
-    """Load a stored result; None if it is missing, damaged, not valid or of other settings."""
+    """Load a stored result; None if it, or a file it names, is missing, or of other settings."""
     try:
         stored = json.loads(task.file(folder).read_text("utf-8"))
         result = stored["result"]
@@ -94,7 +97,8 @@ def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | N
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return result if task.is_valid is None or task.is_valid(folder, result) else None
+    is_whole = task.leaves is None or all(path.exists() for path in task.leaves(folder, result))
+    return result if is_whole else None
 
 
 def load_seconds(task: Task, folder: Path) -> float:

@@ -1,0 +1,120 @@
+"""A pool: many targets that are looked at together, with what tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from brittle.errors import UsageError
+from brittle.zoo.names import grid
+from brittle.zoo.names.parsing import NameParts, split_name
+from brittle.zoo.names.pools import POOLS, pool_models
+
+PREFIX = "pool:"
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Member:
+    """One target of a pool, by a short name and the spec that opens it.
+
+    `twin` is the spec of the same model, trained with another seed; it gives the base rate.
+    `parts` are those of a zoo model: architecture, input, embedding and layers.
+    """
+
+    name: str
+    spec: str
+    twin: str | None = None
+    parts: Mapping[str, str | int] = field(default_factory=dict)
+
+    @property
+    def architecture(self) -> str:
+        """The class of the model in tables; all encoders of transformers are BERT."""
+        return str(self.parts.get("architecture", OTHER))
+
+    @property
+    def reads(self) -> str:
+        """The second class in tables: characters, ELMo, BERT, or the embedding of the words."""
+        return str(self.parts.get("reads", OTHER))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The members of a pool, in the order of its tables."""
+
+    name: str
+    members: tuple[Member, ...]
+
+
+def load_pool(spec: str, data: str, seeds: int = 1) -> Pool:
+    """Load `pool:NAME`, declared, or `pool:FILE`, a target a line; # begins a comment line.
+
+    Models of the zoo are those trained on `data`; with two seeds each has a twin. A line of a file
+    is a spec (`zoo:LSTM-W-Random-1@mr`, a folder, `http:…`) or the name of a model of the zoo.
+    """
+    name = spec.removeprefix(PREFIX)
+    lines = pool_models(name) if name in POOLS else _lines(name)
+    members = tuple(_member(line, data, seeds) for line in lines)
+    names = [member.name for member in members]
+    twice = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    if twice is not None:
+        raise UsageError(f"The pool {spec!r} has the member {twice!r} twice. Name each once.")
+    if len(members) < 2:
+        raise UsageError(f"The pool {spec!r} has {len(members)} members; expected 2 or more.")
+    return Pool(name if name in POOLS else Path(name).stem, members)
+
+
+def _lines(name: str) -> tuple[str, ...]:
+    path = Path(name)
+    if not path.is_file():
+        pool_models(name)  # raises, with the names that there are
+    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def _member(line: str, data: str, seeds: int) -> Member:
+    parts = _zoo_parts(line)
+    if parts is None:
+        return Member(line, line)
+    design = grid.design(parts.model)
+    method = f"+{parts.method}" if parts.method else ""
+    settings = f"?{','.join(parts.settings)}" if parts.settings else ""
+
+    def named(seed: int) -> str:
+        return f"zoo:{parts.model}{method}@{parts.data or data}#{seed}{settings}"
+
+    twin = named(parts.seed + 1) if seeds > 1 else None
+    name = f"{design.name}{method}{settings}"
+    return Member(name, named(parts.seed), twin, _table_parts(design))
+
+
+def _zoo_parts(line: str) -> NameParts | None:
+    """Split the name of a zoo model; None for any other kind of target."""
+    is_named = line.startswith("zoo:")
+    if not is_named and (":" in line.removeprefix("hf:") or "/" in line.removeprefix("hf:")):
+        return None
+    parts = split_name(line)
+    try:
+        grid.design(parts.model)
+    except UsageError:
+        if is_named:
+            raise
+        return None
+    return parts
+
+
+def _table_parts(design: grid.Design) -> dict[str, str | int]:
+    """Return what tells a model from the others in the tables of a study."""
+    if design.kind == "transformer":
+        return {"architecture": "BERT", "reads": "BERT"}
+    if design.kind != "network":
+        return {"architecture": design.name, "reads": "words"}
+    embedding, reads = str(design.parts["embedding"]), str(design.parts["input"])
+    return {
+        "architecture": design.parts["encoder"],
+        "input": reads,
+        "embedding": embedding,
+        "layers": design.parts["layers"],
+        "reads": "Character" if reads == "C" else embedding,
+    }

@@ -1,0 +1,114 @@
+"""A transfer study as it is stored: who was attacked, by which texts, and what all targets say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle import files
+from brittle.errors import UsageError
+from brittle.studies.pools import Member
+
+FORMAT = 1
+SUFFIX = ".study.json"
+
+
+@dataclass(frozen=True)
+class Winner:
+    """One adversarial text of a source; `label` is the index of the right label."""
+
+    case: str
+    label: int
+    original: tuple[tuple[str, str], ...]
+    adversarial: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class TransferStudy:
+    """The winners of every source, and the labels that every target predicts, by index.
+
+    `after[target][source]` has one label for every winner of the source. Where both are the same
+    member, they are those of its twin: the diagonal of the matrix is the base rate. `before` has
+    the labels of the original texts by target and case, `twin_before` those of the twins.
+    `failures` tells why a member has no row or no column.
+    """
+
+    name: str
+    pool: str
+    attack: str
+    settings: Mapping[str, Any]
+    data: str
+    split: str
+    seed: int
+    labels: tuple[str, ...]
+    attacked: int
+    sources: tuple[Member, ...]
+    targets: tuple[Member, ...]
+    winners: Mapping[str, tuple[Winner, ...]]
+    before: Mapping[str, Mapping[str, int]]
+    after: Mapping[str, Mapping[str, tuple[int, ...]]]
+    twin_before: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def save(self, path: Path) -> None:
+        """Write the study in one step."""
+        content = {"format": FORMAT, **asdict(self)}
+        files.write_whole(path, json.dumps(content, ensure_ascii=False) + "\n")
+
+    @staticmethod
+    def load(path: Path) -> TransferStudy:
+        """Load a study; any other file is an error."""
+        try:
+            content = json.loads(path.read_text("utf-8"))
+            if content.pop("format") != FORMAT:
+                raise ValueError("of another version of brittle")
+            content |= {
+                "labels": tuple(content["labels"]),
+                "warnings": tuple(content["warnings"]),
+                "sources": tuple(Member(**member) for member in content["sources"]),
+                "targets": tuple(Member(**member) for member in content["targets"]),
+                "winners": {
+                    source: tuple(map(_winner, winners))
+                    for source, winners in content["winners"].items()
+                },
+                "after": {
+                    target: {source: tuple(labels) for source, labels in by_source.items()}
+                    for target, by_source in content["after"].items()
+                },
+            }
+            return TransferStudy(**content)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{path} is no transfer study that this version of brittle can read ({error}). "
+                "Name a file that brittle transfer has written."
+            ) from error
+
+    def fooled(self, source: str, target: str) -> NDArray[np.bool_] | None:
+        """Tell for every winner of a source whether a target is wrong; None for an empty cell."""
+        after = self.after.get(target, {}).get(source)
+        if after is None:
+            return None
+        right = np.array([winner.label for winner in self.winners[source]], dtype=np.int64)
+        fooled: NDArray[np.bool_] = np.asarray(after, dtype=np.int64) != right
+        return fooled
+
+    def was_right(self, source: str, target: str) -> NDArray[np.bool_]:
+        """Tell for every winner of a source whether a target was right on the original."""
+        before = (self.twin_before if source == target else self.before)[target]
+        winners = self.winners[source]
+        return np.array([before[winner.case] == winner.label for winner in winners], dtype=bool)
+
+
+def _winner(content: Mapping[str, Any]) -> Winner:
+    fields = {
+        name: tuple((key, value) for key, value in content[name])
+        for name in ("original", "adversarial")
+    }
+    return Winner(content["case"], content["label"], **fields)
