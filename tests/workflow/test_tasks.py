@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from brittle.errors import BrittleError, RunStopped, UsageError
-from brittle.workflow.processes import run_tasks
+from brittle.workflow.backends.local import run_tasks
 from brittle.workflow.tasks import Task, TaskContext, load_result, select_tasks, slug
 
 

@@ -12,7 +12,7 @@ from brittle.papers import PAPERS, SCALES
 from brittle.papers.page import load_notes, write_page
 from brittle.papers.paper import build_page, load_paper
 from brittle.papers.request import PaperRequest
-from brittle.workflow.processes import run_tasks
+from brittle.workflow.backends.local import run_tasks
 from brittle.workflow.tasks import Report, Task, load_result, load_seconds, select_tasks
 
 
