@@ -12,7 +12,8 @@ from brittle.papers import PAPERS, SCALES
 from brittle.papers.page import load_notes, write_page
 from brittle.papers.paper import build_page, load_paper
 from brittle.papers.request import PaperRequest
-from brittle.workflow.backends.local import run_tasks
+from brittle.workflow.backends import Backend
+from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report, Task, load_result, load_seconds, select_tasks
 
 
@@ -55,7 +56,7 @@ def reproduce(
     out: Path,
     *,
     only: str | None = None,
-    workers: int = 1,
+    backend: Backend | None = None,
     report: Report = lambda message: None,
 ) -> Reproduced:
     """Run the tasks of a request that have no result yet, and write its page into `out`.
@@ -65,7 +66,7 @@ def reproduce(
     """
     paper = load_paper(request.paper)
     tasks = paper.plan(request)
-    results = run_tasks(select_tasks(tasks, only), folder, report, workers)
+    results = run_tasks(select_tasks(tasks, only), folder, report, backend)
     left = _load_others(tasks, folder, results)
     if left:
         return Reproduced(None, {only: results[only]} if only else {}, left)

@@ -1,4 +1,4 @@
-"""Run tasks one after another, or side by side in processes, each of which ends with its parent."""
+"""Workers on this machine: this process itself, or processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -6,133 +6,142 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from brittle.errors import BrittleError, RunStopped, UsageError
-from brittle.formatting import duration
-from brittle.workflow.tasks import Report, Task, TaskGraph, run_task
+from brittle.errors import BrittleError, RunStopped
+from brittle.workflow.backends.backend import Assignment, Ended, Tell
+from brittle.workflow.tasks import Task, run_task, store_result
+
+OUT_OF_MEMORY = "was killed; this is what the system does to a process when memory runs out"
 
 
-def run_tasks(
-    tasks: Sequence[Task], folder: Path, report: Report, workers: int = 1
-) -> dict[str, Any]:
-    """Run the tasks that have no stored result yet, and return all results by name."""
-    graph = TaskGraph(tasks, folder)
-    progress = _Progress(graph, report, time.monotonic())
-    if workers > 1:
-        _run_in_processes(graph, progress, workers)
-    else:
-        for task in graph.ready():
-            progress.tell(task, "begins")
-            needs = graph.needed(task)
-            progress.end(task, _run(task, folder, needs, partial(progress.tell, task)))
-    return graph.results
+class ThisProcess:
+    """One worker: this process. A task is run while it is waited for."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._assigned: Assignment | None = None
+
+    def capacity(self) -> int:
+        return 1
+
+    def start(self, assignment: Assignment) -> None:
+        self._assigned = assignment
+
+    def wait(self) -> Sequence[Ended]:
+        assigned = self._assigned
+        assert assigned is not None
+        return [Ended(assigned, run_here(assigned, self._tell))]
+
+    def close(self) -> None:
+        self._assigned = None
 
 
-@dataclass(frozen=True)
-class _Progress:
-    """Reports what happens, with the number of the task and the time since the start."""
-
-    graph: TaskGraph
-    report: Report
-    start: float
-
-    def tell(self, task: Task, message: str) -> None:
-        number = [other.name for other in self.graph.tasks].index(task.name) + 1
-        elapsed = duration(time.monotonic() - self.start)
-        count = len(self.graph.tasks)
-        self.report(f"[task {number} of {count}, {elapsed}] {task.name}: {message}")
-
-    def end(self, task: Task, result: Any) -> None:
-        self.graph.results[task.name] = result
-        message = result.get("message") if isinstance(result, Mapping) else None
-        self.tell(task, message or "done")
+def run_here(assigned: Assignment, tell: Tell) -> Any:
+    """Run a task in this process, store its result and return it."""
+    task, folder = assigned.task, assigned.folder
+    return store_result(task, folder, run_task(task, folder, assigned.needs, partial(tell, task)))
 
 
-@dataclass(frozen=True)
-class _Worker:
-    task: Task
-    process: SpawnProcess
-    pipe: Connection
+class LocalWorkers:
+    """Processes that stay for the next task: starting Python and torch takes seconds."""
+
+    def __init__(self, workers: int, tell: Tell) -> None:
+        self._workers, self._tell = workers, tell
+        self._idle: list[_Process] = []
+        self._busy: dict[Connection, tuple[_Process, Assignment]] = {}
+
+    def capacity(self) -> int:
+        return self._workers
+
+    def start(self, assignment: Assignment) -> None:
+        living = [process for process in self._idle if process.is_alive()]
+        process = living.pop() if living else _Process()
+        self._idle = living
+        process.pipe.send((assignment.task, assignment.folder, assignment.needs))
+        self._busy[process.pipe] = (process, assignment)
+
+    def wait(self) -> Sequence[Ended]:
+        ended: list[Ended] = []
+        while not ended:
+            for pipe in wait(list(self._busy)):
+                end = self._receive(pipe)  # type: ignore[arg-type]
+                ended += [] if end is None else [end]
+        return ended
+
+    def _receive(self, pipe: Connection) -> Ended | None:
+        """Receive one event of a process; None if its task goes on."""
+        process, assignment = self._busy[pipe]
+        try:
+            event, content = pipe.recv()
+        except (EOFError, ConnectionError):
+            del self._busy[pipe]
+            return Ended(assignment, death=process.death(assignment.task))
+        if event == "message":
+            self._tell(assignment.task, content)
+            return None
+        self._idle.append(self._busy.pop(pipe)[0])
+        if event == "failed":
+            raise content
+        return Ended(assignment, content)
+
+    def close(self) -> None:
+        for process in (*self._idle, *(process for process, _ in self._busy.values())):
+            process.end()
+        self._idle, self._busy = [], {}
 
 
-def _run_in_processes(graph: TaskGraph, progress: _Progress, workers: int) -> None:
-    running: dict[Connection, _Worker] = {}
-    try:
-        while True:
-            ready = graph.ready()
-            while len(running) < workers and (task := next(ready, None)) is not None:
-                progress.tell(task, "begins")
-                worker = _start(task, graph.folder, graph.needed(task))
-                running[worker.pipe] = worker
-            if not running:
-                return
-            for pipe in wait(list(running)):
-                worker = running[pipe]  # type: ignore[index]
-                if _receive(worker, progress):
-                    del running[worker.pipe]
-    finally:
-        for worker in running.values():
-            worker.process.terminate()
-            worker.process.join()
+class _Process:
+    """A process that runs one task after another, and its pipe."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, other = context.Pipe()
+        self._process = context.Process(target=_work, args=(other,), daemon=True)
+        self._process.start()
+        other.close()
+
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
+    def death(self, task: Task) -> str:
+        """Return how the process died; raise if it ended by itself, which it would do again."""
+        self._process.join()
+        code = self._process.exitcode or 0
+        if code >= 0:
+            raise RunStopped(
+                f"The process of the task {task.name!r} ended with the code {code} and no result. "
+                "The same command goes on from there."
+            )
+        return OUT_OF_MEMORY if code == -9 else f"died of the signal {-code}"
+
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.join()
+        self.pipe.close()
 
 
-def _start(task: Task, folder: Path, needs: Mapping[str, Any]) -> _Worker:
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(task, folder, needs, sender), daemon=True)
-    process.start()
-    sender.close()
-    return _Worker(task, process, receiver)
-
-
-def _receive(worker: _Worker, progress: _Progress) -> bool:
-    """Receive one event of a worker, and tell whether it was the last one."""
-    try:
-        event, content = worker.pipe.recv()
-    except EOFError:
-        worker.process.join()
-        raise RunStopped(
-            f"The process of the task {worker.task.name!r} ended with the code "
-            f"{worker.process.exitcode} and no result. The same command goes on from there."
-        ) from None
-    if event == "message":
-        progress.tell(worker.task, content)
-        return False
-    worker.process.join()
-    if event == "failed":
-        raise content
-    progress.end(worker.task, content)
-    return True
-
-
-def _work(task: Task, folder: Path, needs: Mapping[str, Any], pipe: Connection) -> None:
-    """Run a task in a process of its own, and send its messages and its result."""
+def _work(pipe: Connection) -> None:
+    """Run the tasks that come through a pipe, and send their messages and results."""
     # Ctrl-C reaches the parent, which ends its children; here it would only print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        result = _run(task, folder, needs, lambda message: pipe.send(("message", message)))
-        pipe.send(("done", result))
-    except BrittleError as error:
-        pipe.send(("failed", error))
+    while True:
+        task, folder, needs = pipe.recv()
+        try:
+            pipe.send(("done", _run(task, folder, needs, pipe)))
+        except BrittleError as error:
+            pipe.send(("failed", error))
 
 
-def _run(task: Task, folder: Path, needs: Mapping[str, Any], report: Report) -> Any:
-    """Run a task, and add its name to an error."""
-    try:
-        return run_task(task, folder, needs, report)
-    except BrittleError as error:
-        kind = UsageError if isinstance(error, UsageError) else RunStopped
-        raise kind(f"The task {task.name!r}: {error}") from error
+def _run(task: Task, folder: Path, needs: Mapping[str, Any], pipe: Connection) -> Any:
+    stored = run_task(task, folder, needs, lambda message: pipe.send(("message", message)))
+    return store_result(task, folder, stored)
 
 
 def _end_with_parent() -> None:
