@@ -182,3 +182,11 @@ class TaskGraph:
         ]
         memory = self.folder / task.memory if task.memory else None
         return [*paths, *([memory] if memory is not None and memory.exists() else [])]
+
+
+def load_results(tasks: Sequence[Task], folder: Path) -> dict[str, Any]:
+    """Load the stored results of tasks, by name; those that would be run are left out."""
+    graph = TaskGraph(tasks, folder)
+    for _ in graph.ready():
+        pass  # stored results are loaded on the way
+    return graph.results

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
+from brittle.cli.carrying import add_carrying_flags, carry
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.papers import PAPERS, SCALES
 
@@ -34,17 +35,22 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--folder", help="the folder of stored results (default: papers/PAPER-SCALE in --runs)")
     add("--only", metavar="TASK", help="run only this task and those it needs")
     add_backend_flags(parser, "--jobs")
+    add_carrying_flags(parser)
     add_output_flags(parser)
 
 
 def _run(args: argparse.Namespace) -> None:
+    from brittle.papers.paper import load_paper
     from brittle.papers.reproduce import build_request, reproduce
 
     request = build_request(args.paper, args.scale, args.data, args.words, args.cases, args.seed)
-    folder = args.folder or Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
+    default = Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
+    folder = Path(args.folder or default)
+    if carry(args, load_paper(request.paper).plan(request), folder):
+        return
     done = reproduce(
         request,
-        Path(folder),
+        folder,
         Path(args.out),
         only=args.only,
         backend=backend_of(args),

@@ -79,7 +79,7 @@ class RayWorkers:
             ) from error
         except (self._ray.exceptions.RayError, StopIteration) as error:
             del self._running[stream]
-            self._ended.append(Ended(assignment, death=self._death(error)))
+            self._ended.append(Ended(assignment, death=describe_death(self._ray.exceptions, error)))
             return
         if event == "message":
             self._tell(assignment.task, content)
@@ -93,21 +93,22 @@ class RayWorkers:
             result = store_result(assignment.task, assignment.folder, content)
             self._ended.append(Ended(assignment, result))
 
-    def _death(self, error: Exception) -> str:
-        errors = self._ray.exceptions
-        if isinstance(error, errors.OutOfMemoryError):
-            return "ran out of memory on its node"
-        if isinstance(error, errors.NodeDiedError | errors.ObjectLostError):
-            return "was on a node that died"
-        if isinstance(error, errors.WorkerCrashedError):
-            return "died on its node; it was killed, or ran out of memory"
-        return f"was lost: {type(error).__name__}"
-
     def close(self) -> None:
         for stream in self._running:
             self._ray.cancel(stream, force=True)
         self._running = {}
         self._cluster.close()
+
+
+def describe_death(errors: Any, error: Exception) -> str:
+    """Tell how a worker died; `errors` is the module of Ray's exceptions."""
+    if isinstance(error, errors.OutOfMemoryError):
+        return "ran out of memory on its node"
+    if isinstance(error, errors.NodeDiedError | errors.ObjectLostError):
+        return "was on a node that died"
+    if isinstance(error, errors.WorkerCrashedError):
+        return "died on its node: it was killed, or its node died or ran out of memory"
+    return f"was lost: {type(error).__name__}"
 
 
 def _short_id(path: Path) -> str:
