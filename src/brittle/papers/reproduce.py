@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from brittle.papers import PAPERS, SCALES
 from brittle.papers.page import load_notes, write_page
 from brittle.papers.paper import build_page, load_paper
 from brittle.papers.request import PaperRequest
-from brittle.workflow.processes import run_tasks
-from brittle.workflow.tasks import Report, Task, load_result, load_seconds, select_tasks
+from brittle.workflow.backends import Backend
+from brittle.workflow.running import run_tasks
+from brittle.workflow.tasks import Report, load_results, load_seconds, select_tasks
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def reproduce(
     out: Path,
     *,
     only: str | None = None,
-    workers: int = 1,
+    backend: Backend | None = None,
     report: Report = lambda message: None,
 ) -> Reproduced:
     """Run the tasks of a request that have no result yet, and write its page into `out`.
@@ -65,21 +66,12 @@ def reproduce(
     """
     paper = load_paper(request.paper)
     tasks = paper.plan(request)
-    results = run_tasks(select_tasks(tasks, only), folder, report, workers)
-    left = _load_others(tasks, folder, results)
+    results = run_tasks(select_tasks(tasks, only), folder, report, backend)
+    results = load_results(tasks, folder) | results
+    left = tuple(task.name for task in tasks if task.name not in results)
     if left:
         return Reproduced(None, {only: results[only]} if only else {}, left)
     seconds = sum(load_seconds(task, folder) for task in tasks)
     notes = load_notes(out / f"{request.paper}.notes.md")
     page = build_page(paper, paper.found(request, folder, results), notes, seconds)
     return Reproduced(write_page(page, out, request.paper), page.figures)
-
-
-def _load_others(tasks: Sequence[Task], folder: Path, results: dict[str, Any]) -> tuple[str, ...]:
-    """Add the stored results of the other tasks, and return the names of those without."""
-    for task in tasks:
-        if task.name not in results and results.keys() >= set(task.needs):
-            result = load_result(task, folder, results)
-            if result is not None:
-                results[task.name] = result
-    return tuple(task.name for task in tasks if task.name not in results)

@@ -25,7 +25,7 @@ from brittle.studies.transfer.labels import predict_labels, transfer_labels
 from brittle.targets.protocols import Classifies
 from brittle.targets.zoo.target import load_folder
 from brittle.text import Text
-from brittle.training import train_on
+from brittle.training import is_trained_on, train_on
 from brittle.training.adversarial.by_attack import by_attack
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.workflow.tasks import Report, Task, TaskContext
@@ -45,7 +45,8 @@ def build_task(name: str, function: Callable[..., TaskResult], **arguments: Any)
     """
     inspect.signature(function).bind(None, **arguments)
     needs = tuple(arguments[key] for key in ("data", "target", "run") if key in arguments)
-    return Task(name, function, arguments, needs, _LEAVES.get(function))
+    here = is_trained if function is train else None
+    return Task(name, function, arguments, needs, _LEAVES.get(function), here=here)
 
 
 def build_tasks(
@@ -71,9 +72,7 @@ def train(
     With `attack_settings` the model is hardened by the attack called `adversarial`, also where a
     method of adversarial training has that name.
     """
-    method: str | AdversarialTraining | None = adversarial
-    if adversarial is not None and attack_settings is not None:
-        method = by_attack(adversarial, **attack_settings)
+    method = _method(adversarial, attack_settings)
     settings = grid.settings(grid.design(model), size, **changed_settings)
     splits = load_training_splits(context.folder, context.needs[data])
     report_seldom = _throttle(context.report)
@@ -99,6 +98,32 @@ def train(
         "dev_accuracy": card.dev_accuracy,
         "message": f"dev accuracy {card.dev_accuracy:.3f} after {card.epochs} epochs",
     }
+
+
+def is_trained(
+    context: TaskContext,
+    *,
+    model: str,
+    data: str,
+    size: str,
+    changed_settings: Mapping[str, Any],
+    adversarial: str | None = None,
+    attack_settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+) -> bool:
+    """Tell whether the model of a train task is in the cache of this machine."""
+    settings = grid.settings(grid.design(model), size, **changed_settings)
+    splits = load_training_splits(context.folder, context.needs[data])
+    method = _method(adversarial, attack_settings)
+    return is_trained_on(model, splits, seed, size=size, settings=settings, adversarial=method)
+
+
+def _method(
+    adversarial: str | None, attack_settings: Mapping[str, Any] | None
+) -> str | AdversarialTraining | None:
+    if adversarial is not None and attack_settings is not None:
+        return by_attack(adversarial, **attack_settings)
+    return adversarial
 
 
 def model_folders(folder: Path, result: TaskResult) -> list[Path]:

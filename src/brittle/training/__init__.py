@@ -2,7 +2,7 @@
 
 from brittle.files import cache_folder
 from brittle.training.progress import TrainingProgress
-from brittle.training.train import find, train, train_on
+from brittle.training.train import find, is_trained_on, train, train_on
 from brittle.zoo.model_cache import TrainedModel, trained_models
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "TrainingProgress",
     "cache_folder",
     "find",
+    "is_trained_on",
     "train",
     "train_on",
     "trained_models",

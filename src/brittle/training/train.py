@@ -85,10 +85,36 @@ def train_on(
     force: bool = False,
 ) -> Path:
     """Train a model on splits that are already loaded; `settings` replace those of its size."""
+    plan = _plan(name, splits, seed, size, settings, adversarial, device)
+    return _train(plan, device, progress, force)
+
+
+def is_trained_on(
+    name: str,
+    splits: TrainingSplits,
+    seed: int = 0,
+    *,
+    size: str = "default",
+    settings: ModelSettings | None = None,
+    adversarial: str | AdversarialTraining | None = None,
+) -> bool:
+    """Tell whether `train_on` would find the model in the cache."""
+    plan = _plan(name, splits, seed, size, settings, adversarial, "cpu")
+    return (plan.folder / folders.CARD_FILE).is_file()
+
+
+def _plan(
+    name: str,
+    splits: TrainingSplits,
+    seed: int,
+    size: str,
+    settings: ModelSettings | None,
+    adversarial: str | AdversarialTraining | None,
+    device: str,
+) -> TrainingPlan:
     design, method = _parse_name(name, adversarial, device)
     settings = settings or grid.settings(design, size)
-    plan = TrainingPlan(design, settings, size, seed, check_splits(splits), method)
-    return _train(plan, device, progress, force)
+    return TrainingPlan(design, settings, size, seed, check_splits(splits), method)
 
 
 def find(

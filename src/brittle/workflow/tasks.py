@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from brittle import files
-from brittle.errors import unknown
+from brittle.errors import BrittleError, RunStopped, UsageError, unknown
 
 Report = Callable[[str], None]
 """Receives the messages for a person that a task sends while it runs."""
@@ -43,7 +43,9 @@ class Task:
     The function returns a result that JSON can hold; a "message" in it is shown when the task
     ends. `leaves` lists the files and folders that a result names, in the workflow's folder or in
     the cache: they are needed wherever the result is used. `memory` is a file of the workflow's
-    folder in which the function keeps what it need not compute again when its key changes.
+    folder in which the function keeps what it need not compute again when its key changes. `here`
+    is called as the function is, and tells that the task is not for another machine: it reads files
+    that no task leaves, or finds its work done in the cache of this one.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Task:
     needs: tuple[str, ...] = ()
     leaves: Callable[[Path, Any], Sequence[Path]] | None = None
     memory: str | None = None
+    here: Callable[..., bool] | None = None
 
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash everything that decides the result."""
@@ -106,19 +109,33 @@ def load_seconds(task: Task, folder: Path) -> float:
     return float(json.loads(task.file(folder).read_text("utf-8"))["seconds"])
 
 
-def run_task(task: Task, folder: Path, needs: Mapping[str, Any], report: Report) -> Any:
-    """Run a task, store its result in one write, and return it."""
-    key = task.key(needs)
+def build_context(
+    task: Task, folder: Path, needs: Mapping[str, Any], report: Report
+) -> TaskContext:
+    """Build what the function of a task is called with."""
+    return TaskContext(folder, f"{slug(task.name)}-{task.key(needs)[:6]}", needs, report)
+
+
+def run_task(task: Task, folder: Path, needs: Mapping[str, Any], report: Report) -> dict[str, Any]:
+    """Run a task, and return its result with all that is stored beside it; nothing is stored."""
     start = time.perf_counter()
-    context = TaskContext(folder, f"{slug(task.name)}-{key[:6]}", needs, report)
-    result = task.function(context, **task.arguments)
+    try:
+        result = task.function(build_context(task, folder, needs, report), **task.arguments)
+    except BrittleError as error:
+        kind = UsageError if isinstance(error, UsageError) else RunStopped
+        raise kind(f"The task {task.name!r}: {error}") from error
     seconds = round(time.perf_counter() - start, 1)
-    stored = {"task": task.name, "key": key, "seconds": seconds, "result": result}
+    stored = {"task": task.name, "key": task.key(needs), "seconds": seconds, "result": result}
+    # As it will be loaded: JSON has no tuples, and its keys are strings.
+    return cast(dict[str, Any], json.loads(json.dumps(stored)))
+
+
+def store_result(task: Task, folder: Path, stored: Mapping[str, Any]) -> Any:
+    """Store what `run_task` returned in one write, and return the result in it."""
     file = task.file(folder)
     file.parent.mkdir(parents=True, exist_ok=True)
     files.write_whole(file, json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
-    # As it will be loaded: JSON has no tuples, and its keys are strings.
-    return json.loads(json.dumps(result))
+    return stored["result"]
 
 
 @dataclass
@@ -154,3 +171,22 @@ class TaskGraph:
 
     def needed(self, task: Task) -> dict[str, Any]:
         return {name: self.results[name] for name in task.needs}
+
+    def files_for(self, task: Task) -> list[Path]:
+        """List the files and folders that the results needed by a task name, and its memory."""
+        paths = [
+            path
+            for needed in self.tasks
+            if needed.name in task.needs and needed.leaves is not None
+            for path in needed.leaves(self.folder, self.results[needed.name])
+        ]
+        memory = self.folder / task.memory if task.memory else None
+        return [*paths, *([memory] if memory is not None and memory.exists() else [])]
+
+
+def load_results(tasks: Sequence[Task], folder: Path) -> dict[str, Any]:
+    """Load the stored results of tasks, by name; those that would be run are left out."""
+    graph = TaskGraph(tasks, folder)
+    for _ in graph.ready():
+        pass  # stored results are loaded on the way
+    return graph.results

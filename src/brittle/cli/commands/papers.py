@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 from brittle.cli import console
+from brittle.cli.backend_flags import add_backend_flags, backend_of
+from brittle.cli.carrying import add_carrying_flags, carry
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.papers import PAPERS, SCALES
 
@@ -32,22 +34,26 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--out", default="docs/papers", metavar="FOLDER", help=out)
     add("--folder", help="the folder of stored results (default: papers/PAPER-SCALE in --runs)")
     add("--only", metavar="TASK", help="run only this task and those it needs")
-    add("--jobs", type=positive, help="tasks run at the same time (default: one for each core)")
+    add_backend_flags(parser, "--jobs")
+    add_carrying_flags(parser)
     add_output_flags(parser)
 
 
 def _run(args: argparse.Namespace) -> None:
+    from brittle.papers.paper import load_paper
     from brittle.papers.reproduce import build_request, reproduce
-    from brittle.zoo.device import cores
 
     request = build_request(args.paper, args.scale, args.data, args.words, args.cases, args.seed)
-    folder = args.folder or Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
+    default = Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
+    folder = Path(args.folder or default)
+    if carry(args, load_paper(request.paper).plan(request), folder):
+        return
     done = reproduce(
         request,
-        Path(folder),
+        folder,
         Path(args.out),
         only=args.only,
-        workers=args.jobs or cores(),
+        backend=backend_of(args),
         report=(lambda message: None) if args.quiet else console.tell,
     )
     outcome = f"Page: {done.page}"

@@ -1,0 +1,116 @@
+"""Workers on the nodes of a Ray cluster, which share no folder with this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from brittle import files
+from brittle.errors import RunStopped
+from brittle.workflow.backends.backend import Assignment, Backend, Ended, Tell
+from brittle.workflow.backends.cluster import Cluster, connect
+from brittle.workflow.backends.local import run_here
+from brittle.workflow.backends.node import Shipment, run_shipment
+from brittle.workflow.parcels import Parcel, Places, unwrap, wrap
+from brittle.workflow.tasks import build_context, store_result
+
+
+class RayWorkers:
+    """Runs tasks on nodes; what they leave is stored here before their results are."""
+
+    def __init__(self, cluster: Cluster, workers: int | None, tell: Tell) -> None:
+        self._cluster, self._ray = cluster, cluster.ray
+        self._workers, self._tell = workers, tell
+        self._running: dict[Any, Assignment] = {}
+        self._ended: list[Ended] = []
+        self._contents: dict[Parcel, Any] = {}
+        # A task is lost with its worker: `run_tasks` runs it again, and says so.
+        options = {"num_returns": "streaming", "max_retries": 0, "num_cpus": 1}
+        self._remote = self._ray.remote(**options)(run_shipment)
+
+    @classmethod
+    def connect(cls, backend: Backend, tell: Tell) -> RayWorkers:
+        return cls(connect(backend.address, backend.workers), backend.workers, tell)
+
+    def capacity(self) -> int:
+        return self._workers or max(1, self._cluster.cpus())
+
+    def start(self, assignment: Assignment) -> None:
+        task, needs = assignment.task, assignment.needs
+        if task.here is not None:
+            context = build_context(task, assignment.folder, needs, lambda message: None)
+            if task.here(context, **task.arguments):
+                self._ended.append(Ended(assignment, run_here(assignment, self._tell)))
+                return
+        cache = files.cache_folder()
+        places = Places(assignment.folder, cache)
+        parcels = [self._send(path, places) for path in assignment.files]
+        contents = [self._contents[parcel] for parcel in parcels]
+        driver, workflow = _short_id(cache), _short_id(assignment.folder)
+        shipment = Shipment(driver, workflow, task, needs, parcels, contents)
+        self._running[self._remote.remote(shipment)] = assignment
+
+    def _send(self, path: Path, places: Places) -> Parcel:
+        """Put a file or folder into the cluster's store; the same contents only once."""
+        parcel = places.parcel(path)
+        if parcel not in self._contents:
+            self._contents[parcel] = self._ray.put(wrap([path], places)[1])
+        return parcel
+
+    def wait(self) -> Sequence[Ended]:
+        while not self._ended:
+            ready, _ = self._ray.wait(list(self._running), num_returns=1)
+            for stream in ready:
+                self._receive(stream)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def _receive(self, stream: Any) -> None:
+        """Receive one event of a task."""
+        assignment = self._running[stream]
+        try:
+            event, content = self._ray.get(next(stream))
+        except self._ray.exceptions.RayTaskError as error:
+            raise RunStopped(
+                f"The task {assignment.task.name!r} cannot be run on a node: {error.cause!r}"
+            ) from error
+        except (self._ray.exceptions.RayError, StopIteration) as error:
+            del self._running[stream]
+            self._ended.append(Ended(assignment, death=describe_death(self._ray.exceptions, error)))
+            return
+        if event == "message":
+            self._tell(assignment.task, content)
+        elif event == "left":
+            parcels, archive = content
+            unwrap(parcels, archive, Places(assignment.folder, files.cache_folder()))
+        else:
+            del self._running[stream]
+            if event == "failed":
+                raise content
+            result = store_result(assignment.task, assignment.folder, content)
+            self._ended.append(Ended(assignment, result))
+
+    def close(self) -> None:
+        for stream in self._running:
+            self._ray.cancel(stream, force=True)
+        self._running = {}
+        self._cluster.close()
+
+
+def describe_death(errors: Any, error: Exception) -> str:
+    """Tell how a worker died; `errors` is the module of Ray's exceptions."""
+    if isinstance(error, errors.OutOfMemoryError):
+        return "ran out of memory on its node"
+    if isinstance(error, errors.NodeDiedError | errors.ObjectLostError):
+        return "was on a node that died"
+    if isinstance(error, errors.WorkerCrashedError):
+        return "died on its node: it was killed, or its node died or ran out of memory"
+    return f"was lost: {type(error).__name__}"
+
+
+def _short_id(path: Path) -> str:
+    """Return a name for a folder of this machine that no folder of another machine has."""
+    return hashlib.sha256(f"{socket.gethostname()}:{path.resolve()}".encode()).hexdigest()[:16]

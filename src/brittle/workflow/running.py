@@ -1,0 +1,105 @@
+"""Run the tasks of a graph that have no stored result yet, with the workers of a backend."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brittle.errors import RunStopped
+from brittle.formatting import duration
+from brittle.workflow.backends.backend import Assignment, Backend, Ended, Workers, open_workers
+from brittle.workflow.tasks import Report, Task, TaskGraph
+
+MAX_DEATHS = 3
+"""A task whose worker has died this often stops the workflow: it may be what kills them."""
+
+
+def run_tasks(
+    tasks: Sequence[Task], folder: Path, report: Report, backend: Backend | None = None
+) -> dict[str, Any]:
+    """Run the tasks that have no stored result yet, and return all results by name.
+
+    Without a backend they run one after another, in this process. A task whose worker dies is run
+    again by another one.
+    """
+    graph = TaskGraph(tasks, folder)
+    progress = _Progress(graph, report, time.monotonic())
+    with ExitStack() as stack:
+        _Running(graph, progress, backend or Backend(), stack).run()
+    return graph.results
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """Reports what happens, with the number of the task and the time since the start."""
+
+    graph: TaskGraph
+    report: Report
+    start: float
+
+    def tell(self, task: Task, message: str) -> None:
+        number = [other.name for other in self.graph.tasks].index(task.name) + 1
+        elapsed = duration(time.monotonic() - self.start)
+        count = len(self.graph.tasks)
+        self.report(f"[task {number} of {count}, {elapsed}] {task.name}: {message}")
+
+    def end(self, task: Task, result: Any) -> None:
+        self.graph.results[task.name] = result
+        message = result.get("message") if isinstance(result, Mapping) else None
+        self.tell(task, message or "done")
+
+
+class _Running:
+    """The tasks under way; workers are opened when the first task starts."""
+
+    def __init__(
+        self, graph: TaskGraph, progress: _Progress, backend: Backend, stack: ExitStack
+    ) -> None:
+        self._graph, self._progress = graph, progress
+        self._backend, self._stack = backend, stack
+        self._workers: Workers | None = None
+        self._count = 0
+        self._deaths: Counter[str] = Counter()
+
+    def run(self) -> None:
+        while True:
+            for task in self._graph.ready():
+                self._start(task)
+                if self._workers is None or self._count >= self._workers.capacity():
+                    break
+            if self._workers is None or self._count == 0:
+                return
+            for ended in self._workers.wait():
+                self._count -= 1
+                self._end(ended)
+
+    def _start(self, task: Task) -> None:
+        if self._workers is None:
+            self._workers = open_workers(self._backend, self._progress.tell)
+            self._stack.callback(self._workers.close)
+        graph = self._graph
+        self._progress.tell(task, "begins")
+        files = graph.files_for(task)
+        self._count += 1
+        self._workers.start(Assignment(task, graph.folder, graph.needed(task), files))
+
+    def _end(self, ended: Ended) -> None:
+        task = ended.assignment.task
+        if ended.death is None:
+            self._progress.end(task, ended.result)
+            return
+        self._deaths[task.name] += 1
+        if self._deaths[task.name] == MAX_DEATHS:
+            raise RunStopped(
+                f"The task {task.name!r} was given up after {MAX_DEATHS} workers died with it; the "
+                f"last one {ended.death}. Finished tasks are kept: the same command goes on."
+            )
+        self._progress.tell(task, f"begins again: its worker {ended.death}")
+        assert self._workers is not None
+        self._count += 1
+        self._workers.start(ended.assignment)

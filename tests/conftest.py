@@ -1,0 +1,73 @@
+"""What tests of several folders share: one Ray cluster, whose nodes have caches of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brittle
+
+STORE_BYTES = 150 * 2**20
+
+
+@dataclass
+class RayNodes:
+    """A cluster of Ray on this machine: a head that computes nothing, and nodes of one worker.
+
+    The cache of a node is the folder of its name in `folder`.
+    """
+
+    cluster: Any
+    folder: Path
+    nodes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return str(self.cluster.address)
+
+    def add(self, name: str, cpus: int = 1, path: str = "") -> None:
+        """Start a node; `path` comes first where it looks for modules."""
+        sources = [path, str(Path(brittle.__file__).parents[1]), str(Path(__file__).parent)]
+        variables = {
+            "BRITTLE_CACHE": str(self.folder / name),
+            "PYTHONPATH": os.pathsep.join(filter(None, sources)),
+        }
+        self.nodes[name] = self.cluster.add_node(
+            num_cpus=cpus,
+            env_vars=variables,
+            include_dashboard=False,
+            object_store_memory=STORE_BYTES,
+        )
+
+    def kill(self, name: str) -> None:
+        self.cluster.remove_node(self.nodes.pop(name), allow_graceful=False)
+
+    def having(self, pattern: str) -> str | None:
+        """Return the node in whose cache there is a file of this name."""
+        found = (name for name in self.nodes if next((self.folder / name).rglob(pattern), None))
+        return next(found, None)
+
+
+@pytest.fixture(scope="session")
+def ray_nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayNodes]:
+    """Yield the cluster, with the nodes a and b; this process is connected to it."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    nodes = RayNodes(Cluster(shutdown_at_exit=True), tmp_path_factory.mktemp("caches"))
+    nodes.add("head", cpus=0)
+    try:
+        nodes.add("a")
+        nodes.add("b")
+        ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+        yield nodes
+    finally:
+        ray.shutdown()
+        nodes.cluster.shutdown()
