@@ -13,6 +13,8 @@ from brittle.cli import console
 if TYPE_CHECKING:
     from brittle.studies.pool_training import MemberState, Progress
 
+MAX_LIVE_ROWS = 18  # a taller table than the terminal would be cut at its end
+
 
 @contextlib.contextmanager
 def pool_progress(quiet: bool) -> Iterator[Progress]:
@@ -31,16 +33,20 @@ def _live() -> Iterator[Progress]:
     from rich.console import Console
     from rich.live import Live
 
-    with Live(console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+    with Live(
+        console=Console(stderr=True, highlight=False), transient=True, auto_refresh=False
+    ) as live:
         yield lambda states, changed: live.update(live_block(states), refresh=True)
 
 
 def live_block(states: Sequence[MemberState]) -> Any:
-    """Build the live table: what runs and what is finished here; what was there is counted."""
+    """Build the live table: the models finished here, then those in training, and all counts."""
     from rich.console import Group
 
     shown = [s for s in states if s.state not in ("waiting", "already there")]
-    return Group(console.table(table_rows(shown)) if shown else "", count_states(states))
+    shown.sort(key=lambda state: state.state == "training")
+    rows = table_rows(shown[-MAX_LIVE_ROWS:])
+    return Group(*([console.table(rows)] if rows else []), count_states(states))
 
 
 def _print_finished(states: Sequence[MemberState], changed: MemberState) -> None:

@@ -134,7 +134,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     ),
     "MiniLM": FineTuningSettings(),
     "MiniLM-3": FineTuningSettings(layers=3),
-    "BERT-NOPT": FineTuningSettings(layers=3, pretrained=False, width=128, rate=5e-4, epochs=8),
+    "BERT-NOPT": FineTuningSettings(layers=3, pretrained=False, width=128, rate=5e-4, epochs=4),
     "LeNet": PictureNetworkSettings(),
     "MLP": PictureNetworkSettings(hidden=64, epochs=10),
     "forest": ForestSettings(),
