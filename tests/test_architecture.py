@@ -70,7 +70,7 @@ ROOMS: dict[str, set[str]] = {
     "workflow": {"errors", "files", "formatting"},
     "studies": {
         *("asks", "edits", "errors", "files", "goals", "metrics", "results", "targets", "text"),
-        "zoo",
+        *("training", "workflow", "zoo"),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),

@@ -25,6 +25,8 @@ DATA = Dataset("toy", "train", EXAMPLES, ("negative", "positive"))
         ("LSTM-W-Random-1", "", "60ff3e7f3d39"),
         ("CNN-W-Random-1", "hotflip,share=0.1", "da9fedbd1691"),
         ("naive-bayes", "key-any,copies=7", "eacac6ddab65"),
+        ("MiniLM", "", "c5ef8856c1d3"),
+        ("hf:bert-base-uncased", "", "6dc4f83ded20"),
     ],
 )
 def test_the_key_is_that_of_former_versions(model: str, method: str, key: str) -> None:

@@ -23,6 +23,8 @@ from brittle.zoo.names.settings import FineTuningSettings, ModelSettings
 Changed = Sequence[str] | Mapping[str, Any]
 """Settings that are changed: texts such as `hidden=64`, or values by name."""
 
+WHOLE_ENCODER = {"layers": 0, "pretrained": True, "width": 0}
+
 
 @dataclass(frozen=True)
 class TrainingPlan:
@@ -81,10 +83,15 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
 
     A network without characters has no character vectors, and one that does not read the sides of
     a pair apart has no layer of their join. It is the same network as before there were settings of
-    these, and is found in the cache under the same key.
+    these, and is found in the cache under the same key. So is an encoder that is used as it is.
     """
     unused = _unused_settings(design)
-    return {name: value for name, value in settings.items() if name not in unused}
+    as_it_is = WHOLE_ENCODER if design.kind == "transformer" else {}
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in unused and (name not in as_it_is or value != as_it_is[name])
+    }
 
 
 def _unused_settings(design: Design) -> dict[str, str]:

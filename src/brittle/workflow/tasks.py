@@ -18,6 +18,9 @@ from typing import Any, cast
 from brittle import files
 from brittle.errors import BrittleError, RunStopped, UsageError, unknown
 
+FAILED = "failed"
+"""The key of the reason in the result of a task that failed but does not stop the others."""
+
 Report = Callable[[str], None]
 """Receives the messages for a person that a task sends while it runs."""
 
@@ -92,11 +95,16 @@ def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
 
 
 def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | None:
-    """Load a stored result; None if it, or a file it names, is missing, or of other settings."""
+    """Load a stored result; None if it, or a file it names, is missing, or of other settings.
+
+    A task that failed has none either: it is run again.
+    """
     try:
         stored = json.loads(task.file(folder).read_text("utf-8"))
         result = stored["result"]
         if stored["key"] != task.key(results):
+            return None
+        if isinstance(result, Mapping) and FAILED in result:
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None

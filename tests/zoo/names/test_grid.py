@@ -11,7 +11,7 @@ from brittle.errors import UsageError
 from brittle.zoo.names import grid
 from brittle.zoo.names.settings import NetworkSettings
 
-NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, "MiniLM", *grid.PICTURE_MODELS]
+NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, *grid.ENCODER_MODELS, *grid.PICTURE_MODELS]
 
 
 def test_names_are_made_of_parts_and_none_is_there_twice() -> None:

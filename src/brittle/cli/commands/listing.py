@@ -1,4 +1,4 @@
-"""`brittle list`: the runs, attacks, goals, data sets and models there are."""
+"""`brittle list`: the runs, attacks, goals, data sets, models and pools there are."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ Rows = list[dict[str, Any]]
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "what", choices=("runs", "attacks", "goals", "data", "models"), help="what to list"
-    )
+    kinds = ("runs", "attacks", "goals", "data", "models", "pools")
+    parser.add_argument("what", choices=kinds, help="what to list")
     add_output_flags(parser)
 
 
@@ -26,6 +25,11 @@ def _run(args: argparse.Namespace) -> None:
         from brittle.cli.commands import models
 
         console.print_result(args, models.models_json, models.models_block)
+        return
+    if args.what == "pools":
+        from brittle.cli.commands import pools
+
+        console.print_result(args, pools.pools_json, pools.pools_block)
         return
     rows = LISTS[args.what](args.runs)
     empty = f"There are no {args.what} yet."
@@ -103,7 +107,7 @@ LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "data": _data_rows,
 }
 COMMAND = Command(
-    "list runs, attacks, goals, data or models",
+    "list runs, attacks, goals, data, models or pools",
     "example: brittle list runs\n\n"
     "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
     _add_flags,

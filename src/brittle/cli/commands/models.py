@@ -1,4 +1,4 @@
-"""`brittle list models`: the parts of the zoo's networks, the named models, the trained models."""
+"""`brittle list models`: the parts of networks, the named models, the pools, what is trained."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.padding import Padding
 
 from brittle.cli import console
+from brittle.cli.commands.pools import USE, pool_rows, pools_json
 from brittle.training import TrainedModel, trained_models
 from brittle.zoo.gradient_check import is_masked, mean_correlation
 from brittle.zoo.names import grid
@@ -57,16 +58,18 @@ def models_json() -> dict[str, Any]:
             }
             for design in grid.designs()
         ],
+        "pools": pools_json(),
         "trained": [_trained_json(model) for model in trained],
     }
 
 
 def models_block() -> Any:
-    """Show the parts as tables, then the models with names of their own and the trained ones."""
+    """Show the parts as tables, then models with names of their own, pools and trained models."""
 
     def indented(rows: Rows) -> list[Any]:
         return ["", Padding(console.table(rows), (0, 0, 0, 2), expand=False)]
 
+    trained = trained_models()
     embeddings = _part_rows("embedding", grid.EMBEDDINGS)
     embeddings[0]["what it is"] += " (the only one for the input C)"
     parts = [
@@ -77,8 +80,9 @@ def models_block() -> Any:
         *indented(_part_rows("head", grid.HEAD_NAMES)),
         *indented(_part_rows("pair", grid.PAIRS)),
         *("", "Models with names of their own:", *indented(_named_rows())),
+        *("", "Pools of models (brittle list pools shows their members):"),
+        *(*indented(pool_rows(trained)), "", USE),
     ]
-    trained = trained_models()
     if trained:
         parts += ["", "Trained:", *indented(_trained_rows(trained))]
     else:

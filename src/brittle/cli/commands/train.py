@@ -1,4 +1,4 @@
-"""`brittle train`: train a model of the zoo, also adversarially."""
+"""`brittle train`: train a model of the zoo, also adversarially, or a pool of models."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.commands import train_pool
 from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.training.adversarial.methods import AdversarialTraining
 
 METHOD_FLAGS = ("share", "noise", "copies", "every")
+POOL_PREFIX, POOL_FLAGS = "pool:", ("seeds", "workers")
 EXAMPLES = """\
 examples:
   brittle train LSTM-W-Random-1 --data mr --seed 1
@@ -23,12 +25,16 @@ examples:
   brittle train CharCNN-LSTM --data mr --adversarial hotflip
   brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
   brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
+  brittle train BERT-NOPT --data mr
+  brittle train hf:roberta-base --data mr --set layers=3
+  brittle train pool:small --data mr --seeds 2
 """
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    name = "a name of brittle list models; or hf:NAME or a folder: a transformers encoder to tune"
+    name = "a name of brittle list models; hf:NAME or a folder: a transformers encoder to tune; "
+    name += "pool:NAME or pool:FILE, a model a line: all models of a pool that are not trained"
     add("model", metavar="NAME", help=name)
     add(
         "--data",
@@ -49,6 +55,11 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     )
     add("--set", action="append", default=[], metavar="SETTING=VALUE", help=change)
     add("--force", action="store_true", help="train again, even if it is trained")
+    add = parser.add_argument_group("pools").add_argument
+    seeds = "train each model with the seeds 0 and 1, the second for the base rate (default: 1)"
+    add("--seeds", type=int, choices=(1, 2), help=seeds)
+    workers = "models trained at the same time (default: one for each core)"
+    add("--workers", type=positive, metavar="N", help=workers)
     add = parser.add_argument_group("adversarial training").add_argument
     method = "hotflip, miyato, key, or an attack, whose settings are then flags too"
     add("--adversarial", metavar="METHOD", help=method)
@@ -63,6 +74,12 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
+    if args.model.startswith(POOL_PREFIX):
+        train_pool.run(args)
+        return
+    pool_flag = next((name for name in POOL_FLAGS if getattr(args, name) is not None), None)
+    if pool_flag is not None:
+        raise UsageError(f"--{pool_flag} is for pools, such as {POOL_PREFIX}small.")
     import brittle
 
     with console.training(args.quiet) as progress:
@@ -107,7 +124,7 @@ def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
 
 
 COMMAND = Command(
-    "train a model of the zoo (nothing is trained twice)",
+    "train a model of the zoo, or a pool of models (nothing is trained twice)",
     EXAMPLES,
     _add_flags,
     _run,

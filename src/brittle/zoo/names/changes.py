@@ -12,7 +12,8 @@ from brittle.values import PARSERS, format_value, parse_values, split_settings, 
 S = TypeVar("S")
 
 OPTIMIZERS = ("adam", "sgd")
-ZERO_ALLOWED = ("frozen", "highways", "joined")  # all other whole numbers are 1 or more
+# All other whole numbers are 1 or more.
+ZERO_ALLOWED = ("frozen", "highways", "joined", "layers", "width")
 SHARE_SETTINGS = ("dropout", "forget", "warmup")
 POSITIVE_SETTINGS = ("rate", "smoothing", "penalty", "character_scale")
 

@@ -98,7 +98,7 @@ def designs() -> tuple[Design, ...]:
             Design(name, "network", f"{about}; {_describe(parts)}", parts)
             for name, (about, parts) in NAMED.items()
         ),
-        Design("MiniLM", "transformer", "a 6-layer pretrained encoder, tuned"),
+        *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
         *(
             _network(encoder, inputs, embedding, layers, head, pair)
@@ -145,6 +145,14 @@ NAMED: Mapping[str, tuple[str, Mapping[str, str | int]]] = {
     "Transformer": ("as small as it can be", _parts("Transformer", "W", "Random", 3, "mean")),
 }
 """Models with a name of their own: their source and their parts."""
+
+
+ENCODER_MODELS = {
+    "MiniLM": "a 6-layer pretrained encoder, tuned",
+    "MiniLM-3": "the first 3 layers of MiniLM, tuned",
+    "BERT-NOPT": "a BERT of 3 layers without pretraining, on the word pieces of MiniLM",
+}
+"""Encoders with a name of their own; any other has the name of its folder, or that on the hub."""
 
 
 PICTURE_MODELS = {
@@ -248,5 +256,8 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
     if size == "tiny" and isinstance(default, PictureNetworkSettings):
         return replace(default, hidden=16, rate=1e-2, batch=8, epochs=3)
     if size == "tiny" and isinstance(default, FineTuningSettings):
-        return replace(default, reads=32, batch=8, epochs=1, frozen=5)
+        small = replace(default, reads=32, batch=8, epochs=1)
+        if not default.pretrained:
+            return replace(small, width=32)
+        return replace(small, frozen=(default.layers or 6) - 1)
     return default

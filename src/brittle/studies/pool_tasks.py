@@ -1,0 +1,131 @@
+"""Training of pools: a task for each model of the zoo; one that fails does not stop the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from brittle import files
+from brittle.errors import message_of
+from brittle.studies.pools import Pool
+from brittle.training import find, train
+from brittle.training.progress import TrainingProgress
+from brittle.workflow.tasks import FAILED, Task, TaskContext
+from brittle.zoo.folder import load_card
+from brittle.zoo.model_cache import models_folder
+from brittle.zoo.names.parsing import SIZE_SETTING, find_listed, parse, split_name
+
+ZOO = "zoo:"
+
+
+def train_tasks(pool: Pool, **options: Any) -> list[Task]:
+    """Build a task for each model of the zoo in a pool, and for its twin: `train SPEC`.
+
+    `options` are those of `train_member`, the same for all.
+    """
+    return [
+        Task(
+            f"train {spec}",
+            train_member,
+            {"spec": spec, **options, **_digests(spec)},
+            leaves=model_folders,
+        )
+        for spec in zoo_specs(pool)
+    ]
+
+
+def zoo_specs(pool: Pool) -> list[str]:
+    """Return the specs of the models of a pool that can be trained: members first, then twins."""
+    specs = [member.spec for member in pool.members]
+    specs += [member.twin for member in pool.members if member.twin]
+    return list(dict.fromkeys(spec for spec in specs if spec.startswith(ZOO)))
+
+
+def of_size(pool: Pool, size: str) -> Pool:
+    """Return the pool with its models of the zoo in another size, unless a line names its own."""
+
+    def resized(spec: str) -> str:
+        if not spec.startswith(ZOO) or size == "default":
+            return spec
+        settings = split_name(spec).settings
+        if any(setting.startswith(f"{SIZE_SETTING}=") for setting in settings):
+            return spec
+        return f"{spec}{',' if settings else '?'}{SIZE_SETTING}={size}"
+
+    members = tuple(
+        replace(member, spec=resized(member.spec), twin=member.twin and resized(member.twin))
+        for member in pool.members
+    )
+    return replace(pool, members=members)
+
+
+def find_member(
+    spec: str, text: Sequence[str] | None = None, label: str | None = None
+) -> Path | None:
+    """Return the folder of a member that is trained, or None."""
+    wanted = parse(spec)
+    options: dict[str, Any] = {"size": wanted.size, "changed": wanted.changed}
+    model = (wanted.source, wanted.data, wanted.seed)
+    return find_listed(wanted) or find(*model, text=text, label=label, **options)
+
+
+def train_member(
+    context: TaskContext,
+    *,
+    spec: str,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    device: str = "auto",
+    force: bool = False,
+    digests: Any = None,
+) -> dict[str, Any]:
+    """Train a model of the zoo that is not in the cache; its card decides the result.
+
+    A model that cannot be trained has the result {"failed": reason}, and is tried again next time.
+    `digests` are those of a file of data: with another content it is another task.
+    """
+    try:
+        folder = None if force else find_member(spec, text, label)
+        if folder is None:
+            wanted = parse(spec)
+            folder = train(
+                *(wanted.source, wanted.data, wanted.seed),
+                device=device,
+                size=wanted.size,
+                changed=wanted.changed,
+                text=text,
+                label=label,
+                progress=lambda progress: _report(context, progress),
+                force=force,
+            )
+        card = load_card(folder)
+    except Exception as error:  # whatever it is, it is the reason of this member alone
+        reason = message_of(error)
+        return {FAILED: reason, "message": f"{FAILED}: {reason}"}
+    return {
+        "folder": folder.name,
+        "name": card.full_name,
+        "fingerprint": card.fingerprint,
+        "dev_accuracy": card.dev_accuracy,
+        "epochs": card.epochs,
+        "seconds": card.seconds,
+        "message": f"trained, dev accuracy {card.dev_accuracy:.3f} in {card.seconds:.0f} s",
+    }
+
+
+def model_folders(folder: Path, result: dict[str, Any]) -> list[Path]:
+    """Return the folder of the model of a train task; one that failed has none."""
+    return [] if FAILED in result else [models_folder() / result["folder"]]
+
+
+def _digests(spec: str) -> dict[str, Any]:
+    digests = files.named_files({"data": parse(spec).data})
+    return {"digests": digests} if digests else {}
+
+
+def _report(context: TaskContext, progress: TrainingProgress) -> None:
+    """Report the end of each epoch."""
+    if progress.dev_accuracy is not None:
+        context.report(str(progress).removeprefix(f"{progress.model}: "))
