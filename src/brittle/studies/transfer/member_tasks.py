@@ -38,6 +38,10 @@ def attack_name(spec: str) -> str:
     return f"attack {spec}"
 
 
+class NotOpened(UsageError):
+    """The target of a task could not be opened; the reason has been told already."""
+
+
 def names_failure(function: Callable[..., TaskResult]) -> Callable[..., TaskResult]:
     """Turn an error of a member into a result, so that the rest of the study goes on."""
 
@@ -49,7 +53,9 @@ def names_failure(function: Callable[..., TaskResult]) -> Callable[..., TaskResu
             raise
         except Exception as error:  # a target is code of others, and may raise anything
             reason = message_of(error)
-            return {"failed": reason, "message": f"failed: {reason}"}
+            is_known = isinstance(error, NotOpened)
+            message = "left out: it could not be opened" if is_known else f"failed: {reason}"
+            return {"failed": reason, "message": message}
 
     return guarded
 
@@ -185,5 +191,5 @@ def _succeeded(context: TaskContext, name: str) -> TaskResult:
     """Return the result of a task that is needed; its failure is a failure here too."""
     result: TaskResult = context.needs[name]
     if "failed" in result:
-        raise UsageError(result["failed"])
+        raise NotOpened(result["failed"])
     return result
