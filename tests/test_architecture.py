@@ -69,8 +69,8 @@ ROOMS: dict[str, set[str]] = {
     # Questions across runs.
     "workflow": {"errors", "files", "formatting"},
     "studies": {
-        *("asks", "data", "edits", "errors", "files", "goals", "metrics", "opening", "results"),
-        *("runs", "targets", "text", "workflow", "zoo"),
+        *("asks", "data", "edits", "errors", "files", "formatting", "goals", "metrics", "opening"),
+        *("results", "runs", "targets", "text", "workflow", "zoo"),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
