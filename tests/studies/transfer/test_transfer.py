@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ NOUNS = ("film", "story", "picture", "actor", "scene", "book", "music", "night")
 TEXTS = [
     (f"a {word} {noun} with a {other}", "positive" if WORDS[word] > 0 else "negative")
     for word in WORDS
-    for noun, other in zip(NOUNS, NOUNS[1:])
+    for noun, other in pairwise(NOUNS)
 ]
 
 
