@@ -69,8 +69,8 @@ ROOMS: dict[str, set[str]] = {
     # Questions across runs.
     "workflow": {"errors", "files", "formatting"},
     "studies": {
-        *("asks", "edits", "errors", "files", "goals", "metrics", "results", "targets", "text"),
-        *("training", "workflow", "zoo"),
+        *("asks", "data", "edits", "errors", "files", "formatting", "goals", "metrics"),
+        *("opening", "results", "runs", "targets", "text", "training", "workflow", "zoo"),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
@@ -178,6 +178,7 @@ def test_the_public_names() -> None:
             "open_run",
             "torch_target",
             "train",
+            "transfer",
         ]
     )
     for name in brittle.__all__:

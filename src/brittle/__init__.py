@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from brittle.picture import Picture
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
+    from brittle.studies.transfer.transfer import transfer
     from brittle.targets.torch.build import torch_target
     from brittle.text import Text
     from brittle.training.train import train
@@ -26,6 +27,7 @@ __all__ = [
     "open_run",
     "torch_target",
     "train",
+    "transfer",
 ]
 
 _HOMES = {
@@ -38,6 +40,7 @@ _HOMES = {
     "open_run": "brittle.runs.run",
     "torch_target": "brittle.targets.torch.build",
     "train": "brittle.training.train",
+    "transfer": "brittle.studies.transfer.transfer",
 }
 
 

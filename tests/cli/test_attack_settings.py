@@ -37,6 +37,7 @@ def negated(*, no_retry: bool = False, retry: bool = True): ...
         ("train LSTM --data mr --adversarial hotflip", None),
         ("train pwws --help", None),
         ("show pwws", None),
+        ("transfer pool:small pwws", "pwws"),
     ],
 )
 def test_the_attack_is_found_wherever_it_stands(line: str, attack: str | None) -> None:

@@ -13,7 +13,7 @@ from brittle.studies.pool_tasks import of_size, train_member, train_tasks, zoo_s
 from brittle.studies.pool_training import MemberState, find_states, train_pool
 from brittle.studies.pools import Pool, load_pool
 from brittle.training import train
-from brittle.workflow.processes import run_tasks
+from brittle.workflow.running import run_tasks
 from brittle.zoo.model_cache import models_folder
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from brittle.cli.attack_settings import add_setting_flags, named_attack
 from brittle.cli.command import Command
-from brittle.cli.commands import attack, compare, listing, nearest, papers, runs, train
+from brittle.cli.commands import attack, compare, listing, nearest, papers, runs, train, transfer
 from brittle.cli.commands import try_sentence as try_
 
 COMMANDS: Mapping[str, Command] = {
@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, Command] = {
     "verify": runs.VERIFY,
     "compare": compare.COMMAND,
     "train": train.COMMAND,
+    "transfer": transfer.COMMAND,
     "nearest": nearest.COMMAND,
     "papers": papers.COMMAND,
     "list": listing.COMMAND,

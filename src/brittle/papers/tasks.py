@@ -8,7 +8,6 @@ needs.
 from __future__ import annotations
 
 import inspect
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -28,12 +27,11 @@ from brittle.text import Text
 from brittle.training import is_trained_on, train_on
 from brittle.training.adversarial.by_attack import by_attack
 from brittle.training.adversarial.methods import AdversarialTraining
-from brittle.workflow.tasks import Report, Task, TaskContext
+from brittle.workflow.tasks import Task, TaskContext
+from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names import grid
-
-SECONDS_BETWEEN_MESSAGES = 20.0
 
 TaskResult = dict[str, Any]
 
@@ -75,7 +73,7 @@ def train(
     method = _method(adversarial, attack_settings)
     settings = grid.settings(grid.design(model), size, **changed_settings)
     splits = load_training_splits(context.folder, context.needs[data])
-    report_seldom = _throttle(context.report)
+    report_seldom = throttle(context.report)
 
     def report(progress: Any) -> None:
         is_epoch = progress.dev_accuracy is not None
@@ -171,7 +169,7 @@ def attack(
     if "learn_from" in settings:
         folder = context.folder / context.needs[data]["folder"]
         settings["learn_from"] = str(folder / f"{settings['learn_from']}.csv")
-    report_seldom = _throttle(context.report)
+    report_seldom = throttle(context.report)
 
     def report(progress: Any) -> None:
         broken = progress.counts.get("broken", 0)
@@ -232,16 +230,3 @@ def nearest(
 
 
 _LEAVES = {train: model_folders, attack: run_files}
-
-
-def _throttle(report: Report) -> Report:
-    """Return a report that drops messages which come too soon after the last one."""
-    last = time.monotonic()
-
-    def throttled(message: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= SECONDS_BETWEEN_MESSAGES:
-            last = time.monotonic()
-            report(message)
-
-    return throttled

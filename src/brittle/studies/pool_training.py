@@ -13,7 +13,8 @@ from typing import Any, Literal
 from brittle.errors import BrittleError
 from brittle.studies.pool_tasks import find_member, train_tasks, zoo_specs
 from brittle.studies.pools import Pool
-from brittle.workflow.processes import run_tasks
+from brittle.workflow.backends import Backend
+from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import FAILED
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
@@ -88,7 +89,7 @@ def train_pool(
     table = _Table(todo, progress)
     # The cache of models holds all that is worth keeping, also of a training that was stopped.
     with tempfile.TemporaryDirectory() as folder:
-        results = run_tasks(tasks, Path(folder), table.read_line, workers)
+        results = run_tasks(tasks, Path(folder), table.read_line, Backend(workers=workers))
     by_spec = {task.arguments["spec"]: results[task.name] for task in tasks}
     return [_finished(state, by_spec.get(state.spec)) for state in table.states]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,14 +55,19 @@ def load_pool(spec: str, data: str, seeds: int = 1) -> Pool:
     """
     name = spec.removeprefix(PREFIX)
     lines = pool_models(name) if name in POOLS else _lines(name)
-    members = tuple(_member(line, data, seeds) for line in lines)
+    members = tuple(member_of(line, data, seeds) for line in lines)
+    check_members(members, f"The pool {spec!r}")
+    return Pool(name if name in POOLS else Path(name).stem, members)
+
+
+def check_members(members: Sequence[Member], who: str) -> None:
+    """Refuse a pool of one, and one that has a member twice."""
     names = [member.name for member in members]
     twice = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if twice is not None:
-        raise UsageError(f"The pool {spec!r} has the member {twice!r} twice. Name each once.")
+        raise UsageError(f"{who} has the member {twice!r} twice. Name each once.")
     if len(members) < 2:
-        raise UsageError(f"The pool {spec!r} has {len(members)} members; expected 2 or more.")
-    return Pool(name if name in POOLS else Path(name).stem, members)
+        raise UsageError(f"{who} has {len(members)} members; expected 2 or more.")
 
 
 def _lines(name: str) -> tuple[str, ...]:
@@ -73,7 +78,8 @@ def _lines(name: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
-def _member(line: str, data: str, seeds: int) -> Member:
+def member_of(line: str, data: str, seeds: int) -> Member:
+    """Build a member from a line of a pool; with two seeds a model of the zoo has a twin."""
     parts = _zoo_parts(line)
     if parts is None:
         return Member(line, line)

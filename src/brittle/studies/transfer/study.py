@@ -6,14 +6,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brittle import files
-from brittle.errors import UsageError
+from brittle.errors import UsageError, require
 from brittle.studies.pools import Member
+
+if TYPE_CHECKING:
+    from brittle.studies.transfer.matrix import TransferMatrix
 
 FORMAT = 1
 SUFFIX = ".study.json"
@@ -89,6 +92,30 @@ class TransferStudy:
                 f"{path} is no transfer study that this version of brittle can read ({error}). "
                 "Name a file that brittle transfer has written."
             ) from error
+
+    def matrix(self) -> TransferMatrix:
+        """Compute the transfer matrix."""
+        from brittle.studies.transfer.matrix import transfer_matrix
+
+        return transfer_matrix(self)
+
+    def frame(self) -> Any:
+        """Return the matrix as a pandas data frame, one row for each cell; empty cells are NaN."""
+        pandas = require("pandas", "frames", "TransferStudy.frame()")
+        matrix = self.matrix()
+        rows = [
+            (
+                source.name,
+                target.name,
+                matrix.rate[i, j],
+                matrix.rate_of_right[i, j],
+                matrix.count[i],
+            )
+            for i, source in enumerate(self.sources)
+            for j, target in enumerate(self.targets)
+        ]
+        columns = ["source", "target", "rate", "rate_of_right", "count"]
+        return pandas.DataFrame.from_records(rows, columns=columns)
 
     def fooled(self, source: str, target: str) -> NDArray[np.bool_] | None:
         """Tell for every winner of a source whether a target is wrong; None for an empty cell."""

@@ -1,0 +1,133 @@
+"""`brittle transfer`: attack every member of a pool, and try what breaks it on all others."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brittle.cli import console
+from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.errors import Incomplete
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from brittle.studies.transfer.study import TransferStudy
+    from brittle.studies.transfer.tables import StudyTables
+
+EXAMPLES = """\
+examples:
+  brittle transfer pool:small pwws --data mr
+  brittle transfer pool:mine.txt genetic --data mr --limit 200 --generations 10
+
+A pool is declared (brittle list models) or a file with a target a line: the name of a zoo model, or
+any target that brittle attack takes. Models of the zoo are trained when they are not there yet.
+
+Rows are sources, columns targets: the share of a source's adversarial texts that a target gets
+wrong. The diagonal is the base rate, a model's texts tried on the same model of another seed.
+The same command again goes on where it was stopped; a model that was added to the pool since then
+costs its own row and column. A target that is code or an endpoint (python:, http:, cmd:) counts as
+the same while its line is the same: --name starts a new study.
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("pool", metavar="POOL", help="pool:NAME or pool:FILE")
+    add("attack", metavar="ATTACK", help="the attack (brittle list attacks)")
+    add = parser.add_argument_group("data").add_argument
+    add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")
+    add("--split", help="train, dev or test (default: test)")
+    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
+    add("--label", metavar="COLUMN", help="the label column")
+    limit = "attack the first N examples of a random order (default: 1000)"
+    add("--limit", type=positive, default=1000, metavar="N", help=limit)
+    winners = "at most N adversarial texts of each source (default: 500)"
+    add("--winners", type=positive, default=500, metavar="N", help=winners)
+    seeds = "2: every zoo model has a twin, for the base rate; 1: no diagonal (default: 2)"
+    add("--seeds", type=int, choices=(1, 2), default=2, help=seeds)
+    add("--seed", type=int, default=0, help="the seed of that order and of the attack (default: 0)")
+    add("--budget", type=positive, metavar="N", help="at most N queries for each case")
+    add = parser.add_argument_group("study").add_argument
+    add("--name", help="the name of the study (default: built from pool, attack and data)")
+    add("--workers", type=positive, default=1, help="tasks run at the same time (default: 1)")
+    resamples = "resamples of the texts, for the intervals (default: 1000)"
+    add("--resamples", type=positive, default=1000, metavar="N", help=resamples)
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from brittle import data
+    from brittle.studies.transfer.study import SUFFIX
+    from brittle.studies.transfer.summary import study_json
+    from brittle.studies.transfer.tables import study_tables
+    from brittle.studies.transfer.transfer import transfer
+
+    dataset = data.load(args.data, split=args.split, text=args.text, label=args.label)
+    names = ("limit", "winners", "seeds", "seed", "budget", "name", "workers")
+    study = transfer(
+        args.pool,
+        dataset,
+        args.attack,
+        folder=args.runs,
+        report=(lambda message: None) if args.quiet else console.tell,
+        **{name: getattr(args, name) for name in names},
+        **parsed_settings(args),
+    )
+    tables = study_tables(study, resamples=args.resamples)
+    path = Path(args.runs) / f"{study.name}{SUFFIX}"
+    for warning in study.warnings:
+        console.tell(f"warning: {warning}")
+    of_right = study_tables(study, of_right=True, resamples=args.resamples)
+    console.print_result(
+        args,
+        lambda: {"study": str(path)} | study_json(study, tables, of_right),
+        lambda: _blocks(study, tables, of_right, path),
+    )
+    if study.failures:
+        reasons = "\n".join(f"  {name}: {reason}" for name, reason in study.failures.items())
+        raise Incomplete(
+            f"{len(study.failures)} members of the pool failed, and their cells are empty:\n"
+            f"{reasons}\nThe same command tries them again; or leave them out of the pool."
+        )
+
+
+def _blocks(
+    study: TransferStudy, tables: StudyTables, of_right: StudyTables, path: Path
+) -> RenderableType:
+    from rich.console import Group
+
+    from brittle.studies.transfer.summary import class_rows, factor_rows
+    from brittle.studies.transfer.universal import universal_texts
+
+    parts: list[RenderableType] = []
+    for by, table in tables.classes.items():
+        others = tables.classes_without_diagonal[by]
+        title = f"\nBy {by}: rows are sources, columns targets; in brackets without the diagonal"
+        parts += [title, console.table(class_rows(table, others))]
+    if any(row.pairs for row in tables.factors):
+        title = "\nBy factor: the mean of |r − base| over pairs that differ in it alone, its 95% "
+        title += "interval, and the same over the texts that a target had right"
+        parts += [title, console.table(factor_rows(tables.factors, of_right.factors))]
+    else:
+        parts.append("\nBy factor: no two models with base rates differ in one factor alone.")
+    parts.append(f"\nTexts that fool every target: {len(universal_texts(study)):,}")
+    parts.append(f"Study: {path}")
+    return Group(*parts)
+
+
+def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
+    return [args.attack, *rest]
+
+
+COMMAND = Command(
+    "attack every member of a pool, and try what breaks it on all others",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    _attack_words,
+    resumes=True,
+)

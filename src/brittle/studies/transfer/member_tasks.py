@@ -1,0 +1,195 @@
+"""What the tasks of a transfer study do: keep the texts, open, attack and score a member.
+
+A member that fails is a result with the reason under "failed": the other tasks go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from brittle.data import case_ids
+from brittle.edits import patch
+from brittle.errors import Interrupted, StoreError, UsageError, message_of
+from brittle.opening import open_target
+from brittle.results import DAMAGED_EDITS
+from brittle.runs.runner import attack as run_attack
+from brittle.studies.transfer.scoring import label_texts
+from brittle.studies.transfer.texts import fields_of, unpack_texts
+from brittle.targets.options import TargetOptions
+from brittle.workflow.tasks import TaskContext
+from brittle.workflow.throttling import throttle
+
+TaskResult = dict[str, Any]
+TEXTS = "texts"
+
+
+def open_name(spec: str) -> str:
+    """Name the task that opens a target."""
+    return f"open {spec}"
+
+
+def attack_name(spec: str) -> str:
+    """Name the task that attacks a source."""
+    return f"attack {spec}"
+
+
+class NotOpened(UsageError):
+    """The target of a task could not be opened; the reason has been told already."""
+
+
+def names_failure(function: Callable[..., TaskResult]) -> Callable[..., TaskResult]:
+    """Turn an error of a member into a result, so that the rest of the study goes on."""
+
+    @wraps(function)
+    def guarded(self: MemberTasks, context: TaskContext, **arguments: Any) -> TaskResult:
+        try:
+            return function(self, context, **arguments)
+        except (Interrupted, StoreError):
+            raise
+        except Exception as error:  # a target is code of others, and may raise anything
+            reason = message_of(error)
+            is_known = isinstance(error, NotOpened)
+            message = "left out: it could not be opened" if is_known else f"failed: {reason}"
+            return {"failed": reason, "message": message}
+
+    return guarded
+
+
+@dataclass(frozen=True)
+class MemberTasks:
+    """The functions of the tasks; `live` holds targets of this process, by their specs."""
+
+    live: Mapping[str, Any] = field(default_factory=dict)
+
+    def keep_texts(self, context: TaskContext, *, texts: TaskResult) -> TaskResult:
+        """Return the texts, which the other tasks need."""
+        return texts | {"message": f"{len(texts['examples']):,} texts are attacked"}
+
+    @names_failure
+    def open_member(self, context: TaskContext, *, spec: str, contents: str | None) -> TaskResult:
+        """Open a target once, train it if need be, and return its labels.
+
+        `contents` is a digest of the files that the spec names, so that new ones are noticed.
+        """
+        with self._opened(context, spec) as target:
+            if not getattr(target, "labels", ()):
+                raise UsageError(f"The target {spec!r} has no labels. Name a classifier.")
+            return {"labels": list(target.labels), "fingerprint": target.fingerprint}
+
+    @names_failure
+    def attack_member(
+        self,
+        context: TaskContext,
+        *,
+        spec: str,
+        attack: str,
+        settings: Mapping[str, Any],
+        seed: int,
+    ) -> TaskResult:
+        """Attack a source on all texts; return its winners in the order of the texts."""
+        opened = _succeeded(context, open_name(spec))
+        dataset = unpack_texts(context.needs[TEXTS])
+        report_seldom = throttle(context.report)
+
+        def report(progress: Any) -> None:
+            broken = progress.counts.get("broken", 0)
+            report_seldom(f"{progress.done:,} of {progress.planned:,} texts, {broken:,} broken")
+
+        with self._opened(context, spec) as target:
+            run = run_attack(
+                target,
+                dataset,
+                attack,
+                seed=seed,
+                name=context.unique_name,
+                folder=context.folder,
+                progress=report,
+                about_target={} if spec in self.live else {"spec": spec},
+                **settings,
+            )
+        winners = [
+            [
+                row.case,
+                opened["labels"].index(row.label),
+                list(patch(dict(row.fields), row.edits).items()),
+            ]
+            for row in run.results()
+            if row.status == "broken" and row.reason != DAMAGED_EDITS
+        ]
+        return {
+            "run": run.path.name,
+            "winners": winners,
+            "warnings": run.manifest["warnings"],
+            "message": f"{len(winners):,} winners of {len(dataset):,} texts",
+        }
+
+    @names_failure
+    def score_member(
+        self,
+        context: TaskContext,
+        *,
+        spec: str,
+        sources: Sequence[str],
+        winners: int,
+        all_originals: bool,
+        memory: str,
+    ) -> TaskResult:
+        """Return the labels of the originals by case, and those of every source's winners.
+
+        A source without winners is left out. Without `all_originals` only those of winners count.
+        """
+        _succeeded(context, open_name(spec))
+        dataset = unpack_texts(context.needs[TEXTS])
+        originals = dict(zip(case_ids(dataset.examples), (e.fields for e in dataset.examples)))
+        attacked = {source: context.needs[attack_name(source)] for source in sources}
+        chosen = {
+            s: result["winners"][:winners] for s, result in attacked.items() if "run" in result
+        }
+        if not all_originals:
+            won = {case for rows in chosen.values() for case, _, _ in rows}
+            originals = {case: fields for case, fields in originals.items() if case in won}
+        texts = [*originals.values()]
+        texts += [fields_of(fields) for rows in chosen.values() for _, _, fields in rows]
+        file = context.folder / memory
+        with self._opened(context, spec) as target:
+            labels = label_texts(target, texts, file, throttle(context.report))
+        rest = iter(labels[len(originals) :])
+        return {
+            "before": dict(zip(originals, labels)),
+            "after": {source: [next(rest) for _ in rows] for source, rows in chosen.items()},
+            "message": f"labels of {len(texts):,} texts",
+        }
+
+    @contextmanager
+    def _opened(self, context: TaskContext, spec: str) -> Iterator[Any]:
+        """Open a target, and close it in the end; a live one stays as it is."""
+        if spec in self.live:
+            yield self.live[spec]
+            return
+        fields = tuple(name for name, _ in context.needs[TEXTS]["examples"][0][0])
+        report = throttle(context.report)
+        options = TargetOptions(fields=fields, progress=lambda state: report(str(state)))
+        target: Any = open_target(spec, options)
+        try:
+            yield target
+        finally:
+            if hasattr(target, "close"):
+                target.close()
+
+
+def run_files(folder: Path, result: TaskResult) -> list[Path]:
+    """Return the file of the run of an attack task; a failed one has none."""
+    return [folder / result["run"]] if "run" in result else []
+
+
+def _succeeded(context: TaskContext, name: str) -> TaskResult:
+    """Return the result of a task that is needed; its failure is a failure here too."""
+    result: TaskResult = context.needs[name]
+    if "failed" in result:
+        raise NotOpened(result["failed"])
+    return result

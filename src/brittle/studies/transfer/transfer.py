@@ -1,0 +1,182 @@
+"""`brittle.transfer`: attack every member of a pool, and ask all others about what breaks it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from brittle import data
+from brittle.data import Dataset, as_examples
+from brittle.data.dataset import labels_of as labels_in
+from brittle.errors import UsageError
+from brittle.opening import as_target
+from brittle.studies.pools import Member, Pool, check_members, load_pool, member_of
+from brittle.studies.transfer.assembling import (
+    check_labels,
+    failures_of,
+    labels_of,
+    warnings_of,
+    winners_of,
+)
+from brittle.studies.transfer.study import SUFFIX, TransferStudy
+from brittle.studies.transfer.tasks import forget_failures, open_tasks, transfer_tasks
+from brittle.studies.transfer.texts import check_texts
+from brittle.targets.labels import match_labels
+from brittle.workflow.backends import Backend
+from brittle.workflow.running import run_tasks
+from brittle.workflow.tasks import Report
+
+LIVE = "live:"
+
+
+def transfer(
+    pool: str | Sequence[Any],
+    examples: Any,
+    attack: str = "pwws",
+    *,
+    limit: int | None = 1000,
+    winners: int = 500,
+    seeds: int = 2,
+    seed: int = 0,
+    budget: int | None = None,
+    name: str | None = None,
+    folder: str | Path = "runs",
+    workers: int = 1,
+    report: Report = lambda message: None,
+    **settings: Any,
+) -> TransferStudy:
+    """Attack every member of a pool, and have every other one label the texts that broke it.
+
+    `pool` is a spec (`pool:small`, `pool:FILE`) or a list of specs and live targets; live ones run
+    in this process. `examples` is the name of a data set, a loaded data set, or a list; the first
+    `limit` texts of a permutation drawn by `seed` are attacked. With two `seeds` every model of the
+    zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
+    The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
+    the pool costs its own row and column.
+    """
+    if winners < 1:
+        raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
+    dataset = _dataset(examples).take(limit, seed)
+    check_texts(dataset)
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    pool_name, members, live = open_pool(pool, dataset.name, seeds, fields)
+    if live and workers > 1:
+        raise UsageError(
+            f"Got {workers} workers and the live target {next(iter(live.values())).name!r}, which "
+            "only this process has. Use workers=1, or name every target by a spec."
+        )
+    if budget is not None:
+        settings["budget"] = budget
+    name = name or default_name(pool_name, attack, settings, seed, dataset)
+    request = TransferRequest(
+        name, pool_name, attack, settings, seed, winners, members, members, dataset, live
+    )
+    return run_study(request, Path(folder), workers, report)
+
+
+@dataclass(frozen=True)
+class TransferRequest:
+    """What a study is about; `dataset` holds the texts that are attacked."""
+
+    name: str
+    pool: str
+    attack: str
+    settings: Mapping[str, Any]
+    seed: int
+    winners: int
+    sources: tuple[Member, ...]
+    targets: tuple[Member, ...]
+    dataset: Dataset
+    live: Mapping[str, Any] = field(default_factory=dict)
+
+
+def run_study(
+    request: TransferRequest, folder: Path, workers: int = 1, report: Report = lambda message: None
+) -> TransferStudy:
+    """Run the tasks of a study that have no result yet, and store it in `folder`."""
+    if Path(request.name).name != request.name:
+        raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
+    sources, targets, dataset = request.sources, request.targets, request.dataset
+    members = list({member.name: member for member in (*sources, *targets)}.values())
+    opening = open_tasks(members, dataset, request.live)
+    tasks = transfer_tasks(
+        *(sources, targets, opening, request.attack, request.settings),
+        seed=request.seed,
+        winners=request.winners,
+        live=request.live,
+    )
+    own_folder = folder / request.name
+    forget_failures(tasks, own_folder)
+    # Labels that differ are an error before anything is attacked.
+    labels = check_labels(members, run_tasks(opening, own_folder, report, Backend(workers=workers)))
+    match_labels(dataset.labels, labels)
+    results = run_tasks(tasks, own_folder, report, Backend(workers=workers))
+    failures = failures_of(sources, targets, results)
+    winners = winners_of(sources, dataset, results, request.winners)
+    if not winners:
+        raise UsageError(f"No source could be attacked. The first: {next(iter(failures.values()))}")
+    study = TransferStudy(
+        name=request.name,
+        pool=request.pool,
+        attack=request.attack,
+        settings=dict(request.settings),
+        data=dataset.name,
+        split=dataset.split,
+        seed=request.seed,
+        labels=labels,
+        attacked=len(dataset),
+        sources=sources,
+        targets=targets,
+        winners=winners,
+        failures=failures,
+        warnings=warnings_of(sources, winners, results, request.winners, len(dataset)),
+        **labels_of(sources, targets, results),
+    )
+    study.save(folder / f"{request.name}{SUFFIX}")
+    return study
+
+
+def open_pool(
+    pool: str | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
+) -> tuple[str, tuple[Member, ...], dict[str, Any]]:
+    """Return the name and the members of a pool, and its live targets by their specs."""
+    if isinstance(pool, str):
+        loaded = load_pool(pool, data_name, seeds)
+        return loaded.name, loaded.members, {}
+    if isinstance(pool, Pool):
+        return pool.name, pool.members, {}
+    live: dict[str, Any] = {}
+    members = []
+    for item in pool:
+        if isinstance(item, str):
+            members.append(member_of(item, data_name, seeds))
+            continue
+        target = as_target(item, fields=fields)
+        members.append(Member(target.name, f"{LIVE}{target.name}"))
+        live[members[-1].spec] = target
+    check_members(members, "The pool")
+    return "pool", tuple(members), live
+
+
+def default_name(
+    pool: str, attack: str, settings: Mapping[str, Any], seed: int, dataset: Dataset
+) -> str:
+    """Build the study's name from what it is about; the members are no part of it."""
+    content = json.dumps([attack, dict(settings), seed, dataset.fingerprint], sort_keys=True)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:6]
+    words = f"{pool}-{attack}-{Path(dataset.name).name}"
+    return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
+
+
+def _dataset(examples: Any) -> Dataset:
+    if isinstance(examples, Dataset):
+        return examples
+    if isinstance(examples, str):
+        return data.load(examples)
+    rows = tuple(as_examples(examples))
+    return Dataset("examples", "all", rows, labels_in(rows))
