@@ -1,4 +1,4 @@
-"""`brittle list`: the runs, attacks, goals, data sets and models there are."""
+"""`brittle list`: the runs, studies, attacks, goals, data sets and models there are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ Rows = list[dict[str, Any]]
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "what", choices=("runs", "attacks", "goals", "data", "models"), help="what to list"
+        "what",
+        choices=("runs", "studies", "attacks", "goals", "data", "models"),
+        help="what to list",
     )
     add_output_flags(parser)
 
@@ -49,6 +51,23 @@ def _run_rows(folder: str | Path) -> Rows:
             }
         )
     return rows
+
+
+def _study_rows(folder: str | Path) -> Rows:
+    """List the transfer studies of a folder, newest last."""
+    from brittle.cli.studies import readable_studies
+
+    return [
+        {
+            "study": name,
+            **{fact: getattr(study, fact) for fact in ("pool", "attack", "data")},
+            "sources": len(study.sources),
+            "targets": len(study.targets),
+            "texts": sum(map(len, study.winners.values())),
+            "failures": len(study.failures),
+        }
+        for name, study in readable_studies(folder)
+    ]
 
 
 def _attack_rows(folder: str | Path) -> Rows:
@@ -98,12 +117,13 @@ def _data_rows(folder: str | Path) -> Rows:
 
 LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "runs": _run_rows,
+    "studies": _study_rows,
     "attacks": _attack_rows,
     "goals": _goal_rows,
     "data": _data_rows,
 }
 COMMAND = Command(
-    "list runs, attacks, goals, data or models",
+    "list runs, studies, attacks, goals, data or models",
     "example: brittle list runs\n\n"
     "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
     _add_flags,

@@ -1,4 +1,4 @@
-"""A sequence of colours for heat maps: equal steps look equal, and lightness alone tells them apart.
+"""Colours of heat maps: equal steps look equal, and lightness alone tells them apart.
 
 Colours are mixed in OKLab (Ottosson, 2020), in which the distance of two colours is about as large
 as the difference that an eye sees. Since lightness falls from step to step, the sequence can be
@@ -46,7 +46,7 @@ def ramp(levels: int, stops: Sequence[str]) -> list[str]:
 
 
 def oklab(colours: Sequence[str]) -> Colours:
-    """Convert colours such as #c1452f; one row a colour: lightness, green to red, blue to yellow."""
+    """Convert colours such as #c1452f; a row is lightness, green to red, blue to yellow."""
     lab: Colours = np.cbrt(_linear(colours) @ _TO_CONES.T) @ _TO_LAB.T
     return lab
 

@@ -18,6 +18,8 @@ from brittle.reports.escaping import escape
 from brittle.reports.studies.colours import DARK_STOPS, LIGHT_STOPS, ink_on, ramp
 from brittle.reports.studies.tables import Model, RateMatrix, Rates
 
+Groups = list[tuple[str, list[int]]]
+
 LEVELS = 48
 MAX_NUMBERED = 32
 """More columns than this leave no room for numbers in the cells."""
@@ -71,39 +73,48 @@ def _variables(colours: Sequence[str]) -> str:
 def heat_map(matrix: RateMatrix, by: str, scale: Scale) -> str:
     """Draw the matrix with its models grouped by a class; a group keeps the order of the pool."""
     rows, columns = grouped(matrix.sources, by), grouped(matrix.targets, by)
-    order = [i for _, members in columns for i in members]
-    first = {members[0] for _, members in columns}
-    heads = "".join(
-        f'<th colspan="{len(members)}" class="g">{_short(name)}</th>' for name, members in columns
-    )
-    names = "".join(
-        f'<th class="{"g" if i in first else ""}"><span>{_short(matrix.targets[i].name)}</span></th>'
-        for i in order
-    )
-    body = ""
-    for group, members in rows:
-        for n, i in enumerate(members):
-            start = (
-                f'<th rowspan="{len(members)}" class="group"><span>{_short(group)}</span></th>'
-                if n == 0
-                else ""
-            )
-            cells = "".join(_cell(matrix, i, j, scale, j in first) for j in order)
-            opening = '<tr class="g">' if n == 0 else "<tr>"
-            body += f"{opening}{start}<th>{_short(matrix.sources[i].name)}</th>{cells}</tr>\n"
     places = " ".join(str(i) for _, members in rows for i in members)
+    order = " ".join(str(j) for _, members in columns for j in members)
     return (
         f'<div class="frame by-{by}"><table class="map{_room(matrix)}" tabindex="0" role="img" '
-        f'data-rows="{places}" data-columns="{" ".join(map(str, order))}" aria-label="Heat map of '
+        f'data-rows="{places}" data-columns="{order}" aria-label="Heat map of '
         f"{len(matrix.sources)} sources and {len(matrix.targets)} targets. Arrow keys move from "
-        f'cell to cell. All values are in the tables below it.">'
-        f'<thead><tr><td colspan="2"></td>{heads}</tr><tr><td colspan="2" class="corner">'
-        f"<span>target →</span><span>source ↓</span></td>{names}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>"
+        'cell to cell. All values are in the tables below it.">'
+        f"<thead>{_head(matrix, columns)}</thead>"
+        f"<tbody>{_body(matrix, rows, columns, scale)}</tbody></table></div>"
     )
 
 
-def grouped(models: Sequence[Model], by: str) -> list[tuple[str, list[int]]]:
+def _head(matrix: RateMatrix, columns: Groups) -> str:
+    """Write the groups of the targets, and below them their names."""
+    groups = names = ""
+    for group, members in columns:
+        groups += f'<th colspan="{len(members)}" class="g">{_label(group)}</th>'
+        for n, j in enumerate(members):
+            start = "" if n else ' class="g"'
+            names += f"<th{start}><span>{_label(matrix.targets[j].name)}</span></th>"
+    return (
+        f'<tr><td colspan="2"></td>{groups}</tr><tr><td colspan="2" class="corner">'
+        f"<span>target →</span><span>source ↓</span></td>{names}</tr>"
+    )
+
+
+def _body(matrix: RateMatrix, rows: Groups, columns: Groups, scale: Scale) -> str:
+    lines = []
+    for group, members in rows:
+        heading = f'<th rowspan="{len(members)}" class="group"><span>{_label(group)}</span></th>'
+        for n, i in enumerate(members):
+            cells = "".join(
+                _cell(matrix, i, j, scale, is_first=m == 0)
+                for _, targets in columns
+                for m, j in enumerate(targets)
+            )
+            start = "<tr>" if n else f'<tr class="g">{heading}'
+            lines.append(f"{start}<th>{_label(matrix.sources[i].name)}</th>{cells}</tr>")
+    return "\n".join(lines)
+
+
+def grouped(models: Sequence[Model], by: str) -> Groups:
     """Group the positions of models by a class; groups are in the order of their first model."""
     classes = [model.classes.get(by, "") for model in models]
     order = sorted(range(len(models)), key=lambda i: (classes.index(classes[i]), i))
@@ -164,7 +175,7 @@ def _room(matrix: RateMatrix) -> str:
     return " numbered" if len(matrix.targets) <= MAX_NUMBERED else ""
 
 
-def _cell(matrix: RateMatrix, i: int, j: int, scale: Scale, is_first: bool) -> str:
+def _cell(matrix: RateMatrix, i: int, j: int, scale: Scale, *, is_first: bool) -> str:
     rates: list[float] = [float(part[i, j]) for part in (matrix.rate, matrix.rate_of_right)]
     classes = [
         f"{letter}{'e' if math.isnan(rate) else scale.level(rate)}"
@@ -181,7 +192,7 @@ def _cell(matrix: RateMatrix, i: int, j: int, scale: Scale, is_first: bool) -> s
     return f'<td class="{" ".join(classes)}">{inside}</td>'
 
 
-def _short(name: str) -> str:
+def _label(name: str) -> str:
     """Write a name in the space of its label; the whole one is in the tables and the title."""
     return f'<span class="name" title="{escape(name)}">{escape(name)}</span>'
 

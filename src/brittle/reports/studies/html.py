@@ -20,6 +20,7 @@ from brittle.reports.page import asset, page, plain
 from brittle.reports.studies import heat_map as maps
 from brittle.reports.studies.heat_map import in_percent
 from brittle.reports.studies.tables import (
+    WAYS,
     ClassTable,
     FactorRow,
     FoolingText,
@@ -29,8 +30,6 @@ from brittle.reports.studies.tables import (
 
 CONTEXT_CHARACTERS = 140
 LONG_TEXT_CHARACTERS = 700
-WAYS = {"architecture": "architecture", "reads": "what it reads"}
-"""By the name of a way to group models: how a reader calls it."""
 
 
 def render_study(study: StudyTables) -> str:
@@ -41,7 +40,7 @@ def render_study(study: StudyTables) -> str:
         _notes(study),
         _hero(study),
         _map_section(study.matrix),
-        _classes_section(study.classes),
+        _classes_section(study.classes, maps.scale_of(study.matrix)),
         _factors_section(study),
         _texts_section(study),
         _how_it_was_run(study),
@@ -118,9 +117,7 @@ def _map_section(matrix: RateMatrix) -> str:
     drawn = "".join(maps.heat_map(matrix, by, scale) for by in ways)
     has_empty = not np.isfinite(matrix.rate).all() or not np.isfinite(matrix.rate_of_right).all()
     has_base = bool((matrix.is_base & np.isfinite(matrix.rate)).any())
-    grouping = (
-        _switch("Grouped by", "by", [(by, WAYS[by]) for by in ways]) if len(ways) > 1 else ""
-    )
+    grouping = _switch("Grouped by", "by", [(by, WAYS[by]) for by in ways]) if len(ways) > 1 else ""
     counting = _switch(
         "Counting", "of", [("all", "all texts"), ("right", "texts the target had right")]
     )
@@ -155,28 +152,23 @@ def _switch(legend: str, name: str, choices: Sequence[tuple[str, str]]) -> str:
     return f'<fieldset class="switch"><legend>{legend}</legend>{options}</fieldset>'
 
 
-def _classes_section(tables: Sequence[ClassTable]) -> str:
+def _classes_section(tables: Sequence[ClassTable], scale: maps.Scale) -> str:
     if not tables:
         return ""
-    cards = "".join(map(_class_card, tables))
+    cards = "".join(_class_card(table, scale) for table in tables)
     return (
         '<section><h2>By class of model</h2><p class="lead">Mean of the cells, base rates '
-        "included; rows are sources, columns are targets.</p>"
+        "included (small: without them); rows are sources, columns are targets.</p>"
         f'<div class="pair stacked">{cards}</div></section>'
     )
 
 
-def _class_card(table: ClassTable) -> str:
-    finite = table.mean[np.isfinite(table.mean)]
-    lowest, highest = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    scale = maps.Scale(float(lowest), float(max(highest, lowest + 1e-9)))
+def _class_card(table: ClassTable, scale: maps.Scale) -> str:
     heads = "".join(f'<th scope="col">{isolate(name)}</th>' for name in table.columns)
-    rows = "".join(
-        f'<tr><th scope="row">{isolate(name)}</th>'
-        + "".join(_class_cell(table, i, j, scale) for j in range(len(table.columns)))
-        + "</tr>"
-        for i, name in enumerate(table.rows)
-    )
+    rows = ""
+    for i, name in enumerate(table.rows):
+        cells = (_class_cell(table, i, j, scale) for j in range(len(table.columns)))
+        rows += f'<tr><th scope="row">{isolate(name)}</th>{"".join(cells)}</tr>'
     measure = "right" if table.of_right else "all"
     return (
         f'<div class="card {measure}"><h3>by {WAYS.get(table.by, escape(table.by))}</h3>'
@@ -194,7 +186,7 @@ def _class_cell(table: ClassTable, i: int, j: int, scale: maps.Scale) -> str:
         notes.append(f"{in_percent(table.low[i, j])}–{in_percent(table.high[i, j])}")
     if not math.isclose(mean, without):
         nothing = math.isnan(without)
-        notes.append("base rates alone" if nothing else f"{in_percent(without)} without base rates")
+        notes.append("base alone" if nothing else f"{in_percent(without)} without")
     small = "".join(f"<small>{note}</small>" for note in notes)
     return f'<td class="a{scale.level(mean)}"><b>{in_percent(mean)}%</b>{small}</td>'
 
@@ -252,7 +244,7 @@ def _text_card(text: FoolingText) -> str:
     )
     return (
         f'<article class="card case is-broken"><header><span class="status">fools '
-        f'{number(text.fooled)} of {plural(text.targets, ("target", "targets"))}</span><span '
+        f"{number(text.fooled)} of {plural(text.targets, ('target', 'targets'))}</span><span "
         f'class="verdict">label <b>{isolate(text.label)}</b></span><span class="costs">from '
         f"{isolate(text.source)}</span></header>{fields}</article>"
     )

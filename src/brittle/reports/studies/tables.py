@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 Rates = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+WAYS = {"architecture": "architecture", "reads": "what it reads"}
+"""By the name of a way to group models: how a reader calls it."""
+
 
 @dataclass(frozen=True)
 class Model:

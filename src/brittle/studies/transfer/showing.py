@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from brittle.reports.studies.tables import (
+    WAYS,
     ClassTable,
     Counts,
     FoolingText,
@@ -20,7 +21,6 @@ from brittle.studies.transfer.matrix import transfer_matrix
 from brittle.studies.transfer.study import TransferStudy
 
 MAX_TEXTS = 20
-WAYS = ("architecture", "reads")
 FACTS = ("pool", "attack", "settings", "data", "split", "seed", "attacked", "labels")
 
 
@@ -48,7 +48,8 @@ def rate_matrix(study: TransferStudy) -> RateMatrix:
     for i, j in np.argwhere(np.isfinite(matrix.rate)).tolist():
         right[i, j] = study.was_right(study.sources[i].name, study.targets[j].name).sum()
     return RateMatrix(
-        *(tuple(map(_model, members)) for members in (study.sources, study.targets)),
+        tuple(map(_model, study.sources)),
+        tuple(map(_model, study.targets)),
         matrix.rate,
         matrix.rate_of_right,
         matrix.count,
