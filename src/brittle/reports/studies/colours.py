@@ -52,14 +52,14 @@ def oklab(colours: Sequence[str]) -> Colours:
 
 
 def ink_on(colour: str) -> str:
-    """Return the ink, dark or white, that has the higher contrast on a colour.
+    """Return the ink, black or white, that has the higher contrast on a colour.
 
     >>> ink_on("#fdf6e6"), ink_on("#701f4b")
-    ('#111', '#fff')
+    ('#000', '#fff')
     """
     luminance = float((_linear([colour]) @ np.array([0.2126, 0.7152, 0.0722]))[0])
-    dark, white = (luminance + 0.05) / 0.0556, 1.05 / (luminance + 0.05)
-    return "#111" if dark > white else "#fff"
+    dark, white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
+    return "#000" if dark > white else "#fff"
 
 
 def _linear(colours: Sequence[str]) -> Colours:

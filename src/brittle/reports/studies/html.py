@@ -224,15 +224,15 @@ def _factor_card(measure: str, factors: Sequence[FactorRow]) -> str:
 def _texts_section(study: StudyTables) -> str:
     if not study.texts:
         return ""
-    is_all = study.fooling_all > 0
-    title = "Texts that fool every target" if is_all else "Texts that fool most targets"
-    shown = len(study.texts)
+    are_all = all(text.fooled == text.targets for text in study.texts)
+    title = f"Texts that fool {'every target' if are_all else 'most targets'}"
     lead = (
-        f"{plural(study.fooling_all, ('text fools', 'texts fool'))} every target that read it."
-        if is_all
+        f"{plural(study.fooling_all, ('text fools', 'texts fool'))} every target."
+        if study.fooling_all
         else "No text fools every target."
     )
-    more = f" The {number(shown)} with most targets are shown." if shown > 1 else ""
+    hidden = study.winners > len(study.texts)
+    more = f" The {number(len(study.texts))} that fool most are shown." if hidden else ""
     cards = "".join(map(_text_card, study.texts))
     return f'<section><h2>{title}</h2><p class="lead">{lead}{more}</p>{cards}</section>'
 

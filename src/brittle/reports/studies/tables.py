@@ -48,8 +48,12 @@ class RateMatrix:
     @property
     def is_base(self) -> NDArray[np.bool_]:
         """Tell which cells are base rates: source and target are one model of two seeds."""
-        targets = [target.name for target in self.targets]
-        return np.array([[source.name == name for name in targets] for source in self.sources])
+        sources, targets = (
+            np.array([model.name for model in models], dtype=str)
+            for models in (self.sources, self.targets)
+        )
+        is_base: NDArray[np.bool_] = sources[:, None] == targets
+        return is_base
 
 
 @dataclass(frozen=True, eq=False)
