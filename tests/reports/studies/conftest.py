@@ -14,7 +14,7 @@ from brittle.reports.studies.tables import (
     FoolingText,
     Model,
     RateMatrix,
-    StudyTables,
+    ReportedStudy,
 )
 
 NAMES = {"LSTM-a": "LSTM", "CNN-b": "CNN", "LSTM-c": "LSTM"}
@@ -39,8 +39,8 @@ def make_matrix(models: tuple[Model, ...] = MODELS, **changes: Any) -> RateMatri
 
 
 @pytest.fixture
-def make_study() -> Callable[..., StudyTables]:
-    def make(**changes: Any) -> StudyTables:
+def make_study() -> Callable[..., ReportedStudy]:
+    def make(**changes: Any) -> ReportedStudy:
         mean = np.array([[0.5925, 0.3225], [0.25, 0.7]])
         without = np.array([[0.45, 0.3225], [0.25, np.nan]])
         table = ClassTable(
@@ -56,13 +56,13 @@ def make_study() -> Callable[..., StudyTables]:
             "facts": {"pool": "small", "attack": "pwws", "settings": {"inflect": True}},
             "matrix": make_matrix(),
             "classes": [table],
-            "factors": [FactorRow("input form", 0.286, 0.27, 0.3, 12)],
+            "factors": [FactorRow("input form", 0.286, 12, 0.27, 0.3)],
             "texts": [text],
             "fooling_all": 1,
             "winners": 919,
             "failures": {"CNN-b": "the file is damaged"},
             "warnings": ["412 winners of 500 asked for."],
         }
-        return StudyTables(**(values | changes))
+        return ReportedStudy(**(values | changes))
 
     return make

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 from brittle.reports.studies.html import render_study
-from brittle.reports.studies.tables import ClassTable, FoolingText, Model, RateMatrix, StudyTables
+from brittle.reports.studies.tables import ClassTable, FoolingText, Model, RateMatrix, ReportedStudy
 
 EVIL = "<script>alert('x')</script>\"><img src=x onerror=alert(1)> </style><!-- &amp; \x00 😀 שלום"
 TAGS = {
@@ -19,7 +19,7 @@ TAGS = {
     *("svg", "rect", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "details"),
     *("summary", "fieldset", "legend", "label", "input", "output", "del", "ins"),
 }
-MakeStudy = Callable[..., StudyTables]
+MakeStudy = Callable[..., ReportedStudy]
 
 
 class Page(HTMLParser):
@@ -62,7 +62,7 @@ class Page(HTMLParser):
             self.tables[self._table][-1][-1] += data
 
 
-def page_of(study: StudyTables) -> Page:
+def page_of(study: ReportedStudy) -> Page:
     page = render_study(study)
     page.encode("utf-8")
     return Page(page)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from brittle.reports.studies.tables import StudyTables
+from brittle.reports.studies.tables import ReportedStudy
 from brittle.reports.studies.terminal import study_block, study_json
 
-MakeStudy = Callable[..., StudyTables]
+MakeStudy = Callable[..., ReportedStudy]
 
 
-def printed(study: StudyTables, width: int, colour: bool = False) -> str:
+def printed(study: ReportedStudy, width: int, colour: bool = False) -> str:
     system = "truecolor" if colour else None
     console = Console(
         file=io.StringIO(), width=width, color_system=system, force_terminal=colour, highlight=False

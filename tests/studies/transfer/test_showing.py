@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from brittle.errors import UsageError
-from brittle.studies.transfer.showing import class_means, fooling_texts, rate_matrix, study_tables
+from brittle.studies.transfer.showing import class_means, fooling_texts, rate_matrix, reported_study
 from brittle.studies.transfer.study import TransferStudy
 
 MakeStudy = Callable[[int], TransferStudy]
@@ -66,7 +66,7 @@ def test_texts_are_ordered_by_the_targets_they_fool(make_random_study: MakeStudy
     assert counts == sorted(counts, reverse=True)
     fooling_all = [text.fooled == text.targets for text in texts]
     assert fooling_all == sorted(fooling_all, reverse=True)
-    assert study_tables(study).fooling_all == sum(fooling_all)
+    assert reported_study(study).fooling_all == sum(fooling_all)
 
 
 def test_the_report_is_one_file(make_random_study: MakeStudy, tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def _show(args: argparse.Namespace) -> None:
 
 def _show_study(args: argparse.Namespace, study: TransferStudy) -> None:
     from brittle.reports.studies.terminal import study_block, study_json
-    from brittle.studies.transfer.showing import study_tables
+    from brittle.studies.transfer.showing import reported_study
 
-    tables = study_tables(study)
+    tables = reported_study(study)
     console.print_result(
         args, lambda: study_json(tables), lambda: study_block(tables, args.examples)
     )

@@ -25,14 +25,14 @@ from brittle.reports.studies.tables import (
     FactorRow,
     FoolingText,
     RateMatrix,
-    StudyTables,
+    ReportedStudy,
 )
 
 CONTEXT_CHARACTERS = 140
 LONG_TEXT_CHARACTERS = 700
 
 
-def render_study(study: StudyTables) -> str:
+def render_study(study: ReportedStudy) -> str:
     """Render the report of a study as one HTML page."""
     style = asset("report.css") + asset("studies/study.css") + maps.colour_rules()
     sections = [
@@ -49,7 +49,7 @@ def render_study(study: StudyTables) -> str:
     return page(study.name, body, style, asset("studies/study.js"))
 
 
-def _header(study: StudyTables) -> str:
+def _header(study: ReportedStudy) -> str:
     size = f"{len(study.matrix.sources)} sources × {len(study.matrix.targets)} targets"
     facts = [study.facts.get("attack"), study.facts.get("data"), study.facts.get("pool"), size]
     spans = "".join(f"<span>{isolate(fact)}</span>" for fact in facts if fact)
@@ -59,7 +59,7 @@ def _header(study: StudyTables) -> str:
     )
 
 
-def _notes(study: StudyTables) -> str:
+def _notes(study: ReportedStudy) -> str:
     """List what a reader must know first: warnings, and who is missing and why."""
     items = [f"<li>{isolate(warning)}</li>" for warning in study.warnings]
     items += [
@@ -69,7 +69,7 @@ def _notes(study: StudyTables) -> str:
     return f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>' if items else ""
 
 
-def _hero(study: StudyTables) -> str:
+def _hero(study: ReportedStudy) -> str:
     matrix = study.matrix
     pairs = int((np.isfinite(matrix.rate) & ~matrix.is_base).sum())
     bases = int((np.isfinite(matrix.rate) & matrix.is_base).sum())
@@ -191,7 +191,7 @@ def _class_cell(table: ClassTable, i: int, j: int, scale: maps.Scale) -> str:
     return f'<td class="a{scale.level(mean)}"><b>{in_percent(mean)}%</b>{small}</td>'
 
 
-def _factors_section(study: StudyTables) -> str:
+def _factors_section(study: ReportedStudy) -> str:
     tables = [("all", study.factors), ("right", study.factors_of_right)]
     cards = "".join(_factor_card(measure, rows) for measure, rows in tables if rows)
     if not cards:
@@ -221,7 +221,7 @@ def _factor_card(measure: str, factors: Sequence[FactorRow]) -> str:
     )
 
 
-def _texts_section(study: StudyTables) -> str:
+def _texts_section(study: ReportedStudy) -> str:
     if not study.texts:
         return ""
     are_all = all(text.fooled == text.targets for text in study.texts)
@@ -267,7 +267,7 @@ def _field(name: str, old: str, new: str, is_named: bool) -> str:
     return f'{heading}<p class="text" dir="auto">{"".join(parts)}</p>'
 
 
-def _how_it_was_run(study: StudyTables) -> str:
+def _how_it_was_run(study: ReportedStudy) -> str:
     rows = "".join(
         f"<dt>{escape(name)}</dt><dd>{isolate(plain(value))}</dd>"
         for name, value in study.facts.items()

@@ -6,6 +6,7 @@ right before the attack.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -79,9 +80,9 @@ class FactorRow:
 
     factor: str
     mean: float
-    low: float
-    high: float
     pairs: int
+    low: float = math.nan
+    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class FoolingText:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyTables:
+class ReportedStudy:
     """Everything that the page and the terminal show of a study.
 
     `texts` are those that fool most targets, `fooling_all` counts all that fool every target.

@@ -24,7 +24,7 @@ from brittle.reports.studies.tables import (
     ClassTable,
     FoolingText,
     RateMatrix,
-    StudyTables,
+    ReportedStudy,
 )
 from brittle.reports.terminal import note_block
 
@@ -32,7 +32,7 @@ CONTEXT_CHARACTERS = 70
 MAX_NAME_CHARACTERS = 24
 
 
-def study_block(study: StudyTables, texts: int = 5) -> RenderableType:
+def study_block(study: ReportedStudy, texts: int = 5) -> RenderableType:
     """Show the figures of a study, and some of the texts that fool most targets."""
     size = f"{len(study.matrix.sources)} sources × {len(study.matrix.targets)} targets"
     facts = [str(study.facts.get(name, "")) for name in ("attack", "data", "pool")]
@@ -53,7 +53,7 @@ def study_block(study: StudyTables, texts: int = 5) -> RenderableType:
     return Group(*parts)
 
 
-def study_json(study: StudyTables) -> dict[str, Any]:
+def study_json(study: ReportedStudy) -> dict[str, Any]:
     """Return the figures of a study for programs; an empty cell is null."""
     matrix = study.matrix
     return {
@@ -121,7 +121,7 @@ def matrix_lines(matrix: RateMatrix, has_colour: bool) -> Iterator[Text]:
         yield Text(f"  {numbers[name]:>3} {visible(name)}  (target alone)", style="dim")
 
 
-def _figures(study: StudyTables) -> Table:
+def _figures(study: ReportedStudy) -> Table:
     (rate, base), (rate_of_right, base_of_right) = (
         means(study.matrix, of_right) for of_right in (False, True)
     )
@@ -157,7 +157,7 @@ def _class_block(table: ClassTable, of_right: ClassTable | None) -> list[Rendera
     return [heading, grid, Text(f"  Base rates are included.{below}", style="dim")]
 
 
-def _factors(study: StudyTables) -> list[RenderableType]:
+def _factors(study: ReportedStudy) -> list[RenderableType]:
     if not study.factors:
         return []
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")

@@ -14,7 +14,7 @@ from brittle.reports.studies.tables import (
     Model,
     RateMatrix,
     Rates,
-    StudyTables,
+    ReportedStudy,
 )
 from brittle.studies.pools import Member
 from brittle.studies.transfer.matrix import transfer_matrix
@@ -24,11 +24,11 @@ MAX_TEXTS = 20
 FACTS = ("pool", "attack", "settings", "data", "split", "seed", "attacked", "labels")
 
 
-def study_tables(study: TransferStudy) -> StudyTables:
+def reported_study(study: TransferStudy) -> ReportedStudy:
     """Return what the report of a study shows."""
     matrix = rate_matrix(study)
     texts = fooling_texts(study)
-    return StudyTables(
+    return ReportedStudy(
         study.name,
         {name: getattr(study, name) for name in FACTS},
         matrix,

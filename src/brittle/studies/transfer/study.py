@@ -108,11 +108,11 @@ class TransferStudy:
     def report(self, path: str | Path) -> Path:
         """Write the HTML report, one file that needs no network."""
         from brittle.reports.studies.html import render_study
-        from brittle.studies.transfer.showing import study_tables
+        from brittle.studies.transfer.showing import reported_study
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(render_study(study_tables(self)), encoding="utf-8", errors="replace")
+        out.write_text(render_study(reported_study(self)), encoding="utf-8", errors="replace")
         return out
 
     def export(self, path: str | Path, texts: bool = False) -> Path:
