@@ -66,3 +66,14 @@ def test_what_is_not_a_study_is_named(brittle: Brittle, study: Path) -> None:
     assert output.code == 2 and "'weak' is a run" in output.err
     output = brittle("report", "pair", "--nearest")
     assert output.code == 2 and "'pair' is a study" in output.err
+
+
+def test_studies_are_compared_with_studies(brittle: Brittle, study: Path) -> None:
+    output = brittle("compare", "pair", "pair")
+    assert output.code == 0 and "mean transfer rate" in output.out
+    rows = json.loads(brittle("compare", "pair", "pair", "--json").out)
+    assert [row["mean transfer rate"] for row in rows] == [1.0, 1.0]
+    assert rows[0]["mean base rate"] is None
+    output = brittle("compare", "pair", "weak")
+    assert output.code == 2 and "only 1 are studies" in output.err
+    assert brittle("compare", "pair", "pair", "--fail-if-worse").code == 2

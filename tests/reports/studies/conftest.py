@@ -30,8 +30,8 @@ def make_matrix(models: tuple[Model, ...] = MODELS, **changes: Any) -> RateMatri
     values: dict[str, Any] = {
         "sources": models,
         "targets": models,
-        "rate": RATE,
-        "rate_of_right": OF_RIGHT,
+        "rate": RATE.copy(),
+        "rate_of_right": OF_RIGHT.copy(),
         "texts": np.array([500, 412, 7]),
         "right": np.arange(9).reshape(3, 3) + 100,
     }

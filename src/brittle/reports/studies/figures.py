@@ -11,6 +11,7 @@ from brittle.reports.studies.tables import RateMatrix
 
 CELL, SIDE, GAP = 14, 13, 6
 LEFT, TOP = 176, 176
+MIN_WIDTH = 640  # of the legend
 MAX_CHARACTERS = 22
 EMPTY = "#e3e0da"
 
@@ -19,7 +20,7 @@ def matrix_figure(matrix: RateMatrix, by: str = "architecture", of_right: bool =
     """Draw the matrix with its models grouped by a class."""
     rows, columns = grouped(matrix.sources, by), grouped(matrix.targets, by)
     ys, xs = _offsets(rows, TOP), _offsets(columns, LEFT)
-    width, height = max(xs.values()) + CELL + 4, max(ys.values()) + CELL + 44
+    width, height = max(max(xs.values()) + 60, MIN_WIDTH), max(ys.values()) + CELL + 44
     scale, colours = scale_of(matrix), ramp(LEVELS, LIGHT_STOPS)
     parts = [*_names(matrix, xs, ys), *_group_names(columns, xs)]
     # One path for all cells of a colour: a rectangle for each would be three times as long.
