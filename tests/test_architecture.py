@@ -70,7 +70,8 @@ ROOMS: dict[str, set[str]] = {
     "workflow": {"errors", "files", "formatting"},
     "studies": {
         *("asks", "data", "edits", "errors", "files", "formatting", "goals", "metrics"),
-        *("opening", "results", "runs", "targets", "text", "training", "workflow", "zoo"),
+        *("opening", "reports", "results", "runs", "targets", "text", "training", "workflow"),
+        *("zoo",),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),

@@ -1,17 +1,12 @@
 """A run as one self-contained page: it opens from disk, loads nothing, and escapes everything.
 
 The summary, figures and tables are plain HTML and work without JavaScript; the page builds the list
-of cases from a block of JSON (embedded_rows.py). The content policy names the one script and the
-one style sheet by their hashes, so nothing else can run, even if an escape were missing.
+of cases from a block of JSON (embedded_rows.py).
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from brittle.asks import Status
@@ -24,6 +19,7 @@ from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import css_class, scale_figure, status_bar
 from brittle.reports.notes import notes
+from brittle.reports.page import asset, page, plain
 from brittle.reports.stored import StoredRun
 from brittle.reports.success_curves import curves_section
 from brittle.reports.summaries import summarize
@@ -56,7 +52,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     """Render the report of a run as one HTML page; `further` sections come before the cases."""
     manifest, (results, figures) = run.manifest, summarize(run)
     has_pictures = manifest.get("kind") == "picture"
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = asset("report.css"), asset("report.js")
     sections = [_header(run)]
     if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest, results)]:
         sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
@@ -73,16 +69,9 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     if results:
         sections.append(_cases(figures, manifest))
     sections.append(_how_it_was_run(manifest))
-    return _asset("report.html").format(
-        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        f"{'img-src data:; ' if has_pictures else ''}"
-        "base-uri 'none'; form-action 'none'",
-        title=escape(f"{run.name} · brittle"),
-        style=style,
-        body="\n".join(section for section in sections if section),
-        cases=embedded_rows(results, has_pictures),
-        script=script,
-    )
+    body = "\n".join(section for section in sections if section)
+    rows = embedded_rows(results, has_pictures)
+    return page(run.name, body, style, script, rows, has_pictures)
 
 
 def _header(run: StoredRun) -> str:
@@ -183,7 +172,7 @@ def _cases(figures: Summary, manifest: Mapping[str, Any]) -> str:
     searched, changed = ("labels, ids", "Largest change") if has_pictures else TEXT_WORDS
     if answers_texts(manifest):
         searched = "texts, ids"
-    return _asset("cases.html").format(
+    return asset("cases.html").format(
         chips=chips,
         searched=searched,
         changed=changed,
@@ -200,26 +189,8 @@ _FACTS = (
 
 def _how_it_was_run(manifest: Mapping[str, Any]) -> str:
     rows = "".join(
-        f"<dt>{name}</dt><dd>{isolate(_plain(manifest[name]))}</dd>"
+        f"<dt>{name}</dt><dd>{isolate(plain(manifest[name]))}</dd>"
         for name in _FACTS
         if manifest.get(name) not in (None, "", {}, [])
     )
     return f'<section class="run"><h2>How it was run</h2><dl>{rows}</dl></section>'
-
-
-def _plain(value: Any) -> str:
-    """Format a value of the manifest for people: a mapping as `name value`, a list with commas."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(v)}" for name, v in value.items() if v is not None)
-    if isinstance(value, list | tuple):
-        return ", ".join(_plain(v) for v in value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _asset(name: str) -> str:
-    return files("brittle.reports").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

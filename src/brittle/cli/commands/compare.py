@@ -12,17 +12,19 @@ from brittle.errors import GateFailed, Incomplete, UsageError
 
 if TYPE_CHECKING:
     from brittle.runs.run import Run
+    from brittle.studies.transfer.study import TransferStudy
 
 EXAMPLES = """\
 examples:
   brittle compare before after
   brittle compare before after --fail-if-worse     (exit code 1 if accuracy under attack fell)
+  brittle compare pwws.study.json genetic.study.json
 """
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("names", metavar="RUN", nargs="+", help="the names of the runs")
+    add("names", metavar="RUN", nargs="+", help="the names of the runs, or of studies")
     add(
         "--fail-if-worse",
         action="store_true",
@@ -42,10 +44,15 @@ def _level(text: str) -> float:
 
 
 def _run(args: argparse.Namespace) -> None:
+    from brittle.cli.studies import named_study
     from brittle.reports.comparison import comparison_block
     from brittle.reports.summaries import comparison_json
     from brittle.runs.run import open_run
 
+    studies = [named_study(name, args.runs) for name in args.names]
+    if any(studies):
+        _compare_studies(args, [found[0] for found in studies if found is not None])
+        return
     runs = [open_run(name, args.runs) for name in args.names]
     if args.fail_if_worse and len(runs) < 2:
         raise UsageError("--fail-if-worse compares runs: name two or more.")
@@ -56,6 +63,21 @@ def _run(args: argparse.Namespace) -> None:
     )
     if args.fail_if_worse:
         _fail_if_worse(runs, args.level)
+
+
+def _compare_studies(args: argparse.Namespace, studies: Sequence[TransferStudy]) -> None:
+    from brittle.reports.studies.comparison import studies_block, studies_json
+    from brittle.studies.transfer.showing import reported_study
+
+    if len(studies) < len(args.names):
+        raise UsageError(
+            f"Of {', '.join(args.names)} only {len(studies)} are studies. Compare studies with "
+            "studies, and runs with runs."
+        )
+    if args.fail_if_worse:
+        raise UsageError("--fail-if-worse is about runs: leave it out.")
+    reported = list(map(reported_study, studies))
+    console.print_result(args, lambda: studies_json(reported), lambda: studies_block(reported))
 
 
 def _fail_if_worse(runs: Sequence[Run], level: float) -> None:
@@ -103,5 +125,5 @@ def _nothing_to_test(run: Run, first: Run, shared: int, translates: bool) -> str
 
 
 COMMAND = Command(
-    "show runs side by side, each paired with the first one", EXAMPLES, _add_flags, _run
+    "show runs side by side, each paired with the first one, or studies", EXAMPLES, _add_flags, _run
 )

@@ -1,4 +1,4 @@
-"""`brittle list`: the runs, attacks, goals, data sets, models and pools there are."""
+"""`brittle list`: the runs, studies, attacks, goals, data sets, models and pools there are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = list[dict[str, Any]]
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
-    kinds = ("runs", "attacks", "goals", "data", "models", "pools")
+    kinds = ("runs", "studies", "attacks", "goals", "data", "models", "pools")
     parser.add_argument("what", choices=kinds, help="what to list")
     add_output_flags(parser)
 
@@ -53,6 +53,23 @@ def _run_rows(folder: str | Path) -> Rows:
             }
         )
     return rows
+
+
+def _study_rows(folder: str | Path) -> Rows:
+    """List the transfer studies of a folder, newest last."""
+    from brittle.cli.studies import readable_studies
+
+    return [
+        {
+            "study": name,
+            **{fact: getattr(study, fact) for fact in ("pool", "attack", "data")},
+            "sources": len(study.sources),
+            "targets": len(study.targets),
+            "texts": sum(map(len, study.winners.values())),
+            "failures": len(study.failures),
+        }
+        for name, study in readable_studies(folder)
+    ]
 
 
 def _attack_rows(folder: str | Path) -> Rows:
@@ -102,12 +119,13 @@ def _data_rows(folder: str | Path) -> Rows:
 
 LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "runs": _run_rows,
+    "studies": _study_rows,
     "attacks": _attack_rows,
     "goals": _goal_rows,
     "data": _data_rows,
 }
 COMMAND = Command(
-    "list runs, attacks, goals, data, models or pools",
+    "list runs, studies, attacks, goals, data, models or pools",
     "example: brittle list runs\n\n"
     "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
     _add_flags,

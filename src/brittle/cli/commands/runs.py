@@ -1,19 +1,24 @@
-"""`brittle show`, `report`, `export` and `verify`: what is done with one stored run."""
+"""`brittle show`, `report`, `export` and `verify`: what is done with one stored run or study."""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags
 from brittle.cli.targets import open_run_target
-from brittle.errors import GateFailed
+from brittle.errors import GateFailed, UsageError
+
+if TYPE_CHECKING:
+    from brittle.studies.transfer.study import TransferStudy
 
 MAX_FAILURES_SHOWN = 20
 
 
-def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="a run's name, the start of it, or its file")
+def _add_run(parser: argparse.ArgumentParser, what: str = "run or study") -> None:
+    help = f"the name of a {what}, the start of it, or its file"
+    parser.add_argument("run", metavar="RUN", help=help)
     add_output_flags(parser)
 
 
@@ -24,12 +29,26 @@ def _add_show_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
+    from brittle.cli.studies import named_study
     from brittle.reports.summaries import summary_json
     from brittle.reports.terminal import run_block
     from brittle.runs.run import open_run
 
+    if (found := named_study(args.run, args.runs)) is not None:
+        _show_study(args, found[0])
+        return
     run = open_run(args.run, args.runs)
     console.print_result(args, lambda: summary_json(run), lambda: run_block(run, args.examples))
+
+
+def _show_study(args: argparse.Namespace, study: TransferStudy) -> None:
+    from brittle.reports.studies.terminal import study_block, study_json
+    from brittle.studies.transfer.showing import reported_study
+
+    tables = reported_study(study)
+    console.print_result(
+        args, lambda: study_json(tables), lambda: study_block(tables, args.examples)
+    )
 
 
 def _add_report_flags(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +61,15 @@ def _add_report_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _report(args: argparse.Namespace) -> None:
+    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
 
+    if (found := named_study(args.run, args.runs)) is not None:
+        study, path = found
+        if args.nearest:
+            raise UsageError(f"--nearest is about a run, but {study.name!r} is a study.")
+        console.print_path(args, study.report(args.out or path.with_suffix(".html")))
+        return
     run = open_run(args.run, args.runs)
     sections = []
     if args.nearest:
@@ -60,18 +86,27 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a name that ends in .csv, .jsonl or .parquet; of pictures also .npz",
     )
+    texts = "of a study: a row for every adversarial text, instead of one for every cell"
+    parser.add_argument("--texts", action="store_true", help=texts)
 
 
 def _export(args: argparse.Namespace) -> None:
+    from brittle.cli.studies import named_study
     from brittle.runs.run import open_run
 
-    console.print_path(args, open_run(args.run, args.runs).export(args.out))
+    if (found := named_study(args.run, args.runs)) is not None:
+        console.print_path(args, found[0].export(args.out, texts=args.texts))
+        return
+    run = open_run(args.run, args.runs)
+    if args.texts:
+        raise UsageError(f"--texts is about a study, but {run.name!r} is a run: leave it out.")
+    console.print_path(args, run.export(args.out))
 
 
 def _add_verify_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", help="another target than the run's own")
     add_target_flags(parser)
-    _add_run(parser)
+    _add_run(parser, "run")
 
 
 def _verify(args: argparse.Namespace) -> None:
@@ -103,20 +138,20 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 SHOW = Command(
-    "show a run: its figures and its clearest examples",
-    "example: brittle show demo",
+    "show a run or a study: its figures and its clearest examples",
+    "examples:\n  brittle show demo\n  brittle show small.study.json",
     _add_show_flags,
     _show,
 )
 REPORT = Command(
-    "write the HTML report of a run",
-    "example: brittle report demo --out demo.html",
+    "write the HTML report of a run or a study",
+    "examples:\n  brittle report demo --out demo.html\n  brittle report small.study.json",
     _add_report_flags,
     _report,
 )
 EXPORT = Command(
-    "write the rows of a run as .csv, .jsonl or .parquet, its pictures as .npz",
-    "example: brittle export demo demo.csv",
+    "write the rows of a run or a study as .csv, .jsonl or .parquet, pictures as .npz",
+    "examples:\n  brittle export demo demo.csv\n  brittle export small.study.json cells.csv",
     _add_export_flags,
     _export,
 )

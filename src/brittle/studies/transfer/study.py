@@ -132,6 +132,22 @@ class TransferStudy:
         winners = self.winners[source]
         return np.array([before[winner.case] == winner.label for winner in winners], dtype=bool)
 
+    def report(self, path: str | Path) -> Path:
+        """Write the HTML report, one file that needs no network."""
+        from brittle.reports.studies.html import render_study
+        from brittle.studies.transfer.showing import reported_study
+
+        out = Path(path)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(render_study(reported_study(self)), encoding="utf-8", errors="replace")
+        return out
+
+    def export(self, path: str | Path, texts: bool = False) -> Path:
+        """Write a row for every cell, or for every text, as .csv, .jsonl or .parquet."""
+        from brittle.studies.transfer.exporting import export_study
+
+        return export_study(self, path, texts)
+
 
 def _winner(content: Mapping[str, Any]) -> Winner:
     fields = {

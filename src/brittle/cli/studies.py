@@ -1,0 +1,55 @@
+"""Studies in the folder of the runs, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from brittle.errors import BrittleError, UsageError, unknown
+from brittle.runs.run import list_runs
+from brittle.studies.transfer.study import SUFFIX, TransferStudy
+
+
+def list_studies(folder: str | Path) -> list[Path]:
+    """List the files of the studies in a folder, newest last."""
+    paths = Path(folder).glob(f"*{SUFFIX}")
+    return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
+
+
+def readable_studies(folder: str | Path) -> Iterator[tuple[str, TransferStudy]]:
+    """Load the studies of a folder by their names; files that cannot be read are left out."""
+    for path in list_studies(folder):
+        with suppress(BrittleError):
+            yield path.name.removesuffix(SUFFIX), TransferStudy.load(path)
+
+
+def find_study(name: str, folder: str | Path) -> Path | None:
+    """Return the file of a study by its path, its name, or the start of its name.
+
+    None if there is none: the name may be that of a run. A run of the same name comes first.
+    """
+    if name.endswith(SUFFIX) and Path(name).is_file():
+        return Path(name)
+    studies = {path.name.removesuffix(SUFFIX): path for path in list_studies(folder)}
+    runs = [path.stem for path in list_runs(folder)]
+    if name in runs:
+        return None
+    stem = name.removesuffix(SUFFIX)
+    if stem in studies:
+        return studies[stem]
+    if name.endswith(SUFFIX):
+        raise unknown("study", stem, studies, "`brittle list studies` shows those there are.")
+    hits = [path for known, path in studies.items() if known.startswith(stem)]
+    if not hits or any(run.startswith(name) for run in runs):
+        return None
+    if len(hits) > 1:
+        listed = ", ".join(path.name for path in hits)
+        raise UsageError(f"{name!r} begins several studies: {listed}.")
+    return hits[0]
+
+
+def named_study(name: str, folder: str | Path) -> tuple[TransferStudy, Path] | None:
+    """Load a study by its name, with its path; None if the name is no study's."""
+    path = find_study(name, folder)
+    return None if path is None else (TransferStudy.load(path), path)

@@ -1,0 +1,118 @@
+"""What the report of a transfer study shows: plain tables, filled in by the study.
+
+An empty cell is NaN. Every table is there twice: over all texts, and over those that a target had
+right before the attack.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rates = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+WAYS = {"architecture": "architecture", "reads": "what it reads"}
+"""By the name of a way to group models: how a reader calls it."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A source or target by its name; `classes` has its class by each way to group models."""
+
+    name: str
+    classes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class RateMatrix:
+    """The share of every source's texts that every target gets wrong; rows are sources.
+
+    `texts` counts the texts of each source, `right` those that each target had right.
+    """
+
+    sources: tuple[Model, ...]
+    targets: tuple[Model, ...]
+    rate: Rates
+    rate_of_right: Rates
+    texts: Counts
+    right: Counts
+
+    def rates(self, of_right: bool) -> Rates:
+        """Return the rates over all texts, or over those that a target had right."""
+        return self.rate_of_right if of_right else self.rate
+
+    @property
+    def is_base(self) -> NDArray[np.bool_]:
+        """Tell which cells are base rates: source and target are one model of two seeds."""
+        sources, targets = (
+            np.array([model.name for model in models], dtype=str)
+            for models in (self.sources, self.targets)
+        )
+        is_base: NDArray[np.bool_] = sources[:, None] == targets
+        return is_base
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """Mean rates by the class of the source and of the target, base rates included.
+
+    `without` are the means without base rates. `low` and `high` may be missing.
+    """
+
+    by: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    mean: Rates
+    without: Rates
+    low: Rates | None = None
+    high: Rates | None = None
+    of_right: bool = False
+
+
+@dataclass(frozen=True)
+class FactorRow:
+    """How far models that differ in one factor alone are from the base rate, over all pairs."""
+
+    factor: str
+    mean: float
+    pairs: int
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True)
+class FoolingText:
+    """An adversarial text and how many of the targets that read it are wrong."""
+
+    source: str
+    case: str
+    label: str
+    original: tuple[tuple[str, str], ...]
+    adversarial: tuple[tuple[str, str], ...]
+    fooled: int
+    targets: int
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedStudy:
+    """Everything that the page and the terminal show of a study.
+
+    `texts` are those that fool most targets, `fooling_all` counts all that fool every target.
+    """
+
+    name: str
+    facts: Mapping[str, object]
+    matrix: RateMatrix
+    classes: Sequence[ClassTable] = ()
+    factors: Sequence[FactorRow] = ()
+    factors_of_right: Sequence[FactorRow] = ()
+    texts: Sequence[FoolingText] = ()
+    fooling_all: int = 0
+    winners: int = 0
+    failures: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()

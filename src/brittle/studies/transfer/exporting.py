@@ -1,0 +1,90 @@
+"""The rows of a transfer study for other programs: one a cell, or one an adversarial text."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from brittle.errors import UsageError, require
+from brittle.studies.transfer.showing import fooling_texts, rate_matrix
+from brittle.studies.transfer.study import TransferStudy
+from brittle.text import Text
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def export_study(study: TransferStudy, path: str | Path, texts: bool = False) -> Path:
+    """Write the cells of a study, or its texts, as .csv, .jsonl or .parquet."""
+    out = Path(path)
+    writers = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+    if out.suffix not in writers:
+        raise UsageError(
+            f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or .parquet."
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    writers[out.suffix](text_rows(study) if texts else cell_rows(study), out)
+    return out
+
+
+def cell_rows(study: TransferStudy) -> list[dict[str, Any]]:
+    """Return one row for every source and target; an empty cell has no rates.
+
+    `count` is the number of the source's texts, `count_of_right` of those the target had right.
+    """
+    matrix = rate_matrix(study)
+    return [
+        {
+            "source": source.name,
+            "target": target.name,
+            "rate": _number(matrix.rate[i, j]),
+            "rate_of_right": _number(matrix.rate_of_right[i, j]),
+            "count": int(matrix.texts[i]),
+            "count_of_right": int(matrix.right[i, j]),
+            "is_base": source.name == target.name,
+            **{f"source_{by}": name for by, name in source.classes.items()},
+            **{f"target_{by}": name for by, name in target.classes.items()},
+        }
+        for i, source in enumerate(matrix.sources)
+        for j, target in enumerate(matrix.targets)
+    ]
+
+
+def text_rows(study: TransferStudy) -> list[dict[str, Any]]:
+    """Return one row for every adversarial text, with the number of targets it fools."""
+    return [
+        {
+            "source": text.source,
+            "case": text.case,
+            "label": text.label,
+            "original": Text.of(dict(text.original)).render(),
+            "adversarial": Text.of(dict(text.adversarial)).render(),
+            "fooled": text.fooled,
+            "targets": text.targets,
+        }
+        for text in fooling_texts(study)
+    ]
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _csv(rows: Rows, out: Path) -> None:
+    with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else [])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _jsonl(rows: Rows, out: Path) -> None:
+    out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _parquet(rows: Rows, out: Path) -> None:
+    arrow = require("pyarrow", "frames", "Exporting to parquet")
+    parquet = require("pyarrow.parquet", "frames", "Exporting to parquet")
+    parquet.write_table(arrow.Table.from_pylist(list(rows)), out)

@@ -1,0 +1,79 @@
+"""A study is shown, reported, exported and listed by the commands for runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from brittle.studies.pools import Member
+from brittle.studies.transfer.study import TransferStudy, Winner
+from cli.conftest import Brittle
+
+MEMBERS = (Member("one", "zoo:one"), Member("two", "zoo:two"))
+WINNERS = {"one": (Winner("c0", 0, (("text", "a good film"),), (("text", "a fine film"),)),)}
+STUDY = TransferStudy(
+    *("pair", "file", "pwws", {}, "mr", "test", 0, ("neg", "pos"), 3),
+    *(MEMBERS, MEMBERS, WINNERS),
+    before={"one": {"c0": 0}, "two": {"c0": 0}},
+    after={"two": {"one": (1,)}},
+    failures={"one": "no second seed"},
+)
+
+
+@pytest.fixture
+def study(workdir: Path) -> Path:
+    path = workdir / "runs" / "pair.study.json"
+    STUDY.save(path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["pair", "pai", "pair.study.json", "runs/pair.study.json"])
+def test_a_study_is_opened_by_its_name_or_file(brittle: Brittle, study: Path, name: str) -> None:
+    output = brittle("show", name)
+    assert output.code == 0
+    assert "fools 1 of 1 target" in output.out and "no second seed" in output.out
+    assert json.loads(brittle("show", name, "--json").out)["rate"] == [[None, 1.0], [None, None]]
+
+
+def test_a_study_is_reported_and_exported(brittle: Brittle, study: Path, workdir: Path) -> None:
+    assert brittle("report", "pair").out == "runs/pair.study.html\n"
+    assert "no second seed" in study.with_suffix(".html").read_text("utf-8")
+    assert brittle("export", "pair", "cells.jsonl").code == 0
+    assert len((workdir / "cells.jsonl").read_text().splitlines()) == 4
+    assert brittle("export", "pair", "texts.csv", "--texts").code == 0
+    assert "a fine film" in (workdir / "texts.csv").read_text()
+
+
+def test_studies_are_listed_apart_from_runs(brittle: Brittle, study: Path) -> None:
+    study.with_name("damaged.study.json").write_text("{")
+    (row,) = json.loads(brittle("list", "studies", "--json").out)
+    assert (row["study"], row["attack"], row["texts"]) == ("pair", "pwws", 1)
+    runs = [row["run"] for row in json.loads(brittle("list", "runs", "--json").out)]
+    assert "weak" in runs and "pair" not in runs
+    study.with_name("damaged.study.json").unlink()
+
+
+def test_what_is_not_a_study_is_named(brittle: Brittle, study: Path) -> None:
+    output = brittle("show", "pears.study.json")
+    assert output.code == 2 and "Unknown study 'pears'" in output.err
+    study.with_name("pairs.study.json").write_text(study.read_text())
+    output = brittle("show", "pai")
+    assert output.code == 2 and "'pai' begins several studies" in output.err
+    study.with_name("pairs.study.json").unlink()
+    output = brittle("export", "weak", "x.csv", "--texts")
+    assert output.code == 2 and "'weak' is a run" in output.err
+    output = brittle("report", "pair", "--nearest")
+    assert output.code == 2 and "'pair' is a study" in output.err
+
+
+def test_studies_are_compared_with_studies(brittle: Brittle, study: Path) -> None:
+    output = brittle("compare", "pair", "pair")
+    assert output.code == 0 and "mean transfer rate" in output.out
+    rows = json.loads(brittle("compare", "pair", "pair", "--json").out)
+    assert [row["mean transfer rate"] for row in rows] == [1.0, 1.0]
+    assert rows[0]["mean base rate"] is None
+    output = brittle("compare", "pair", "weak")
+    assert output.code == 2 and "only 1 are studies" in output.err
+    assert brittle("compare", "pair", "pair", "--fail-if-worse").code == 2
