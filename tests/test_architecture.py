@@ -69,8 +69,8 @@ ROOMS: dict[str, set[str]] = {
     # Questions across runs.
     "workflow": {"errors", "files", "formatting"},
     "studies": {
-        *("asks", "edits", "errors", "files", "goals", "metrics", "results", "targets", "text"),
-        "zoo",
+        *("asks", "edits", "english", "errors", "files", "goals", "metrics", "opening"),
+        *("proposals", "results", "targets", "text", "zoo"),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
