@@ -69,7 +69,7 @@ ROOMS: dict[str, set[str]] = {
     # Questions across runs.
     "workflow": {"errors", "files", "formatting"},
     "studies": {
-        *("asks", "edits", "english", "errors", "files", "goals", "metrics", "opening"),
+        *("asks", "data", "edits", "english", "errors", "files", "goals", "metrics", "opening"),
         *("proposals", "results", "targets", "text", "zoo"),
     },
     "papers": {

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 
 from brittle.cli.attack_settings import add_setting_flags, named_attack
 from brittle.cli.command import Command
-from brittle.cli.commands import attack, compare, importance, listing, nearest, papers, runs, train
+from brittle.cli.commands import (
+    attack,
+    compare,
+    importance,
+    listing,
+    nearest,
+    papers,
+    runs,
+    select,
+    train,
+)
 from brittle.cli.commands import try_sentence as try_
 
 COMMANDS: Mapping[str, Command] = {
@@ -20,6 +30,7 @@ COMMANDS: Mapping[str, Command] = {
     "compare": compare.COMMAND,
     "train": train.COMMAND,
     "nearest": nearest.COMMAND,
+    "select": select.COMMAND,
     "importance": importance.COMMAND,
     "papers": papers.COMMAND,
     "list": listing.COMMAND,

@@ -18,6 +18,13 @@ Rows = Sequence[tuple[str, Sequence[float]]]
 STEPS = 10
 CELL_WIDTH, CELL_HEIGHT = 40, 22
 MAX_CHARACTERS = 28
+STYLE = """\
+.importance th { white-space: nowrap; }
+.importance th, .importance tbody td { padding: 5px 8px; min-width: 3.6em; }
+.importance tbody td {
+  background: color-mix(in srgb, var(--heat) calc(1.6 * var(--much, 0%)), transparent);
+}
+"""
 
 
 def terminal_tables(columns: Sequence[str], rows: Rows, width: int) -> list[Table]:
@@ -35,7 +42,7 @@ def terminal_tables(columns: Sequence[str], rows: Rows, width: int) -> list[Tabl
         for n in part:
             table.add_column(Text(heads[n]), justify="right", no_wrap=True)
         for name, values in rows:
-            cells = [Text(f"{values[n]:.2f}", style=_style(values[n], highest)) for n in part]
+            cells = [Text(_number(values[n]), style=_style(values[n], highest)) for n in part]
             table.add_row(Text(_cut(visible(name))), *cells)
         tables.append(table)
     return tables
@@ -61,11 +68,12 @@ def importance_page(
     sections = [
         f'<p class="facts">{"".join(f"<span>{isolate(fact)}</span>" for fact in facts)}</p>',
         f'<ul class="notes" aria-label="Left out">{notes}</ul>' if notes else "",
-        '<section><div class="card"><div class="scroll stacked"><table class="confusion"><thead>'
+        '<section><div class="card"><div class="scroll stacked">'
+        '<table class="confusion importance"><thead>'
         f"<tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
         f"{explained}</section>",
     ]
-    return still_page(title, [section for section in sections if section])
+    return still_page(title, [section for section in sections if section], STYLE)
 
 
 def importance_figure(columns: Sequence[str], rows: Rows, title: str = "") -> str:
@@ -102,14 +110,18 @@ def importance_figure(columns: Sequence[str], rows: Rows, title: str = "") -> st
                 f'width="{CELL_WIDTH - 2}" height="{CELL_HEIGHT - 2}"><title>{escape(name)}, '
                 f"{escape(columns[n])}: {value:.3f}</title></rect>"
                 f'<text x="{x + CELL_WIDTH / 2 - 1:.0f}" y="{y + 15}" '
-                f'text-anchor="middle">{value:.2f}</text>'
+                f'text-anchor="middle">{_number(value)}</text>'
             )
     return "".join([*parts, "</svg>"])
 
 
 def _table_cell(value: float, highest: float) -> str:
     colour = "wrong" if value >= 0 else "right"
-    return f'<td class="{colour} heat-{_heat(value, highest)}">{value:.2f}</td>'
+    return f'<td class="{colour} heat-{_heat(value, highest)}">{_number(value)}</td>'
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # no minus before 0.00
 
 
 def _highest(rows: Rows) -> float:

@@ -10,9 +10,10 @@ from importlib.resources import files
 from brittle.reports.escaping import escape
 
 
-def still_page(title: str, sections: Sequence[str]) -> str:
+def still_page(title: str, sections: Sequence[str], further_style: str = "") -> str:
     """Return one HTML file that loads nothing and runs nothing."""
     style = files("brittle.reports").joinpath("report.css").read_text(encoding="utf-8")
+    style += further_style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return (
