@@ -26,9 +26,11 @@ def ensemble_figure(
     body, values = [], []
     for name, rate in lines.items():
         y = area.y_at(rate)
+        # Curves mostly run between the lines, so the name of the lowest stands below it.
+        text_y = y + 14 if rate == min(lines.values()) else y - 4
         body.append(
             f'<path class="axis" stroke-dasharray="3 3" d="M{area.left} {y:.1f}H{area.right}"/>'
-            f'<text x="{area.right}" y="{y - 4:.1f}" text-anchor="end">{escape(name)} '
+            f'<text x="{area.right}" y="{text_y:.1f}" text-anchor="end">{escape(name)} '
             f"{percent(rate)}</text>"
         )
         values.append(f"{name}: {percent(rate)}")

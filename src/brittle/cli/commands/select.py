@@ -28,6 +28,12 @@ examples:
   brittle select pool:small --size 2..7 --method all --attack --out figure.html
 """
 
+NOTE = (
+    "The share of an ensemble's adversarial texts that other models get wrong, on average. The "
+    "models outside an ensemble change with it, so points of one curve are not over the same "
+    "models; those in no ensemble are the same for all points."
+)
+
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
@@ -170,10 +176,9 @@ def _write(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
         if points:
             figures[name] = ensemble_figure(points, lines, title)
     if out.suffix == ".html":
-        cards = [
-            f'<section><div class="card">{figure}</div></section>' for figure in figures.values()
-        ]
-        out.write_text(still_page(f"Ensembles of {study.pool}", cards), encoding="utf-8")
+        cards = "".join(f'<div class="card">{figure}</div>' for figure in figures.values())
+        section = f'<section><div class="pair">{cards}</div><p class="small">{NOTE}</p></section>'
+        out.write_text(still_page(f"Ensembles of {study.pool}", [section]), encoding="utf-8")
         return
     for name, figure in figures.items():
         file = out if name == "outside" else out.with_stem(f"{out.stem}-held-out")
@@ -206,14 +211,10 @@ def _block(
     never = f"in no ensemble: {', '.join(held_out)}" if held_out else "no model is held out"
     rows = []
     for n, ensemble in enumerate(ensembles):
-        point = curves.points[n] if curves is not None else None
-        row = {
-            "size": ensemble.size,
-            "method": ensemble.method,
-            "objective": percent(ensemble.objective),
-            "outside": percent(ensemble.outside),
-        }
-        if point is not None:
+        row: dict[str, Any] = {"size": ensemble.size, "method": ensemble.method}
+        row |= {"objective": percent(ensemble.objective), "outside": percent(ensemble.outside)}
+        if curves is not None:
+            point = curves.points[n]
             row |= {"attacked": percent(point.outside), "held out": percent(point.held_out)}
         rows.append(row | {"members": ", ".join(m.name for m in ensemble.members)})
     specs = dict.fromkeys(ensemble.spec for ensemble in ensembles)

@@ -39,12 +39,13 @@ def expert(candidates: Candidates, size: int) -> tuple[int, ...]:
 
 
 def listed(candidates: Candidates, names: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Return the sources of a list, in its order, and a note on every name that is not there.
+    """Return the sources of a list, in its order, and notes on the names that are not there.
 
     BERT is the pool's own BERT; in a pool without it, the first of its encoders stands for it.
     """
     rows: list[int] = []
     notes: list[str] = []
+    missing: list[str] = []
     by_name = {member.name: row for row, member in enumerate(candidates.sources)}
     for name in names:
         row = by_name.get(name)
@@ -53,9 +54,11 @@ def listed(candidates: Candidates, names: Sequence[str]) -> tuple[list[int], lis
             if row is not None and candidates.sources[row].name not in BERT:
                 notes.append(f"{candidates.sources[row].name} stands for BERT.")
         if row is None:
-            notes.append(f"{name} is not among the candidates: the list goes on without it.")
+            missing.append(name)
         elif row not in rows:
             rows.append(row)
+    if missing:
+        notes.append(f"not among the candidates, so left out: {', '.join(missing)}.")
     return rows, notes
 
 

@@ -52,8 +52,9 @@ class Ensemble:
 
     @property
     def spec(self) -> str:
-        """The ensemble as one target."""
-        return f"ensemble:{','.join(member.spec for member in self.members)}"
+        """The ensemble as one target; the same for the same members, as its name is."""
+        members = sorted(self.members, key=lambda member: member.name)
+        return f"ensemble:{','.join(member.spec for member in members)}"
 
 
 def select(
@@ -70,7 +71,7 @@ def select(
     """
     _check(candidates, sizes, methods)
     ensembles: list[Ensemble] = []
-    notes: list[str] = []
+    notes: list[str] = _notes_on_rates(candidates)
     for method in methods:
         if method in SEARCHES:
             for size in sizes:
@@ -92,6 +93,16 @@ def select(
     if not ensembles:
         raise UsageError(" ".join(notes))
     return ensembles, notes
+
+
+def _notes_on_rates(candidates: Candidates) -> list[str]:
+    same = [[s.name == t.name for t in candidates.targets] for s in candidates.sources]
+    if np.isfinite(candidates.rate[np.array(same)]).any():
+        return []
+    return [
+        "The study has no base rates (two seeds give them): for a target that is a member, only "
+        "the other members count."
+    ]
 
 
 def _check(candidates: Candidates, sizes: Sequence[int], methods: Sequence[str]) -> None:
