@@ -260,6 +260,11 @@ def yes(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
+def selection(given: Any) -> Iterator[Row]:
+    test = "test_genetic_selection_finds_the_optimum_and_is_not_below_greedy"
+    yield from tests(f"tests/studies/selecting/test_selecting.py::{test}")
+
+
 ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "1": ("PWWS and the genetic search equal plain sequential references", references),
     "2": ("Every attack meets the contract", contract),
@@ -276,6 +281,7 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "13": ("The core on other kinds of items and answers, and with costs", core),
     "14": ("Nothing is lost since the version before kinds", versions),
     "15": ("Translators: near the bare engine, and nothing stored is asked twice", translators),
+    "16": ("Genetic selection finds the optimum in 95 of 100 pools, not below greedy", selection),
 }
 
 

@@ -69,9 +69,9 @@ ROOMS: dict[str, set[str]] = {
     # Questions across runs.
     "workflow": {"errors", "files", "formatting"},
     "studies": {
-        *("asks", "data", "edits", "errors", "files", "formatting", "goals", "metrics"),
-        *("opening", "reports", "results", "runs", "targets", "text", "training", "workflow"),
-        *("zoo",),
+        *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals"),
+        *("metrics", "opening", "proposals", "reports", "results", "runs", "targets", "text"),
+        *("training", "workflow", "zoo"),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),

@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 
 from brittle.cli.attack_settings import add_setting_flags, named_attack
 from brittle.cli.command import Command
-from brittle.cli.commands import attack, compare, listing, nearest, papers, runs, train, transfer
+from brittle.cli.commands import (
+    attack,
+    compare,
+    importance,
+    listing,
+    nearest,
+    papers,
+    runs,
+    select,
+    train,
+    transfer,
+)
 from brittle.cli.commands import try_sentence as try_
 
 COMMANDS: Mapping[str, Command] = {
@@ -19,8 +30,10 @@ COMMANDS: Mapping[str, Command] = {
     "verify": runs.VERIFY,
     "compare": compare.COMMAND,
     "train": train.COMMAND,
-    "transfer": transfer.COMMAND,
     "nearest": nearest.COMMAND,
+    "transfer": transfer.COMMAND,
+    "select": select.COMMAND,
+    "importance": importance.COMMAND,
     "papers": papers.COMMAND,
     "list": listing.COMMAND,
 }

@@ -1,0 +1,250 @@
+"""`brittle select`: which members of a pool make the ensemble whose texts fool the others best."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brittle.cli import console
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from brittle.studies.selecting.curves import EnsembleCurves
+    from brittle.studies.selecting.selecting import Ensemble
+    from brittle.studies.transfer.study import TransferStudy
+
+ALL, NONE = "all", "none"
+METHODS = ("genetic", "greedy", "expert", "exhaustive", ALL)
+EXAMPLES = """\
+examples:
+  brittle select pool:small --size 2..7                 (after: brittle transfer pool:small …)
+  brittle select runs/demo.study.json --size 3 --method all
+  brittle select pool:small --list LSTM-W-Random-1,CNN-C-Random-1,MiniLM --size 2,3
+  brittle select pool:small --size 2..7 --method all --attack --out figure.html
+"""
+
+NOTE = (
+    "The share of an ensemble's adversarial texts that other models get wrong, on average. The "
+    "models outside an ensemble change with it, so points of one curve are not over the same "
+    "models; those in no ensemble are the same for all points."
+)
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    study = "a pool that has a transfer study, or the file of a study, NAME.study.json"
+    add("pool", metavar="POOL", help=study)
+    size = "the sizes of the ensembles: 3, or 2..7, or 2,4,6 (default: 2..7, or what there is)"
+    add("--size", type=_sizes, metavar="SIZES", help=size)
+    add("--study", type=Path, metavar="FILE", help="the study (default: the pool's newest)")
+    method = "the search (default: genetic); all: every one, and the paper's list"
+    add("--method", choices=METHODS, default="genetic", help=method)
+    add("--list", metavar="A,B,…", default="", help="also a list of your own, the best first")
+    held = "models that no ensemble may hold, by name; none; default: every fifth by class"
+    add("--held-out", metavar="A,B,…", help=f"{held}, in pools of ten or more")
+    add("--seed", type=int, default=0, help="the seed of the genetic search (default: 0)")
+    attack = parser.add_argument_group("attacking what was selected").add_argument
+    attack("--attack", action="store_true", help="attack the ensembles, and ask all other models")
+    data = "the data of the study, where it is no name of the catalogue"
+    attack("--data", metavar="DATA", help=data)
+    attack("--workers", type=positive, default=1, metavar="N", help="processes (default: 1)")
+    out = "with --attack: write the figure as a page (.html) or as SVG"
+    attack("--out", type=Path, metavar="FILE", help=out)
+    add_output_flags(parser)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """Parse sizes: a number, a range such as 2..7, or several of them with commas."""
+    sizes: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:\.\.(\d+))?\s*", part)
+        first = int(match[1]) if match else 0
+        last = int(match[2] or match[1]) if match else 0
+        if not 1 <= first <= last:
+            raise argparse.ArgumentTypeError(f"got {text}; expected sizes such as 3, 2..7 or 2,4")
+        sizes += range(first, last + 1)
+    return tuple(dict.fromkeys(sizes))
+
+
+def _run(args: argparse.Namespace) -> None:
+    from brittle.studies.selecting.candidates import candidates_of
+    from brittle.studies.selecting.finding import find_study
+    from brittle.studies.selecting.selecting import METHODS as EVERY
+    from brittle.studies.selecting.selecting import select
+    from brittle.studies.transfer.matrix import transfer_matrix
+
+    _check(args)
+    study = find_study(args.pool, Path(args.runs), args.study)
+    held_out = _held_out(args, study)
+    candidates = candidates_of(transfer_matrix(study), held_out)
+    sizes = args.size or range(2, min(7, len(candidates.sources)) + 1)
+    methods = EVERY if args.method == ALL else (args.method,)
+    ensembles, notes = select(candidates, sizes, methods, args.seed, _names(args.list))
+    if not args.quiet:
+        for note in notes:
+            console.tell(note)
+    data: dict[str, Any] = {
+        "study": study.name,
+        "held_out": list(held_out),
+        "notes": notes,
+        "ensembles": [_row(ensemble) for ensemble in ensembles],
+    }
+    curves = _attacked(args, study, ensembles, held_out) if args.attack else None
+    if curves is not None:
+        data["figure"] = asdict(curves)
+    console.print_result(args, lambda: data, lambda: _block(study, ensembles, held_out, curves))
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.out is not None and not args.attack:
+        raise UsageError("--out draws what attacked ensembles reach: use it with --attack.")
+    if args.out is not None and args.out.suffix not in (".html", ".svg"):
+        raise UsageError(f"Got --out {args.out}; expected a file that ends in .html or .svg.")
+
+
+def _held_out(args: argparse.Namespace, study: TransferStudy) -> tuple[str, ...]:
+    from brittle.studies.selecting.expert import EXPERT_LIST
+    from brittle.studies.selecting.held_out import default_held_out
+
+    own = _names(args.list)
+    if args.held_out is None:
+        return default_held_out(study.targets, spared={*EXPERT_LIST, *own})
+    if args.held_out == NONE:
+        return ()
+    names = _names(args.held_out)
+    known = [target.name for target in study.targets]
+    for name in names:
+        if name not in known:
+            raise unknown("model of the study:", name, known)
+        if name in own:
+            raise UsageError(f"{name!r} is in --list and in --held-out. Leave it out of one.")
+    return names
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _attacked(
+    args: argparse.Namespace,
+    study: TransferStudy,
+    ensembles: Sequence[Ensemble],
+    held_out: Sequence[str],
+) -> EnsembleCurves:
+    """Attack the ensembles, compute their curves, and write the figure if it is asked for."""
+    from brittle.data import load
+    from brittle.studies.selecting.attacking import attack_ensembles
+    from brittle.studies.selecting.curves import ensemble_curves
+    from brittle.studies.transfer.matrix import transfer_matrix
+
+    dataset = load(args.data or study.data, split=None if args.data else study.split)
+    report = (lambda message: None) if args.quiet else console.tell
+    attacked = attack_ensembles(study, ensembles, dataset, Path(args.runs), args.workers, report)
+    if not args.quiet:
+        for name, reason in attacked.failures.items():
+            console.tell(f"Left out: {name}. {reason}")
+    singles, matrix = transfer_matrix(study), transfer_matrix(attacked)
+    curves = ensemble_curves(singles, matrix, ensembles, held_out)
+    if args.out is not None:
+        _write(args.out, study, curves)
+    return curves
+
+
+def _write(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
+    """Write a page with both figures, or an SVG of each: FILE.svg and FILE-held-out.svg."""
+    from brittle.reports.ensembles import ensemble_figure
+    from brittle.reports.standalone_svg import standalone_svg
+    from brittle.reports.still_page import still_page
+
+    pairs = {"mean base rate": curves.base_rate, "mean over all pairs": curves.pair_rate}
+    lines = {name: rate for name, rate in pairs.items() if rate is not None}
+    figures = {}
+    for name, title in (
+        ("outside", "Models outside each ensemble"),
+        ("held_out", "Models in no ensemble"),
+    ):
+        points: dict[str, list[tuple[int, float]]] = {}
+        for point in curves.points:
+            rate = getattr(point, name)
+            if rate is not None:
+                points.setdefault(point.method, []).append((point.size, rate))
+        if points:
+            figures[name] = ensemble_figure(points, lines, title)
+    if out.suffix == ".html":
+        cards = "".join(f'<div class="card">{figure}</div>' for figure in figures.values())
+        section = f'<section><div class="pair">{cards}</div><p class="small">{NOTE}</p></section>'
+        out.write_text(still_page(f"Ensembles of {study.pool}", [section]), encoding="utf-8")
+        return
+    for name, figure in figures.items():
+        file = out if name == "outside" else out.with_stem(f"{out.stem}-held-out")
+        file.write_text(standalone_svg(figure), encoding="utf-8")
+
+
+def _row(ensemble: Ensemble) -> dict[str, Any]:
+    return {
+        "method": ensemble.method,
+        "size": ensemble.size,
+        "objective": ensemble.objective,
+        "outside": ensemble.outside,
+        "members": [member.name for member in ensemble.members],
+        "spec": ensemble.spec,
+    }
+
+
+def _block(
+    study: TransferStudy,
+    ensembles: Sequence[Ensemble],
+    held_out: Sequence[str],
+    curves: EnsembleCurves | None,
+) -> Any:
+    from rich.console import Group
+    from rich.text import Text
+
+    from brittle.formatting import percent
+
+    about = f"study {study.name}: {study.attack} on {study.data}, {len(study.sources)} sources"
+    never = f"in no ensemble: {', '.join(held_out)}" if held_out else "no model is held out"
+    rows = []
+    for n, ensemble in enumerate(ensembles):
+        row: dict[str, Any] = {"size": ensemble.size, "method": ensemble.method}
+        row |= {"objective": percent(ensemble.objective), "outside": percent(ensemble.outside)}
+        if curves is not None:
+            point = curves.points[n]
+            row |= {"attacked": percent(point.outside), "held out": percent(point.held_out)}
+        rows.append(row | {"members": ", ".join(m.name for m in ensemble.members)})
+    specs = dict.fromkeys(ensemble.spec for ensemble in ensembles)
+    parts: list[Any] = [
+        *(Text(about), Text(never, style="dim"), Text(""), console.table(rows), Text("")),
+        *_lines(curves),
+        # One line each, however long, so that it can be copied.
+        *(Text(spec, no_wrap=True, overflow="ignore") for spec in specs),
+    ]
+    return Group(*parts)
+
+
+def _lines(curves: EnsembleCurves | None) -> list[str]:
+    from brittle.formatting import percent
+
+    explained = (
+        "objective: mean over all targets of the best member's rate; outside: the same over the "
+        "targets that are no members."
+    )
+    if curves is None:
+        return [explained, ""]
+    return [
+        f"{explained} attacked: what the ensemble's own texts reach on the models outside it; held "
+        "out: on those in no ensemble.",
+        f"Single models: mean base rate {percent(curves.base_rate)}, mean over all pairs "
+        f"{percent(curves.pair_rate)}.",
+        "",
+    ]
+
+
+COMMAND = Command(
+    "select the members of a pool whose ensemble transfers best", EXAMPLES, _add_flags, _run
+)

@@ -1,0 +1,184 @@
+"""Word importance: how much the models of a pool rely on each word of one sentence.
+
+Importance is the drop of the gold label's log likelihood when a word becomes unknown. For one word,
+it is the same drop for each of its substitutes (Figures 5 and 6 of the transfer paper).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.english.tags import Tagger
+from brittle.errors import UsageError, message_of, unknown
+from brittle.opening import as_target, load_zoo
+from brittle.proposals import Proposal
+from brittle.proposals.synonyms import Synonyms
+from brittle.studies.pools import PREFIX, load_pool
+from brittle.targets.protocols import HasLogits
+from brittle.text import Text
+
+Array = NDArray[np.float64]
+MIN_PROBABILITY = 1e-300
+"""What a probability of 0 is taken for, so that its logarithm is finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """`drop` has a row for every model and a column for every word, or substitute of `word`.
+
+    A positive drop means that the model relied on the word. The gold `label` is the user's, or else
+    (`is_majority`) the one that most models predict. `failures` tells why a model has no row.
+    """
+
+    sentence: str
+    word: str | None
+    label: str
+    is_majority: bool
+    models: tuple[str, ...]
+    predicted: tuple[str, ...]
+    columns: tuple[str, ...]
+    log_likelihood: Array
+    drop: Array
+    failures: Mapping[str, str]
+
+    @property
+    def mean(self) -> Array:
+        """The mean drop over the models, by column."""
+        mean: Array = self.drop.mean(axis=0)
+        return mean
+
+
+def word_importance(
+    pool: Any,
+    sentence: str,
+    *,
+    word: str | None = None,
+    label: str | None = None,
+    data: str | None = None,
+    mask: str | None = None,
+    device: str = "auto",
+    proposal: Proposal | None = None,
+    report: Callable[[str], None] = lambda message: None,
+) -> Importance:
+    """Compute the importance of all words, or of the substitutes of one, to every model.
+
+    `pool` is `pool:NAME`, `pool:FILE`, one target, or a list of targets; of a pool no model is
+    trained. `data` names what a declared pool was trained on. A masked word reads as each target
+    reads it, or as `mask` says. The substitutes of a word are those of PWWS: WordNet's, of its part
+    of speech in this sentence. Models are opened one after another; one that fails is left out.
+    """
+    text = Text.of(sentence)
+    if not len(text):
+        raise UsageError(f"The sentence {sentence!r} has no words. Expected a text in quotes.")
+    columns, variants = _variants(text, word, proposal or Synonyms())
+    likelihoods: dict[str, Array] = {}
+    failures: dict[str, str] = {}
+    labels: tuple[str, ...] = ()
+    for name, open_model in _members(pool, data, mask, device):
+        report(name)
+        try:
+            model_labels, values = _log_likelihoods(open_model, [text, *variants])
+            labels = labels or model_labels
+            if sorted(model_labels) != sorted(labels):
+                raise UsageError(
+                    f"It has the labels {', '.join(model_labels)}; expected {', '.join(labels)}, "
+                    "those of the models before it."
+                )
+        except Exception as error:
+            failures[name] = message_of(error)
+            continue
+        likelihoods[name] = values[:, [model_labels.index(label) for label in labels]]
+    if not likelihoods:
+        reasons = " ".join(f"{name}: {reason}" for name, reason in list(failures.items())[:3])
+        raise UsageError(f"No model of {pool!r} can be asked. {reasons}")
+    if label is not None and label not in labels:
+        raise unknown("label", label, labels)
+    values = np.array(list(likelihoods.values()))
+    predicted = tuple(labels[n] for n in values[:, 0].argmax(axis=1))
+    gold = labels.index(label if label is not None else _majority(predicted, labels))
+    return Importance(
+        *(sentence, word, labels[gold], label is None, tuple(likelihoods), predicted, columns),
+        log_likelihood=values[:, 0, gold],
+        drop=values[:, :1, gold] - values[:, 1:, gold],
+        failures=failures,
+    )
+
+
+def _variants(
+    text: Text, word: str | None, proposal: Proposal
+) -> tuple[tuple[str, ...], list[Text]]:
+    """Return what stands over the columns, and the text that each column is about."""
+    words = [str(word) for word in text.words]
+    if word is None:
+        return tuple(words), [text.mask(i) for i in range(len(text))]
+    positions = [i for i, other in enumerate(words) if other.lower() == word.lower()]
+    if not positions:
+        raise unknown("word of the sentence:", word, dict.fromkeys(words))
+    position = positions[0]
+    tag = Tagger().tags([text])[0][position]
+    proposal.prepare(words)
+    substitutes = proposal.of(words[position], tag)
+    if not substitutes:
+        raise UsageError(
+            f"The word {words[position]!r} has no substitutes here (part of speech: {tag}). "
+            "Nouns, verbs, adjectives and adverbs with synonyms in WordNet have some: name another."
+        )
+    return tuple(substitutes), text.swaps(position, substitutes)
+
+
+def _members(
+    pool: Any, data: str | None, mask: str | None, device: str
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield every model with the function that opens it."""
+    if isinstance(pool, str) and pool.startswith(PREFIX):
+        members = load_pool(pool, data or "").members
+        if data is None and any("@#" in member.spec for member in members):
+            raise UsageError(
+                f"The pool {pool!r} does not say what its models were trained on. Name the data, "
+                "such as --data mr."
+            )
+        for member in members:
+            # Training a whole pool takes long, so it starts only on the user's explicit command.
+            is_zoo = member.spec.startswith("zoo:")
+            opener = partial(load_zoo, train=False) if is_zoo else as_target
+            yield member.name, partial(opener, member.spec, mask=mask, device=device)
+        return
+    for target in [pool] if isinstance(pool, str) or hasattr(pool, "scores") else pool:
+        name = str(target if isinstance(target, str) else getattr(target, "name", target))
+        yield name, partial(as_target, target, mask=mask, device=device)
+
+
+def _log_likelihoods(
+    open_model: Callable[[], Any], texts: Sequence[Text]
+) -> tuple[tuple[str, ...], Array]:
+    """Open a model and return its labels and log likelihoods, of shape (texts, labels)."""
+    target = open_model()
+    try:
+        if not getattr(target, "labels", ()):
+            raise UsageError("It has no labels; expected a classifier.")
+        if isinstance(target, HasLogits):
+            logits = np.asarray(target.logits(texts), dtype=np.float64)
+            logits = logits - logits.max(axis=1, keepdims=True)
+            values = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        else:
+            scores = np.asarray(target.scores(texts), dtype=np.float64)
+            values = np.log(np.maximum(scores, MIN_PROBABILITY))
+        if not np.isfinite(values).all():
+            raise UsageError("Its scores are not finite.")
+        return tuple(target.labels), values
+    finally:
+        if hasattr(target, "close"):
+            target.close()
+
+
+def _majority(predicted: Sequence[str], labels: Sequence[str]) -> str:
+    """Return the label that most models predict; ties go to the first label."""
+    votes = Counter(predicted)
+    return max(labels, key=lambda label: votes[label])

@@ -1,0 +1,1 @@
+"""Selecting ensembles: which members of a pool fool the others best together."""

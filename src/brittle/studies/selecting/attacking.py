@@ -1,0 +1,54 @@
+"""Selected ensembles under attack: each is one source of a transfer study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from brittle.data import Dataset, case_ids
+from brittle.errors import UsageError
+from brittle.studies.pools import Member
+from brittle.studies.selecting.selecting import Ensemble
+from brittle.studies.transfer.study import TransferStudy
+
+
+def attack_ensembles(
+    study: TransferStudy,
+    ensembles: Sequence[Ensemble],
+    dataset: Dataset,
+    folder: Path,
+    workers: int = 1,
+    report: Callable[[str], None] = lambda message: None,
+) -> TransferStudy:
+    """Attack every ensemble as the study attacked its sources; all its targets are asked.
+
+    `dataset` is the split that the study's texts come from. The result is stored as
+    NAME-ensembles.study.json and resumes; ensembles with the same members are attacked once.
+    """
+    from brittle.studies.transfer.transfer import (  # type: ignore[import-not-found]
+        TransferRequest,
+        run_study,
+    )
+
+    texts = dataset.take(study.attacked, study.seed)
+    cases = set(case_ids(texts.examples))
+    winners = study.winners.values()
+    if any(winner.case not in cases for rows in winners for winner in rows):
+        raise UsageError(
+            f"The texts of {dataset.name!r} are not those of the study {study.name!r}, which used "
+            f"the split {study.split} of {study.data!r}. Name them with --data."
+        )
+    sources = {e.name: Member(e.name, e.spec) for e in ensembles}
+    request = TransferRequest(
+        name=f"{study.name}-ensembles",
+        pool=study.pool,
+        attack=study.attack,
+        settings=study.settings,
+        seed=study.seed,
+        winners=max(map(len, winners)),
+        sources=tuple(sources.values()),
+        targets=study.targets,
+        dataset=texts,
+    )
+    result: TransferStudy = run_study(request, folder, workers, report)
+    return result
