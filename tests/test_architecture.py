@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
     "engine": {"asks", "errors", "goals"},
     "english": {"errors", "text"},
     "data": {"errors", "files", "picture"},
-    "proposals": {"data", "english", "errors", "text"},
+    "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "moves", "named", "picture", "proposals"),
         "text",
