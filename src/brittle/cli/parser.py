@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from brittle.cli.attack_settings import add_setting_flags, named_attack
 from brittle.cli.command import Command
-from brittle.cli.commands import attack, compare, listing, nearest, papers, runs, train
+from brittle.cli.commands import attack, compare, listing, nearest, papers, rules, runs, train
 from brittle.cli.commands import try_sentence as try_
 
 COMMANDS: Mapping[str, Command] = {
@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, Command] = {
     "compare": compare.COMMAND,
     "train": train.COMMAND,
     "nearest": nearest.COMMAND,
+    "rules": rules.COMMAND,
     "papers": papers.COMMAND,
     "list": listing.COMMAND,
 }

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from brittle.english.forms import match_case
@@ -66,6 +67,12 @@ class Rules:
                 table[rule.label, rule.word].append(rule)
         return table
 
+    def save(self, path: str | Path) -> None:
+        """Write the rules to a file that `brittle attack … rules --rules FILE` takes."""
+        from brittle.proposals.rule_files import save_rules
+
+        save_rules(self, path)
+
     def frame(self) -> Any:
         """Return the rules as a pandas data frame."""
         import pandas as pd
@@ -89,13 +96,13 @@ def row_of(rule: Rule, labels: Sequence[str]) -> dict[str, Any]:
     return row
 
 
-def allowed_words(text: Text, share: float) -> int:
-    """Return how many words of a text may be changed: a share of them, rounded down.
+def allowed_words(words: int, share: float) -> int:
+    """Return how many of the words of a text may be changed: a share of them, rounded down.
 
-    >>> allowed_words(Text.of("a b c d e f g h i j"), 0.3), allowed_words(Text.of("a b"), 0.3)
+    >>> allowed_words(10, 0.3), allowed_words(2, 0.3)
     (3, 0)
     """
-    return int(share * len(text) + ROUNDING)
+    return int(share * words + ROUNDING)
 
 
 def matching_rules(
@@ -130,7 +137,7 @@ def apply_rules(text: Text, matches: Sequence[tuple[int, Rule]], share: float) -
     The list has the text after each replacement; the last one is the text at the limit.
     """
     path = []
-    for i, rule in matches[: allowed_words(text, share)]:
+    for i, rule in matches[: allowed_words(len(text), share)]:
         text = text.swap(i, match_case(rule.substitute, str(text.words[i])))
         path.append(text)
     return path

@@ -64,9 +64,7 @@ class NetworkModel:
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         return self.tokenizer.encode(items, self.reads)
 
-    def encode_swaps(
-        self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]
-    ) -> list[bytes]:
+    def encode_swaps(self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]) -> list[bytes]:
         """Encode a text with one word swapped, for every pair, from the key of the text."""
         if self.tokenizer.sides:
             return self.encode([text.swap(i, word) for i, word in swaps])
