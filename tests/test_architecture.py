@@ -36,7 +36,7 @@ ROOMS: dict[str, set[str]] = {
     "engine": {"asks", "errors", "goals"},
     "english": {"errors", "text"},
     "data": {"errors", "files", "picture"},
-    "proposals": {"data", "english", "errors", "text"},
+    "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "moves", "named", "picture", "proposals"),
         "text",
@@ -80,7 +80,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {
         *("answers", "attacks", "data", "errors", "formatting", "goals", "metrics", "opening"),
-        *("papers", "reports", "results", "runs", "studies", "targets", "training", "workflow"),
+        *("papers", "proposals", "reports", "results", "runs", "studies", "targets", "training"),
+        *("workflow",),
         "zoo",
     },
 }
@@ -176,6 +177,7 @@ def test_the_public_names() -> None:
             "as_target",
             "attack",
             "data",
+            "mine",
             "open_run",
             "torch_target",
             "train",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from brittle.picture import Picture
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
+    from brittle.studies.rules.mine import mine
     from brittle.studies.transfer.transfer import transfer
     from brittle.targets.torch.build import torch_target
     from brittle.text import Text
@@ -24,6 +25,7 @@ __all__ = [
     "as_target",
     "attack",
     "data",
+    "mine",
     "open_run",
     "torch_target",
     "train",
@@ -37,6 +39,7 @@ _HOMES = {
     "Text": "brittle.text",
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
+    "mine": "brittle.studies.rules.mine",
     "open_run": "brittle.runs.run",
     "torch_target": "brittle.targets.torch.build",
     "train": "brittle.training.train",

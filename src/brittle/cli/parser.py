@@ -14,6 +14,7 @@ from brittle.cli.commands import (
     listing,
     nearest,
     papers,
+    rules,
     runs,
     select,
     train,
@@ -34,6 +35,7 @@ COMMANDS: Mapping[str, Command] = {
     "transfer": transfer.COMMAND,
     "select": select.COMMAND,
     "importance": importance.COMMAND,
+    "rules": rules.COMMAND,
     "papers": papers.COMMAND,
     "list": listing.COMMAND,
 }

@@ -43,7 +43,8 @@ class Summary:
     reached. `success` is over the attacked cases, and so is the mean `queries`; `words` and `share`
     (of the text's words) are means over the broken cases, and so are the `measures` of pictures
     (pixels_changed, l2, linf) and the `cost` of searches that have one. `reasons` counts the
-    reasons of each status.
+    reasons of each status. `at_limit` is the success of the finished text, of attacks that finish
+    their text before they ask.
     """
 
     cases: int
@@ -59,6 +60,7 @@ class Summary:
     share: Figure
     measures: Mapping[str, Figure]
     cost: Figure
+    at_limit: Figure | None = None
 
     @property
     def complete(self) -> bool:

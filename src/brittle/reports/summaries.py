@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from brittle.errors import MissingPackage
+from brittle.metrics.at_limit import success_at_limit
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
@@ -24,12 +25,18 @@ from brittle.reports.summary_lines import (
 )
 from brittle.results import Result
 
+FINISHES_FIRST = "rules"
+"""The attack whose first candidate is the finished text: whether that works is a figure too."""
+
 
 def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     """Return the rows of a stored run, and their summary against the number of planned cases."""
     results, manifest = run.results(), run.manifest
     steps = run.steps() if goes_by_goal(manifest) else ()
-    return results, summary(results, manifest.get("examples"), steps=steps)
+    figures = summary(results, manifest.get("examples"), steps=steps)
+    if manifest.get("attack") == FINISHES_FIRST:
+        figures = replace(figures, at_limit=success_at_limit(results, run.steps()))
+    return results, figures
 
 
 def summary_text(run: StoredRun) -> str:
@@ -61,6 +68,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "accuracy_after_by_label": asdict(figures.after_by_label),
         "bleu": _bleu_json(results) if answers_texts(manifest) else None,
         "success": asdict(figures.success),
+        **({"success_at_limit": asdict(figures.at_limit)} if figures.at_limit else {}),
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
         "cost": asdict(figures.cost) if figures.cost.of else None,

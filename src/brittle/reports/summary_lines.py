@@ -56,8 +56,10 @@ def summary_lines(
     rows of a character attack, the share of characters is one of the figures; with those of a
     search that has costs, the cost is.
     """
+    at_limit = summary.at_limit
     effort = [
         _rate("success", "attack success", summary.success),
+        *([_rate("success_at_limit", "of the finished text", at_limit)] if at_limit else []),
         _mean("queries", "queries per case", summary.queries),
         *_changes(summary, manifest),
     ]

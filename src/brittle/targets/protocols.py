@@ -104,6 +104,24 @@ class HasLogits(Protocol):
 
 
 @runtime_checkable
+class HasCanonicalLogits(HasCanonicalKeys, HasLogits, Protocol):
+    """Computes raw scores from keys, which are its encoded input."""
+
+    def canonical_logits(self, keys: Sequence[bytes]) -> Scores: ...
+
+
+@runtime_checkable
+class HasCanonicalSwaps(HasCanonicalKeys, Protocol):
+    """Knows the keys of a text with one word swapped from the key of the text, at little cost."""
+
+    def canonical_swaps(
+        self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]
+    ) -> list[bytes]:
+        """Return the key of `text.swap(i, word)` for every pair (i, word)."""
+        ...
+
+
+@runtime_checkable
 class ReadsWords(Protocol):
     """Knows which words of a text it reads."""
 

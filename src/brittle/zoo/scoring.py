@@ -26,7 +26,7 @@ from brittle.zoo.networks import Classifier, build
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.characters import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.pairs import WordColumns, side_columns, split_sides
-from brittle.zoo.tokenizers.words import WordTokenizer, positions_and_columns
+from brittle.zoo.tokenizers.words import WordTokenizer, encode_swaps, positions_and_columns
 
 MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
 TEXTS_PER_CALL = 512  # the more texts begin alike, the more states they share
@@ -63,6 +63,13 @@ class NetworkModel:
 
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         return self.tokenizer.encode(items, self.reads)
+
+    def encode_swaps(self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]) -> list[bytes]:
+        """Encode a text with one word swapped, for every pair, from the key of the text."""
+        if self.tokenizer.sides:
+            return self.encode([text.swap(i, word) for i, word in swaps])
+        [(positions, columns)] = self.columns(text)
+        return encode_swaps(key, dict(zip(positions, columns)), swaps, self.tokenizer.token_id)
 
     def words_read(self, items: Sequence[Text]) -> list[Sequence[int]]:
         sides = ([positions for positions, _ in self.columns(text)] for text in items)

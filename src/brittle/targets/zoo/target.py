@@ -52,6 +52,15 @@ class ZooTarget:
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
         return self.model.encode(items)
 
+    def canonical_swaps(
+        self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]
+    ) -> list[bytes]:
+        model: Any = self.model
+        if hasattr(model, "encode_swaps"):
+            keys: list[bytes] = model.encode_swaps(text, key, swaps)
+            return keys
+        return self.canonical([text.swap(i, word) for i, word in swaps])
+
     def canonical_scores(self, keys: Sequence[bytes]) -> Scores:
         return softmax(self.canonical_logits(keys))
 

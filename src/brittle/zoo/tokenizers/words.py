@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from struct import Struct
 
 from brittle.text import HOLE, Text, Word
-from brittle.zoo.tokenizers.pairs import encode_pairs
+from brittle.zoo.tokenizers.pairs import ID_BYTES, encode_pairs
 
 PAD, UNKNOWN, SEPARATOR = 0, 1, 2
 SPECIAL_WORDS = ("<pad>", "<unknown>")
@@ -111,6 +111,28 @@ def encode_texts(
             frame = text.frame
         words = text.words[:reads]
         keys.append(pack_int32(len(words))(*map(token_id, words)) or empty)
+    return keys
+
+
+def encode_swaps(
+    key: bytes,
+    columns: Mapping[int, int],
+    swaps: Sequence[tuple[int, str]],
+    token_id: Callable[[Word], int],
+) -> list[bytes]:
+    """Encode a text with one word swapped, for every pair (position, word), from the text's key.
+
+    `columns` are those of the positions that are read; a swap anywhere else leaves the key alone.
+    """
+    pack = pack_int32(1)
+    keys = []
+    for position, word in swaps:
+        column = columns.get(position)
+        if column is None:
+            keys.append(key)
+        else:
+            start = ID_BYTES * column
+            keys.append(key[:start] + pack(token_id(word)) + key[start + ID_BYTES :])
     return keys
 
 

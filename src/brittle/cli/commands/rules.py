@@ -1,0 +1,245 @@
+"""`brittle rules`: mine replacements that fool many models, look at them, check data for them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brittle.cli import console
+from brittle.cli.backend_flags import add_backend_flags, backend_of
+from brittle.cli.command import Command, add_output_flags, positive
+
+if TYPE_CHECKING:
+    from brittle.proposals.rules import Rule, Rules
+    from brittle.studies.rules.exposure import Exposure
+
+EXAMPLES = """\
+examples:
+  brittle rules mine ensemble:LSTM-W-Random-1,CNN-C-Random-1@mr --data mr --out mr.rules
+  brittle rules mine --method pmi --data mr --out pmi.rules     (from word counts, no model)
+  brittle rules show mr.rules --label positive --count 20
+  brittle rules check --rules mr.rules --data reviews.csv       (what a corpus is exposed to)
+  brittle rules export mr.rules --to csv > rules.csv
+  brittle attack zoo:BiLSTM-W-GloVe-1@mr rules --rules mr.rules --share 0.3 --data mr
+"""
+FORMATS = ("csv", "jsonl", "md")
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, (about, add_flags, _) in ACTIONS.items():
+        add_flags(actions.add_parser(name, help=about, description=f"{about.capitalize()}."))
+
+
+def _run(args: argparse.Namespace) -> None:
+    ACTIONS[args.action][2](args)
+
+
+def _mine_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    ensemble = "ensemble:A,B,C, or one target with logits; the method pmi needs none"
+    add("ensemble", metavar="ENSEMBLE", nargs="?", help=ensemble)
+    add("--data", required=True, help="labelled data: its train split is mined, its dev confirms")
+    add("--out", required=True, metavar="FILE", help="where the rules are written")
+    method = "uawr: by the ensemble's logits; pmi: by word counts (default: uawr)"
+    add("--method", choices=("uawr", "pmi"), default="uawr", help=method)
+    add("--limit", type=positive, metavar="N", help="mine from N texts (default: all)")
+    support = "leave out rules with fewer occurrences (default: 1)"
+    add("--min-support", type=positive, default=1, metavar="N", help=support)
+    add("--text", metavar="COLUMN", help="the text column of a file")
+    add("--label", metavar="COLUMN", help="the label column of a file")
+    add("--seed", type=int, default=0, help="the seed of the sample with --limit (default: 0)")
+    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
+    add_backend_flags(parser)
+    add("--folder", help="the folder of what was measured (default: rules in --runs)")
+    add_output_flags(parser)
+
+
+def _mine(args: argparse.Namespace) -> None:
+    from dataclasses import replace
+
+    from brittle.studies.rules.mine import mine_in_folder
+    from brittle.studies.rules.tasks import MiningData
+
+    text = tuple(args.text.split(",")) if args.text else None
+    data = MiningData(args.data, args.limit, args.seed, text, args.label)
+    with console.training(args.quiet) as progress:
+        rules = mine_in_folder(
+            args.ensemble,
+            data,
+            Path(args.folder or Path(args.runs) / "rules"),
+            (lambda message: None) if args.quiet else console.tell,
+            method=args.method,
+            min_support=args.min_support,
+            device=args.device,
+            backend=backend_of(args),
+            progress=progress,
+        )
+    replace(rules, about={**rules.about, "command": _command(args)}).save(args.out)
+    block = f"{len(rules):,} rules from {rules.about['texts']:,} texts: {args.out}"
+    console.print_result(args, lambda: {"written": args.out, **rules.about}, lambda: block)
+
+
+def _command(args: argparse.Namespace) -> str:
+    ensemble = [args.ensemble] if args.ensemble else []
+    words = ["brittle", "rules", "mine", *ensemble, "--data", args.data, "--method", args.method]
+    limit = ["--limit", str(args.limit)] if args.limit else []
+    return " ".join([*words, *limit, "--min-support", str(args.min_support)])
+
+
+def _show_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("rules", metavar="FILE", help="a file of rules")
+    add("--label", help="only the rules of this label")
+    add("--word", help="only the rules with this word, or this substitute")
+    add("--count", type=positive, default=20, metavar="N", help="the first N (default: 20)")
+    add_output_flags(parser)
+
+
+def _show(args: argparse.Namespace) -> None:
+    from rich.console import Group
+
+    from brittle.errors import unknown
+    from brittle.proposals.rules import row_of
+
+    rules = _load(args.rules)
+    if args.label is not None and args.label not in rules.labels:
+        raise unknown("label", args.label, rules.labels)
+    word = None if args.word is None else args.word.lower()
+    chosen = [
+        rule
+        for rule in rules.rules
+        if args.label in (None, rule.label) and word in (None, rule.word, rule.substitute)
+    ]
+    shown = chosen[: args.count]
+    about = _about(rules, len(chosen), len(shown))
+    console.print_result(
+        args,
+        lambda: {**rules.about, "rules": [row_of(rule, rules.labels) for rule in shown]},
+        lambda: Group(about, console.table([_row(r, rules) for r in shown])) if shown else about,
+    )
+
+
+def _about(rules: Rules, chosen: int, shown: int) -> str:
+    members = ", ".join(rules.about.get("members", ())) or "no model"
+    source = f"{rules.about.get('method', 'unknown')}, {members}"
+    data = f"{rules.about.get('texts', 0):,} texts of {rules.about.get('data', 'unknown data')}"
+    return f"{chosen:,} rules ({source}; {data}), {shown} shown"
+
+
+def _row(rule: Rule, rules: Rules) -> dict[str, str]:
+    held_out = f"{rule.confirmed}/{rule.held_out}" if rule.held_out else "–"
+    row = {
+        "label": rule.label,
+        "rule": str(rule),
+        "salience": f"{rule.salience:.3f}",
+        "support": str(rule.support),
+        "held out": held_out,
+    }
+    pairs = zip(rules.labels, rule.pmi_word, rule.pmi_substitute)
+    return row | {f"PMI {label}": f"{a:.2f} → {b:.2f}" for label, a, b in pairs}
+
+
+def _check_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--rules", required=True, metavar="FILE", help="a file of rules")
+    add("--data", required=True, help="labelled data: a name or a file")
+    add("--split", help="the split of a data set by name (default: test)")
+    add("--text", metavar="COLUMN", help="the text column of a file")
+    add("--label", metavar="COLUMN", help="the label column of a file")
+    add("--limit", type=positive, metavar="N", help="look at N texts (default: all)")
+    add("--count", type=positive, default=10, metavar="N", help="show N rules (default: 10)")
+    add_output_flags(parser)
+
+
+def _check(args: argparse.Namespace) -> None:
+    from brittle import data
+    from brittle.studies.rules.exposure import exposure
+
+    rules = _load(args.rules)
+    text = args.text.split(",") if args.text else None
+    dataset = data.load(args.data, split=args.split, text=text, label=args.label, limit=args.limit)
+    found = exposure(rules, dataset)
+    console.print_result(
+        args, lambda: _exposure_json(found, args.count), lambda: _exposure_block(found, args.count)
+    )
+
+
+def _exposure_json(found: Exposure, count: int) -> dict[str, Any]:
+    return {
+        "by_label": [asdict(part) for part in found.by_label],
+        "rules": [
+            {"label": r.label, "word": r.word, "substitute": r.substitute, "occurrences": n}
+            for r, n in found.rules[:count]
+        ],
+    }
+
+
+def _exposure_block(found: Exposure, count: int) -> Any:
+    from rich.console import Group
+
+    from brittle.formatting import percent
+
+    labels = [
+        {
+            "label": part.label,
+            "texts": f"{part.texts:,}",
+            "with a rule": percent(part.exposed_texts / part.texts if part.texts else None),
+            "words with a rule": percent(part.exposed_words / part.words if part.words else None),
+        }
+        for part in found.by_label
+    ]
+    rules = [
+        {"label": r.label, "rule": str(r), "salience": f"{r.salience:.3f}", "occurrences": str(n)}
+        for r, n in found.rules[:count]
+    ]
+    tables = [console.table(rows) for rows in (labels, rules) if rows]
+    return Group(*tables)
+
+
+def _export_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("rules", metavar="FILE", help="a file of rules")
+    add("--to", choices=FORMATS, default="csv", help="the format (default: csv)")
+    add("--out", metavar="FILE", help="write there instead of printing")
+    add_output_flags(parser)
+
+
+def _export(args: argparse.Namespace) -> None:
+    from brittle.proposals.rules import row_of
+    from brittle.studies.rules.export import write_rows
+
+    rules = _load(args.rules)
+    rows = [row_of(rule, rules.labels) for rule in rules.rules]
+    if args.out is None:
+        write_rows(rows, args.to, sys.stdout)
+        return
+    with open(args.out, "w", encoding="utf-8", newline="") as file:
+        write_rows(rows, args.to, file)
+    console.print_path(args, Path(args.out))
+
+
+def _load(path: str) -> Rules:
+    from brittle.proposals.rule_files import load_rules
+
+    return load_rules(path)
+
+
+Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None]]
+ACTIONS: Mapping[str, Action] = {
+    "mine": ("mine rules from an ensemble and labelled data", _mine_flags, _mine),
+    "show": ("show the rules of a file", _show_flags, _show),
+    "check": ("check what a corpus is exposed to", _check_flags, _check),
+    "export": ("export rules as a table", _export_flags, _export),
+}
+COMMAND = Command(
+    "mine replacements of words that fool many models, and check data for them",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    resumes=True,
+)

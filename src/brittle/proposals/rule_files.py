@@ -1,0 +1,119 @@
+"""The file of rules: one line of JSON about all of them, then one line for each rule."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from brittle import files
+from brittle.errors import UsageError
+from brittle.proposals.rules import Rule, Rules
+from brittle.text import is_word
+
+FORMAT = 1
+DIGITS = 6
+
+
+def save_rules(rules: Rules, path: str | Path) -> None:
+    """Write the rules in one step."""
+    start = {"brittle rules": FORMAT, "labels": list(rules.labels)}
+    header = {**start, **rules.about, "rules": len(rules)}
+    lines = [header, *({**asdict(rule), **_rounded(rule)} for rule in rules.rules)]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    files.write_whole(Path(path), text)
+
+
+def load_rules(path: str | Path) -> Rules:
+    """Load a file of rules; an empty, a damaged or any other file is an error."""
+    name = repr(str(path))
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"The rules in {name} cannot be read ({error}). Expected a file that brittle rules "
+            "mine has written."
+        ) from error
+    if not lines:
+        raise UsageError(
+            f"The file of rules {name} is empty. Mine rules into it: brittle rules mine."
+        )
+    about = _header(lines[0], name)
+    labels = tuple(about.pop("labels"))
+    rules = tuple(_rule(line, n, labels, name) for n, line in enumerate(lines[1:], 2))
+    if len(rules) != about.get("rules", len(rules)):
+        raise UsageError(
+            f"The file {name} has {len(rules)} rules, but its first line says {about['rules']}: a "
+            "part of it is missing. Mine the rules again."
+        )
+    if not rules:
+        raise UsageError(
+            f"The file {name} holds no rule. Mine from more texts, or with a lower --min-support."
+        )
+    return Rules(labels, rules, about)
+
+
+def _rounded(rule: Rule) -> dict[str, Any]:
+    """Return the numbers of a rule with few digits, for files that people read."""
+    return {
+        "salience": float(f"{rule.salience:.{DIGITS}g}"),
+        "pmi_word": [round(value, 4) for value in rule.pmi_word],
+        "pmi_substitute": [round(value, 4) for value in rule.pmi_substitute],
+    }
+
+
+def _header(line: str, name: str) -> dict[str, Any]:
+    try:
+        about = dict(json.loads(line))
+        version = about.pop("brittle rules")
+        labels = about["labels"]
+        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+            raise TypeError("its labels are no list of names")
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{name} is no file of rules: its first line is {line[:60]!r} ({error}). Name a file "
+            "that brittle rules mine has written."
+        ) from error
+    if version != FORMAT:
+        raise UsageError(
+            f"The rules in {name} have the format {version}; this version of brittle reads "
+            f"{FORMAT}. Update brittle, or mine the rules again."
+        )
+    return about
+
+
+def _rule(line: str, number: int, labels: tuple[str, ...], name: str) -> Rule:
+    try:
+        rule = _parse(json.loads(line))
+        if rule.label not in labels:
+            raise ValueError(f"the label {rule.label!r} is not among {', '.join(labels)}")
+        if not is_word(rule.word) or not is_word(rule.substitute):
+            raise ValueError(f"{rule} does not replace one word by one word")
+        if not math.isfinite(rule.salience):
+            raise ValueError(f"the salience is {rule.salience}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"Line {number} of the rules in {name} is damaged ({error}): {line[:60]!r}. Expected "
+            'such as {"label": "positive", "word": "funny", "substitute": "laughable", "salience": '
+            '1.2, "support": 40}.'
+        ) from error
+    return rule
+
+
+def _parse(row: Mapping[str, Any]) -> Rule:
+    if not isinstance(row, dict):
+        raise TypeError("it is no JSON object")
+    return Rule(
+        str(row["label"]),
+        str(row["word"]).lower(),
+        str(row["substitute"]).lower(),
+        float(row["salience"]),
+        int(row["support"]),
+        tuple(map(float, row.get("pmi_word", ()))),
+        tuple(map(float, row.get("pmi_substitute", ()))),
+        int(row.get("held_out", 0)),
+        int(row.get("confirmed", 0)),
+    )

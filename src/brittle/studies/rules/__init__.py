@@ -1,0 +1,1 @@
+"""Universal rules: mined from an ensemble or from word counts, checked and evaluated."""

@@ -1,0 +1,169 @@
+"""How well rules do on targets that they were not mined from: Tables 5, 9 and 10.
+
+A text is changed rule by rule up to the highest share. Every text on this way, a prefix, is scored
+once per target; all shares, and both ways to count, come from these labels. A text that no rule
+changes counts as held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from brittle.data import Dataset, case_ids, load
+from brittle.metrics.paired import Contrast, contrast
+from brittle.metrics.summary import Figure, mean, rate
+from brittle.opening import as_target
+from brittle.proposals.rule_files import load_rules
+from brittle.proposals.rules import Rules, allowed_words, apply_rules
+from brittle.studies.rules.exposure import match_texts
+from brittle.studies.transfer.labels import predict_labels
+from brittle.targets.protocols import Classifies
+from brittle.text import Text
+from brittle.workflow.tasks import TaskContext
+
+SHARES = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
+Count = Literal["first", "limit"]
+"""What counts: the first prefix that works, or the text at the limit alone."""
+
+
+@dataclass(frozen=True)
+class RuledText:
+    """One text and the labels that a target gives it: the original, then prefix after prefix."""
+
+    case: str
+    label: str
+    words: int
+    predicted: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the target was right on the original."""
+        return self.predicted[0] == self.label
+
+    def changed_words(self, share: float, count: Count = "first") -> int | None:
+        """Return how many words were changed when the target was wrong; None if it never was."""
+        limit = min(len(self.predicted) - 1, allowed_words(self.words, share))
+        tried = range(1, limit + 1) if count == "first" else range(max(1, limit), limit + 1)
+        return next((n for n in tried if self.predicted[n] != self.label), None)
+
+
+def apply_to(
+    rules: Rules, dataset: Dataset, share: float = max(SHARES)
+) -> list[tuple[str, str, list[Text]]]:
+    """Return the case, the label and the prefixes of every text, the original first."""
+    ids = case_ids(dataset.examples)
+    return [
+        (case, item.label, [item.text, *apply_rules(item.text, item.matches, share)])
+        for case, item in zip(ids, match_texts(rules, dataset.examples))
+    ]
+
+
+def score_paths(
+    target: Classifies, paths: Mapping[str, Sequence[tuple[str, str, list[Text]]]]
+) -> dict[str, list[RuledText]]:
+    """Ask a target about all texts of all rules, each distinct one once."""
+    texts = {text.key: text for rows in paths.values() for *_, path in rows for text in path}
+    labels = dict(zip(texts, predict_labels(target, list(texts.values()))))
+    return {
+        name: [
+            RuledText(case, label, len(path[0]), tuple(labels[text.key] for text in path))
+            for case, label, path in rows
+        ]
+        for name, rows in paths.items()
+    }
+
+
+def success(rows: Iterable[RuledText], share: float, count: Count = "first") -> Figure:
+    """Return the share of texts, of those that were right, that rules turn wrong."""
+    outcomes = [row.changed_words(share, count) is not None for row in rows if row.is_right]
+    return rate(sum(outcomes), len(outcomes), "texts that were right")
+
+
+def words_changed(rows: Iterable[RuledText], share: float, count: Count = "first") -> Figure:
+    """Return the mean share of words changed in the texts that rules turn wrong."""
+    changed = [(row.changed_words(share, count), row.words) for row in rows if row.is_right]
+    return mean([n / words for n, words in changed if n is not None], "texts turned wrong")
+
+
+def by_share(rows: Sequence[RuledText], count: Count = "first") -> dict[float, Figure]:
+    """Return the success at every share of words (Table 10)."""
+    return {share: success(rows, share, count) for share in SHARES}
+
+
+def by_class(
+    rows: Mapping[str, Sequence[RuledText]],
+    classes: Mapping[str, str],
+    share: float = max(SHARES),
+    count: Count = "first",
+) -> dict[str, Figure]:
+    """Return the success over the targets of every class, and over ALL (Tables 5 and 9).
+
+    `rows` are those of every target, `classes` name the class of each. Texts of all targets of a
+    class count alike.
+    """
+    names = ["ALL", *dict.fromkeys(classes[target] for target in rows)]
+    return {
+        name: success(
+            [row for t, own in rows.items() if name in ("ALL", classes[t]) for row in own],
+            share,
+            count,
+        )
+        for name in names
+    }
+
+
+def compare_rules(
+    a: Sequence[RuledText], b: Sequence[RuledText], share: float, count: Count = "first"
+) -> Contrast:
+    """Compare two sets of rules on the texts of one target, or of several one after another."""
+    pairs = [
+        tuple(row.changed_words(share, count) is not None for row in pair)
+        for pair in zip(a, b, strict=True)
+        if pair[0].is_right
+    ]
+    return contrast([(x, y) for x, y in pairs])
+
+
+def evaluate_rules(
+    context: TaskContext,
+    *,
+    spec: str,
+    rules: Mapping[str, str],
+    data: str,
+    split: str | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    share: float = max(SHARES),
+) -> dict[str, Any]:
+    """Score one target on several files of rules, by name, as a task.
+
+    The result has the rows of every name, as lists; `load_rows` reads them. Paths are relative to
+    the workflow's folder.
+    """
+    dataset = load(data, split=split, limit=limit, seed=seed)
+    paths = {
+        name: apply_to(load_rules(context.folder / Path(file)), dataset, share)
+        for name, file in rules.items()
+    }
+    target: Any = as_target(spec)
+    try:
+        scored = score_paths(target, paths)
+    finally:
+        if hasattr(target, "close"):
+            target.close()
+    rows = {
+        name: [[row.case, row.label, row.words, list(row.predicted)] for row in own]
+        for name, own in scored.items()
+    }
+    return {"target": target.name, "rows": rows, "message": f"{len(dataset)} texts"}
+
+
+def load_rows(result: Mapping[str, Any]) -> dict[str, list[RuledText]]:
+    """Return the rows of the result of `evaluate_rules`, by the name of the rules."""
+    return {
+        name: [RuledText(case, label, words, tuple(p)) for case, label, words, p in rows]
+        for name, rows in result["rows"].items()
+    }

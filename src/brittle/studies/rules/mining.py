@@ -1,0 +1,193 @@
+"""Mine rules: from the effects on every member of an ensemble, or from word counts alone.
+
+The logit of an ensemble is the mean of its members', and the salience of a rule is linear in it.
+So every member is measured by itself, and ensembles of any members come from one measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.data import Dataset
+from brittle.errors import UsageError, unknown
+from brittle.proposals.rules import Rule, Rules
+from brittle.studies.rules.measuring import measure
+from brittle.studies.rules.pmi import WordCounts, pmi_salience
+from brittle.studies.rules.replacements import (
+    LabelledTexts,
+    Replacements,
+    labelled_texts,
+    list_replacements,
+)
+from brittle.training.splits import TrainingSplits
+
+METHODS = ("uawr", "pmi")
+MAX_HELD_OUT = 2000
+"""How many held-out texts confirm rules."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Split:
+    """The texts of a split, and all replacements of their words."""
+
+    name: str
+    fingerprint: str
+    texts: LabelledTexts
+    replacements: Replacements
+
+
+@dataclass(frozen=True)
+class Material:
+    """What rules are mined from: the train split, and the held-out split that confirms them."""
+
+    data: str
+    labels: tuple[str, ...]
+    train: Split
+    held_out: Split
+
+    @cached_property
+    def counts(self) -> WordCounts:
+        """The words of the train split by label."""
+        texts = self.train.texts
+        return WordCounts.of(texts.texts, texts.label, len(self.labels))
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What the replacements do to one member.
+
+    `salience` is the mean effect of every rule of the train split, `held_out` the effect of every
+    replacement of the held-out split. `computed` counts the rows that the member computed.
+    """
+
+    name: str
+    fingerprint: str
+    salience: Array
+    held_out: Array
+    computed: int = 0
+
+
+def check_method(method: str, has_members: bool) -> None:
+    """Refuse an unknown method, and one that needs an ensemble if there is none."""
+    if method not in METHODS:
+        raise unknown("method", method, METHODS)
+    if method == "uawr" and not has_members:
+        raise UsageError("The method uawr needs an ensemble. Name one, or take --method pmi.")
+
+
+def sample_splits(splits: TrainingSplits, limit: int | None, seed: int) -> tuple[Dataset, Dataset]:
+    """Return a sample of the train split, or all of it, and of the held-out split."""
+    return splits.train.take(limit, seed), splits.dev.take(MAX_HELD_OUT, seed)
+
+
+def load_material(
+    splits: TrainingSplits, labels: Sequence[str], limit: int | None = None, seed: int = 0
+) -> Material:
+    """List the replacements of a data set; `labels` are its labels in the order of the members.
+
+    `limit` takes a sample of the train split.
+    """
+    train, held_out = (_list(part, labels) for part in sample_splits(splits, limit, seed))
+    if not len(train.replacements):
+        raise UsageError(
+            f"No word of the {len(train.texts)} texts of {splits.name!r} has a substitute: nothing "
+            "can be mined. Mine from English texts, or from more of them."
+        )
+    return Material(splits.name, tuple(labels), train, held_out)
+
+
+def _list(dataset: Dataset, labels: Sequence[str]) -> Split:
+    texts = labelled_texts(dataset, labels)
+    return Split(dataset.split, dataset.fingerprint, texts, list_replacements(texts))
+
+
+def measure_member(target: Any, material: Material) -> Effects:
+    """Measure all replacements on one target with logits."""
+    parts, computed = [], 0
+    for split in (material.train, material.held_out):
+        effect = np.zeros(len(split.replacements))
+        for measured in measure(target, split.texts, split.replacements):
+            effect[measured.start : measured.start + len(measured.effect)] = measured.effect
+            computed += measured.computed
+        parts.append(effect)
+    salience = mean_by_rule(material.train.replacements, parts[0])
+    return Effects(target.name, target.fingerprint, salience, parts[1], computed)
+
+
+def mean_by_rule(replacements: Replacements, effect: Array) -> Array:
+    """Compute the mean effect of every rule over its occurrences (line 12 of Figure 2)."""
+    total = np.bincount(replacements.rule, weights=effect, minlength=len(replacements.rules))
+    mean: Array = total / replacements.support
+    return mean
+
+
+def combine(
+    material: Material,
+    members: Sequence[Effects] = (),
+    method: str = "uawr",
+    min_support: int = 1,
+) -> Rules:
+    """Build the rules of an ensemble of these members, the most salient first.
+
+    Rules that move no text the right way on average, and those with less support, are left out.
+    The method "pmi" needs no members; if there are some, they tell how rules do on held-out text.
+    """
+    check_method(method, bool(members))
+    replacements = material.train.replacements
+    pmi = {word: material.counts.pmi(word) for _, *pair in replacements.rules for word in pair}
+    if method == "pmi":
+        salience = np.array([pmi_salience(y, pmi[w], pmi[s]) for y, w, s in replacements.rules])
+    else:
+        salience = np.mean([member.salience for member in members], axis=0)
+    held_out = _confirmations(material.held_out.replacements, members)
+    support = replacements.support.tolist()
+    chosen = [
+        n
+        for n in np.argsort(-salience, kind="stable").tolist()
+        if salience[n] > 0 and support[n] >= min_support
+    ]
+    rules = []
+    for n in chosen:
+        label, word, substitute = replacements.rules[n]
+        count, confirmed = held_out.get(replacements.rules[n], (0, 0))
+        own = (material.labels[label], word, substitute, float(salience[n]), support[n])
+        rules.append(Rule(*own, pmi[word], pmi[substitute], count, confirmed))
+    return Rules(material.labels, tuple(rules), _about(material, members, method, min_support))
+
+
+def _confirmations(
+    replacements: Replacements, members: Sequence[Effects]
+) -> dict[tuple[int, str, str], tuple[int, int]]:
+    """Return for every rule how often it could be applied, and how often it lowered the margin."""
+    if not members or not len(replacements):
+        return {}
+    effect = np.mean([member.held_out for member in members], axis=0)
+    confirmed = np.bincount(replacements.rule[effect > 0], minlength=len(replacements.rules))
+    pairs = zip(replacements.support.tolist(), confirmed.tolist())
+    return dict(zip(replacements.rules, pairs))
+
+
+def _about(
+    material: Material, members: Sequence[Effects], method: str, min_support: int
+) -> dict[str, Any]:
+    return {
+        "method": method,
+        "data": material.data,
+        "split": material.train.name,
+        "texts": len(material.train.texts),
+        "fingerprint": material.train.fingerprint,
+        "held_out_texts": len(material.held_out.texts) if members else 0,
+        "members": [member.name for member in members],
+        "member_fingerprints": [member.fingerprint for member in members],
+        "replacements": len(material.train.replacements),
+        "computed": sum(member.computed for member in members),
+        "min_support": min_support,
+    }
