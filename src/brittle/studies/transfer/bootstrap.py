@@ -74,8 +74,9 @@ def intervals(
     """Return value, lower and upper bound of statistics of the matrix, from the same resamples.
 
     A statistic maps matrices (resamples × sources × targets) to values (resamples × …). The bounds
-    are those of the basic bootstrap, 2·value − quantile: a mean of absolute differences lies higher
-    in every resample than in the data, and plain quantiles would leave out the value itself.
+    are those of the basic bootstrap, 2·value − quantile. Noise raises a mean of absolute
+    differences, in the data and once more in every resample; plain quantiles would lie above the
+    value, these correct for it. Where differences are mostly noise they lie below the value.
     """
     everything = np.ones((1, len(counts.of)), dtype=np.float32)
     values = [statistic(counts.rates(everything, of_right))[0] for statistic in statistics]

@@ -117,4 +117,4 @@ def _beside(value: float, other: float) -> str:
 def _interval(row: FactorRow) -> str:
     if row.low is None or row.high is None or math.isnan(row.low):
         return NO_VALUE
-    return f"{rate_text(max(0.0, row.low))} to {rate_text(row.high)}"
+    return f"{rate_text(row.low)} to {rate_text(row.high)}"

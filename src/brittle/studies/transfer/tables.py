@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from brittle.studies.transfer.bootstrap import RESAMPLES, Counts, counts_of, intervals
 from brittle.studies.transfer.classes import (
     CLASSES,
@@ -52,7 +54,7 @@ def study_tables(
     matrix = study.matrix()
     pairs = factor_means(matrix.rate_of_right if of_right else matrix.rate, marks, is_diagonal)[1]
     rows = tuple(
-        FactorRow(factor, float(value), int(count), float(low), float(high))
+        FactorRow(factor, float(value), int(count), *np.maximum(0.0, (low, high)).tolist())
         for factor, count, value, low, high in zip(FACTORS, pairs, *parts[0])
     )
     tables = {
