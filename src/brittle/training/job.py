@@ -45,13 +45,15 @@ class Fitted:
     """The result of a training: the dev accuracy of the saved weights, and the epochs run.
 
     `gradients` is what `check_gradients` measured on the dev split, for a network. `parts` are
-    those of the design that the data decide, such as the shape of pictures.
+    those of the design that the data decide, such as the shape of pictures. A language model has
+    `perplexity` and no accuracy.
     """
 
-    dev_accuracy: float
+    dev_accuracy: float | None
     epochs: int
     gradients: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
+    perplexity: Mapping[str, float] = field(default_factory=dict)
 
 
 class Diverged(BrittleError):

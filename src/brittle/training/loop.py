@@ -58,7 +58,8 @@ class Trainable:
 
     `prepare` prepares the texts of an epoch and returns their lengths. `loss` may have run a part
     of its backward pass when it returns. The first `clean_epochs` epochs only prepare the others:
-    their weights are never the best.
+    their weights are never the best. A network that has no accuracy has another measure in its
+    place, from 0 up; `describe` formats it, with the mean loss of the epoch.
     """
 
     network: nn.Module
@@ -67,6 +68,7 @@ class Trainable:
     loss: Callable[[list[int]], Tensor]
     accuracy: Callable[[], float]
     clean_epochs: int = 0
+    describe: Callable[[float, float], str] | None = None
 
 
 def fit_and_save(job: EpochsJob, trainable: Trainable, save: Callable[[Path], None]) -> Fitted:
@@ -106,7 +108,8 @@ def run_epochs(job: EpochsJob, trainable: Trainable) -> Fitted:
             best = {name: p.detach().clone() for name, p in weights.items()}
         checkpoint.save(job.folder, state, _tensors(weights, best, optimizer))
         progress = (state.epoch, settings.epochs, 1, 1, loss, accuracy, state.since == 0)
-        job.report(TrainingProgress(job.name, *progress))
+        measures = trainable.describe(loss, accuracy) if trainable.describe else ""
+        job.report(TrainingProgress(job.name, *progress, measures))
     _restore(weights, best)
     return Fitted(state.best, state.epoch)
 

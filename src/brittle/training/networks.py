@@ -16,8 +16,16 @@ from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.training.word_vectors import RECIPES, initial_vectors
 from brittle.zoo import folder as folders
+from brittle.zoo.bilm.folder import (
+    PART,
+    find_bilm,
+    load_alphabet,
+    load_settings,
+    open_bilm,
+)
 from brittle.zoo.device import torch_device
 from brittle.zoo.gradient_check import check_gradients, describe, is_masked
+from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
 from brittle.zoo.scoring import NetworkModel, build_tokenizer
@@ -34,13 +42,18 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
     parts = job.design.parts
     vocabulary = build_vocabulary(job, cap=settings.vocabulary, min_count=settings.min_count)
     alphabet: list[str] = []
-    if "C" in str(parts["input"]):
+    bilm, spelling = None, None
+    if PART in parts:
+        folder = find_bilm(parts, models_folder())
+        bilm, spelling = open_bilm(folder, device), load_settings(folder).spelling
+        alphabet = load_alphabet(folder)
+    elif "C" in str(parts["input"]):
         alphabet = CharacterTokenizer.alphabet_of(job.train.texts, min_count=settings.min_count)
-    tokenizer = build_tokenizer(parts, settings, vocabulary, alphabet)
+    tokenizer = build_tokenizer(parts, settings, vocabulary, alphabet, spelling)
     # For such small networks a second thread gains little, and costs much on a busy machine.
     with seeded(job.seed, 1):
         characters = len(alphabet) + UNKNOWN_CHARACTER + 1
-        network = build(parts, settings, len(vocabulary), characters, len(job.labels))
+        network = build(parts, settings, len(vocabulary), characters, len(job.labels), bilm)
         initialize_embedding(network, vocabulary, job, settings)
         network.to(device)
         model = NetworkInTraining(network, tokenizer, settings.reads, device)

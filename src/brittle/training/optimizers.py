@@ -8,7 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from brittle.training.checkpoint import TrainingState
-from brittle.zoo.names.settings import NetworkSettings, TrainedByEpochs
+from brittle.zoo.names.settings import (
+    LanguageModelSettings,
+    NetworkSettings,
+    TrainedByEpochs,
+)
 
 STATE = "adam"  # the first part of its tensors' names in a checkpoint
 Weights = Mapping[str, nn.Parameter]
@@ -34,7 +38,7 @@ def schedule(done: float, warmup: float) -> float:
 
 def clip_gradients(settings: TrainedByEpochs, weights: Iterable[nn.Parameter]) -> None:
     """Clip the norm of the gradient of all weights together, if the settings say so."""
-    if isinstance(settings, NetworkSettings) and settings.clip:
+    if isinstance(settings, NetworkSettings | LanguageModelSettings) and settings.clip:
         torch.nn.utils.clip_grad_norm_(weights, settings.clip)
 
 

@@ -20,6 +20,11 @@ from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.settings import FineTuningSettings, ModelSettings
 
+SPELLING_SETTINGS = (
+    *("character_embedding", "character_scale", "character_window", "kernels", "highways"),
+    "spelling",
+)
+WORD_VECTOR_SETTINGS = ("embedding", "tuned", "forget")
 Changed = Sequence[str] | Mapping[str, Any]
 """Settings that are changed: texts such as `hidden=64`, or values by name."""
 
@@ -28,7 +33,10 @@ WHOLE_ENCODER = {"layers": 0, "pretrained": True, "width": 0}
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """Everything that decides the weights of a model; its name and its folder follow from it."""
+    """Everything that decides the weights of a model; its name and its folder follow from it.
+
+    `bilm` is the key of the biLM that a network with ELMo reads.
+    """
 
     design: Design
     settings: ModelSettings
@@ -36,6 +44,7 @@ class TrainingPlan:
     seed: int
     splits: TrainingSplits
     method: AdversarialTraining | None = None
+    bilm: str = ""
 
     @cached_property
     def key(self) -> str:
@@ -47,6 +56,8 @@ class TrainingPlan:
         more: dict[str, Any] = {}
         if self.method is not None:
             more["hardening"] = methods.as_json(self.method)
+        if self.bilm:
+            more["bilm"] = self.bilm
         vectors = str(self.design.parts.get("embedding"))
         if vectors in RECIPES:
             # They are not settings, but they decide the weights as well.
@@ -81,6 +92,7 @@ class TrainingPlan:
 def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that decide the weights of a design.
 
+    A network that reads a biLM has it in its key by content, not by name.
     A network without characters has no character vectors, and one that does not read the sides of
     a pair apart has no layer of their join. It is the same network as before there were settings of
     these, and is found in the cache under the same key. So is an encoder that is used as it is.
@@ -97,6 +109,12 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
 def _unused_settings(design: Design) -> dict[str, str]:
     """Return the settings that a design does not use, each with what it would be for."""
     unused = {}
+    if design.parts.get("embedding") == "ELMo":
+        spellings = "networks that read spellings themselves; this one reads those of its biLM"
+        unused |= dict.fromkeys(SPELLING_SETTINGS, spellings)
+        unused |= dict.fromkeys(WORD_VECTOR_SETTINGS, "networks with word vectors of their own")
+    else:
+        unused["bilm"] = "networks that read a biLM, such as LSTM-WC-ELMo-1"
     if "C" not in str(design.parts.get("input", "")):
         unused["character_scale"] = "networks that read characters, such as CNN-C-Random-1"
     if "pair" not in design.parts:

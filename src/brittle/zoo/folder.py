@@ -30,7 +30,8 @@ class Card:
 
     `hardening` is the method of adversarial training, which the name tells too; `changed` are the
     settings that differ from those of the model at its size. `gradients` tells how well a network's
-    gradients rank edits (gradient_check.py); models trained before it was measured have none.
+    gradients rank edits (gradient_check.py); models trained before it was measured have none. A
+    language model has `perplexity` on the dev split, and no accuracy.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Card:
     fields: tuple[str, ...]
     parts: Mapping[str, Any]
     settings: Mapping[str, Any]
-    dev_accuracy: float
+    dev_accuracy: float | None
     epochs: int
     examples: int
     data_fingerprint: str
@@ -53,6 +54,7 @@ class Card:
     hardening: Mapping[str, Any] = field(default_factory=dict)
     changed: Mapping[str, Any] = field(default_factory=dict)
     gradients: Mapping[str, Any] = field(default_factory=dict)
+    perplexity: Mapping[str, float] = field(default_factory=dict)
     format: int = FORMAT
 
     @property

@@ -36,9 +36,9 @@ MAX_PADDING = 1.5  # words of a pass by those of its texts: padding is cheaper t
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedTexts:
-    """The input of the encoder for a batch of texts, or of the sides of pairs, one after the other.
+    """The vectors of words of a batch of texts, or of the sides of pairs, one after the other.
 
-    `distinct` has the vectors of the distinct words, and `inverse` (texts × words) tells which of
+    They are the input of the encoder or, with ELMo, layer 0 of the biLM. `distinct` has the vectors of the distinct words, and `inverse` (texts × words) tells which of
     them stands where. `token_ids` are those of the distinct words in the vocabulary, `spellings`
     what the character CNN computed for them, where the model has one.
     """
@@ -211,7 +211,9 @@ class GradientPasses:
             sides = np.arange(len(embedded.inverse) // len(requests))
             rows = torch.from_numpy((texts[:, None] * len(sides) + sides).ravel()).to(self.device)
             vectors = embedded.vectors[rows].requires_grad_()
-            logits = self.network.classify(vectors, embedded.lengths[rows])[: len(requests)]
+            lengths = embedded.lengths[rows]
+            inputs = self.network.encoder_input(vectors, lengths)
+            logits = self.network.classify(inputs, lengths)[: len(requests)]
             scores = logits.detach().cpu().double().softmax(dim=1)
             weight = objective_gradient(scores, requests).to(logits)
             # The sum has the gradient `weight` along the logits. Passed as `grad_outputs` instead,

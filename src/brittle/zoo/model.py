@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from brittle.errors import MissingPackage, UsageError, require
 from brittle.text import Text
 from brittle.zoo import folder as folders
+from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
+from brittle.zoo.bilm.folder import PART as BILM
+from brittle.zoo.bilm.folder import find_bilm
 from brittle.zoo.folder import Card
 from brittle.zoo.linear import Linear
 from brittle.zoo.pictures.forest import Forest
@@ -38,6 +41,10 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     A network reads a hole as `hole_id`: as the unknown word, or as `PAD`, a zero vector.
     """
     card = folders.load_card_checked(folder)
+    if card.kind == LANGUAGE_MODEL:
+        raise no_target(card.full_name)
+    if BILM in card.parts:
+        find_bilm(card.parts, folder.parent)  # here, where its errors are not those of weights
     try:
         if card.kind in ("linear", "network"):
             return card, _open(folder, card, device, hole_id)
@@ -53,6 +60,14 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     raise UsageError(
         f"The model in {folder} is of the kind {card.kind!r}, which this version of brittle does "
         "not know. Update brittle, or train the model again."
+    )
+
+
+def no_target(name: str) -> UsageError:
+    """Build the error for a language model where a classifier is expected."""
+    return UsageError(
+        f"{name} is a language model: it has no labels, so it is no target. Name a network that "
+        "reads it, such as zoo:LSTM-WC-ELMo-1@mr."
     )
 
 
@@ -80,5 +95,8 @@ def _open(folder: Path, card: Card, device: str, hole_id: int) -> Model:
 
     reads_characters = "C" in card.parts["input"]
     alphabet = folders.load_words(folder / folders.ALPHABET_FILE) if reads_characters else []
+    bilm = find_bilm(card.parts, folder.parent) if BILM in card.parts else None
     labels = len(card.labels)
-    return restore_network(card.parts, card.settings, labels, vocabulary, alphabet, tensors, device)
+    return restore_network(
+        card.parts, card.settings, labels, vocabulary, alphabet, tensors, device, bilm
+    )

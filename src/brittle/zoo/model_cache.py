@@ -46,7 +46,7 @@ class TrainedModel:
         return self.card.seed
 
     @property
-    def dev_accuracy(self) -> float:
+    def dev_accuracy(self) -> float | None:
         return self.card.dev_accuracy
 
     @property

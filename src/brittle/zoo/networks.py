@@ -5,13 +5,14 @@ This file needs torch; it is imported where a network is built.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from brittle.zoo.layers.bilm import BiLM, LayerMix
 from brittle.zoo.layers.characters import CharacterCNN
 from brittle.zoo.layers.encoders import ENCODERS
 from brittle.zoo.layers.heads import HEADS, Joined
@@ -48,7 +49,11 @@ class Embedded:
 
 
 class Classifier(nn.Module):
-    """Texts in, logits out; in training, words become unknown and features drop out at random."""
+    """Texts in, logits out; in training, words become unknown and features drop out at random.
+
+    With a `bilm`, which is shared and frozen and so no part of the weights, the vectors of words
+    are its layer 0, and the encoder reads a mix of its layers.
+    """
 
     def __init__(
         self,
@@ -57,18 +62,26 @@ class Classifier(nn.Module):
         words: int,
         characters: int,
         labels: int,
+        bilm: BiLM | None = None,
     ) -> None:
         super().__init__()
         self.input: str = parts["input"]
         self.embedding: nn.Embedding | None = None
         self.spelling: CharacterCNN | None = None
+        self.bilm: BiLM | None = None
+        self.mix: LayerMix | None = None
         size = 0
-        if "W" in self.input:
+        if bilm is not None:
+            # Past torch, which would take them for weights of this network.
+            self.__dict__.update(bilm=bilm, spelling=bilm.spelling)
+            self.mix = LayerMix()
+            size = bilm.width
+        elif "W" in self.input:
             self.embedding = nn.Embedding(words, settings.embedding, padding_idx=PAD)
             with torch.no_grad():
                 self.embedding.weight.mul_(WORD_VECTOR_SCALE)
             size += settings.embedding
-        if "C" in self.input:
+        if bilm is None and "C" in self.input:
             self.spelling = CharacterCNN(settings, characters)
             size += self.spelling.width
         self.encoder = ENCODERS[parts["encoder"]](size, settings, int(parts["layers"]))
@@ -97,10 +110,11 @@ class Classifier(nn.Module):
 
     def logits(self, embedded: Embedded, batch: Batch) -> Tensor:
         """Compute the logits from the embeddings."""
-        return self.classify(self.vectors(embedded, batch), batch.length)
+        vectors = self.encoder_input(self.vectors(embedded, batch), batch.length)
+        return self.classify(vectors, batch.length)
 
     def classify(self, vectors: Tensor, length: Tensor) -> Tensor:
-        """Compute the logits of texts from the vectors of their words.
+        """Compute the logits of texts from the input of the encoder.
 
         Where the sides of a pair are read apart, the rows 2n and 2n + 1 are those of text n.
         """
@@ -119,7 +133,7 @@ class Classifier(nn.Module):
         return pooled
 
     def vectors(self, embedded: Embedded, batch: Batch) -> Tensor:
-        """Compute one vector for every word of every text: the input of the encoder."""
+        """Compute one vector for every word of every text, which does not depend on the others."""
         parts = [] if embedded.words is None else [embedded.words]
         if embedded.characters is not None and self.spelling is not None:
             assert batch.characters is not None and batch.which is not None
@@ -127,18 +141,40 @@ class Classifier(nn.Module):
             spelt = self.spelling(embedded.characters, length)
             parts.append(spelt[batch.which])
         vectors = parts[0] if len(parts) == 1 else torch.cat(parts, dim=2)
-        # Here and not in the table: a feature drops out at one position, not for a whole word.
-        dropped: Tensor = self.dropout(vectors)
+        # Here and not in the table: a feature drops out at one position, not for a whole word. A
+        # frozen biLM has not learnt to miss features: what it returns drops out instead.
+        dropped: Tensor = vectors if self.bilm is not None else self.dropout(vectors)
         return dropped
 
+    def encoder_input(self, vectors: Tensor, length: Tensor) -> Tensor:
+        """Return the input of the encoder: the vectors of words themselves, or as a biLM reads them.
+
+        The latter depend on all words of a text.
+        """
+        return vectors if self.bilm is None else self.mixed(self.bilm.layers(vectors, length))
+
+    def mixed(self, layers: Sequence[Tensor]) -> Tensor:
+        """Mix the layers of the biLM."""
+        assert self.mix is not None
+        mixed: Tensor = self.dropout(self.mix(layers))
+        return mixed
+
     def states(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
-        """Compute the states of every layer of the encoder, texts × words × width each."""
+        """Compute the states of the encoder's layers from its input, texts × words × width each."""
         states: list[Tensor] = self.encoder(vectors, length)
         return states
 
 
 def build(
-    parts: Mapping[str, Any], settings: NetworkSettings, words: int, characters: int, labels: int
+    parts: Mapping[str, Any],
+    settings: NetworkSettings,
+    words: int,
+    characters: int,
+    labels: int,
+    bilm: BiLM | None = None,
 ) -> Classifier:
-    """Build a network from its parts; its weights are drawn from torch's generator."""
-    return Classifier(parts, settings, words, characters, labels)
+    """Build a network from its parts; its weights are drawn from torch's generator.
+
+    A network with ELMo needs its biLM.
+    """
+    return Classifier(parts, settings, words, characters, labels, bilm)

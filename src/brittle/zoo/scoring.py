@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from brittle.errors import UsageError
 from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.text import Text
 from brittle.zoo.batches import Tokenizer, make_row_batch, pad_keys, split_by_words
+from brittle.zoo.bilm.folder import load_settings, open_bilm
 from brittle.zoo.device import cores, torch_device
+from brittle.zoo.fast.bilm import FastBiLM
 from brittle.zoo.fast.cnn import FastCnn
 from brittle.zoo.fast.lstm import FastLstm
 from brittle.zoo.fast.word_vectors import WordVectorCache, word_vector_cache
@@ -50,8 +53,9 @@ class NetworkModel:
         self.parallel = cores() if self.on_cpu else 1
         self.batch = TEXTS_PER_CALL
         self._fast = _build_fast(network, tokenizer) if self.on_cpu else None
+        self._bilm = FastBiLM(network, tokenizer) if self.on_cpu and network.bilm else None
         self._vectors: WordVectorCache | None = None
-        if self.on_cpu and isinstance(tokenizer, CharacterTokenizer):
+        if self.on_cpu and self._bilm is None and isinstance(tokenizer, CharacterTokenizer):
             self._vectors = word_vector_cache(network, tokenizer)
         # At the end: a model that cannot be built uses no threads.
         self._threads = ThreadUse(1) if self.on_cpu else None
@@ -106,6 +110,8 @@ class NetworkModel:
     def _in_passes(
         self, keys: Sequence[bytes], read: Callable[[Tensor, Tensor], Tensor]
     ) -> NDArray[np.float32]:
+        if self._bilm is not None:
+            return self._bilm.read(keys, read)
         one_length = self.on_cpu and self._fast is None
         parts = list(split_by_words(keys, MAX_WORDS_PER_PASS, one_length))
         if len(parts) == 1:
@@ -135,7 +141,8 @@ class NetworkModel:
                 out = read(vectors[rows], torch.from_numpy(length))
             else:
                 batch = make_row_batch(keys, self.tokenizer, self.device)
-                out = read(self.network.vectors(self.network.embed(batch), batch), batch.length)
+                vectors = self.network.vectors(self.network.embed(batch), batch)
+                out = read(self.network.encoder_input(vectors, batch.length), batch.length)
             computed: NDArray[np.float32] = out[:count].cpu().numpy()
         return computed
 
@@ -143,7 +150,7 @@ class NetworkModel:
 def _build_fast(network: Classifier, tokenizer: Tokenizer) -> FastLstm | FastCnn | None:
     """Build the fast forward pass of this network, if there is one."""
     encoder, head = network.encoder, network.pool
-    if network.joined is not None:
+    if network.joined is not None or network.bilm is not None:
         return None
     if isinstance(encoder, CNNEncoder) and isinstance(head, Maximum) and not encoder.below:
         return FastCnn(network, tokenizer)
@@ -157,12 +164,15 @@ def build_tokenizer(
     settings: NetworkSettings,
     vocabulary: WordTokenizer,
     alphabet: Sequence[str],
+    spelling: int | None = None,
 ) -> Tokenizer:
+    """Build the tokenizer of a network; one with ELMo reads words as spelt by its biLM."""
     if "pair" in parts:
         vocabulary = WordTokenizer(vocabulary.words, vocabulary.hole_id, sides=True)
     if parts["input"] == "W":
         return vocabulary
-    return CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=parts["input"] == "WC")
+    both = parts["input"] == "WC" and parts["embedding"] != "ELMo"
+    return CharacterTokenizer(alphabet, spelling or settings.spelling, vocabulary, both=both)
 
 
 def restore_network(
@@ -173,10 +183,16 @@ def restore_network(
     alphabet: Sequence[str],
     tensors: Mapping[str, NDArray[Any]],
     device: str,
+    bilm_folder: Path | None = None,
 ) -> NetworkModel:
     """Build a network as its card says, with the weights of its file."""
     built = NetworkSettings(**{**settings, "widths": tuple(settings["widths"])})
-    network = build(parts, built, len(vocabulary), len(alphabet) + UNKNOWN_CHARACTER + 1, labels)
+    characters = len(alphabet) + UNKNOWN_CHARACTER + 1
+    bilm, spelling = None, None
+    if bilm_folder is not None:
+        bilm = open_bilm(bilm_folder, torch_device(device))
+        spelling = load_settings(bilm_folder).spelling
+    network = build(parts, built, len(vocabulary), characters, labels, bilm)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     shapes = {name: tensor.shape for name, tensor in tensors.items()}
     wrong = [name for name in expected | shapes if expected.get(name) != shapes.get(name)]
@@ -185,7 +201,7 @@ def restore_network(
             f"{len(wrong)} tensors are missing, strange or of another shape, such as {wrong[0]!r}"
         )
     network.load_state_dict({n: torch.from_numpy(np.array(t)) for n, t in tensors.items()})
-    tokenizer = build_tokenizer(parts, built, vocabulary, alphabet)
+    tokenizer = build_tokenizer(parts, built, vocabulary, alphabet, spelling)
     if isinstance(tokenizer, CharacterTokenizer):
         tokenizer.max_spellings = MAX_SPELLINGS
     return NetworkModel(network, tokenizer, built.reads, device)

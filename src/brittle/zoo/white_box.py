@@ -23,6 +23,7 @@ from brittle.text import Text, Word
 from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
 from brittle.zoo.layers import heads
+from brittle.zoo.layers.bilm import LSTM_LAYERS
 from brittle.zoo.layers.encoders import AverageEncoder, TransformerEncoder
 from brittle.zoo.scoring import NetworkModel
 from brittle.zoo.tokenizers.characters import CharacterTokenizer
@@ -68,7 +69,8 @@ class NetworkWhiteBox:
         """Compute every text's scores, and the gradient of its objective at all words it reads.
 
         For words (words × dimensions) it is the gradient along the encoder's input: the vector of
-        a word, that of its spelling after the highways, or both one after the other. For characters
+        a word, that of its spelling after the highways (with ELMo this is layer 0 of the biLM, not
+        the encoder's input), or both one after the other. For characters
         (an array for every word) it is the gradient along their embeddings; a model that reads no
         characters has there the row of the word. Words that are not read have zeros.
         """
@@ -110,18 +112,19 @@ class NetworkWhiteBox:
 
     @cached_property
     def layers(self) -> tuple[str, ...]:
-        """Name the layers: embeddings of words, vectors of spellings, those of the encoder."""
+        """Name the layers: embeddings of words, vectors of spellings, biLM, those of the encoder."""
         network = self.network
         names = [] if network.embedding is None else ["embedding"]
         if network.spelling is not None:
             names.append("characters")
             names += [f"highway {n + 1}" for n in range(len(network.spelling.highways))]
+        if network.bilm is not None:
+            names += [f"biLM {n}" for n in range(LSTM_LAYERS + 1)]
         if isinstance(network.encoder, AverageEncoder):
             return tuple(names)
         empty = Text.of({"first": "", "second": ""} if self.tokenizer.sides else "")
         [(_, embedded)] = self._passes.embed([empty])
-        with torch.no_grad():
-            states = network.states(embedded.vectors, embedded.lengths)
+        states = self._states(embedded)
         return (*names, *(f"layer {n + 1}" for n in range(len(states))))
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
@@ -152,13 +155,24 @@ class NetworkWhiteBox:
     def _state(self, embedded: EmbeddedTexts, layer: str) -> Tensor:
         kind, _, number = layer.partition(" ")
         if kind == "layer":
+            return self._states(embedded)[int(number) - 1]
+        if kind == "biLM":
+            assert self.network.bilm is not None
             with torch.no_grad():
-                return self.network.states(embedded.vectors, embedded.lengths)[int(number) - 1]
+                return self.network.bilm.layers(embedded.vectors, embedded.lengths)[int(number)]
         if kind == "embedding":
             assert self.network.embedding is not None
             return embedded.vectors[:, :, : self.network.embedding.embedding_dim]
         assert embedded.spellings is not None
         return embedded.spellings.layers[int(number or 0)][torch.from_numpy(embedded.inverse)]
+
+    def _states(self, embedded: EmbeddedTexts) -> list[Tensor]:
+        """Compute the states of the encoder's layers."""
+        with torch.no_grad():
+            return self.network.states(self._encoder_input(embedded), embedded.lengths)
+
+    def _encoder_input(self, embedded: EmbeddedTexts) -> Tensor:
+        return self.network.encoder_input(embedded.vectors, embedded.lengths)
 
     def _character_embeddings(self, text: Text, positions: frozenset[int]) -> list[Array]:
         """Return the embeddings of the characters of a text's words, NaN for those not read."""
@@ -182,9 +196,9 @@ class NetworkWhiteBox:
             texts = repeat_last(np.arange(len(batch)))[:, None]
             rows = torch.from_numpy((texts * len(sides) + sides).ravel()).to(self.model.device)
             with torch.no_grad():
-                vectors = self.network.sentence_vectors(
-                    embedded.vectors[rows], embedded.lengths[rows]
-                )
+                lengths = embedded.lengths[rows]
+                inputs = self.network.encoder_input(embedded.vectors[rows], lengths)
+                vectors = self.network.sentence_vectors(inputs, lengths)
                 scores = self.network.head(vectors).cpu().double().softmax(dim=1).tolist()
             values.update(zip(batch, map(Embedding, vectors.cpu().double().numpy(), scores)))
         return [values[n] for n in range(len(items))]
@@ -233,10 +247,10 @@ class NetworkWhiteBox:
         encoder, length = self.network.encoder, embedded.lengths
         with torch.no_grad():
             if not isinstance(encoder, TransformerEncoder):
-                states = self.network.states(embedded.vectors, length)
+                states = self._states(embedded)
                 weight = self.network.pool(states[-1], length, encoder)[1][:, None, None]
                 return weight[:, :, :, None], weight
-            states, layers = encoder.attend(embedded.vectors, length)
+            states, layers = encoder.attend(self._encoder_input(embedded), length)
         weights = torch.stack(layers, dim=1)
         with torch.enable_grad():
             state = states[-1].requires_grad_()

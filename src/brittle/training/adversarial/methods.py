@@ -131,6 +131,10 @@ def check_method(design: Design, settings: ModelSettings, method: AdversarialTra
         raise UsageError(
             f"{name!r} hardens models of texts, but {design.name} reads pictures. Train it plain."
         )
+    if design.kind == "language model":
+        raise UsageError(
+            f"{name!r} hardens classifiers, but {design.name} is a language model. Train it plain."
+        )
     if design.kind == "linear" and isinstance(method, HotFlipTraining | NoiseTraining):
         raise UsageError(
             f"{name!r} follows the gradients of a network, but {design.name} is a linear model. "

@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from brittle.ranking.layout import ragged_rows
-from brittle.ranking.whole_rows import ROWS, whole_rows
+from brittle.ranking.whole_rows import whole_rows
 from brittle.zoo.batches import Tokenizer, pad_keys
+from brittle.zoo.fast.prefixes import share_prefixes, split_rows
 from brittle.zoo.fast.scripted import scripted
 from brittle.zoo.fast.word_vectors import word_vector_cache
 from brittle.zoo.networks import Classifier
@@ -30,7 +30,7 @@ class FastLstm:
     def __init__(self, network: Classifier, tokenizer: Tokenizer) -> None:
         lstms: list[nn.LSTM] = list(network.encoder.layers)
         with torch.inference_mode():
-            self._layers = [_Layer(lstm) for lstm in lstms]
+            self._layers = [LstmLayer(lstm) for lstm in lstms]
             self.head, self.bias = network.head.weight.t().contiguous(), network.head.bias
             self._projected = word_vector_cache(network, tokenizer, self._layers[0].project)
             if isinstance(tokenizer, WordTokenizer):
@@ -52,31 +52,16 @@ class FastLstm:
     def _last_states(self, ids: NDArray[np.int64], length: NDArray[np.int64]) -> Tensor:
         """Compute the last states of sorted rows; rows that begin alike share their states."""
         projected, ids = self._projected.look_up(ids)
-        inside = np.arange(ids.shape[1]) < length[:, None]
-        ids[~inside] = -1  # not the id of a hole at the end of a text
-        is_new = np.ones(ids.shape, dtype=bool)
-        np.logical_or.accumulate(ids[1:] != ids[:-1], axis=1, out=is_new[1:])
-        is_new &= inside
-        # The index of each row's state among the distinct states of a word.
-        state = np.cumsum(is_new, axis=0) - 1
-        # The rows whose states are computed, word by word, in whole rows: the last one is repeated.
-        count, (_, row) = is_new.sum(axis=0), is_new.T.nonzero()
-        rows = count + -count % ROWS
-        word, n = ragged_rows(rows)
-        row = row[(np.cumsum(count) - count)[word] + np.minimum(n, count[word] - 1)]
-        parent = state[row, np.maximum(word - 1, 0)]
+        shared = share_prefixes(ids, length)
         end, ends = np.argsort(length, kind="stable"), np.bincount(length - 1)
-        # If none has ended and there are as many as before, each state has one successor.
-        stays = (count == np.roll(count, 1)) & (np.roll(ends, 1) == 0)
-        stays[0] = True
         last = self.bias.new_empty((len(ids), self.width))
         _read(
             projected,
-            _split(ids[row, word], rows),
-            _split(parent, rows),
-            stays.tolist(),
-            _split(end, ends),
-            _split(state[end, length[end] - 1], ends),
+            shared.tokens,
+            shared.parents,
+            shared.stays,
+            split_rows(end, ends),
+            split_rows(shared.state[end, length[end] - 1], ends),
             [layer.w_ih for layer in self._layers],
             [layer.bias for layer in self._layers],
             [layer.w_hh for layer in self._layers],
@@ -85,7 +70,7 @@ class FastLstm:
         return last
 
 
-class _Layer:
+class LstmLayer:
     """The transposed weights of one layer, its gates in our order."""
 
     def __init__(self, lstm: nn.LSTM) -> None:
@@ -98,7 +83,7 @@ class _Layer:
         return torch.addmm(self.bias, x, self.w_ih)
 
 
-def _step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Compute the next hidden state and the next cell; the gates are overwritten."""
     i, f, o, g = gates.sigmoid_().chunk(4, dim=1)
     cell = (f * cell).addcmul_(i, g, value=2).sub_(i)
@@ -137,13 +122,9 @@ def _read(
                 cell[n] = cell[n].index_select(0, parents[t])
             if t > 0:
                 gates.addmm_(hidden[n], w_hh[n])
-            hidden[n], cell[n] = _step(gates, cell[n])
+            hidden[n], cell[n] = lstm_step(gates, cell[n])
         if ends[t].size(0) > 0:
             last.index_copy_(0, ends[t], hidden[-1].index_select(0, end_states[t]))
-
-
-def _split(index: NDArray[np.int64], count: NDArray[np.int64]) -> list[Tensor]:
-    return list(torch.split_with_sizes(torch.from_numpy(index), count.tolist()))
 
 
 def reorder_gates(weight: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ class LstmGradients:
     def fits(network: Classifier) -> bool:
         """Tell whether this is such a network."""
         is_last = isinstance(network.encoder, LSTMEncoder) and isinstance(network.pool, Last)
-        return is_last and network.joined is None
+        return is_last and network.joined is None and network.bilm is None
 
     def forward(self, distinct: Tensor, inverse: Integers, length: Integers) -> LstmPass:
         """Read texts, given as rows of the vectors `distinct` (texts × words).

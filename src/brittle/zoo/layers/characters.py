@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from brittle.zoo.names.settings import NetworkSettings
+from brittle.zoo.names.settings import LanguageModelSettings, NetworkSettings
 
 LENGTH_GROUP = 4  # characters by which the words of one group may differ: little is padding
 # Of a kernel over a word, before the tanh, for vectors of standard deviation 1 (for others in
@@ -39,7 +39,7 @@ class Highway(nn.Module):
 class CharacterCNN(nn.Module):
     """One vector for every word, from the vectors of its characters."""
 
-    def __init__(self, settings: NetworkSettings, characters: int) -> None:
+    def __init__(self, settings: NetworkSettings | LanguageModelSettings, characters: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(characters, settings.character_embedding, padding_idx=0)
         self.window = settings.character_window

@@ -35,7 +35,7 @@ class LSTMEncoder(nn.Module):
         super().__init__()
         self.width = settings.hidden
         sizes = [size] + [self.width] * (layers - 1)
-        self.layers = nn.ModuleList(_lstm(n, settings.hidden) for n in sizes)
+        self.layers = nn.ModuleList(build_lstm(n, settings.hidden) for n in sizes)
         self.dropout = nn.Dropout(settings.dropout)
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
@@ -53,23 +53,21 @@ class BiLSTMEncoder(nn.Module):
         super().__init__()
         self.width = 2 * settings.hidden
         sizes = [size] + [self.width] * (layers - 1)
-        self.ahead = nn.ModuleList(_lstm(n, settings.hidden) for n in sizes)
-        self.back = nn.ModuleList(_lstm(n, settings.hidden) for n in sizes)
+        self.ahead = nn.ModuleList(build_lstm(n, settings.hidden) for n in sizes)
+        self.back = nn.ModuleList(build_lstm(n, settings.hidden) for n in sizes)
         self.dropout = nn.Dropout(settings.dropout)
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
-        # The words of each text in reverse, its padding again on the right.
-        position = torch.arange(vectors.shape[1], device=vectors.device)[None, :]
-        order = torch.where(position < length[:, None], length[:, None] - 1 - position, position)
+        order = reverse_order(vectors, length)
         states: list[Tensor] = []
         for ahead, back in zip(self.ahead, self.back):
             x = self.dropout(states[-1]) if states else vectors
-            backward = _reorder(back(_reorder(x, order))[0], order)
+            backward = reorder(back(reorder(x, order))[0], order)
             states.append(torch.cat([ahead(x)[0], backward], dim=2))
         return states
 
 
-def _lstm(size: int, hidden: int) -> nn.LSTM:
+def build_lstm(size: int, hidden: int) -> nn.LSTM:
     """Build an LSTM with a forget bias of 1 (Jozefowicz et al., 2015)."""
     lstm = nn.LSTM(size, hidden, batch_first=True)
     with torch.no_grad():
@@ -78,7 +76,14 @@ def _lstm(size: int, hidden: int) -> nn.LSTM:
     return lstm
 
 
-def _reorder(x: Tensor, order: Tensor) -> Tensor:
+def reverse_order(vectors: Tensor, length: Tensor) -> Tensor:
+    """Return the order of each text's words in reverse, its padding again on the right."""
+    position = torch.arange(vectors.shape[1], device=vectors.device)[None, :]
+    return torch.where(position < length[:, None], length[:, None] - 1 - position, position)
+
+
+def reorder(x: Tensor, order: Tensor) -> Tensor:
+    """Take the words of each text in this order."""
     return x.gather(1, order[:, :, None].expand(-1, -1, x.shape[2]))
 
 

@@ -23,13 +23,14 @@ from brittle.zoo.names.settings import (
     DEFAULT,
     PAPER,
     FineTuningSettings,
+    LanguageModelSettings,
     ModelSettings,
     NetworkSettings,
     PictureNetworkSettings,
 )
 
 as_json = changes.as_json
-ModelKind = Literal["linear", "network", "transformer", "picture"]
+ModelKind = Literal["linear", "network", "transformer", "picture", "language model"]
 
 ENCODER_NAMES = {
     "Average": "the vectors of the words themselves",
@@ -44,6 +45,7 @@ EMBEDDINGS = {
     "GloVe": "GloVe vectors",
     "word2vec": "word2vec vectors of the train split",
     "fastText": "fastText vectors of the train split",
+    "ELMo": "the mixed layers of a frozen biLM",
 }
 HEAD_NAMES = {
     "last": "read at the last word",
@@ -99,14 +101,20 @@ def designs() -> tuple[Design, ...]:
             for name, (about, parts) in NAMED.items()
         ),
         *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
+        Design("biLM", "language model", "a language model of both directions; ELMo reads it"),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
         *(
             _network(encoder, inputs, embedding, layers, head, pair)
             for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
-            if inputs != "C" or embedding == "Random"  # a model of characters has no word vectors
+            if _fits(inputs, embedding)
             for layers, head, pair in product(LAYERS[encoder], _heads(encoder), ("", *PAIRS))
         ),
     )
+
+
+def _fits(inputs: str, embedding: str) -> bool:
+    """Tell whether an input has this embedding; a model of characters has no word vectors."""
+    return inputs == "WC" if embedding == "ELMo" else inputs != "C" or embedding == "Random"
 
 
 def _heads(encoder: str) -> Iterable[str]:
@@ -252,6 +260,17 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
             rate=1e-2,
             batch=8,
             epochs=4,
+        )
+    if size == "tiny" and isinstance(default, LanguageModelSettings):
+        return replace(
+            default,
+            words=20_000,
+            vocabulary=500,
+            character_embedding=8,
+            hidden=8,
+            rate=1e-2,
+            batch=8,
+            epochs=2,
         )
     if size == "tiny" and isinstance(default, PictureNetworkSettings):
         return replace(default, hidden=16, rate=1e-2, batch=8, epochs=3)

@@ -78,7 +78,8 @@ def wrong_name(text: str) -> UsageError:
 class ModelName:
     """The name of a trained model; `changed` are settings that differ from those of its size.
 
-    `source` is the part before the data as it was written; it may name a folder.
+    `source` is the part before the data as it was written; it may name a folder. `kind` is that of
+    the design.
     """
 
     name: str
@@ -87,6 +88,7 @@ class ModelName:
     size: str = "default"
     changed: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    kind: str = ""
 
     @property
     def full_name(self) -> str:
@@ -120,7 +122,8 @@ def parse(spec: str, size: str = "default") -> ModelName:
     changed = grid.changed_settings(design, size, grid.parse_settings(design, size, others))
     method = f"+{parts.method}" if parts.method else ""
     source = f"{parts.model}{method}"
-    return ModelName(f"{design.name}{method}", parts.data, parts.seed, size, changed, source)
+    name = f"{design.name}{method}"
+    return ModelName(name, parts.data, parts.seed, size, changed, source, design.kind)
 
 
 def _is_size(setting: str) -> bool:

@@ -33,7 +33,8 @@ class NetworkSettings:
     deviation of their initial vectors. Word vectors are `tuned` or stay frozen. `optimizer` is adam
     (the rate falls to zero over the epochs, after `warmup`) or sgd (the rate is halved after an
     epoch without gain). `clip` limits the norm of the gradient; 0 means no limit. `joined` is the
-    width of the layer between the joined sides of a pair and the logits; 0 means no layer.
+    width of the layer between the joined sides of a pair and the logits; 0 means no layer. `bilm`
+    is the language model that a network with ELMo reads: `biLM@DATA#SEED`, or a folder's name.
     """
 
     reads: int = 400
@@ -62,6 +63,40 @@ class NetworkSettings:
     batch: int = 64
     epochs: int = 6
     patience: int = 3
+    bilm: str = "biLM@imdb#0"
+
+
+@dataclass(frozen=True)
+class LanguageModelSettings:
+    """Settings of a bidirectional language model, which learns from the first `words` words.
+
+    It reads spans of `span` words and predicts the words of its vocabulary. All its layers are
+    2 × `hidden` wide: the vector of a word's spelling, and the states of both directions.
+    """
+
+    words: int = 1_000_000
+    vocabulary: int = 10_000
+    min_count: int = 2
+    span: int = 35
+    character_embedding: int = 16
+    character_scale: float = 0.5
+    character_window: int = 6
+    highways: int = 1
+    spelling: int = 20
+    hidden: int = 128
+    dropout: float = 0.1
+    rate: float = 3e-3
+    decay: float = 0.0
+    warmup: float = 0.05
+    clip: float = 1.0
+    batch: int = 32
+    epochs: int = 4
+    patience: int = 4
+
+    @property
+    def kernels(self) -> int:
+        """Return the kernels of the character CNN: as many as a layer is wide."""
+        return 2 * self.hidden
 
 
 @dataclass(frozen=True)
@@ -109,7 +144,9 @@ class ForestSettings:
     trees: int = 5
 
 
-TrainedByEpochs = NetworkSettings | FineTuningSettings | PictureNetworkSettings
+TrainedByEpochs = (
+    NetworkSettings | FineTuningSettings | PictureNetworkSettings | LanguageModelSettings
+)
 ModelSettings = NaiveBayesSettings | LinearSvmSettings | TrainedByEpochs | ForestSettings
 
 
@@ -132,6 +169,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     "CharCNN-LSTM": NetworkSettings(
         kernels=150, hidden=100, dropout=0.3, forget=0.0, rate=3e-3, clip=1.0, epochs=8
     ),
+    "biLM": LanguageModelSettings(),
     "MiniLM": FineTuningSettings(),
     "MiniLM-3": FineTuningSettings(layers=3),
     "BERT-NOPT": FineTuningSettings(layers=3, pretrained=False, width=128, rate=5e-4, epochs=4),
@@ -153,6 +191,11 @@ PAPER: Mapping[str, ModelSettings] = {
         clip=5.0,
         epochs=25,
         patience=25,
+    ),
+    # Layers of 1,024 features, two highways and ten epochs are those of Peters et al. (2018). Their
+    # LSTMs have 4,096 units, projected to 512, and learn from a billion words.
+    "biLM": LanguageModelSettings(
+        words=1_000_000_000, vocabulary=100_000, highways=2, hidden=512, epochs=10, patience=10
     ),
     "Kim-CNN": NetworkSettings(
         dropout=0.5, forget=0.0, embedding=50, batch=50, epochs=25, rate=1e-3

@@ -1,0 +1,164 @@
+"""Fitting of the bidirectional language model, on spans of unlabelled text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from brittle.errors import UsageError
+from brittle.text import Text
+from brittle.training.job import Diverged, Fitted, TrainingJob
+from brittle.training.loop import Trainable, fit_and_save, seeded
+from brittle.zoo import folder as folders
+from brittle.zoo.batches import make_row_batch
+from brittle.zoo.bilm.language_model import LanguageModel
+from brittle.zoo.device import torch_device
+from brittle.zoo.names.settings import LanguageModelSettings
+from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
+from brittle.zoo.tokenizers.pairs import ID_BYTES
+from brittle.zoo.tokenizers.words import SPECIAL_WORDS, WordTokenizer
+
+DEV_SHARE = 20  # words of the train split for each word of the dev split that is read
+MIN_WORDS = 10  # of the vocabulary: with fewer there is nothing to predict
+LINE_BREAK = "<br />"  # IMDb's reviews have these; their letters are no word
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """The perplexity of known words, forward and backward, and the share of words that are known.
+
+    Infinite where nothing could be predicted.
+    """
+
+    forward: float
+    backward: float
+    known: float
+
+    @property
+    def mean(self) -> float:
+        """Return the mean of both directions, as Peters et al. (2018) report it."""
+        return (self.forward + self.backward) / 2
+
+
+def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
+    """Fit a language model; its vocabulary and its alphabet are those of the words it reads."""
+    device = torch_device(job.device)
+    train = _first_texts(job.train.texts, settings.words)
+    vocabulary = _vocabulary(job, train, settings)
+    alphabet = CharacterTokenizer.alphabet_of(train, min_count=settings.min_count)
+    tokenizer = CharacterTokenizer(alphabet, settings.spelling, vocabulary, both=True)
+    spans = list(_spans(tokenizer, train, settings.span))
+    dev_texts = _first_texts(job.dev.texts, settings.words // DEV_SHARE)
+    dev = list(_spans(tokenizer, dev_texts, settings.span))
+    with seeded(job.seed, 1):
+        characters = len(alphabet) + UNKNOWN_CHARACTER + 1
+        model = LanguageModel(settings, len(vocabulary), characters).to(device)
+        measured: list[Perplexity] = []
+
+        def losses(keys: Sequence[bytes]) -> tuple[Tensor, Tensor]:
+            return model.losses(make_row_batch(keys, tokenizer, device))
+
+        def loss(rows: list[int]) -> Tensor:
+            both = torch.cat(losses([spans[row] for row in rows]))
+            # A batch of unknown words alone teaches nothing, and has a gradient of zero.
+            return both.mean() if len(both) else 0.0 * model.softmax.head.weight.sum()
+
+        def dev_measure() -> float:
+            measured[:] = [measure(model, tokenizer, dev, settings.batch, device)]
+            return 1 / measured[0].mean
+
+        def describe(train_loss: float, _: float) -> str:
+            at = measured[0]
+            return (
+                f"perplexity {math.exp(train_loss):.1f}, dev perplexity {at.mean:.1f} "
+                f"(forward {at.forward:.1f}, backward {at.backward:.1f})"
+            )
+
+        def save(folder: Path) -> None:
+            tensors = {name: tensor.cpu().numpy() for name, tensor in model.state_dict().items()}
+            folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+            folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary.words)
+            folders.write_words(folder / folders.ALPHABET_FILE, alphabet)
+
+        def lengths(epoch: int) -> list[int]:
+            return [len(span) // ID_BYTES for span in spans]
+
+        trainable = Trainable(model, settings, lengths, loss, dev_measure, describe=describe)
+        try:
+            fitted = fit_and_save(job, trainable, save)
+        except Diverged as error:
+            if error.fitted is not None:
+                error.fitted = _without_accuracy(error.fitted, {})
+            raise
+        best = measure(model, tokenizer, dev, settings.batch, device)
+    perplexity = {"dev": best.mean, "forward": best.forward, "backward": best.backward}
+    rounded = {name: round(value, 2) for name, value in perplexity.items()}
+    return _without_accuracy(fitted, rounded | {"known words": round(best.known, 4)})
+
+
+def measure(
+    model: LanguageModel,
+    tokenizer: CharacterTokenizer,
+    spans: Sequence[bytes],
+    batch: int,
+    device: str,
+) -> Perplexity:
+    """Compute the perplexity of spans."""
+    totals, counts, words = np.zeros(2), np.zeros(2), 0
+    model.eval()
+    with torch.inference_mode():
+        for start in range(0, len(spans), batch):
+            keys = spans[start : start + batch]
+            losses = model.losses(make_row_batch(keys, tokenizer, device))
+            totals += [float(part.sum()) for part in losses]
+            counts += [len(part) for part in losses]
+            words += sum(len(key) // ID_BYTES - 1 for key in keys)
+    if not counts.all():
+        return Perplexity(math.inf, math.inf, 0.0)
+    forward, backward = np.exp(totals / counts)
+    return Perplexity(float(forward), float(backward), float(counts.mean() / words))
+
+
+def _first_texts(texts: Sequence[Text], max_words: int) -> list[Text]:
+    """Return the first texts, the last one whole, that have as many words as wanted."""
+    chosen, count = [], 0
+    for text in texts:
+        if count >= max_words:
+            break
+        whole = Text.of(" ".join(text.fields().values()).replace(LINE_BREAK, " "))
+        chosen.append(whole)
+        count += len(whole)
+    return chosen
+
+
+def _spans(tokenizer: CharacterTokenizer, texts: Sequence[Text], words: int) -> Iterator[bytes]:
+    """Cut texts into spans of a number of words; a single word left over predicts nothing."""
+    for key in tokenizer.encode(texts, max(1, max(map(len, texts)))):
+        for start in range(0, len(key), words * ID_BYTES):
+            span = key[start : start + words * ID_BYTES]
+            if len(span) > ID_BYTES:
+                yield span
+
+
+def _vocabulary(
+    job: TrainingJob, texts: Sequence[Text], settings: LanguageModelSettings
+) -> WordTokenizer:
+    vocabulary = WordTokenizer.of(texts, cap=settings.vocabulary, min_count=settings.min_count)
+    count = len(vocabulary) - len(SPECIAL_WORDS)
+    if count < MIN_WORDS:
+        raise UsageError(
+            f"{job.name} has {count} words to predict: those that occur {settings.min_count} times "
+            f"or more. Expected at least {MIN_WORDS}. Check the text column (--text), or train on "
+            "more text."
+        )
+    return vocabulary
+
+
+def _without_accuracy(fitted: Fitted, perplexity: dict[str, float]) -> Fitted:
+    return replace(fitted, dev_accuracy=None, perplexity=perplexity)

@@ -1,0 +1,1 @@
+"""The bidirectional language model whose frozen layers networks with ELMo read."""
