@@ -98,7 +98,7 @@ def test_a_member_that_fails_is_named_and_the_rest_goes_on(
 def test_the_tasks_of_a_study_keep_results_but_no_failures(
     tmp_path: Path, fitted: list[str]
 ) -> None:
-    tasks = train_tasks(pool("naive-bayes", "MLP"))
+    tasks = train_tasks(zoo_specs(pool("naive-bayes", "MLP").members))
     assert [task.name for task in tasks] == [
         "train zoo:naive-bayes@films.csv#0",
         "train zoo:MLP@films.csv#0",
@@ -124,10 +124,10 @@ def test_the_tasks_of_a_study_keep_results_but_no_failures(
 
 def test_other_content_of_the_data_is_another_task(tmp_path: Path) -> None:
     two = pool("naive-bayes", "linear-svm")
-    [before, _] = train_tasks(two)
+    [before, _] = train_tasks(zoo_specs(two.members))
     with Path("films.csv").open("a") as file:
         file.write("one more good film,good\n")
-    [after, _] = train_tasks(two)
+    [after, _] = train_tasks(zoo_specs(two.members))
     assert before.name == after.name and before.key({}) != after.key({})
     [state, _] = train_pool(two)
     assert state.state == "trained"
@@ -135,14 +135,14 @@ def test_other_content_of_the_data_is_another_task(tmp_path: Path) -> None:
 
 def test_a_pool_of_another_size(data: str) -> None:
     own = pool("naive-bayes", "LSTM-W-Random-1@films.csv?size=paper", "cmd:cat", seeds=2)
-    assert zoo_specs(of_size(own, "tiny")) == [
+    assert zoo_specs(of_size(own, "tiny").members) == [
         "zoo:naive-bayes@films.csv#0?size=tiny",
         "zoo:LSTM-W-Random-1@films.csv#0?size=paper",
         "zoo:naive-bayes@films.csv#1?size=tiny",
         "zoo:LSTM-W-Random-1@films.csv#1?size=paper",
     ]
     changed = pool("naive-bayes@films.csv?smoothing=2", "linear-svm")
-    assert zoo_specs(of_size(changed, "tiny"))[0].endswith("?smoothing=2,size=tiny")
+    assert zoo_specs(of_size(changed, "tiny").members)[0].endswith("?smoothing=2,size=tiny")
     assert of_size(own, "default") == own
 
 

@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from brittle import files
 from brittle.errors import message_of
-from brittle.studies.pools import Pool
+from brittle.studies.pools import Member, Pool
 from brittle.training import find, train
 from brittle.training.progress import TrainingProgress
 from brittle.workflow.tasks import FAILED, Task, TaskContext
+from brittle.zoo.bilm.folder import needed_folders
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
+from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import SIZE_SETTING, find_listed, parse, split_name
 
-ZOO = "zoo:"
+ZOO, ENSEMBLE = "zoo:", "ensemble:"
 
 
-def train_tasks(pool: Pool, **options: Any) -> list[Task]:
-    """Build a task for each model of the zoo in a pool, and for its twin: `train SPEC`.
+def train_name(spec: str) -> str:
+    """Name the task that trains a model."""
+    return f"train {spec}"
 
-    `options` are those of `train_member`, the same for all.
-    """
+
+def train_tasks(specs: Sequence[str], **options: Any) -> list[Task]:
+    """Build a task for each model of the zoo; `options` are those of `train_member`, for all."""
     return [
         Task(
-            f"train {spec}",
+            train_name(spec),
             train_member,
             {"spec": spec, **options, **_digests(spec)},
             leaves=model_folders,
         )
-        for spec in zoo_specs(pool)
+        for spec in specs
     ]
 
 
-def zoo_specs(pool: Pool) -> list[str]:
-    """Return the specs of the models of a pool that can be trained: members first, then twins."""
-    specs = [member.spec for member in pool.members]
-    specs += [member.twin for member in pool.members if member.twin]
+def zoo_specs(members: Iterable[Member]) -> list[str]:
+    """Return the specs of the models that can be trained: of members first, then of twins.
+
+    Those of an ensemble are the specs of its own members.
+    """
+    members = list(members)
+    specs = [spec for member in members for spec in models_in(member.spec)]
+    specs += [member.twin for member in members if member.twin]
     return list(dict.fromkeys(spec for spec in specs if spec.startswith(ZOO)))
+
+
+def models_in(spec: str) -> tuple[str, ...]:
+    """Return the spec itself, or those of the members of an ensemble."""
+    is_ensemble = spec.startswith(ENSEMBLE)
+    return parse_members(spec.removeprefix(ENSEMBLE)) if is_ensemble else (spec,)
 
 
 def of_size(pool: Pool, size: str) -> Pool:
@@ -116,8 +130,8 @@ def train_member(
 
 
 def model_folders(folder: Path, result: dict[str, Any]) -> list[Path]:
-    """Return the folder of the model of a train task; one that failed has none."""
-    return [] if FAILED in result else [models_folder() / result["folder"]]
+    """Return the folders that the model of a train task needs; one that failed has none."""
+    return [] if FAILED in result else needed_folders(models_folder() / result["folder"])
 
 
 def _digests(spec: str) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def find_states(
     names = {member.spec: member.name for member in pool.members}
     names |= {member.twin: member.name for member in pool.members if member.twin}
     states = []
-    for spec in zoo_specs(pool):
+    for spec in zoo_specs(pool.members):
         state = MemberState(names[spec], split_name(spec).seed, spec)
         try:
             folder = find_member(spec, text, label)
@@ -70,7 +70,7 @@ def train_pool(
     label: str | None = None,
     device: str = "auto",
     force: bool = False,
-    workers: int = 1,
+    backend: Backend | None = None,
     progress: Progress = lambda states, changed: None,
 ) -> list[MemberState]:
     """Train the models of a pool that are not in the cache, or all if forced; return their states.
@@ -82,14 +82,14 @@ def train_pool(
     options: dict[str, Any] = {"text": text, "label": label, "device": device, "force": force}
     tasks = [
         task
-        for task in train_tasks(pool, **{k: v for k, v in options.items() if v})
+        for task in train_tasks(zoo_specs(pool.members), **{k: v for k, v in options.items() if v})
         if task.arguments["spec"] not in is_there
     ]
     todo = [s if s.spec in is_there else MemberState(s.member, s.seed, s.spec) for s in before]
     table = _Table(todo, progress)
     # The cache of models holds all that is worth keeping, also of a training that was stopped.
     with tempfile.TemporaryDirectory() as folder:
-        results = run_tasks(tasks, Path(folder), table.read_line, Backend(workers=workers))
+        results = run_tasks(tasks, Path(folder), table.read_line, backend)
     by_spec = {task.arguments["spec"]: results[task.name] for task in tasks}
     return [_finished(state, by_spec.get(state.spec)) for state in table.states]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.backend_flags import add_backend_flags
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.commands import train_pool
 from brittle.errors import UsageError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from brittle.training.adversarial.methods import AdversarialTraining
 
 METHOD_FLAGS = ("share", "noise", "copies", "every")
-POOL_PREFIX, POOL_FLAGS = "pool:", ("seeds", "workers")
+POOL_PREFIX, POOL_FLAGS = "pool:", ("seeds", "workers", "address")
 EXAMPLES = """\
 examples:
   brittle train LSTM-W-Random-1 --data mr --seed 1
@@ -58,8 +59,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("pools").add_argument
     seeds = "train each model with the seeds 0 and 1, the second for the base rate (default: 1)"
     add("--seeds", type=int, choices=(1, 2), help=seeds)
-    workers = "models trained at the same time (default: one for each core)"
-    add("--workers", type=positive, metavar="N", help=workers)
+    add_backend_flags(parser)
     add = parser.add_argument_group("adversarial training").add_argument
     method = "hotflip, miyato, key, or an attack, whose settings are then flags too"
     add("--adversarial", metavar="METHOD", help=method)

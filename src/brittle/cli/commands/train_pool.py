@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
+from brittle.cli.backend_flags import backend_of
 from brittle.cli.pool_table import count_states, pool_progress, states_json, table_rows
 from brittle.errors import RunStopped, UsageError
 
@@ -24,7 +25,6 @@ def run(args: argparse.Namespace) -> None:
     from brittle.studies.pool_training import train_pool
     from brittle.studies.pools import load_pool
     from brittle.training.splits import load_splits
-    from brittle.zoo.device import cores
 
     _check_flags(args)
     load_splits(args.data, text=args.text, label=args.label)  # else all fail, for one reason
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
             label=args.label,
             device=args.device,
             force=args.force,
-            workers=args.workers or cores(),
+            backend=backend_of(args),
             progress=progress,
         )
     data = {"pool": pool.name, "data": args.data, "models": states_json(states)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.errors import Incomplete
 
@@ -53,9 +54,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
     add = parser.add_argument_group("study").add_argument
     add("--name", help="the name of the study (default: built from pool, attack and data)")
-    add("--workers", type=positive, default=1, help="tasks run at the same time (default: 1)")
     resamples = "resamples of the texts, for the intervals (default: 1000)"
     add("--resamples", type=positive, default=1000, metavar="N", help=resamples)
+    add_backend_flags(parser)
     add_output_flags(parser)
 
 
@@ -67,7 +68,8 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.studies.transfer.transfer import transfer
 
     dataset = data.load(args.data, split=args.split, text=args.text, label=args.label)
-    names = ("limit", "winners", "seeds", "seed", "budget", "name", "workers")
+    where = backend_of(args)
+    names = ("limit", "winners", "seeds", "seed", "budget", "name")
     study = transfer(
         args.pool,
         dataset,
@@ -75,6 +77,9 @@ def _run(args: argparse.Namespace) -> None:
         folder=args.runs,
         report=(lambda message: None) if args.quiet else console.tell,
         **{name: getattr(args, name) for name in names},
+        workers=where.workers,
+        backend=where.name,
+        address=where.address,
         **parsed_settings(args),
     )
     tables = study_tables(study, resamples=args.resamples)

@@ -10,6 +10,8 @@ from brittle.errors import UsageError
 from brittle.studies.pools import Member
 from brittle.studies.selecting.selecting import Ensemble
 from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.transfer import TransferRequest, run_study
+from brittle.workflow.backends import Backend
 
 
 def attack_ensembles(
@@ -17,7 +19,7 @@ def attack_ensembles(
     ensembles: Sequence[Ensemble],
     dataset: Dataset,
     folder: Path,
-    workers: int = 1,
+    backend: Backend | None = None,
     report: Callable[[str], None] = lambda message: None,
 ) -> TransferStudy:
     """Attack every ensemble as the study attacked its sources; all its targets are asked.
@@ -25,11 +27,6 @@ def attack_ensembles(
     `dataset` is the split that the study's texts come from. The result is stored as
     NAME-ensembles.study.json and resumes; ensembles with the same members are attacked once.
     """
-    from brittle.studies.transfer.transfer import (
-        TransferRequest,
-        run_study,
-    )
-
     texts = dataset.take(study.attacked, study.seed)
     cases = set(case_ids(texts.examples))
     winners = study.winners.values()
@@ -50,5 +47,4 @@ def attack_ensembles(
         targets=study.targets,
         dataset=texts,
     )
-    result: TransferStudy = run_study(request, folder, workers, report)
-    return result
+    return run_study(request, folder, backend, report)

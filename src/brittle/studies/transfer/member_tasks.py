@@ -72,10 +72,12 @@ class MemberTasks:
 
     @names_failure
     def open_member(self, context: TaskContext, *, spec: str, contents: str | None) -> TaskResult:
-        """Open a target once, train it if need be, and return its labels.
+        """Open a target once, and return its labels; a failure to train it is one to open it.
 
         `contents` is a digest of the files that the spec names, so that new ones are noticed.
         """
+        for name in context.needs:
+            _succeeded(context, name)
         with self._opened(context, spec) as target:
             if not getattr(target, "labels", ()):
                 raise UsageError(f"The target {spec!r} has no labels. Name a classifier.")

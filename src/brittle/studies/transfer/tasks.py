@@ -11,6 +11,7 @@ from typing import Any
 
 from brittle import files
 from brittle.data import Dataset
+from brittle.studies.pool_tasks import models_in, train_name
 from brittle.studies.pools import Member
 from brittle.studies.transfer.member_tasks import (
     TEXTS,
@@ -36,15 +37,16 @@ def open_tasks(
 ) -> list[Task]:
     """Build the tasks that come first: the texts, and opening every member and its twin.
 
-    `live` holds targets of this process by their specs; `training` are tasks named `train SPEC`.
+    `live` holds targets of this process by their specs; `training` are the `train_tasks` of all
+    models of the zoo among them.
     """
     functions = MemberTasks(live)
     trained = {task.name for task in training}
     tasks = [*training, Task(TEXTS, functions.keep_texts, {"texts": pack_texts(dataset)})]
     for spec in _specs(members):
         contents = live[spec].fingerprint if spec in live else digest_named(spec)
-        train = f"train {spec}"
-        needs = (TEXTS, train) if train in trained else (TEXTS,)
+        models = [train_name(model) for model in models_in(spec)]
+        needs = (TEXTS, *(name for name in models if name in trained))
         arguments = {"spec": spec, "contents": contents}
         tasks.append(Task(open_name(spec), functions.open_member, arguments, needs))
     return tasks

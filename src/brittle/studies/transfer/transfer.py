@@ -15,6 +15,7 @@ from brittle.data import Dataset, as_examples
 from brittle.data.dataset import labels_of as labels_in
 from brittle.errors import UsageError
 from brittle.opening import as_target
+from brittle.studies.pool_tasks import train_tasks, zoo_specs
 from brittle.studies.pools import Member, Pool, check_members, load_pool, member_of
 from brittle.studies.transfer.assembling import (
     check_labels,
@@ -46,7 +47,9 @@ def transfer(
     budget: int | None = None,
     name: str | None = None,
     folder: str | Path = "runs",
-    workers: int = 1,
+    workers: int | None = 1,
+    backend: str = "local",
+    address: str | None = None,
     report: Report = lambda message: None,
     **settings: Any,
 ) -> TransferStudy:
@@ -56,6 +59,7 @@ def transfer(
     in this process. `examples` is the name of a data set, a loaded data set, or a list; the first
     `limit` texts of a permutation drawn by `seed` are attacked. With two `seeds` every model of the
     zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
+    Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
     The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
     the pool costs its own row and column.
     """
@@ -65,10 +69,12 @@ def transfer(
     check_texts(dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool_name, members, live = open_pool(pool, dataset.name, seeds, fields)
-    if live and workers > 1:
+    where = Backend(backend, workers, address)
+    if live and where != Backend():
         raise UsageError(
-            f"Got {workers} workers and the live target {next(iter(live.values())).name!r}, which "
-            "only this process has. Use workers=1, or name every target by a spec."
+            f"Got {workers} workers ({backend}) and the live target "
+            f"{next(iter(live.values())).name!r}, which only this process has. Use workers=1, or "
+            "name every target by a spec."
         )
     if budget is not None:
         settings["budget"] = budget
@@ -76,7 +82,7 @@ def transfer(
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
-    return run_study(request, Path(folder), workers, report)
+    return run_study(request, Path(folder), where, report)
 
 
 @dataclass(frozen=True)
@@ -96,14 +102,18 @@ class TransferRequest:
 
 
 def run_study(
-    request: TransferRequest, folder: Path, workers: int = 1, report: Report = lambda message: None
+    request: TransferRequest,
+    folder: Path,
+    backend: Backend | None = None,
+    report: Report = lambda message: None,
 ) -> TransferStudy:
     """Run the tasks of a study that have no result yet, and store it in `folder`."""
     if Path(request.name).name != request.name:
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     sources, targets, dataset = request.sources, request.targets, request.dataset
     members = list({member.name: member for member in (*sources, *targets)}.values())
-    opening = open_tasks(members, dataset, request.live)
+    training = train_tasks(zoo_specs(members))
+    opening = open_tasks(members, dataset, request.live, training)
     tasks = transfer_tasks(
         *(sources, targets, opening, request.attack, request.settings),
         seed=request.seed,
@@ -113,9 +123,9 @@ def run_study(
     own_folder = folder / request.name
     forget_failures(tasks, own_folder)
     # Labels that differ are an error before anything is attacked.
-    labels = check_labels(members, run_tasks(opening, own_folder, report, Backend(workers=workers)))
+    labels = check_labels(members, run_tasks(opening, own_folder, report, backend))
     match_labels(dataset.labels, labels)
-    results = run_tasks(tasks, own_folder, report, Backend(workers=workers))
+    results = run_tasks(tasks, own_folder, report, backend)
     failures = failures_of(sources, targets, results)
     winners = winners_of(sources, dataset, results, request.winners)
     if not winners:
