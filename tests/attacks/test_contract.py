@@ -23,6 +23,7 @@ from brittle.attacks.jsma import JSMA
 from brittle.attacks.key import Key
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.random_swap import RandomSwap
+from brittle.attacks.rules import ApplyRules
 from brittle.attacks.salient_swap import SalientSwap
 from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
@@ -33,6 +34,7 @@ from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.running import RunningCase
 from brittle.goals import Confident, Untargeted
+from brittle.proposals.rules import Rule, Rules
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
@@ -59,12 +61,22 @@ STRONG = StrongWords.learn(
     ],
     ["negative", "positive", "other"],
 )
+RULES = Rules(
+    ("negative", "positive", "other"),
+    tuple(
+        Rule(label, word, substitute, 1.0 + len(word) / (1 + rank), 1)
+        for label in ("negative", "positive", "other")
+        for word, substitutes in TABLE.entries.items()
+        for rank, substitute in enumerate(substitutes)
+    ),
+)
 ROWS = {
     "pwws": PWWS(TABLE),
     "salient-swap": SalientSwap(TABLE),
     "genetic": Genetic(TABLE, population=8, generations=5, share=0.5),
     "random-swap": RandomSwap(TABLE, share=0.6),
     "strongest-swap": StrongestSwap(STRONG, n=2),
+    "rules": ApplyRules(RULES, RULES.labels, share=0.6, proposal=TABLE),
     "tack-on": TackOn(STRONG),
     "hotflip": HotFlip(beam=3, share=0.1),
     "hotflip-words": HotFlipWords(beam=3, cosine=0.3),

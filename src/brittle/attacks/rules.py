@@ -9,12 +9,10 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Search, Tag, Try, Unfit
 from brittle.attacks.setting_checks import check_share
-from brittle.errors import UsageError
 from brittle.proposals import Proposal
-from brittle.proposals.rule_files import load_rules
+from brittle.proposals.rule_files import find_labels, load_rules
 from brittle.proposals.rules import Rules, apply_rules, matching_rules
 from brittle.proposals.synonyms import Synonyms
-from brittle.proposals.training_data import find_class
 from brittle.text import Text
 
 TOO_SHORT = "too short for one word within the share"
@@ -69,19 +67,5 @@ def rules(
     """Apply universal rules, mined before, without a query; then see whether they work."""
     check_share(share=share)
     loaded = load_rules(rules)
-    classes = class_labels(loaded, labels, label_map, rules)
+    classes = find_labels(loaded, labels, label_map, rules)
     return ApplyRules(loaded, classes, share, Synonyms() if in_context else None, prefixes)
-
-
-def class_labels(
-    rules: Rules, labels: Sequence[str], label_map: Mapping[str, str] | None, file: str
-) -> tuple[str, ...]:
-    """Return the label of the rules for every class of the target; refuse other labels."""
-    by_class = {find_class(label, labels, label_map): label for label in rules.labels}
-    if set(by_class) != set(range(len(labels))):
-        raise UsageError(
-            f"The rules in {file!r} were mined from the labels {', '.join(rules.labels)}, but the "
-            f"target has {', '.join(labels)}. Use rules of the same labels, or say which is which: "
-            "--labels data=target,data=target."
-        )
-    return tuple(by_class[number] for number in range(len(labels)))

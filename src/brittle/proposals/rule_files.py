@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from brittle import files
 from brittle.errors import UsageError
 from brittle.proposals.rules import Rule, Rules
+from brittle.proposals.training_data import find_class
 from brittle.text import is_word
 
 FORMAT = 1
@@ -54,6 +55,20 @@ def load_rules(path: str | Path) -> Rules:
             f"The file {name} holds no rule. Mine from more texts, or with a lower --min-support."
         )
     return Rules(labels, rules, about)
+
+
+def find_labels(
+    rules: Rules, labels: Sequence[str], label_map: Mapping[str, str] | None, file: str
+) -> tuple[str, ...]:
+    """Return the label of the rules for every class of the target; refuse other labels."""
+    by_class = {find_class(label, labels, label_map): label for label in rules.labels}
+    if by_class.keys() != {*range(len(labels))}:
+        raise UsageError(
+            f"The rules in {file!r} were mined from the labels {', '.join(rules.labels)}, but the "
+            f"target has {', '.join(labels)}. Use rules of the same labels, or say which is which: "
+            "--labels data=target,data=target."
+        )
+    return tuple(by_class[number] for number in range(len(labels)))
 
 
 def _rounded(rule: Rule) -> dict[str, Any]:

@@ -1,0 +1,109 @@
+"""`brittle rules`: mined, shown, checked, exported, and applied by an attack."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Brittle
+
+MODEL = """
+import numpy as np
+
+class Weighed:
+    labels = ("negative", "positive")
+
+    def __init__(self, name, weights):
+        self.name, self.fingerprint, self.weights = name, name, weights
+
+    def logits(self, texts):
+        sums = [sum(self.weights.get(str(w).lower(), 0.0) for w in t.words) for t in texts]
+        return np.array([[-s, s] for s in sums])
+
+    def scores(self, texts):
+        e = np.exp(self.logits(texts))
+        return e / e.sum(axis=1, keepdims=True)
+
+one = Weighed("one", {"great": 1.0, "funny": 1.0, "dull": -2.0, "laughable": -1.0})
+two = Weighed("two", {"great": 2.0, "outstanding": 1.0, "dull": -1.0, "ho-hum": 1.0})
+"""
+ENSEMBLE = "ensemble:python:ruled_models:one,python:ruled_models:two"
+TEXTS = [("a great film that is funny to see", "positive"), ("a dull film it is", "negative")]
+
+
+@pytest.fixture
+def mined(workdir: Path, brittle: Brittle) -> str:
+    (workdir / "ruled_models.py").write_text(MODEL)
+    rows = [f"{text} {n} times,{label}" for n in range(12) for text, label in TEXTS]
+    (workdir / "ruled.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    done = brittle("rules", "mine", ENSEMBLE, "--data", "ruled.csv", "--out", "two.rules")
+    assert done.code == 0 and "rules from 22 texts: two.rules" in done.out
+    return "two.rules"
+
+
+def test_rules_are_mined_shown_and_exported(mined: str, workdir: Path, brittle: Brittle) -> None:
+    header, *rules = map(json.loads, (workdir / mined).read_text().splitlines())
+    assert header["members"] == ["one", "two"] and header["rules"] == len(rules)
+    assert header["command"] == (
+        f"brittle rules mine {ENSEMBLE} --data ruled.csv --method uawr --min-support 1"
+    )
+    # The mean over both members of 2 · (w − w′), and the other label's alike.
+    salience = {(r["word"], r["substitute"]): r["salience"] for r in rules}
+    assert salience["funny", "laughable"] == pytest.approx(2 * (2.0 + 0.0) / 2)
+    assert salience["great", "outstanding"] == pytest.approx(2 * (1.0 + 1.0) / 2)
+    shown = brittle("rules", "show", mined, "--label", "positive", "--word", "Great", "--json")
+    assert {r["word"] for r in json.loads(shown.out)["rules"]} == {"great"}
+    text = brittle("rules", "show", mined, "--count", "3").out
+    assert "3 shown" in text and "PMI positive" in text
+    again = brittle("rules", "mine", ENSEMBLE, "--data", "ruled.csv", "--out", "x.rules")
+    assert again.code == 0 and "begins" not in again.err
+    exported = brittle("rules", "export", mined, "--to", "csv").out.splitlines()
+    assert [row["word"] for row in csv.DictReader(exported)] == [r["word"] for r in rules]
+    table = brittle("rules", "export", mined, "--to", "md").out.splitlines()
+    assert table[0].startswith("| label | word |") and len(table) == len(rules) + 2
+    assert brittle("rules", "export", mined, "--to", "jsonl", "--out", "x.jsonl").code == 0
+    assert len((workdir / "x.jsonl").read_text().splitlines()) == len(rules)
+
+
+def test_a_corpus_is_checked(mined: str, brittle: Brittle) -> None:
+    done = brittle("rules", "check", "--rules", mined, "--data", "ruled.csv", "--json")
+    by_label = {part["label"]: part for part in json.loads(done.out)["by_label"]}
+    assert by_label["positive"]["exposed_texts"] == by_label["positive"]["texts"] == 12
+    block = brittle("rules", "check", "--rules", mined, "--data", "ruled.csv").out
+    assert "with a rule" in block and "great → outstanding" in block
+
+
+def test_rules_are_applied(mined: str, brittle: Brittle) -> None:
+    words = ["--rules", mined, "--share", "0.3", "--data", "ruled.csv", "--name", "ruled"]
+    done = brittle("attack", "python:ruled_models:one", "rules", *words)
+    assert done.code == 0 and "of the finished text" in done.out
+    figures = json.loads(brittle("show", "ruled", "--json").out)
+    assert figures["success_at_limit"]["of"] == figures["success"]["of"] > 0
+    assert figures["success_at_limit"]["count"] <= figures["success"]["count"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["show", "none.rules"], "cannot be read"),
+        (["mine", "--data", "ruled.csv", "--out", "x"], "needs an ensemble"),
+        (["mine", ENSEMBLE, "--data", "films.csv", "--out", "x"], "negative"),
+        (["mine", "python:cli_models:weak", "--data", "ruled.csv", "--out", "x"], "no logits"),
+    ],
+)
+def test_what_is_refused(mined: str, words: list[str], message: str, brittle: Brittle) -> None:
+    done = brittle("rules", *words)
+    assert done.code == 2 and message in done.err
+
+
+def test_pmi_rules_come_without_a_model(mined: str, workdir: Path, brittle: Brittle) -> None:
+    done = brittle(
+        "rules", "mine", "--method", "pmi", "--data", "ruled.csv", "--out", "pmi.rules", "--json"
+    )
+    assert json.loads(done.out)["method"] == "pmi"
+    assert "no model" in brittle("rules", "show", "pmi.rules").out
+    done = brittle("rules", "show", "pmi.rules", "--label", "fair")
+    assert done.code == 2 and "Unknown label 'fair'" in done.err
