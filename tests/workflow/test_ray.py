@@ -167,7 +167,7 @@ def films(tmp_path: Path) -> str:
 
 
 def paper_plan(films: str) -> list[Task]:
-    model = {"data": "data", "size": "tiny", "changed_settings": {"epochs": 40, "patience": 40}}
+    model = {"data": "data", "size": "tiny", "changed_settings": {"epochs": 12, "patience": 12}}
     attack = {"data": "data", "attack": "genetic", "limit": None, "settings": {}}
     return [
         data_task("data", films, Limits()),
@@ -230,10 +230,15 @@ from pathlib import Path
 from workflow.test_ray import Backend, Task, add_to_log, run_tasks, wait_for
 backend = Backend("ray", 2, {address!r})
 folder = Path({folder!r})
+<<<<<<< HEAD
 tasks = [
     Task("first", add_to_log, {{"log": {log!r}}}),
     Task("second", wait_for, {{"marker": {marker!r}}}, ("first",)),
 ]
+=======
+first = Task("first", add_to_log, {{"log": {log!r}}})
+tasks = [first, Task("second", wait_for, {{"marker": {marker!r}}}, ("first",))]
+>>>>>>> backends
 run_tasks(tasks, folder, print, backend)
 """
 

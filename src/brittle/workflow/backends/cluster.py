@@ -154,11 +154,12 @@ def check_nodes(cluster: Cluster) -> None:
     ray, expected = cluster.ray, own_versions()
     strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
     probe = ray.remote(versions_there)
-    asked = {
-        name: probe.options(num_cpus=0, scheduling_strategy=strategy(node, soft=False)).remote()
+    # Several nodes may have one name: those of one machine.
+    asked = [
+        (name, probe.options(num_cpus=0, scheduling_strategy=strategy(node, soft=False)).remote())
         for node, name in cluster.nodes().items()
-    }
-    for name, ref in asked.items():
+    ]
+    for name, ref in asked:
         try:
             versions = ray.get(ref, timeout=CHECK_SECONDS)
         except ray.exceptions.RayError as error:
