@@ -25,10 +25,7 @@ def attack_ensembles(
     `dataset` is the split that the study's texts come from. The result is stored as
     NAME-ensembles.study.json and resumes; ensembles with the same members are attacked once.
     """
-    from brittle.studies.transfer.transfer import (  # type: ignore[import-not-found]
-        TransferRequest,
-        run_study,
-    )
+    from brittle.studies.transfer.transfer import TransferRequest, run_study
 
     texts = dataset.take(study.attacked, study.seed)
     cases = set(case_ids(texts.examples))
