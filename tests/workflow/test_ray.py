@@ -230,15 +230,8 @@ from pathlib import Path
 from workflow.test_ray import Backend, Task, add_to_log, run_tasks, wait_for
 backend = Backend("ray", 2, {address!r})
 folder = Path({folder!r})
-<<<<<<< HEAD
-tasks = [
-    Task("first", add_to_log, {{"log": {log!r}}}),
-    Task("second", wait_for, {{"marker": {marker!r}}}, ("first",)),
-]
-=======
 first = Task("first", add_to_log, {{"log": {log!r}}})
 tasks = [first, Task("second", wait_for, {{"marker": {marker!r}}}, ("first",))]
->>>>>>> backends
 run_tasks(tasks, folder, print, backend)
 """
 

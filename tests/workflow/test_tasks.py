@@ -211,3 +211,9 @@ def test_results_are_as_json_holds_them(tmp_path: Path) -> None:
     first = run_tasks([task], tmp_path, print)
     assert first == run_tasks([task], tmp_path, print) == {"pairs": {"1": [[1, 2]]}}
     assert json.loads(task.file(tmp_path).read_text())["task"] == "pairs"
+
+
+def test_the_file_of_a_task_with_a_long_name(tmp_path: Path) -> None:
+    names = [f"attack ensemble:{'zoo:BiLSTM-W-GloVe-4@mr#0,' * 12}{end}" for end in "ab"]
+    files = {Task(name, print).file(tmp_path).name for name in names}
+    assert len(files) == 2 and max(map(len, files)) < 130

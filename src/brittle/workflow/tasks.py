@@ -18,6 +18,7 @@ from typing import Any, cast
 from brittle import files
 from brittle.errors import BrittleError, RunStopped, UsageError, unknown
 
+MAX_FILE_NAME = 120  # file systems allow 255 bytes, of which runs and locks need some
 FAILED = "failed"
 """The key of the reason in the result of a task that failed but does not stop the others."""
 
@@ -68,7 +69,7 @@ class Task:
 
     def file(self, folder: Path) -> Path:
         """Return the path of the stored result."""
-        return folder / "tasks" / f"{slug(self.name)}.json"
+        return folder / "tasks" / f"{file_name(self.name)}.json"
 
 
 def slug(name: str) -> str:
@@ -78,6 +79,13 @@ def slug(name: str) -> str:
     'train-LSTM-64-units'
     """
     return re.sub(r"[^\w.+]+", "-", name).strip("-")
+
+
+def file_name(name: str) -> str:
+    """Turn the name of a task into a name of at most 120 characters, another for every name."""
+    plain = slug(name)
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return plain if len(plain) <= MAX_FILE_NAME else f"{plain[: MAX_FILE_NAME - 9]}-{digest}"
 
 
 def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
@@ -121,7 +129,7 @@ def build_context(
     task: Task, folder: Path, needs: Mapping[str, Any], report: Report
 ) -> TaskContext:
     """Build what the function of a task is called with."""
-    return TaskContext(folder, f"{slug(task.name)}-{task.key(needs)[:6]}", needs, report)
+    return TaskContext(folder, f"{file_name(task.name)}-{task.key(needs)[:6]}", needs, report)
 
 
 def run_task(task: Task, folder: Path, needs: Mapping[str, Any], report: Report) -> dict[str, Any]:
