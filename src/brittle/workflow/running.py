@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from brittle.errors import RunStopped
 from brittle.formatting import duration
 from brittle.workflow.backends.backend import Assignment, Backend, Ended, Workers, open_workers
-from brittle.workflow.tasks import Report, Task, TaskGraph
+from brittle.workflow.tasks import Report, Task, TaskGraph, run_task, store_result
 
 MAX_DEATHS = 3
 """A task whose worker has died this often stops the workflow: it may be what kills them."""
@@ -69,6 +70,9 @@ class _Running:
     def run(self) -> None:
         while True:
             for task in self._graph.ready():
+                if task.is_stage:
+                    self._run_stage(task)
+                    continue
                 self._start(task)
                 if self._workers is None or self._count >= self._workers.capacity():
                     break
@@ -87,6 +91,12 @@ class _Running:
         files = graph.files_for(task)
         self._count += 1
         self._workers.start(Assignment(task, graph.folder, graph.needed(task), files))
+
+    def _run_stage(self, task: Task) -> None:
+        graph, tell = self._graph, partial(self._progress.tell, task)
+        tell("begins")
+        done = run_task(task, graph.folder, graph.needed(task), tell, self._backend)
+        self._progress.end(task, store_result(task, graph.folder, done))
 
     def _end(self, ended: Ended) -> None:
         task = ended.assignment.task

@@ -31,13 +31,15 @@ class TaskContext:
     """What the function of a task receives besides its arguments.
 
     `needs` holds the results of the tasks that it needs, by name. Files go into `folder`;
-    `unique_name` is a name for them that no task with other settings has.
+    `unique_name` is a name for them that no task with other settings has. A stage receives the
+    `backend` of the workflow, for tasks of its own.
     """
 
     folder: Path
     unique_name: str
     needs: Mapping[str, Any]
     report: Report
+    backend: Any = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Task:
     the cache: they are needed wherever the result is used. `memory` is a file of the workflow's
     folder in which the function keeps what it need not compute again when its key changes. `here`
     is called as the function is, and tells that the task is not for another machine: it reads files
-    that no task leaves, or finds its work done in the cache of this one.
+    that no task leaves, or finds its work done in the cache of this one. A stage runs tasks of its
+    own, so it is run by the process that began the workflow, and alone.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Task:
     leaves: Callable[[Path, Any], Sequence[Path]] | None = None
     memory: str | None = None
     here: Callable[..., bool] | None = None
+    is_stage: bool = False
 
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash everything that decides the result."""
@@ -126,17 +130,21 @@ def load_seconds(task: Task, folder: Path) -> float:
 
 
 def build_context(
-    task: Task, folder: Path, needs: Mapping[str, Any], report: Report
+    task: Task, folder: Path, needs: Mapping[str, Any], report: Report, backend: Any = None
 ) -> TaskContext:
     """Build what the function of a task is called with."""
-    return TaskContext(folder, f"{file_name(task.name)}-{task.key(needs)[:6]}", needs, report)
+    unique_name = f"{file_name(task.name)}-{task.key(needs)[:6]}"
+    return TaskContext(folder, unique_name, needs, report, backend)
 
 
-def run_task(task: Task, folder: Path, needs: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def run_task(
+    task: Task, folder: Path, needs: Mapping[str, Any], report: Report, backend: Any = None
+) -> dict[str, Any]:
     """Run a task, and return its result with all that is stored beside it; nothing is stored."""
     start = time.perf_counter()
+    context = build_context(task, folder, needs, report, backend)
     try:
-        result = task.function(build_context(task, folder, needs, report), **task.arguments)
+        result = task.function(context, **task.arguments)
     except BrittleError as error:
         kind = UsageError if isinstance(error, UsageError) else RunStopped
         raise kind(f"The task {task.name!r}: {error}") from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
-from brittle.cli.command import Command, add_output_flags
+from brittle.cli.command import Command, add_output_flags, positive
 from brittle.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     attack("--attack", action="store_true", help="attack the ensembles, and ask all other models")
     data = "the data of the study, where it is no name of the catalogue"
     attack("--data", metavar="DATA", help=data)
+    limit = "attack only the first N texts of the study (default: all)"
+    attack("--limit", type=positive, metavar="N", help=limit)
     out = "with --attack: write the figure as a page (.html) or as SVG"
     attack("--out", type=Path, metavar="FILE", help=out)
     add_backend_flags(parser)
@@ -146,7 +148,7 @@ def _attacked(
     dataset = load(args.data or study.data, split=None if args.data else study.split)
     report = (lambda message: None) if args.quiet else console.tell
     attacked = attack_ensembles(
-        study, ensembles, dataset, Path(args.runs), backend_of(args), report
+        study, ensembles, dataset, Path(args.runs), backend_of(args), report, args.limit
     )
     if not args.quiet:
         for name, reason in attacked.failures.items():

@@ -21,11 +21,13 @@ def attack_ensembles(
     folder: Path,
     backend: Backend | None = None,
     report: Callable[[str], None] = lambda message: None,
+    limit: int | None = None,
 ) -> TransferStudy:
     """Attack every ensemble as the study attacked its sources; all its targets are asked.
 
-    `dataset` is the split that the study's texts come from. The result is stored as
-    NAME-ensembles.study.json and resumes; ensembles with the same members are attacked once.
+    `dataset` is the split that the study's texts come from; only the first `limit` of them are
+    attacked, if there is a limit. The result is stored as NAME-ensembles.study.json and resumes;
+    ensembles with the same members are attacked once.
     """
     texts = dataset.take(study.attacked, study.seed)
     cases = set(case_ids(texts.examples))
@@ -45,6 +47,6 @@ def attack_ensembles(
         winners=max(map(len, winners)),
         sources=tuple(sources.values()),
         targets=study.targets,
-        dataset=texts,
+        dataset=texts if limit is None else dataset.take(min(limit, len(texts)), study.seed),
     )
     return run_study(request, folder, backend, report)

@@ -36,7 +36,7 @@ LIVE = "live:"
 
 
 def transfer(
-    pool: str | Sequence[Any],
+    pool: str | Pool | Sequence[Any],
     examples: Any,
     attack: str = "pwws",
     *,
@@ -152,7 +152,7 @@ def run_study(
 
 
 def open_pool(
-    pool: str | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
+    pool: str | Pool | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
 ) -> tuple[str, tuple[Member, ...], dict[str, Any]]:
     """Return the name and the members of a pool, and its live targets by their specs."""
     if isinstance(pool, str):

@@ -1,0 +1,1 @@
+"""Transfer, ensembles and universal rules (under review for ICLR 2021)."""
