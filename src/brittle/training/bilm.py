@@ -32,7 +32,7 @@ LINE_BREAK = "<br />"  # IMDb's reviews have these; their letters are no word
 
 @dataclass(frozen=True)
 class Perplexity:
-    """The perplexity of known words, forward and backward, and the share of words that are known."""
+    """The perplexity of known words, forward and backward, and the share of words known."""
 
     forward: float
     backward: float

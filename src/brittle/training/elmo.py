@@ -12,7 +12,7 @@ from brittle.errors import UsageError
 from brittle.training.plan import TrainingPlan
 from brittle.training.splits import load_unlabelled
 from brittle.zoo.bilm.folder import KIND, PART, reference
-from brittle.zoo.folder import CARD_FILE, load_card
+from brittle.zoo.folder import CARD_FILE
 from brittle.zoo.model_cache import models_folder, trained_models
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design

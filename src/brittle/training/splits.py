@@ -14,7 +14,6 @@ from brittle.data import load as load_data
 from brittle.errors import UsageError
 from brittle.text import Text
 
-
 NO_LABEL = -1
 
 

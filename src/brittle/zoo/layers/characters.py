@@ -39,9 +39,7 @@ class Highway(nn.Module):
 class CharacterCNN(nn.Module):
     """One vector for every word, from the vectors of its characters."""
 
-    def __init__(
-        self, settings: NetworkSettings | LanguageModelSettings, characters: int
-    ) -> None:
+    def __init__(self, settings: NetworkSettings | LanguageModelSettings, characters: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(characters, settings.character_embedding, padding_idx=0)
         self.window = settings.character_window
