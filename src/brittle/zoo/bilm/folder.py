@@ -41,7 +41,7 @@ def reference(folder: Path) -> dict[str, str]:
 
 def find_bilm(parts: Mapping[str, Any], beside: Path) -> Path:
     """Find the folder of the biLM that a network reads, by the parts on the network's card."""
-    named = parts[PART]
+    named: Mapping[str, str] = parts[PART]
     for folder in (beside / named["folder"], models_folder() / named["folder"]):
         if (folder / folders.CARD_FILE).is_file():
             if _load_card(folder).fingerprint != named["fingerprint"]:

@@ -5,6 +5,7 @@ This file needs torch.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -39,7 +40,7 @@ class LanguageModel(nn.Module):
         large constant, and learn next to nothing of the words for a long time.
         """
         edges = [0, *self.softmax.cutoffs]
-        groups = [count[start:end].double() for start, end in zip(edges, edges[1:])]
+        groups = [count[start:end].double() for start, end in pairwise(edges)]
         totals = torch.stack([group.sum() for group in groups[1:]])
         tails: list[Any] = list(self.softmax.tail)
         with torch.no_grad():
