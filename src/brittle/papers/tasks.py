@@ -84,6 +84,7 @@ def train(
         model, splits, seed, size=size, settings=settings, adversarial=method, progress=report
     )
     card = load_card(folder)
+    assert card.dev_accuracy is not None, "a classifier has one"
     return {
         "folder": folder.name,
         "name": card.full_name,

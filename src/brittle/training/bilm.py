@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import UsageError
@@ -31,10 +32,7 @@ LINE_BREAK = "<br />"  # IMDb's reviews have these; their letters are no word
 
 @dataclass(frozen=True)
 class Perplexity:
-    """The perplexity of known words, forward and backward, and the share of words that are known.
-
-    Infinite where nothing could be predicted.
-    """
+    """The perplexity of known words, forward and backward, and the share of words known."""
 
     forward: float
     backward: float
@@ -56,9 +54,16 @@ def fit_bilm(job: TrainingJob, settings: LanguageModelSettings) -> Fitted:
     spans = list(_spans(tokenizer, train, settings.span))
     dev_texts = _first_texts(job.dev.texts, settings.words // DEV_SHARE)
     dev = list(_spans(tokenizer, dev_texts, settings.span))
+    if not dev or not _has_known(tokenizer, dev):
+        raise UsageError(
+            f"The dev split of {job.name} has no words that {job.design.name} could predict, so it "
+            "cannot be measured. Train on more text."
+        )
     with seeded(job.seed, 1):
         characters = len(alphabet) + UNKNOWN_CHARACTER + 1
-        model = LanguageModel(settings, len(vocabulary), characters).to(device)
+        model = LanguageModel(settings, len(vocabulary), characters)
+        model.begin_with_frequencies(torch.from_numpy(_counts(tokenizer, spans)))
+        model.to(device)
         measured: list[Perplexity] = []
 
         def losses(keys: Sequence[bytes]) -> tuple[Tensor, Tensor]:
@@ -119,8 +124,6 @@ def measure(
             totals += [float(part.sum()) for part in losses]
             counts += [len(part) for part in losses]
             words += sum(len(key) // ID_BYTES - 1 for key in keys)
-    if not counts.all():
-        return Perplexity(math.inf, math.inf, 0.0)
     forward, backward = np.exp(totals / counts)
     return Perplexity(float(forward), float(backward), float(counts.mean() / words))
 
@@ -144,6 +147,22 @@ def _spans(tokenizer: CharacterTokenizer, texts: Sequence[Text], words: int) -> 
             span = key[start : start + words * ID_BYTES]
             if len(span) > ID_BYTES:
                 yield span
+
+
+def _counts(tokenizer: CharacterTokenizer, spans: Sequence[bytes]) -> NDArray[np.int64]:
+    """Count the words of the vocabulary in spans; one that stands in no span counts as one."""
+    ids = tokenizer.words(np.frombuffer(b"".join(spans), np.int32).astype(np.int64))
+    count = np.bincount(ids, minlength=len(tokenizer.vocabulary))
+    return np.maximum(count[len(SPECIAL_WORDS) :], 1)
+
+
+def _has_known(tokenizer: CharacterTokenizer, spans: Sequence[bytes]) -> bool:
+    """Tell whether both directions predict a word of these spans."""
+    ids = [tokenizer.words(np.frombuffer(span, np.int32).astype(np.int64)) for span in spans]
+    first = len(SPECIAL_WORDS)
+    return any((row[1:] >= first).any() for row in ids) and any(
+        (row[:-1] >= first).any() for row in ids
+    )
 
 
 def _vocabulary(

@@ -13,6 +13,7 @@ from torch import Tensor
 from brittle.training.adversarial.network_loss import LabelledBatch, NetworkInTraining, batch_loss
 from brittle.training.epoch_texts import EpochTexts
 from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
+from brittle.training.kept_layers import KeptLayers
 from brittle.training.loop import Trainable, fit_and_save, seeded
 from brittle.training.word_vectors import RECIPES, initial_vectors
 from brittle.zoo import folder as folders
@@ -56,7 +57,8 @@ def fit_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
         network = build(parts, settings, len(vocabulary), characters, len(job.labels), bilm)
         initialize_embedding(network, vocabulary, job, settings)
         network.to(device)
-        model = NetworkInTraining(network, tokenizer, settings.reads, device)
+        kept = None if bilm is None else KeptLayers(network, tokenizer, device)
+        model = NetworkInTraining(network, tokenizer, settings.reads, device, kept)
 
         def save(folder: Path) -> None:
             tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}

@@ -108,7 +108,7 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
 
 def _unused_settings(design: Design) -> dict[str, str]:
     """Return the settings that a design does not use, each with what it would be for."""
-    unused = {}
+    unused: dict[str, str] = {}
     if design.parts.get("embedding") == "ELMo":
         spellings = "networks that read spellings themselves; this one reads those of its biLM"
         unused |= dict.fromkeys(SPELLING_SETTINGS, spellings)

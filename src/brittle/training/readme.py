@@ -31,8 +31,8 @@ def readme(card: Card, about: str) -> str:
             f"{', '.join(card.labels)}. Fields read: {', '.join(card.fields)}."
         )
         measured = (
-            f"Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on that "
-            "split, so\n  the figure flatters a little: measure on the test split."
+            f"Accuracy on the dev split: {card.dev_accuracy:.4f}. The best epoch was chosen on "
+            "that split, so\n  the figure flatters a little: measure on the test split."
         )
         use = f"brittle attack {shlex.quote('zoo:' + card.full_name)} {attack} --data {data}"
     versions = ", ".join(f"{name} {version}" for name, version in card.versions.items())
@@ -68,7 +68,7 @@ def _language_model(card: Card) -> tuple[str, str, str]:
     )
     measured = (
         f"Perplexity on the dev split: {at.get('dev')} (forward {at.get('forward')}, backward "
-        f"{at.get('backward')}), over\n  words of its vocabulary: {at.get('known words', 0):.1%} of "
-        "those read."
+        f"{at.get('backward')}), over\n  words of its vocabulary: {at.get('known words', 0):.1%} "
+        "of those read."
     )
     return described, measured, "brittle train LSTM-WC-ELMo-1 --data mr"

@@ -38,9 +38,10 @@ MAX_PADDING = 1.5  # words of a pass by those of its texts: padding is cheaper t
 class EmbeddedTexts:
     """The vectors of words of a batch of texts, or of the sides of pairs, one after the other.
 
-    They are the input of the encoder or, with ELMo, layer 0 of the biLM. `distinct` has the vectors of the distinct words, and `inverse` (texts × words) tells which of
-    them stands where. `token_ids` are those of the distinct words in the vocabulary, `spellings`
-    what the character CNN computed for them, where the model has one.
+    They are the input of the encoder or, with ELMo, layer 0 of the biLM. `distinct` has those of
+    the distinct words, and `inverse` (texts × words) tells which of them stands where. `token_ids`
+    are those of the distinct words in the vocabulary, `spellings` what the character CNN computed
+    for them, where the model has one.
     """
 
     length: Integers

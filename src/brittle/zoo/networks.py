@@ -147,7 +147,7 @@ class Classifier(nn.Module):
         return dropped
 
     def encoder_input(self, vectors: Tensor, length: Tensor) -> Tensor:
-        """Return the input of the encoder: the vectors of words themselves, or as a biLM reads them.
+        """Return the input of the encoder: the vectors of words, or as a biLM reads them.
 
         The latter depend on all words of a text.
         """

@@ -112,7 +112,7 @@ class NetworkWhiteBox:
 
     @cached_property
     def layers(self) -> tuple[str, ...]:
-        """Name the layers: embeddings of words, vectors of spellings, biLM, those of the encoder."""
+        """Name the layers: embeddings of words, vectors of spellings, biLM, encoder."""
         network = self.network
         names = [] if network.embedding is None else ["embedding"]
         if network.spelling is not None:

@@ -11,24 +11,27 @@ from brittle.errors import UsageError
 from brittle.zoo.names import grid
 from brittle.zoo.names.settings import NetworkSettings
 
-NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, *grid.ENCODER_MODELS, *grid.PICTURE_MODELS]
+NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, *grid.ENCODER_MODELS, "biLM"]
+NAMED += grid.PICTURE_MODELS
 
 
 def test_names_are_made_of_parts_and_none_is_there_twice() -> None:
     names = [design.name for design in grid.designs()]
     assert names[: len(NAMED)] == NAMED
     assert len({name.lower() for name in names}) == len(names)
-    # Words with four kinds of vectors, characters with one, both with four; four heads each, but
-    # an average has the mean alone; one sequence, or the two sides of a pair joined in two ways.
+    # Words with four kinds of vectors, characters with one, both with these four and ELMo; four
+    # heads each, but an average has the mean alone; one sequence, or the two sides of a pair joined
+    # in two ways.
     layers = sum(len(layers) for name, layers in grid.LAYERS.items() if name != "Average")
-    assert len(names) == len(NAMED) + (layers * 4 + 1) * (4 + 1 + 4) * 3
+    assert len(names) == len(NAMED) + (layers * 4 + 1) * (4 + 1 + 5) * 3
     pool = [
         f"{encoder}-{read}-{layers}"
         for encoder in ("LSTM", "BiLSTM", "CNN")
-        for read in ("W-Random", "W-GloVe", "W-word2vec", "W-fastText", "C-Random")
+        for read in ("W-Random", "W-GloVe", "W-word2vec", "W-fastText", "C-Random", "WC-ELMo")
         for layers in grid.LAYERS[encoder]
     ]
     assert set(pool) < set(names)
+    assert not {"LSTM-W-ELMo-1", "LSTM-C-ELMo-1"} & set(names)
 
 
 def test_every_design_has_parts_of_the_tables() -> None:

@@ -72,6 +72,7 @@ def models_block() -> Any:
     trained = trained_models()
     embeddings = _part_rows("embedding", grid.EMBEDDINGS)
     embeddings[0]["what it is"] += " (the only one for the input C)"
+    embeddings[-1]["what it is"] += " (for the input WC only)"
     parts = [
         NAMES,
         *indented(_encoder_rows()),
@@ -119,13 +120,20 @@ def _trained_rows(trained: Sequence[TrainedModel]) -> Rows:
     return [
         {
             "name": model.spec,
-            "dev accuracy": f"{model.dev_accuracy:.3f}",
+            "dev accuracy": _measure(model),
             "edits by gradient": _gradients(model),
             "parameters": f"{model.parameters:,}",
             "on disk": f"{model.size / 1e6:.1f} MB",
         }
         for model in trained
     ]
+
+
+def _measure(model: TrainedModel) -> str:
+    """Format the accuracy of a classifier, or the perplexity of a language model."""
+    if model.dev_accuracy is None:
+        return f"perplexity {model.card.perplexity.get('dev', 0):.1f}"
+    return f"{model.dev_accuracy:.3f}"
 
 
 def _gradients(model: TrainedModel) -> str:
@@ -142,6 +150,7 @@ def _trained_json(model: TrainedModel) -> dict[str, Any]:
         "model": card.name,
         **{name: getattr(card, name) for name in CARD_FACTS},
         "dev accuracy": card.dev_accuracy,
+        "perplexity": dict(card.perplexity),
         "gradients": dict(card.gradients),
         "parameters": model.parameters,
         "bytes": model.size,

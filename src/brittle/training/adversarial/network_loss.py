@@ -25,6 +25,7 @@ from brittle.training.adversarial.methods import (
     TypoTraining,
 )
 from brittle.training.adversarial.noise import add_noise
+from brittle.training.kept_layers import KeptLayers
 from brittle.zoo.batches import Tokenizer, make_batch, pad_keys, split_rows
 from brittle.zoo.networks import Batch, Classifier, Embedded
 from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER, CharacterTokenizer
@@ -42,12 +43,23 @@ class LabelledBatch:
 
 @dataclass(frozen=True)
 class NetworkInTraining:
-    """A network and its tokenizer; the network reads `max_words` words of a text."""
+    """A network and its tokenizer; the network reads `max_words` words of a text.
+
+    `kept` are the layers of its biLM, if it reads one.
+    """
 
     network: Classifier
     tokenizer: Tokenizer
     max_words: int
     device: str
+    kept: KeptLayers | None = None
+
+    def logits(self, keys: Sequence[bytes]) -> Tensor:
+        """Compute the logits of encoded texts of the train split."""
+        if self.kept is not None:
+            return self.kept.logits(keys)
+        logits: Tensor = self.network(make_batch(keys, self.tokenizer, self.device))
+        return logits
 
 
 def batch_loss(
@@ -69,7 +81,7 @@ def batch_loss(
             copies = flip_batch(model, labelled.keys, batch, embedded, gradient, method.share)
             logits = network(copies)
         return half + cross_entropy(logits, label) / 2
-    clean = cross_entropy(network(make_batch(labelled.keys, model.tokenizer, model.device)), label)
+    clean = cross_entropy(model.logits(labelled.keys), label)
     if not isinstance(method, TypoTraining):
         return clean
     tokenizer = fresh_tokenizer(model.tokenizer)

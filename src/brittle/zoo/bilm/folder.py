@@ -41,7 +41,7 @@ def reference(folder: Path) -> dict[str, str]:
 
 def find_bilm(parts: Mapping[str, Any], beside: Path) -> Path:
     """Find the folder of the biLM that a network reads, by the parts on the network's card."""
-    named = parts[PART]
+    named: Mapping[str, str] = parts[PART]
     for folder in (beside / named["folder"], models_folder() / named["folder"]):
         if (folder / folders.CARD_FILE).is_file():
             if _load_card(folder).fingerprint != named["fingerprint"]:
@@ -58,7 +58,12 @@ def find_bilm(parts: Mapping[str, Any], beside: Path) -> Path:
 
 
 def needed_folders(model_folder: Path) -> list[Path]:
-    """Return the folders that a trained model needs elsewhere: its own, and its biLM's."""
+    """Return the folders that a trained model needs elsewhere: its own, and its biLM's.
+
+    Of a folder that holds no model it is the folder itself.
+    """
+    if not (model_folder / folders.CARD_FILE).is_file():
+        return [model_folder]
     card = folders.load_card(model_folder)
     if PART not in card.parts:
         return [model_folder]

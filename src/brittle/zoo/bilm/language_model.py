@@ -5,6 +5,10 @@ This file needs torch.
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
+import torch
 from torch import Tensor, nn
 
 from brittle.zoo.layers.bilm import BiLM
@@ -24,9 +28,27 @@ class LanguageModel(nn.Module):
         classes = words - len(SPECIAL_WORDS)
         cutoffs = sorted({max(1, classes // 10), max(2, 2 * classes // 5)})
         self.bilm = BiLM(settings, characters)
+        # One feature more, always 1: torch's softmax has no biases for rare words.
         self.softmax = nn.AdaptiveLogSoftmaxWithLoss(
-            settings.hidden, classes, cutoffs, div_value=TAIL_SHRINKS_BY
+            settings.hidden + 1, classes, cutoffs, div_value=TAIL_SHRINKS_BY
         )
+
+    def begin_with_frequencies(self, count: Tensor) -> None:
+        """Set the first weights so that words are predicted by their counts in the train split.
+
+        If the frequencies were still to be learnt, the states of the LSTMs would all become one
+        large constant, and learn next to nothing of the words for a long time.
+        """
+        edges = [0, *self.softmax.cutoffs]
+        groups = [count[start:end].double() for start, end in pairwise(edges)]
+        totals = torch.stack([group.sum() for group in groups[1:]])
+        tails: list[Any] = list(self.softmax.tail)
+        with torch.no_grad():
+            self.softmax.head.weight[:, -1] = _log_shares(torch.cat([groups[0], totals]))
+            for (enter, out), group in zip(tails, groups[1:]):
+                enter.weight[0] = 0.0
+                enter.weight[0, -1] = 1.0
+                out.weight[:, 0] = _log_shares(group)
 
     def losses(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Compute the losses of the predicted words, forward and backward.
@@ -53,4 +75,10 @@ class LanguageModel(nn.Module):
         target = words[known] - len(SPECIAL_WORDS)
         if not len(target):
             return states.new_zeros(0)
-        return -self.softmax(states[known], target).output  # type: ignore[no-any-return]
+        features = nn.functional.pad(states[known], (0, 1), value=1.0)
+        loss: Tensor = -self.softmax(features, target).output
+        return loss
+
+
+def _log_shares(count: Tensor) -> Tensor:
+    return (count / count.sum()).log().float()

@@ -78,7 +78,7 @@ class FastBiLM:
         ids, length = pad_keys(keys)
         words, rows = self._words.look_up(ids)
         inside = np.arange(ids.shape[1]) < length[:, None]
-        own, *gates = words.split([self.width, self._gates, self._gates], dim=1)
+        own, *gates = torch.split_with_sizes(words, [self.width, self._gates, self._gates], dim=1)
         ahead = self._states(ids, rows, length, gates[0], self._ahead)
         position = np.arange(ids.shape[1])
         reverse = np.where(inside, length[:, None] - 1 - position, position)

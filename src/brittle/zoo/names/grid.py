@@ -86,7 +86,7 @@ class Design:
     name: str
     kind: ModelKind
     about: str
-    parts: Mapping[str, str | int] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
     encoder: str = ""
 
 

@@ -85,13 +85,13 @@ class LanguageModelSettings:
     spelling: int = 20
     hidden: int = 128
     dropout: float = 0.1
-    rate: float = 3e-3
+    rate: float = 6e-3
     decay: float = 0.0
-    warmup: float = 0.05
+    warmup: float = 0.02
     clip: float = 1.0
-    batch: int = 32
-    epochs: int = 4
-    patience: int = 4
+    batch: int = 16
+    epochs: int = 3
+    patience: int = 3
 
     @property
     def kernels(self) -> int:
