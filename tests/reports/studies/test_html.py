@@ -138,6 +138,15 @@ def test_the_map_is_grouped_and_its_cells_are_coloured_by_their_values(
     assert [n for n, cell in enumerate(cells) if "g" in cell[2]] == [0, 2, 3, 5, 6, 8]
 
 
+def test_the_name_of_a_narrow_group_is_turned(make_study: MakeStudy) -> None:
+    assert " narrow" not in render_study(make_study()).split("<main>")[1]
+    matrix = make_study().matrix
+    wide = replace(matrix.targets[0], classes={"architecture": "x" * 9})
+    models = (wide, *matrix.targets[1:])
+    page = render_study(make_study(matrix=replace(matrix, sources=models, targets=models)))
+    assert page.count("g narrow") == 1
+
+
 def test_the_page_explains_empty_cells_only_where_there_are_some(make_study: MakeStudy) -> None:
     assert "empty: nothing to measure" in page_of(make_study()).words
     full = replace(make_study().matrix, rate=np.full((3, 3), 0.5), rate_of_right=np.ones((3, 3)))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -43,6 +44,18 @@ def test_figures_classes_factors_texts_and_failures(make_study: MakeStudy) -> No
         "! CNN-b has empty cells: the file is damaged",
     ):
         assert part in text
+
+
+def test_only_long_texts_are_cut(make_study: MakeStudy) -> None:
+    text = make_study().texts[0]
+
+    def shown(words: str) -> str:
+        fields = [(("text", f"{word} {words}end"),) for word in ("good", "fine")]
+        long = replace(text, original=fields[0], adversarial=fields[1])
+        return " ".join(printed(make_study(texts=[long]), 100).split())
+
+    assert "[good→fine]" in shown("word " * 60) and "end" in shown("word " * 60)
+    assert "[good→fine]" in shown("word " * 90) and "end" not in shown("word " * 90)
 
 
 def test_names_cannot_steer_the_terminal(make_study: MakeStudy) -> None:

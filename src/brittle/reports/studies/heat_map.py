@@ -21,8 +21,10 @@ from brittle.reports.studies.tables import Model, RateMatrix, Rates
 Groups = list[tuple[str, list[int]]]
 
 LEVELS = 48
-MAX_NUMBERED = 32
-"""More columns than this leave no room for numbers in the cells."""
+MAX_ROOMY, MAX_NUMBERED = 12, 32
+"""Few columns have wide cells; more than these leave no room for numbers in the cells."""
+ROOMY, NUMBERED, DENSE = 54, 29, 15  # the width of a cell in pixels, as in study.css
+CHARACTER_WIDTH = 7.5  # a usual width in bold 12 px, because there is nothing to measure text with
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,10 @@ def _head(matrix: RateMatrix, columns: Groups) -> str:
     """Write the groups of the targets, and below them their names."""
     groups = names = ""
     for group, members in columns:
-        groups += f'<th colspan="{len(members)}" class="g">{_label(group)}</th>'
+        is_narrow = CHARACTER_WIDTH * len(group) > _cell_width(matrix) * len(members)
+        name = f"<span>{_label(group)}</span>" if is_narrow else _label(group)
+        narrow = " narrow" if is_narrow else ""
+        groups += f'<th colspan="{len(members)}" class="g{narrow}">{name}</th>'
         for n, j in enumerate(members):
             start = "" if n else ' class="g"'
             names += f"<th{start}><span>{_label(matrix.targets[j].name)}</span></th>"
@@ -172,7 +177,14 @@ def _count(matrix: RateMatrix, source: int, target: int) -> str:
 
 
 def _room(matrix: RateMatrix) -> str:
-    return " numbered" if len(matrix.targets) <= MAX_NUMBERED else ""
+    """Return the classes of the style sheet that say how large a cell is."""
+    width = _cell_width(matrix)
+    return "" if width == DENSE else " numbered" if width == NUMBERED else " numbered roomy"
+
+
+def _cell_width(matrix: RateMatrix) -> int:
+    columns = len(matrix.targets)
+    return ROOMY if columns <= MAX_ROOMY else NUMBERED if columns <= MAX_NUMBERED else DENSE
 
 
 def _cell(matrix: RateMatrix, i: int, j: int, scale: Scale, *, is_first: bool) -> str:

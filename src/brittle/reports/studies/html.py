@@ -199,7 +199,7 @@ def _factors_section(study: ReportedStudy) -> str:
     return (
         '<section><h2>What a difference costs</h2><p class="lead">Mean distance of the transfer '
         "rate from the target’s base rate, over pairs of models that differ in one factor alone. "
-        f"A larger distance: texts transfer worse across it.</p>{cards}</section>"
+        f"A larger distance: the factor matters more.</p>{cards}</section>"
     )
 
 

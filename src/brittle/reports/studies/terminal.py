@@ -26,9 +26,8 @@ from brittle.reports.studies.tables import (
     RateMatrix,
     ReportedStudy,
 )
-from brittle.reports.terminal import note_block
+from brittle.reports.terminal import CONTEXT_CHARACTERS, LONG_TEXT_CHARACTERS, note_block
 
-CONTEXT_CHARACTERS = 70
 MAX_NAME_CHARACTERS = 24
 
 
@@ -181,7 +180,8 @@ def _fooling(text: FoolingText) -> RenderableType:
     for (name, old), (_, new) in zip(text.original, text.adversarial):
         if len(text.original) > 1:
             body.append(("\n" if body else "") + f"{visible(name)}: ", style="dim")
-        for part in split_at_edits(old, diff_strings(old, new), CONTEXT_CHARACTERS):
+        context = CONTEXT_CHARACTERS if len(old) > LONG_TEXT_CHARACTERS else None
+        for part in split_at_edits(old, diff_strings(old, new), context):
             if isinstance(part, str):
                 body.append(visible(part))
             else:
