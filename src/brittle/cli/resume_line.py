@@ -11,7 +11,7 @@ BEGINNING_FLAGS = ("--new", "--force")  # they begin anew
 
 
 def resuming_words(words: Sequence[str], error: RunStopped, limit: int | None) -> list[str]:
-    """Return the words of the command that goes on: it does not begin anew, and has twice the limit.
+    """Return the words of the command that goes on: nothing begins anew, and the limit is doubled.
 
     >>> resuming_words(["attack", "--new", "--max-sent", "60"], LimitReached(), 60)
     ['attack', '--max-sent', '120']
