@@ -42,8 +42,8 @@ def test_a_line_for_each_finished_model_then_the_table(brittle: Brittle) -> None
 
 def test_failures_are_named_and_the_same_command_resumes(brittle: Brittle, workdir: Path) -> None:
     (workdir / "mine.txt").write_text("naive-bayes\nMLP\n")
-    output = brittle(*TRAIN, "--json")
-    assert output.code == 3
+    output = brittle(*TRAIN, "--json", "--force")
+    assert output.code == 3 and "--force" not in output.err
     [good, bad] = json.loads(output.out)["models"]
     assert (good["state"], good["reason"], good["dev accuracy"]) == ("trained", None, 1.0)
     assert Path(good["folder"]).is_dir()

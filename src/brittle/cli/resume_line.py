@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 from brittle.errors import LimitReached, RunStopped
 
-LIMIT_FLAG, NEW_FLAG = "--max-sent", "--new"
+LIMIT_FLAG = "--max-sent"
+BEGINNING_FLAGS = ("--new", "--force")  # they begin anew
 
 
 def resuming_words(words: Sequence[str], error: RunStopped, limit: int | None) -> list[str]:
-    """Return the words of the command that goes on: without `--new`, and with twice the limit.
+    """Return the words of the command that goes on: nothing begins anew, and the limit is doubled.
 
     >>> resuming_words(["attack", "--new", "--max-sent", "60"], LimitReached(), 60)
     ['attack', '--max-sent', '120']
     """
-    kept = [word for word in words if word != NEW_FLAG]
+    kept = [word for word in words if word not in BEGINNING_FLAGS]
     if not isinstance(error, LimitReached) or limit is None:
         return kept
     for n, word in enumerate(kept):

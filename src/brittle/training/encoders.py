@@ -50,7 +50,7 @@ def load_encoder(
             network = classifiers.from_config(config)
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, **offline)
     except (OSError, ValueError, KeyError) as error:
-        raise _cannot_load(settings.encoder, error, bool(offline)) from error
+        raise _cannot_load(settings.encoder, error) from error
     _check(settings, network.config, tokenizer)
     # The target that is loaded from this folder later must truncate texts at the same token.
     tokenizer.model_max_length = settings.reads
@@ -157,10 +157,8 @@ def _check(settings: FineTuningSettings, config: Any, tokenizer: Any) -> None:
         )
 
 
-def _cannot_load(encoder: str, error: Exception, offline: bool) -> UsageError:
-    reason = str(error).strip() or type(error).__name__
-    if offline:
-        reason = "it is no folder, the hub does not answer, and its cache does not hold it"
+def _cannot_load(encoder: str, error: Exception) -> UsageError:
+    reason = " ".join(str(error).split()) or type(error).__name__
     return UsageError(
         f"The encoder {encoder!r} cannot be loaded: {reason.rstrip('.')}. Expected a folder or hub "
         "name of a transformers encoder with safetensors weights."
