@@ -73,7 +73,7 @@ def test_a_corpus_is_checked(mined: str, brittle: Brittle) -> None:
     by_label = {part["label"]: part for part in json.loads(done.out)["by_label"]}
     assert by_label["positive"]["exposed_texts"] == by_label["positive"]["texts"] == 12
     block = brittle("rules", "check", "--rules", mined, "--data", "ruled.csv").out
-    assert "with a rule" in block and "great → outstanding" in block
+    assert "with a rule" in block and "funny → laughable" in block
 
 
 def test_rules_are_applied(mined: str, brittle: Brittle) -> None:
@@ -90,7 +90,7 @@ def test_rules_are_applied(mined: str, brittle: Brittle) -> None:
     [
         (["show", "none.rules"], "cannot be read"),
         (["mine", "--data", "ruled.csv", "--out", "x"], "needs an ensemble"),
-        (["mine", ENSEMBLE, "--data", "films.csv", "--out", "x"], "negative"),
+        (["mine", ENSEMBLE, "--data", "films.csv", "--out", "x"], "No replacement lowers"),
         (["mine", "python:cli_models:weak", "--data", "ruled.csv", "--out", "x"], "no logits"),
     ],
 )

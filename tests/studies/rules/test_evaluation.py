@@ -126,5 +126,5 @@ def test_what_a_corpus_is_exposed_to() -> None:
 
 
 def test_other_labels_are_refused() -> None:
-    with pytest.raises(UsageError, match="'fair'.*negative, positive"):
+    with pytest.raises(UsageError, match=r"'fair'.*negative, positive"):
         exposure(RULES, Dataset("x", "test", (Example.of("a film", "fair"),)))

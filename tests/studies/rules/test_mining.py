@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def test_each_distinct_key_is_computed_once_in_full_sorted_batches(
     sizes = sorted(map(len, calls))
     assert sizes[1:] == [7] * (len(sizes) - 1)
     lengths = sorted((min(map(len, call)), max(map(len, call))) for call in calls)
-    assert all(a[1] <= b[0] for a, b in zip(lengths, lengths[1:]))
+    assert all(a[1] <= b[0] for a, b in pairwise(lengths))
 
 
 def test_small_chunks_give_the_same_effects(monkeypatch: pytest.MonkeyPatch) -> None:

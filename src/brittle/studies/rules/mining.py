@@ -143,17 +143,14 @@ def combine(
     check_method(method, bool(members))
     replacements = material.train.replacements
     pmi = {word: material.counts.pmi(word) for _, *pair in replacements.rules for word in pair}
+    salience: Array
     if method == "pmi":
         salience = np.array([pmi_salience(y, pmi[w], pmi[s]) for y, w, s in replacements.rules])
     else:
         salience = np.mean([member.salience for member in members], axis=0)
+    chosen = _choose(salience, replacements.support, min_support)
     held_out = _confirmations(material.held_out.replacements, members)
     support = replacements.support.tolist()
-    chosen = [
-        n
-        for n in np.argsort(-salience, kind="stable").tolist()
-        if salience[n] > 0 and support[n] >= min_support
-    ]
     rules = []
     for n in chosen:
         label, word, substitute = replacements.rules[n]
@@ -161,6 +158,19 @@ def combine(
         own = (material.labels[label], word, substitute, float(salience[n]), support[n])
         rules.append(Rule(*own, pmi[word], pmi[substitute], count, confirmed))
     return Rules(material.labels, tuple(rules), _about(material, members, method, min_support))
+
+
+def _choose(salience: Array, support: NDArray[np.int64], min_support: int) -> list[int]:
+    """Return the numbers of the rules that are kept, the most salient first; ties in order."""
+    is_kept = (salience > 0) & (support >= min_support)
+    if not is_kept.any():
+        raise UsageError(
+            f"No replacement lowers the score of a text's own label on average, in {min_support} "
+            "occurrences or more: there is no rule. Mine from more texts, or with a lower "
+            "--min-support."
+        )
+    order: list[int] = np.argsort(-salience, kind="stable").tolist()
+    return [n for n in order if is_kept[n]]
 
 
 def _confirmations(
