@@ -14,7 +14,7 @@ from brittle.training import find, train
 from brittle.training.progress import TrainingProgress
 from brittle.workflow.tasks import FAILED, Task, TaskContext
 from brittle.zoo.bilm.folder import needed_folders
-from brittle.zoo.folder import CARD_FILE, load_card
+from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import SIZE_SETTING, find_listed, parse, split_name
@@ -131,10 +131,7 @@ def train_member(
 
 def model_folders(folder: Path, result: dict[str, Any]) -> list[Path]:
     """Return the folders that the model of a train task needs; one that failed has none."""
-    if FAILED in result:
-        return []
-    folders = needed_folders(models_folder() / result["folder"])
-    return [*folders, folders[0] / CARD_FILE]  # without its card a model is not there
+    return [] if FAILED in result else needed_folders(models_folder() / result["folder"])
 
 
 def _digests(spec: str) -> dict[str, Any]:
