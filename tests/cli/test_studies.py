@@ -33,7 +33,7 @@ def study(workdir: Path) -> Path:
 def test_a_study_is_opened_by_its_name_or_file(brittle: Brittle, study: Path, name: str) -> None:
     output = brittle("show", name)
     assert output.code == 0
-    assert "fools 1 of 1 target" in output.out and "no second seed" in output.out
+    assert "fools 2 of 2 targets" in output.out and "no second seed" in output.out
     assert json.loads(brittle("show", name, "--json").out)["rate"] == [[None, 1.0], [None, None]]
 
 

@@ -15,7 +15,7 @@ def test_a_study_is_printed_and_stored(brittle: Brittle, workdir: Path) -> None:
     (workdir / "films.txt").write_text(LINES)
     first = brittle("transfer", "pool:films.txt", *CALL, "--name", "two")
     assert first.code == 0, first.err
-    assert "By architecture" in first.out and "no two models with base rates" in first.out
+    assert "python:cli_models:weak" in first.out and "2 sources × 2 targets" in first.out
     assert "two.study.json" in first.out and "winners of 11 texts" in first.err
     again = brittle("transfer", "pool:films.txt", *CALL, "--name", "two", "--json")
     assert again.code == 0 and "begins" not in again.err

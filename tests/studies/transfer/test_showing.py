@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from brittle.errors import UsageError
-from brittle.studies.transfer.showing import class_means, fooling_texts, rate_matrix, reported_study
+from brittle.studies.transfer.showing import fooling_texts, rate_matrix, reported_study
 from brittle.studies.transfer.study import TransferStudy
 
 MakeStudy = Callable[[int], TransferStudy]
@@ -28,28 +28,34 @@ def wrong(study: TransferStudy, source: str, target: str, of_right: bool) -> lis
 
 
 @pytest.mark.parametrize("of_right", [False, True])
-def test_rates_counts_and_class_means(make_random_study: MakeStudy, of_right: bool) -> None:
+def test_rates_and_counts(make_random_study: MakeStudy, of_right: bool) -> None:
     study = make_random_study(0)
     matrix = rate_matrix(study)
-    expected: dict[tuple[str, str], list[tuple[bool, float]]] = {}
     for i, source in enumerate(study.sources):
         for j, target in enumerate(study.targets):
             texts = wrong(study, source.name, target.name, of_right)
             if not texts:
                 assert np.isnan(matrix.rates(of_right)[i, j])
                 continue
-            rate = sum(texts) / len(texts)
-            assert matrix.rates(of_right)[i, j] == pytest.approx(rate)
+            assert matrix.rates(of_right)[i, j] == pytest.approx(sum(texts) / len(texts))
             assert (matrix.right[i, j] if of_right else matrix.texts[i]) == len(texts)
-            cell = expected.setdefault((source.architecture, target.architecture), [])
-            cell.append((i == j, rate))
-    table = class_means(matrix, "architecture", of_right)
-    assert table.rows == table.columns == ("LSTM", "CNN")
-    for (row, column), cells in expected.items():
-        at = table.rows.index(row), table.columns.index(column)
-        assert table.mean[at] == pytest.approx(np.mean([rate for _, rate in cells]))
-        others = [rate for is_base, rate in cells if not is_base]
-        assert table.without[at] == pytest.approx(np.mean(others))
+
+
+def test_class_tables_have_intervals_and_averages(make_random_study: MakeStudy) -> None:
+    study = make_random_study(0)
+    reported = reported_study(study, resamples=50)
+    assert [(t.by, t.of_right) for t in reported.classes] == [
+        (by, of_right) for of_right in (False, True) for by in ("architecture", "reads")
+    ]
+    table = reported.classes[0]
+    assert table.rows == table.columns == ("LSTM", "CNN", "average")
+    rate = reported.matrix.rate
+    assert table.mean[0, 0] == pytest.approx(rate[:2, :2].mean())
+    assert table.without[0, 0] == pytest.approx((rate[0, 1] + rate[1, 0]) / 2)
+    assert table.mean[0, 2] == pytest.approx(table.mean[0, :2].mean())
+    assert table.low is not None and table.high is not None
+    assert (table.low[:2, :2] <= table.high[:2, :2]).all() and np.isnan(table.low[2, 2])
+    assert reported.factors == []  # these members have no parts to differ in
 
 
 def test_texts_are_ordered_by_the_targets_they_fool(make_random_study: MakeStudy) -> None:
@@ -57,16 +63,19 @@ def test_texts_are_ordered_by_the_targets_they_fool(make_random_study: MakeStudy
     texts = fooling_texts(study)
     assert len(texts) == 5 + 6 + 7 + 8
     for text in texts:
-        after = [study.after[target.name].get(text.source) for target in study.targets]
         n = int(text.case[1:])
-        labels = [labels[n] for labels in after if labels is not None]
-        assert text.fooled == sum(label != n % 2 for label in labels)
-        assert text.targets == len(labels) == (3 if text.source == "LSTM-Random" else 4)
-    counts = [text.fooled for text in texts if text.fooled < text.targets]
+        labels = [
+            by_source[text.source][n]
+            for target, by_source in study.after.items()
+            if target != text.source and text.source in by_source
+        ]
+        # The source itself is fooled; its twin does not count.
+        assert text.fooled == 1 + sum(label != n % 2 for label in labels)
+        assert text.targets == 1 + len(labels) == (3 if text.source == "LSTM-Random" else 4)
+    counts = [text.fooled for text in texts]
     assert counts == sorted(counts, reverse=True)
-    fooling_all = [text.fooled == text.targets for text in texts]
-    assert fooling_all == sorted(fooling_all, reverse=True)
-    assert reported_study(study).fooling_all == sum(fooling_all)
+    fooling_all = sum(text.fooled == text.targets for text in texts)
+    assert reported_study(study, resamples=10).fooling_all == fooling_all
 
 
 def test_the_report_is_one_file(make_random_study: MakeStudy, tmp_path: Path) -> None:

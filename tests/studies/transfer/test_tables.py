@@ -18,7 +18,6 @@ from brittle.studies.transfer.factors import factor_rows
 from brittle.studies.transfer.findings import asymmetry, intra_inter, overfitting
 from brittle.studies.transfer.matrix import TransferMatrix, transfer_matrix
 from brittle.studies.transfer.study import TransferStudy, Winner
-from brittle.studies.transfer.summary import class_rows, study_json
 from brittle.studies.transfer.tables import factor_table, study_tables
 from brittle.studies.transfer.universal import counted_texts, fooled_histogram, universal_texts
 
@@ -207,13 +206,6 @@ def test_the_tables_of_a_study_by_hand() -> None:
     block = rate[np.ix_([0, 2, 3], [0, 2, 3])]
     off_diagonal = block[~np.eye(3, dtype=bool)].mean()
     assert others.mean[0, 0] == pytest.approx(off_diagonal, abs=1e-6)
-    lines = class_rows(table, others)
-    assert lines[0]["LSTM"] == f"{table.mean[0, 0]:.3f} ({others.mean[0, 0]:.3f})".replace(
-        "0.", "."
-    )
-    assert lines[0]["BERT"] == "–" and lines[-1]["source"] == "average"
-    content = study_json(study, tables, study_tables(study, of_right=True, resamples=50))
-    assert content["rate"][0][4] is None and content["failures"] == {"MiniLM": "gone"}
 
 
 def test_resamples_are_drawn_by_the_seed() -> None:

@@ -5,19 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.errors import Incomplete
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from brittle.studies.transfer.study import TransferStudy
-    from brittle.studies.transfer.tables import StudyTables
 
 EXAMPLES = """\
 examples:
@@ -56,15 +49,18 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--name", help="the name of the study (default: built from pool, attack and data)")
     resamples = "resamples of the texts, for the intervals (default: 1000)"
     add("--resamples", type=positive, default=1000, metavar="N", help=resamples)
+    add("--report", type=Path, metavar="FILE", help="write the page of the study, too")
     add_backend_flags(parser)
     add_output_flags(parser)
 
 
 def _run(args: argparse.Namespace) -> None:
+    from rich.console import Group
+
     from brittle import data
+    from brittle.reports.studies.terminal import study_block, study_json
+    from brittle.studies.transfer.showing import reported_study
     from brittle.studies.transfer.study import SUFFIX
-    from brittle.studies.transfer.summary import study_json
-    from brittle.studies.transfer.tables import study_tables
     from brittle.studies.transfer.transfer import transfer
 
     dataset = data.load(args.data, split=args.split, text=args.text, label=args.label)
@@ -82,15 +78,14 @@ def _run(args: argparse.Namespace) -> None:
         address=where.address,
         **parsed_settings(args),
     )
-    tables = study_tables(study, resamples=args.resamples)
     path = Path(args.runs) / f"{study.name}{SUFFIX}"
-    for warning in study.warnings:
-        console.tell(f"warning: {warning}")
-    of_right = study_tables(study, of_right=True, resamples=args.resamples)
+    shown = reported_study(study, args.resamples)
+    if args.report:
+        study.report(args.report)
     console.print_result(
         args,
-        lambda: {"study": str(path)} | study_json(study, tables, of_right),
-        lambda: _blocks(study, tables, of_right, path),
+        lambda: {"file": str(path), **study_json(shown)},
+        lambda: Group(study_block(shown), f"\nStudy: {path}"),
     )
     if study.failures:
         reasons = "\n".join(f"  {name}: {reason}" for name, reason in study.failures.items())
@@ -98,30 +93,6 @@ def _run(args: argparse.Namespace) -> None:
             f"{len(study.failures)} members of the pool failed, and their cells are empty:\n"
             f"{reasons}\nThe same command tries them again; or leave them out of the pool."
         )
-
-
-def _blocks(
-    study: TransferStudy, tables: StudyTables, of_right: StudyTables, path: Path
-) -> RenderableType:
-    from rich.console import Group
-
-    from brittle.studies.transfer.summary import class_rows, factor_rows
-    from brittle.studies.transfer.universal import universal_texts
-
-    parts: list[RenderableType] = []
-    for by, table in tables.classes.items():
-        others = tables.classes_without_diagonal[by]
-        title = f"\nBy {by}: rows are sources, columns targets; in brackets without the diagonal"
-        parts += [title, console.table(class_rows(table, others))]
-    if any(row.pairs for row in tables.factors):
-        title = "\nBy factor: the mean of |r − base| over pairs that differ in it alone, its 95% "
-        title += "interval, and the same over the texts that a target had right"
-        parts += [title, console.table(factor_rows(tables.factors, of_right.factors))]
-    else:
-        parts.append("\nBy factor: no two models with base rates differ in one factor alone.")
-    parts.append(f"\nTexts that fool every target: {len(universal_texts(study)):,}")
-    parts.append(f"Study: {path}")
-    return Group(*parts)
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:

@@ -22,6 +22,7 @@ from brittle.reports.studies.heat_map import LEVELS, in_percent, means, scale_of
 from brittle.reports.studies.tables import (
     WAYS,
     ClassTable,
+    FactorRow,
     FoolingText,
     RateMatrix,
     ReportedStudy,
@@ -71,6 +72,8 @@ def study_json(study: ReportedStudy) -> dict[str, Any]:
             | {"of_right": table.of_right}
             for table in study.classes
         ],
+        "factors": [_factor(row) for row in study.factors],
+        "factors_of_right": [_factor(row) for row in study.factors_of_right],
         "fooling_all": study.fooling_all,
         "winners": study.winners,
         "failures": dict(study.failures),
@@ -196,6 +199,13 @@ def _percent(rate: float) -> str:
 def _full(colour: str) -> str:
     """Write #abc as #aabbcc, the only form that rich reads."""
     return "#" + "".join(2 * c for c in colour[1:])
+
+
+def _factor(row: FactorRow) -> dict[str, Any]:
+    names = ("mean", "low", "high")
+    return {"factor": row.factor, "pairs": row.pairs} | {
+        name: _number(getattr(row, name)) for name in names
+    }
 
 
 def _number(value: float) -> float | None:

@@ -1,8 +1,6 @@
-"""A transfer study as the tables of its report."""
+"""A transfer study as its report shows it."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,6 +8,7 @@ from brittle.reports.studies.tables import (
     WAYS,
     ClassTable,
     Counts,
+    FactorRow,
     FoolingText,
     Model,
     RateMatrix,
@@ -17,22 +16,30 @@ from brittle.reports.studies.tables import (
     ReportedStudy,
 )
 from brittle.studies.pools import Member
-from brittle.studies.transfer.matrix import transfer_matrix
+from brittle.studies.transfer import classes
+from brittle.studies.transfer.bootstrap import RESAMPLES, counts_of
 from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.tables import StudyTables, study_tables
+from brittle.studies.transfer.universal import counted_texts
 
+AVERAGE = "average"
 MAX_TEXTS = 20
 FACTS = ("pool", "attack", "settings", "data", "split", "seed", "attacked", "labels")
 
 
-def reported_study(study: TransferStudy) -> ReportedStudy:
+def reported_study(study: TransferStudy, resamples: int = RESAMPLES) -> ReportedStudy:
     """Return what the report of a study shows."""
-    matrix = rate_matrix(study)
-    texts = fooling_texts(study)
+    texts, counts = fooling_texts(study), counts_of(study)
+    tables, of_right = (
+        study_tables(study, of_right, resamples, counts=counts) for of_right in (False, True)
+    )
     return ReportedStudy(
         study.name,
         {name: getattr(study, name) for name in FACTS},
-        matrix,
-        [class_means(matrix, by, of_right) for of_right in (False, True) for by in WAYS],
+        rate_matrix(study),
+        [*_class_tables(tables, False), *_class_tables(of_right, True)],
+        _factors(tables),
+        _factors(of_right),
         texts=texts[:MAX_TEXTS],
         fooling_all=sum(text.fooled == text.targets for text in texts),
         winners=sum(map(len, study.winners.values())),
@@ -43,7 +50,7 @@ def reported_study(study: TransferStudy) -> ReportedStudy:
 
 def rate_matrix(study: TransferStudy) -> RateMatrix:
     """Return the matrix of a study with the number of texts behind every cell."""
-    matrix = transfer_matrix(study)
+    matrix = study.matrix()
     right: Counts = np.zeros(matrix.rate.shape, dtype=np.int64)
     for i, j in np.argwhere(np.isfinite(matrix.rate)).tolist():
         right[i, j] = study.was_right(study.sources[i].name, study.targets[j].name).sum()
@@ -61,53 +68,59 @@ def _model(member: Member) -> Model:
     return Model(member.name, {by: getattr(member, by) for by in WAYS})
 
 
-def class_means(matrix: RateMatrix, by: str, of_right: bool) -> ClassTable:
-    """Return the mean of the cells by the class of the source and that of the target."""
-    rows, columns = _classes(matrix.sources, by), _classes(matrix.targets, by)
-    of_row = np.array([rows.index(model.classes[by]) for model in matrix.sources])
-    of_column = np.array([columns.index(model.classes[by]) for model in matrix.targets])
-    rates = matrix.rates(of_right)
-    with_base, without = np.full((2, len(rows), len(columns)), np.nan)
-    for i, j in np.ndindex(with_base.shape):
-        block = np.ix_(of_row == i, of_column == j)
-        with_base[i, j] = _mean(rates[block])
-        without[i, j] = _mean(rates[block][~matrix.is_base[block]])
-    return ClassTable(by, rows, columns, with_base, without, of_right=of_right)
+def _class_tables(tables: StudyTables, of_right: bool) -> list[ClassTable]:
+    """Return the tables of classes, each with its averages in a last row and column."""
+    return [
+        ClassTable(
+            by,
+            (*table.rows, AVERAGE),
+            (*table.columns, AVERAGE),
+            _with_averages(table),
+            _with_averages(tables.classes_without_diagonal[by]),
+            None if table.low is None else _padded(table.low),
+            None if table.high is None else _padded(table.high),
+            of_right,
+        )
+        for by, table in tables.classes.items()
+    ]
 
 
-def _classes(models: Sequence[Model], by: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(model.classes[by] for model in models))
+def _with_averages(table: classes.ClassTable) -> Rates:
+    mean = _padded(table.mean)
+    mean[:-1, -1], mean[-1, :-1], mean[-1, -1] = table.row_mean, table.column_mean, table.total
+    return mean
 
 
-def _mean(rates: Rates) -> float:
-    finite = rates[np.isfinite(rates)]
-    return float(finite.mean()) if len(finite) else np.nan
+def _padded(values: Rates) -> Rates:
+    """Add a last row and column of NaN."""
+    return np.pad(values, (0, 1), constant_values=np.nan)
+
+
+def _factors(tables: StudyTables) -> list[FactorRow]:
+    """Return the factors in which some two models differ alone."""
+    return [
+        FactorRow(
+            row.factor,
+            row.mean,
+            row.pairs,
+            *(np.nan if bound is None else bound for bound in (row.low, row.high)),
+        )
+        for row in tables.factors
+        if row.pairs
+    ]
 
 
 def fooling_texts(study: TransferStudy) -> list[FoolingText]:
-    """Return every winner with the number of targets it fools; those that fool most come first.
-
-    The target of the same name as the source is its twin. Targets with an empty cell are not
-    counted; a winner that no target has read is left out.
-    """
-    texts = []
-    for source in study.sources:
-        cells = [study.fooled(source.name, target.name) for target in study.targets]
-        read = [cell for cell in cells if cell is not None]
-        winners = study.winners.get(source.name, ())
-        if not read or not winners:
-            continue
-        fooled = np.sum(read, axis=0)
-        texts += [
-            FoolingText(
-                source.name,
-                winner.case,
-                study.labels[winner.label],
-                winner.original,
-                winner.adversarial,
-                count,
-                len(read),
-            )
-            for winner, count in zip(winners, fooled.tolist())
-        ]
-    return sorted(texts, key=lambda text: (text.fooled < text.targets, -text.fooled))
+    """Return every winner with the number of targets it fools; those that fool most come first."""
+    return [
+        FoolingText(
+            text.source,
+            text.winner.case,
+            study.labels[text.winner.label],
+            text.winner.original,
+            text.winner.adversarial,
+            text.fooled,
+            text.targets,
+        )
+        for text in counted_texts(study)
+    ]
