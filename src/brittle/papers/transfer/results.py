@@ -1,0 +1,148 @@
+"""What the page of the transfer paper reads from its stages: studies, curves and tried rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.metrics.summary import Figure, rate
+from brittle.papers.results import PaperResults
+from brittle.papers.transfer import plan, stages
+from brittle.proposals.rule_files import load_rules
+from brittle.proposals.rules import Rules
+from brittle.studies.pools import Member
+from brittle.studies.rules.evaluation import RuledText, load_rows
+from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
+from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.tables import StudyTables, study_tables
+
+Array = NDArray[np.float64]
+Statistic = Callable[[Array], Array]
+"""From matrices (resamples × sources × targets) to values (resamples × values)."""
+
+WORD, CHARACTER, ELMO, BERT = GROUPS = ("word", "character", "ELMo", "BERT")
+
+
+def group_of(member: Member) -> str:
+    """Return the class of a model in the paper's Tables 5 and 9."""
+    if member.architecture == BERT:
+        return BERT
+    return {"C": CHARACTER, "WC": ELMO}.get(str(member.parts.get("input")), WORD)
+
+
+@dataclass(frozen=True)
+class TransferResults(PaperResults):
+    """The results of the stages; what took long to load or to draw is kept."""
+
+    @cached_property
+    def studies(self) -> Mapping[str, TransferStudy]:
+        """The transfer studies by attack; that of the ensembles is under "ensembles"."""
+        stored = plan.TRANSFER | {"ensembles": plan.ENSEMBLES}
+        return {
+            name: stages.load_study(self.folder, self.results[task])
+            for name, task in stored.items()
+            if task in self.results
+        }
+
+    @cached_property
+    def counts(self) -> Mapping[str, Counts]:
+        return {name: counts_of(study) for name, study in self.studies.items()}
+
+    @cached_property
+    def tables(self) -> Mapping[tuple[str, bool], StudyTables]:
+        """The tables by attack, over all texts or (True) those that a target had right."""
+        return {
+            (attack, of_right): study_tables(
+                self.studies[attack], of_right, counts=self.counts[attack]
+            )
+            for attack in plan.TRANSFER
+            if attack in self.studies
+            for of_right in (False, True)
+        }
+
+    def estimate(self, study: str, statistic: Statistic, of_right: bool = False) -> list[Figure]:
+        """Compute the values of a statistic, with intervals by bootstrap over texts."""
+        counts = self.counts[study]
+        ((value, low, high),) = intervals(counts, [statistic], of_right=of_right)
+        texts = len(counts.of)
+        return [
+            Figure(float(x), float(a), float(b), None, texts, "texts")
+            for x, a, b in zip(np.ravel(value), np.ravel(low), np.ravel(high))
+        ]
+
+    def groups(self, study: str) -> tuple[list[str], list[str]]:
+        """Return the class of every source and of every target."""
+        found = self.studies[study]
+        return [group_of(m) for m in found.sources], [group_of(m) for m in found.targets]
+
+    def success_of(self, attack: str) -> Figure:
+        """Compute the success of an attack with queries, over the texts of all models."""
+        counts = self.results[plan.TRANSFER[attack]]["success"].values()
+        return rate(sum(k for k, _ in counts), sum(n for _, n in counts), "attacked texts")
+
+    @cached_property
+    def ruled(self) -> Mapping[str, Mapping[str, list[RuledText]]]:
+        """The texts of every set of rules, by target and set."""
+        files = self.results[plan.RULED]["evaluated"]
+        return {
+            model: load_rows(json.loads((self.folder / file).read_text("utf-8"))["result"])
+            for model, file in files.items()
+        }
+
+    def ruled_by_group(self, rules: str) -> dict[str, list[RuledText]]:
+        """Return the texts of one set of rules on all models of a class, and on all models."""
+        targets = self.studies[plan.PWWS].targets
+        names = ["all", *(name for name in GROUPS if name in map(group_of, targets))]
+        rows: dict[str, list[RuledText]] = {name: [] for name in names}
+        for member in targets:
+            own = self.ruled[member.name.partition("?")[0]][rules]
+            rows["all"] += own
+            rows[group_of(member)] += own
+        return rows
+
+    @property
+    def rule_sets(self) -> Sequence[str]:
+        return list(self.results[plan.RULES]["rules"])
+
+    @property
+    def main_rules(self) -> str:
+        """The rules of Tables 5 and 6: those of six members, or of the most that there are."""
+        sizes = [int(name.rpartition("-")[2]) for name in self.rule_sets if name != stages.PMI]
+        return stages.uawr(min(max(sizes), plan.RULE_MEMBERS))
+
+    def rules(self, name: str) -> Rules:
+        """Load a set of rules."""
+        return load_rules(self.folder / "rules" / f"{name}.rules")
+
+    @property
+    def ensembles(self) -> list[dict[str, Any]]:
+        """The selected ensembles: method, members, objective, and the name of their source."""
+        found: list[dict[str, Any]] = self.results[plan.ENSEMBLES]["ensembles"]
+        return found
+
+    def ensemble_rates(self, held_out: bool) -> dict[tuple[str, int], Figure]:
+        """Compute by method and size the mean rate on models that are no members.
+
+        With `held_out` they are the models that are in no ensemble.
+        """
+        study = self.studies["ensembles"]
+        rows = {source.name: n for n, source in enumerate(study.sources)}
+        never = set(self.results[plan.ENSEMBLES]["held_out"])
+        masks = []
+        for ensemble in self.ensembles:
+            members = set(ensemble["members"])
+            names = [target.name for target in study.targets]
+            asked = [name in never if held_out else name not in members for name in names]
+            masks.append((rows[ensemble["name"]], np.array(asked)))
+        figures = self.estimate(
+            "ensembles",
+            lambda rates: np.stack([rates[:, n, mask].mean(axis=1) for n, mask in masks], axis=1),
+        )
+        keys = [(e["method"], len(e["members"])) for e in self.ensembles]
+        return dict(zip(keys, figures))
