@@ -56,7 +56,7 @@ class Scale:
 TINY = ("LSTM-W-Random-1", "LSTM-W-Random-2", "CNN-W-Random-1", "CNN-C-Random-1", "LSTM-C-Random-1")
 SCALES: Mapping[str, Scale] = {
     "tiny": Scale(
-        *(TINY, "tiny", 2, (PWWS, GENETIC), 12, 10, (2, 3), 6, 20),
+        *(TINY, "tiny", 2, (PWWS, GENETIC), 60, 30, (2, 3), 20, 40),
         ("LSTM-W-Random-1", "CNN-C-Random-1", "CNN-W-Random-1"),
     ),
     "small": Scale(

@@ -117,12 +117,12 @@ def study_label(study: TransferStudy, example: Any) -> int:
 
 def _success(folder: Path, study: TransferStudy) -> dict[str, list[int]]:
     """Return by source how many texts its attack broke, and how many it attacked."""
-    names = {source.spec.removeprefix("zoo:"): source.name for source in study.sources}
+    names = {source.spec: source.name for source in study.sources}
     counts = {}
     for path in sorted(folder.glob("*.sqlite")):
         run = Run(path)
         found = summary(run.results()).success
-        counts[names[run.manifest["target"]]] = [found.count or 0, found.of]
+        counts[names[run.manifest["about_target"]["spec"]]] = [found.count or 0, found.of]
     return counts
 
 
