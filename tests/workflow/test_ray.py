@@ -156,9 +156,9 @@ def test_how_workers_die_is_said() -> None:
 def films(tmp_path: Path) -> str:
     """Return a folder of data of which words decide the label."""
     words = {"good": ("great", "fine", "fun", "lovely"), "bad": ("dull", "poor", "awful", "sad")}
-    for split, count in (("train", 400), ("test", 120)):
+    for split, count in (("train", 400), ("test", 60)):
         rows = [
-            f"a {words[label][n % 4]} film about a {words[label][n % 3]} man {n % 17},{label}"
+            f"it is a {words[label][n % 4]} film about a man of {n % 17} years,{label}"
             for n in range(count // 2)
             for label in words
         ]
@@ -220,7 +220,8 @@ def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
     assert alone["train"] == results["train"]
     runs = [Run(base / results["attack"]["run"]).results() for base in (folder, folder / "alone")]
     rows = [[(r.case, r.status, r.adversarial, r.queries) for r in run] for run in runs]
-    assert rows[0] == rows[1] and len(rows[0]) == 120
+    assert rows[0] == rows[1] and len(rows[0]) == 60
+    assert {status for _, status, _, _ in rows[0]} >= {"broken"}
     ray_nodes.add("d")
 
 
@@ -290,9 +291,8 @@ def test_a_node_with_another_version_is_named(ray_nodes: RayNodes, tmp_path: Pat
 
 @pytest.mark.parametrize("address", ["nowhere", "ray://127.0.0.1:10001", ":6379", "host:port"])
 def test_what_is_no_address(address: str) -> None:
-    pytest.importorskip("ray")
     with pytest.raises(UsageError, match=r"is no address .* Expected HOST:PORT"):
-        cluster.connect(address)
+        cluster.require_answer(address)
 
 
 def test_an_address_at_which_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,9 +301,9 @@ def test_an_address_at_which_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> 
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         with pytest.raises(UsageError, match=r"No Ray cluster answers at .* refused"):
-            cluster.connect(f"127.0.0.1:{port}")
+            cluster.require_answer(f"127.0.0.1:{port}")
         # One that listens, and says nothing.
         listener.listen()
         monkeypatch.setattr(cluster, "STATUS_SECONDS", 0.5)
         with pytest.raises(UsageError, match=r"no answer in .* Start one with `ray start --head`"):
-            cluster.connect(f"127.0.0.1:{port}")
+            cluster.require_answer(f"127.0.0.1:{port}")

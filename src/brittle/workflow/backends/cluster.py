@@ -84,7 +84,7 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
             local = {"address": "local", "num_cpus": cpus, "include_dashboard": False}
             ray.init(**local, object_store_memory=LOCAL_OBJECT_STORE_BYTES, **quiet)
         else:
-            _require_answer(address)
+            require_answer(address)
             _join(ray, address, quiet)
     cluster = Cluster(ray, is_ours)
     try:
@@ -95,7 +95,7 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
     return cluster
 
 
-def _require_answer(address: str) -> None:
+def require_answer(address: str) -> None:
     """Raise unless a cluster answers; Ray itself would go on trying for minutes."""
     if address != "auto":
         host, _, port = address.rpartition(":")
