@@ -64,16 +64,17 @@ def ray_nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayNodes]:
     """Yield the cluster, with the nodes a and b; this process is connected to it."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
-    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
+
+    from brittle.workflow.backends.cluster import connect
 
     nodes = RayNodes(Cluster(shutdown_at_exit=True), tmp_path_factory.mktemp("caches"))
     nodes.add("head", cpus=0)
     try:
         nodes.add("a")
         nodes.add("b")
-        ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
-        yield nodes
+        with connect(nodes.address):
+            yield nodes
     finally:
-        ray.shutdown()
         nodes.cluster.shutdown()

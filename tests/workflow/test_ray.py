@@ -200,7 +200,11 @@ def killing(nodes: RayNodes, pattern: str) -> Iterator[list[str]]:
 
 @pytest.mark.slow
 def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
-    ray_nodes: RayNodes, folder: Path, films: str, monkeypatch: pytest.MonkeyPatch
+    ray_nodes: RayNodes,
+    folder: Path,
+    films: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("torch")
     plan = paper_plan(films)
@@ -214,6 +218,7 @@ def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
         results = run_tasks(plan, folder, messages.append, RAY)
     assert killed and "begins again" in str(messages)
     assert {event.split(":")[0] for event in events(messages)} == {"attack"}
+    assert capsys.readouterr().out == ""
     # As in this process, with a cache of its own.
     monkeypatch.setenv("BRITTLE_CACHE", str(folder / "other"))
     alone = run_tasks(plan, folder / "alone", print)

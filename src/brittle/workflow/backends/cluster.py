@@ -86,6 +86,8 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
         else:
             require_answer(address)
             _join(ray, address, quiet)
+        # Ray prints the deaths of nodes on stdout, where results go, and has no setting for it.
+        ray._private.worker._worker_logs_enabled = False
     cluster = Cluster(ray, is_ours)
     try:
         check_nodes(cluster)
