@@ -213,12 +213,13 @@ def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("torch")
+    ray_nodes.require(2)
     plan = paper_plan(films)
     messages: list[str] = []
     with killing(ray_nodes, "*.partial/*") as killed:
         run_tasks(plan[:2], folder, messages.append, RAY)
     assert killed and "train: begins again: its worker was on a node that died" in str(messages)
-    ray_nodes.add("c")
+    ray_nodes.require(2)
     messages.clear()
     with killing(ray_nodes, "attack-*.sqlite*") as killed:
         results = run_tasks(plan, folder, messages.append, RAY)
@@ -233,7 +234,6 @@ def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
     rows = [[(r.case, r.status, r.adversarial, r.queries) for r in run] for run in runs]
     assert rows[0] == rows[1] and len(rows[0]) == 60
     assert {status for _, status, _, _ in rows[0]} >= {"broken"}
-    ray_nodes.add("d")
 
 
 SCRIPT = """
