@@ -31,6 +31,7 @@ class RayNodes:
     cluster: Any
     folder: Path
     nodes: dict[str, Any] = field(default_factory=dict)
+    started: int = 0
 
     @property
     def address(self) -> str:
@@ -50,6 +51,12 @@ class RayNodes:
             object_store_memory=STORE_BYTES,
         )
 
+    def require(self, count: int) -> None:
+        """Start nodes until so many compute; tests before this one may have killed some."""
+        while len(self.nodes) - 1 < count:
+            self.started += 1
+            self.add(f"node-{self.started}")
+
     def kill(self, name: str) -> None:
         self.cluster.remove_node(self.nodes.pop(name), allow_graceful=False)
 
@@ -61,19 +68,19 @@ class RayNodes:
 
 @pytest.fixture(scope="session")
 def ray_nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayNodes]:
-    """Yield the cluster, with the nodes a and b; this process is connected to it."""
+    """Yield the cluster, with two nodes that compute; this process is connected to it."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
-    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
+
+    from brittle.workflow.backends.cluster import connect
 
     nodes = RayNodes(Cluster(shutdown_at_exit=True), tmp_path_factory.mktemp("caches"))
     nodes.add("head", cpus=0)
     try:
-        nodes.add("a")
-        nodes.add("b")
-        ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
-        yield nodes
+        nodes.require(2)
+        with connect(nodes.address):
+            yield nodes
     finally:
-        ray.shutdown()
         nodes.cluster.shutdown()

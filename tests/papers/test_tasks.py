@@ -16,7 +16,7 @@ from brittle.papers.tasks import build_task
 from brittle.runs.run import Run
 from brittle.studies.transfer.labels import transferred_rows
 from brittle.workflow.running import run_tasks
-from brittle.workflow.tasks import Task
+from brittle.workflow.tasks import Task, build_context
 
 
 @pytest.fixture
@@ -85,6 +85,21 @@ def test_a_model_that_is_gone_is_trained_again(data: str, tmp_path: Path) -> Non
         "train naive-bayes: begins",
         "train linear-svm: begins",
     ]
+
+
+def test_what_needs_this_machine_is_not_for_another_one(data: str, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    results = run_tasks(plan(data)[:2], folder, print)
+    reading, trained, untrained = plan(data)[:3]
+
+    def is_here(task: Task) -> bool:
+        assert task.here is not None
+        needs = {name: results[name] for name in task.needs}
+        return task.here(build_context(task, folder, needs, print), **task.arguments)
+
+    assert is_here(reading) and is_here(trained) and not is_here(untrained)
+    assert not is_here(data_task("data", "mr", Limits()))
+    assert plan(data)[4].here is None
 
 
 def test_texts_of_the_paper_keep_the_class_that_the_target_gives_them(

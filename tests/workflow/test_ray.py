@@ -40,7 +40,7 @@ def make(context: TaskContext, *, size: int) -> dict[str, Any]:
     model = files.cache_folder() / "models" / f"model-{size}"
     (model / "parts").mkdir(parents=True, exist_ok=True)
     (model / "parts" / "weights").write_text("w" * size)
-    memory = context.folder / "memory"
+    memory = context.folder / f"memory-{size}"
     times = int(memory.read_text()) + 1 if memory.exists() else 1
     memory.write_text(str(times))
     return {
@@ -81,6 +81,12 @@ def die(context: TaskContext, *, marker: str | None) -> dict[str, Any]:
     return {}
 
 
+def pause(context: TaskContext, *, number: int) -> dict[str, Any]:
+    """Occupy a worker, so that other tasks go to other nodes."""
+    time.sleep(2)
+    return {}
+
+
 def wait_for(context: TaskContext, *, marker: str) -> dict[str, Any]:
     """Take a second if a marker is there, and a minute if not."""
     Path(f"{marker}.{os.getpid()}").touch()
@@ -102,7 +108,7 @@ def events(messages: list[str]) -> list[str]:
 @pytest.mark.slow
 def test_what_tasks_leave_travels_by_content(ray_nodes: RayNodes, folder: Path) -> None:
     makes = [
-        Task("small", make, {"size": 10}, leaves=left_by_make, memory="memory"),
+        Task("small", make, {"size": 10}, leaves=left_by_make, memory="memory-10"),
         # Above 100 kB Ray keeps a value on the node instead of sending it with the answer.
         Task("large", make, {"size": 300_000}, leaves=left_by_make),
         Task("here", make, {"size": 30}, leaves=left_by_make, here=is_here),
@@ -110,11 +116,11 @@ def test_what_tasks_leave_travels_by_content(ray_nodes: RayNodes, folder: Path) 
     needs = tuple(task.name for task in makes)
     tasks = [*makes, *(Task(f"m{n}", measure, {"name": f"m{n}"}, needs) for n in range(4))]
     messages: list[str] = []
-    (folder / "memory").write_text("7")
+    (folder / "memory-10").write_text("7")
     results = run_tasks(tasks, folder, messages.append, RAY)
     assert results["here"]["process"] == os.getpid() != results["small"]["process"]
     assert results["small"]["threads"] == "1" and results["small"]["times"] == 8
-    assert (folder / "memory").read_text() == "9"  # the task here has the same memory
+    assert (folder / "memory-10").read_text() == "8"
     for name, size in (("small", 10), ("large", 300_000), ("here", 30)):
         file, model = left_by_make(folder, results[name])
         assert file.stat().st_size == (model / "parts" / "weights").stat().st_size == size
@@ -156,9 +162,9 @@ def test_how_workers_die_is_said() -> None:
 def films(tmp_path: Path) -> str:
     """Return a folder of data of which words decide the label."""
     words = {"good": ("great", "fine", "fun", "lovely"), "bad": ("dull", "poor", "awful", "sad")}
-    for split, count in (("train", 400), ("test", 120)):
+    for split, count in (("train", 400), ("test", 60)):
         rows = [
-            f"a {words[label][n % 4]} film about a {words[label][n % 3]} man {n % 17},{label}"
+            f"it is a {words[label][n % 4]} film about a man of {n % 17} years,{label}"
             for n in range(count // 2)
             for label in words
         ]
@@ -200,28 +206,34 @@ def killing(nodes: RayNodes, pattern: str) -> Iterator[list[str]]:
 
 @pytest.mark.slow
 def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
-    ray_nodes: RayNodes, folder: Path, films: str, monkeypatch: pytest.MonkeyPatch
+    ray_nodes: RayNodes,
+    folder: Path,
+    films: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("torch")
+    ray_nodes.require(2)
     plan = paper_plan(films)
     messages: list[str] = []
     with killing(ray_nodes, "*.partial/*") as killed:
         run_tasks(plan[:2], folder, messages.append, RAY)
     assert killed and "train: begins again: its worker was on a node that died" in str(messages)
-    ray_nodes.add("c")
+    ray_nodes.require(2)
     messages.clear()
     with killing(ray_nodes, "attack-*.sqlite*") as killed:
         results = run_tasks(plan, folder, messages.append, RAY)
     assert killed and "begins again" in str(messages)
     assert {event.split(":")[0] for event in events(messages)} == {"attack"}
+    assert capsys.readouterr().out == ""
     # As in this process, with a cache of its own.
     monkeypatch.setenv("BRITTLE_CACHE", str(folder / "other"))
     alone = run_tasks(plan, folder / "alone", print)
     assert alone["train"] == results["train"]
     runs = [Run(base / results["attack"]["run"]).results() for base in (folder, folder / "alone")]
     rows = [[(r.case, r.status, r.adversarial, r.queries) for r in run] for run in runs]
-    assert rows[0] == rows[1] and len(rows[0]) == 120
-    ray_nodes.add("d")
+    assert rows[0] == rows[1] and len(rows[0]) == 60
+    assert {status for _, status, _, _ in rows[0]} >= {"broken"}
 
 
 SCRIPT = """
@@ -276,23 +288,31 @@ def wait_until(condition: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 @pytest.mark.slow
-def test_a_node_with_another_version_is_named(ray_nodes: RayNodes, tmp_path: Path) -> None:
+def test_a_node_with_another_version_is_named(
+    ray_nodes: RayNodes, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = r"The node .* has other versions: brittle 9\.9\.9, expected 0"
     info = tmp_path / "brittle-9.9.9.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brittle\nVersion: 9.9.9\n")
     ray_nodes.add("other", path=str(tmp_path))
     try:
-        with pytest.raises(UsageError, match=r"The node .* has brittle 9\.9\.9; expected 0"):
+        with pytest.raises(UsageError, match=expected):
             cluster.connect(ray_nodes.address)
+        # A node that joins when the check is over refuses its first task.
+        monkeypatch.setattr(cluster, "check_nodes", lambda cluster: None)
+        everywhere = Backend("ray", len(ray_nodes.nodes))
+        tasks = [Task(f"p{n}", pause, {"number": n}) for n in range(len(ray_nodes.nodes))]
+        with pytest.raises(UsageError, match=expected):
+            run_tasks(tasks, folder, print, everywhere)
     finally:
         ray_nodes.kill("other")
 
 
 @pytest.mark.parametrize("address", ["nowhere", "ray://127.0.0.1:10001", ":6379", "host:port"])
 def test_what_is_no_address(address: str) -> None:
-    pytest.importorskip("ray")
     with pytest.raises(UsageError, match=r"is no address .* Expected HOST:PORT"):
-        cluster.connect(address)
+        cluster.require_answer(address)
 
 
 def test_an_address_at_which_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,9 +321,9 @@ def test_an_address_at_which_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> 
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         with pytest.raises(UsageError, match=r"No Ray cluster answers at .* refused"):
-            cluster.connect(f"127.0.0.1:{port}")
+            cluster.require_answer(f"127.0.0.1:{port}")
         # One that listens, and says nothing.
         listener.listen()
         monkeypatch.setattr(cluster, "STATUS_SECONDS", 0.5)
         with pytest.raises(UsageError, match=r"no answer in .* Start one with `ray start --head`"):
-            cluster.connect(f"127.0.0.1:{port}")
+            cluster.require_answer(f"127.0.0.1:{port}")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,6 +25,7 @@ PROBE_SECONDS = 5.0
 STATUS_SECONDS = 15.0
 CHECK_SECONDS = 60.0
 LOCAL_OBJECT_STORE_BYTES = 512 * 2**20
+SAME_VERSIONS = "Results could differ. Install the same versions on every node."
 REMEDY = "Start one with `ray start --head`, or leave --address out for a local one."
 
 
@@ -84,8 +86,10 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
             local = {"address": "local", "num_cpus": cpus, "include_dashboard": False}
             ray.init(**local, object_store_memory=LOCAL_OBJECT_STORE_BYTES, **quiet)
         else:
-            _require_answer(address)
+            require_answer(address)
             _join(ray, address, quiet)
+        # Ray prints the deaths of nodes on stdout, where results go, and has no setting for it.
+        ray._private.worker._worker_logs_enabled = False
     cluster = Cluster(ray, is_ours)
     try:
         check_nodes(cluster)
@@ -95,7 +99,7 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
     return cluster
 
 
-def _require_answer(address: str) -> None:
+def require_answer(address: str) -> None:
     """Raise unless a cluster answers; Ray itself would go on trying for minutes."""
     if address != "auto":
         host, _, port = address.rpartition(":")
@@ -133,7 +137,8 @@ def _join(ray: Any, address: str, quiet: Mapping[str, Any]) -> None:
         ) from error
 
 
-def own_versions() -> dict[str, str]:
+@cache
+def own_versions() -> Mapping[str, str]:
     """Return the versions that have to be equal on all nodes, and a digest of brittle's code."""
     folder = Path(brittle.__file__).parent
     code = files.digest_of(sorted(folder.rglob("*.py")))[:12]
@@ -164,19 +169,18 @@ def check_nodes(cluster: Cluster) -> None:
             versions = ray.get(ref, timeout=CHECK_SECONDS)
         except ray.exceptions.RayError as error:
             raise RunStopped(f"The node {name} does not answer: {error}") from error
-        if versions != expected:
-            raise UsageError(
-                f"The node {name} has {_differences(versions, expected)}. Results would not be "
-                "those of one machine. Install the same versions on every node."
-            )
+        if isinstance(versions, str):
+            raise UsageError(f"The node {name} cannot be used: {versions}. {SAME_VERSIONS}")
+        require_versions(name, versions, expected)
 
 
-def _differences(versions: Mapping[str, str] | str, expected: Mapping[str, str]) -> str:
-    if isinstance(versions, str):
-        return f"other software: {versions}"
-    pairs = [
-        f"{name} {versions.get(name, 'missing')}; expected {expected.get(name, 'none')}"
+def require_versions(node: str, versions: Mapping[str, str], expected: Mapping[str, str]) -> None:
+    """Raise if a node has other versions than the driver."""
+    differences = [
+        f"{name} {versions.get(name, 'missing')}, expected {expected.get(name, 'none')}"
         for name in {**expected, **versions}
         if versions.get(name) != expected.get(name)
     ]
-    return ", ".join(pairs)
+    if differences:
+        found = "; ".join(differences)
+        raise UsageError(f"The node {node} has other versions: {found}. {SAME_VERSIONS}")

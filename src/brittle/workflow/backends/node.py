@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import socket
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import Any
 
 from brittle import files
 from brittle.errors import BrittleError, RunStopped
+from brittle.workflow.backends.cluster import own_versions, require_versions
 from brittle.workflow.parcels import Parcel, Places, unwrap, wrap
 from brittle.workflow.tasks import Task, run_task
 
@@ -33,6 +35,7 @@ class Shipment:
 
     driver: str
     workflow: str
+    versions: Mapping[str, str]
     task: Task
     needs: Mapping[str, Any]
     parcels: Sequence[Parcel]
@@ -55,6 +58,8 @@ def _work(shipment: Shipment, events: queue.SimpleQueue[Event]) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     task = shipment.task
     try:
+        # A node may have joined after the others were checked.
+        require_versions(socket.gethostname(), own_versions(), shipment.versions)
         places = _places(shipment)
         with _only_one(places):
             _take_in(shipment, places)

@@ -11,7 +11,7 @@ from typing import Any
 from brittle import files
 from brittle.errors import RunStopped
 from brittle.workflow.backends.backend import Assignment, Backend, Ended, Tell
-from brittle.workflow.backends.cluster import Cluster, connect
+from brittle.workflow.backends.cluster import Cluster, connect, own_versions
 from brittle.workflow.backends.local import run_here
 from brittle.workflow.backends.node import Shipment, run_shipment
 from brittle.workflow.parcels import Parcel, Places, unwrap, wrap
@@ -50,7 +50,7 @@ class RayWorkers:
         parcels = [self._send(path, places) for path in assignment.files]
         contents = [self._contents[parcel] for parcel in parcels]
         driver, workflow = _short_id(cache), _short_id(assignment.folder)
-        shipment = Shipment(driver, workflow, task, needs, parcels, contents)
+        shipment = Shipment(driver, workflow, own_versions(), task, needs, parcels, contents)
         self._running[self._remote.remote(shipment)] = assignment
 
     def _send(self, path: Path, places: Places) -> Parcel:
