@@ -22,6 +22,7 @@ from brittle.zoo.tokenizers.words import (
     UNKNOWN,
     WordTokenizer,
 )
+from zoo.small import random_bilm
 
 KNOWN = ["film", "the", "good", "god", "plot", "a", "is", "bad", "well-known", "don't", "foo", "on"]
 ALPHABET = ["e", "o", "a", "d", "g", "F", "l", "'", "t", "-", "7", "n", "f", "i", "m"]
@@ -30,6 +31,7 @@ NAMES = [
     *INPUTS,
     *("CNN-W-Random-2", "CNN-C-Random-1-mean", "BiLSTM-WC-Random-2-attention"),
     *("BiLSTM-C-Random-1", "Transformer-W-Random-2", "Transformer-WC-Random-1-max"),
+    *("LSTM-WC-ELMo-1", "Transformer-WC-ELMo-1", "BiLSTM-WC-ELMo-1-attention"),
 ]
 """Every encoder, every input and every head."""
 
@@ -51,7 +53,9 @@ def model(
     vocabulary = WordTokenizer([*special, *KNOWN], hole_id)
     tokenizer = build_tokenizer(design.parts, chosen, vocabulary, ALPHABET)
     torch.manual_seed(11)
-    network = build(design.parts, chosen, len(vocabulary), len(ALPHABET) + UNKNOWN_CHARACTER + 1, 3)
+    letters = len(ALPHABET) + UNKNOWN_CHARACTER + 1
+    bilm = random_bilm(letters, **small) if design.parts["embedding"] == "ELMo" else None
+    network = build(design.parts, chosen, len(vocabulary), letters, 3, bilm)
     with torch.no_grad():
         for weight in network.parameters():
             weight.add_(0.2 * torch.randn_like(weight))
@@ -61,6 +65,8 @@ def model(
     built = NetworkModel(network, tokenizer, chosen.reads, "cpu")
     if double:
         network.double()
+        if bilm is not None:
+            bilm.double()
     return built
 
 
@@ -88,6 +94,8 @@ def opened(model: NetworkModel, requests: Sequence[EditRequest]) -> tuple[Embedd
     embedded = model.network.embed(batch)
     for vectors in (embedded.words, embedded.characters):
         if vectors is not None:
+            if vectors.is_leaf:  # from frozen tables
+                vectors.requires_grad_()
             vectors.retain_grad()
     logits = model.network.logits(embedded, batch)
     torch.stack([objective(z, request) for z, request in zip(logits, requests)]).sum().backward()

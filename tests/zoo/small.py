@@ -9,7 +9,7 @@ from typing import Any
 from brittle.text import Text
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
-from brittle.zoo.names.settings import NetworkSettings
+from brittle.zoo.names.settings import LanguageModelSettings, NetworkSettings
 
 LABELS = 3
 KNOWN = [f"{start}{end}" for start in "abcdefgh" for end in ("", "ing", "tion", "-x", "é")]
@@ -42,12 +42,29 @@ def model(design: Design | str, size: str = "tiny", seed: int = 7, **changed: An
     vocabulary, alphabet = WordTokenizer.of(known), CharacterTokenizer.alphabet_of(known)
     torch.manual_seed(seed)
     letters = len(alphabet) + UNKNOWN_CHARACTER + 1
-    network = build(design.parts, chosen, len(vocabulary), letters, LABELS)
+    bilm = random_bilm(letters) if design.parts["embedding"] == "ELMo" else None
+    network = build(design.parts, chosen, len(vocabulary), letters, LABELS, bilm)
     with torch.no_grad():
         if network.embedding is not None:
             network.embedding.weight.mul_(10)  # so that differences between words are seen
     tokenizer = build_tokenizer(design.parts, chosen, vocabulary, alphabet)
     return NetworkModel(network, tokenizer, chosen.reads, "cpu")
+
+
+def random_bilm(letters: int, **changed: Any) -> Any:
+    """A frozen biLM with random weights; its states differ much between words."""
+    import torch
+
+    from brittle.zoo.layers.bilm import BiLM
+
+    chosen = grid.settings(grid.design("biLM"), "tiny", **changed)
+    assert isinstance(chosen, LanguageModelSettings)
+    bilm = BiLM(chosen, letters)
+    with torch.no_grad():
+        for weight in bilm.parameters():
+            weight.add_(0.2 * torch.randn_like(weight))
+        bilm.spelling.embedding.weight[0] = 0.0
+    return bilm.requires_grad_(False).eval()
 
 
 def structures() -> list[Design]:

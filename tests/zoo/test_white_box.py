@@ -39,7 +39,7 @@ GRADIENT_CASES = [
 CHARACTERS = EditSpace("characters")
 
 
-QUICK = ("LSTM-W-Random-2", "CharCNN-LSTM", "BiLSTM-WC-Random-2-attention")
+QUICK = ("LSTM-W-Random-2", "CharCNN-LSTM", "BiLSTM-WC-Random-2-attention", "LSTM-WC-ELMo-1")
 
 
 @pytest.fixture(
@@ -58,8 +58,12 @@ def pair(locked: bool) -> Text:
 # Gradients.
 
 
+def _classify(network: Any, vectors: Any, length: Any) -> Any:
+    return network.classify(network.encoder_input(vectors, length), length)
+
+
 @pytest.mark.parametrize(("of", "toward"), GRADIENT_CASES)
-@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("name", [*INPUTS, "LSTM-WC-ELMo-1"])
 def test_gradients_at_words_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
 ) -> None:
@@ -73,14 +77,16 @@ def test_gradients_at_words_are_those_of_finite_differences(
         vectors = network.vectors(network.embed(batch), batch)
         assert found.scores == pytest.approx(network(batch)[0].softmax(0).tolist())
         gradient = central(
-            lambda moved: objective(network.classify(moved, batch.length)[0], request), vectors
+            lambda moved: objective(_classify(network, moved, batch.length)[0], request), vectors
         )
     assert found.value.shape == gradient[0].shape
     assert close(found.value, gradient[0], 1e-8) and np.abs(gradient).max() > 1e-4
 
 
 @pytest.mark.parametrize(("of", "toward"), GRADIENT_CASES)
-@pytest.mark.parametrize("name", INPUTS[1:])
+@pytest.mark.parametrize(
+    "name", [*INPUTS[1:], pytest.param("LSTM-WC-ELMo-1", marks=pytest.mark.slow)]
+)
 def test_gradients_at_characters_are_those_of_finite_differences(
     name: str, of: Any, toward: int | None
 ) -> None:
@@ -99,7 +105,7 @@ def test_gradients_at_characters_are_those_of_finite_differences(
         gradient = central(value, embedded.characters)
     read = [len(word[:8]) for word in map(str, text.words)]
     for mine, expected, word, count in zip(found.value, gradient, text.words, read):
-        assert mine.shape == (len(str(word)), 3)
+        assert mine.shape == (len(str(word)), gradient.shape[2])
         assert close(mine[:count], expected[:count], 1e-8)
         assert not mine[count:].any()
     assert np.abs(gradient).max() > 1e-4 and len(found.value[3]) > read[3]
@@ -398,7 +404,11 @@ def test_layers_are_what_the_network_makes(name: str) -> None:
             for n, highway in enumerate(network.spelling.highways):
                 x = highway(x)
                 expected[f"highway {n + 1}"] = x[batch.which]
-        states = network.states(network.vectors(embedded, batch), batch.length)
+        vectors = network.vectors(embedded, batch)
+        if network.bilm is not None:
+            layers = network.bilm.layers(vectors, batch.length)
+            expected |= {f"biLM {n}": layer for n, layer in enumerate(layers)}
+        states = network.states(network.encoder_input(vectors, batch.length), batch.length)
         expected |= {f"layer {n + 1}": state for n, state in enumerate(states)}
     assert white.layers == tuple(expected)
     for layer, state in expected.items():
@@ -441,12 +451,14 @@ def weights_of(tested: Any, items: list[Text]) -> list[Any]:
     return [shown.weights for shown in NetworkWhiteBox(tested).attention(items)]
 
 
-def test_attention_is_that_of_the_network() -> None:
-    tested = model("Transformer-W-Random-2")
+@pytest.mark.parametrize("name", ["Transformer-W-Random-2", "Transformer-WC-ELMo-2"])
+def test_attention_is_that_of_the_network(name: str) -> None:
+    tested = model(name)
     batch = make_batch(tested.encode(ITEMS), tested.tokenizer, "cpu")
     with torch.no_grad():
         vectors = tested.network.vectors(tested.network.embed(batch), batch)
-        weights = tested.network.encoder.attend(vectors, batch.length)[1]
+        inputs = tested.network.encoder_input(vectors, batch.length)
+        weights = tested.network.encoder.attend(inputs, batch.length)[1]
     for n, (text, found) in enumerate(zip(ITEMS, weights_of(tested, ITEMS))):
         count = len(text)
         assert found.shape == (2, 2, count, count)
