@@ -171,3 +171,37 @@ def test_opening_closes_what_it_opened_if_a_member_fails(monkeypatch: pytest.Mon
         as_target("ensemble:toy:1,ensemble:toy:2")
     with pytest.raises(UsageError, match="--scores"):
         as_target("ensemble:toy:1,toy:2", scores="prob")
+
+
+def test_networks_and_encoders_are_averaged_by_their_raw_logits() -> None:
+    """Log-probabilities of one of them would be another target (see test_mining.py)."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from brittle.targets.transformers.classifier import of_model as of_transformer
+    from targets import tiny
+    from zoo.small import model as small_network
+
+    tokenizer = tiny.tokenizer("bert")
+    model = tiny.model("bert", len(tokenizer))
+    encoder = of_transformer(model, tokenizer, name="tiny")
+    network = small_network("LSTM-W-Random-1")
+
+    class Network:
+        name, fingerprint, labels = "network", "1", encoder.labels
+        canonical, canonical_logits = network.encode, network.logits
+
+        def logits(self, items: Any) -> Any:
+            return network.logits(network.encode(items))
+
+    texts = [Text.of("a good film"), Text.of("the rain was not a story")]
+    ensemble = of_members([Network(), encoder])  # type: ignore[list-item]
+    assert isinstance(ensemble, KeyedEnsemble)
+    raw = []
+    for text in texts:
+        inputs = tokenizer(str(text), return_tensors="pt")
+        with torch.no_grad():
+            raw.append(model(**inputs).logits[0].double().numpy())
+    expected = (np.array(raw) + network.logits(network.encode(texts))) / 2
+    assert np.allclose(ensemble.logits(texts), expected, atol=1e-5)
+    assert not np.allclose(raw, np.log(softmax(np.array(raw))))
+    encoder.close()
