@@ -64,7 +64,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "runs": {
         *("answers", "asks", "attacks", "data", "edits", "engine", "errors", "files", "goals"),
-        *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
+        *("kinds", "opening", "picture", "reports", "results", "targets", "text", "zoo"),
     },
     # Questions across runs.
     "workflow": {"errors", "files", "formatting"},
