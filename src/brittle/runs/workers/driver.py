@@ -60,10 +60,6 @@ class WorkerGroup(Protocol):
         """Wait until workers have sent something, or for so many seconds."""
         ...
 
-    def describe(self, number: int) -> str:
-        """Say where a worker runs."""
-        ...
-
     def close(self) -> None:
         """End all workers."""
         ...
@@ -71,7 +67,12 @@ class WorkerGroup(Protocol):
 
 @dataclass
 class Driver:
-    """Runs the workers of one run. `warn` is told which worker died."""
+    """Runs the workers of one run; `warn` is told which worker died.
+
+    `error` is why the run stops, `places` are those of the workers that have opened the target.
+    `idle` workers wait for cases, `questions` for the target; `granted` are items that workers may
+    compute and have not yet reported. `deaths` and `failing` count workers and cases in a row.
+    """
 
     group: WorkerGroup
     dealing: Dealing
@@ -81,7 +82,7 @@ class Driver:
     warn: Callable[[str], None]
     error: BrittleError | None = None
     running: set[int] = field(default_factory=set)
-    ready: set[int] = field(default_factory=set)
+    places: dict[int, str] = field(default_factory=dict)
     idle: dict[int, Wants] = field(default_factory=dict)
     questions: list[tuple[int, Asks]] = field(default_factory=list)
     granted: dict[int, int] = field(default_factory=dict)
@@ -133,8 +134,8 @@ class Driver:
                 self.group.send(number, Allowed(allowed, self._left))
             case Asks() as question:
                 self.questions.append((number, question))
-            case Ready(fingerprint):
-                self.ready.add(number)
+            case Ready(place, fingerprint):
+                self.places[number] = place
                 self._check(number, fingerprint)
             case Ended(error):
                 self.running.discard(number)
@@ -218,7 +219,7 @@ class Driver:
             # The others may still finish cases with what they were granted.
             self.error = error
             return
-        if number not in self.ready:
+        if number not in self.places:
             context = f"{self._name(number)} could not open the target: {error}"
             error = UsageError(context) if isinstance(error, UsageError) else RunStopped(context)
         self._stop(error)
@@ -248,7 +249,7 @@ class Driver:
             )
             return
         self.warn(f"{name} died ({how}). Its unfinished cases are attacked again by others.")
-        self.ready.discard(number)
+        self.places.pop(number, None)
         self.group.start(number)
         self.running.add(number)
 
@@ -260,4 +261,5 @@ class Driver:
             self.group.send(number, Stop())
 
     def _name(self, number: int) -> str:
-        return f"Worker {number} ({self.group.describe(number)})"
+        place = self.places.get(number)
+        return f"Worker {number}" + (f" ({place})" if place else "")

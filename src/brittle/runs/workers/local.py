@@ -51,9 +51,6 @@ class WorkerProcesses:
         ready: list[Any] = wait(list(numbers), seconds)
         return [(numbers[pipe], self._receive(numbers[pipe])) for pipe in ready]
 
-    def describe(self, number: int) -> str:
-        return f"process {self._processes[number].pid}"
-
     def close(self) -> None:
         for pipe in self._pipes.values():
             pipe.close()

@@ -19,8 +19,12 @@ from brittle.results import Result, Step
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker has opened its target, which has this fingerprint; None if it has no replica."""
+    """The worker has opened its target; `place` says on which machine, in which process.
 
+    A worker without a replica has no `fingerprint`.
+    """
+
+    place: str
     fingerprint: str | None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import queue
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -157,7 +159,8 @@ def _attack_cases(client: Client, order: Order, target: Any) -> None:
     )
     engine = build_engine(job, broker, order.budget)
     engine.patience = sys.maxsize  # the driver counts over all workers
-    client.tell(Ready(getattr(target, "fingerprint", None)))
+    place = f"{socket.gethostname()}, process {os.getpid()}"
+    client.tell(Ready(place, getattr(target, "fingerprint", None)))
     try:
         while first := _fetch(client, order, is_idle=True).cases:
             for ended in engine.run(DealtCases(client, order, first)):
