@@ -85,7 +85,9 @@ class WorkerActor:
     def start(self, order: bytes) -> None:
         """Begin to work."""
         from brittle.runs.workers.session import work
+        from brittle.zoo.device import limit_cores
 
+        limit_cores(1)
         arguments = (_QueueLink(self._inbox, self._outbox), lambda: pickle.loads(order))
         threading.Thread(target=work, args=arguments, daemon=True).start()
 

@@ -232,9 +232,11 @@ class Driver:
         self.questions = [(n, ask) for n, ask in self.questions if n != number]
         # It may have computed what it was granted.
         self.broker.totals.sent += self.granted.pop(number, 0)
+        fate = "Its unfinished cases are attacked again by others."
         for case in self.dealing.bury(number):
-            reason = f"its worker died twice while it alone was attacked ({how})"
+            reason = f"its worker died again while it alone was attacked ({how})"
             yield [result_of(Outcome(case, "error", reason, 1), self.job)], []
+            fate = f"The case {case.id}, which it attacked, ends as an error."
             self.deaths = 0
         if self.error is not None or not self.dealing.unfinished:
             return
@@ -248,15 +250,18 @@ class Driver:
                 )
             )
             return
-        self.warn(f"{name} died ({how}). Its unfinished cases are attacked again by others.")
+        self.warn(f"{name} died ({how}). {fate}")
         self.places.pop(number, None)
         self.group.start(number)
         self.running.add(number)
 
     def _stop(self, error: BrittleError) -> None:
-        """Let all workers stop after their round; the first reason is raised in the end."""
-        if self.error is None or isinstance(self.error, LimitReached):
-            self.error = self.error or error
+        """Let all workers stop after their round; the first reason is raised in the end.
+
+        Nobody waits for one that is still opening the target.
+        """
+        self.error = self.error or error
+        self.running &= self.places.keys()
         for number in self.running:
             self.group.send(number, Stop())
 

@@ -34,7 +34,7 @@ class WorkerProcesses:
     def start(self, number: int) -> None:
         context = multiprocessing.get_context("spawn")
         own, other = context.Pipe()
-        arguments = (other, str(self._order))
+        arguments = (other, str(self._order), self._threads)
         process = context.Process(target=_main, args=arguments, daemon=True)
         with _environment(THREADS_VARIABLE, str(self._threads)):
             process.start()
@@ -112,11 +112,13 @@ class _PipeLink:
             os._exit(1)
 
 
-def _main(pipe: Connection, order: str) -> None:
+def _main(pipe: Connection, order: str, threads: int) -> None:
     # Ctrl-C reaches the driver, which stops its workers after their round.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from brittle.runs.workers.session import work
+    from brittle.zoo.device import limit_cores
 
+    limit_cores(threads)
     work(_PipeLink(pipe), lambda: pickle.loads(Path(order).read_bytes()))
     # A call that hangs must not keep the process alive.
     os._exit(0)

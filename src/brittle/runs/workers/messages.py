@@ -21,7 +21,7 @@ from brittle.results import Result, Step
 class Ready:
     """The worker has opened its target; `place` says on which machine, in which process.
 
-    A worker without a replica has no `fingerprint`.
+    It has no `fingerprint` if the target is the driver's, or an object that was sent.
     """
 
     place: str

@@ -49,7 +49,7 @@ class Order:
     """What a worker needs. `job` has neither target, data nor desks: they are the worker's own.
 
     `forwarded` are the questions that the driver answers; a worker that has none of its own to
-    ask has no `origin`. `most_sent` limits the whole run, `threads` is the worker's share.
+    ask has no `origin`. `most_sent` limits the whole run.
     """
 
     job: Job
@@ -57,7 +57,6 @@ class Order:
     cargo: Cargo | None
     forwarded: frozenset[str]
     workers: int
-    threads: int
     budget: int | None
     batch: int | None
     watchdog: float | None

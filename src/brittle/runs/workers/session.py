@@ -33,7 +33,6 @@ from brittle.runs.workers.messages import (
 )
 from brittle.runs.workers.orders import Order
 from brittle.targets.capabilities import make_desks
-from brittle.zoo.device import limit_cores
 
 CASES_AT_A_TIME = 8
 
@@ -127,7 +126,6 @@ def work(link: Link, load_order: Callable[[], Order]) -> None:
     client = Client(link)
     try:
         order = load_order()
-        limit_cores(order.threads)
         target = order.open()
         try:
             _attack_cases(client, order, target)
@@ -160,7 +158,8 @@ def _attack_cases(client: Client, order: Order, target: Any) -> None:
     engine = build_engine(job, broker, order.budget)
     engine.patience = sys.maxsize  # the driver counts over all workers
     place = f"{socket.gethostname()}, process {os.getpid()}"
-    client.tell(Ready(place, getattr(target, "fingerprint", None)))
+    is_named = order.origin is not None and order.origin.is_named
+    client.tell(Ready(place, target.fingerprint if is_named else None))
     try:
         while first := _fetch(client, order, is_idle=True).cases:
             for ended in engine.run(DealtCases(client, order, first)):

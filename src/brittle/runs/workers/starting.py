@@ -74,27 +74,9 @@ def start_driver(
     warn: Callable[[str], None],
 ) -> Driver:
     """Start the workers of a run, no more of them than there are cases, and return the driver."""
-    settings, origin = staff.settings, staff.origin
-    workers = min(settings.workers, count)
-    forwarded: frozenset[str] = frozenset()
-    replica: Origin | None = origin
-    if is_asked_by_driver(job.target):
-        forwarded = questions_of_target(job, helpers_of(job.attack))
-        replica = None
-    is_far = settings.backend == "ray" and replica is not None
-    order = Order(
-        stripped(job),
-        replica,
-        cargo_of(origin.target, job.target) if is_far else None,
-        forwarded,
-        workers,
-        settings.threads,
-        budget,
-        broker.batch,
-        broker.watchdog,
-        broker.most_sent,
-    )
-    group = _open_group(settings, workers, packed(order), warn)
+    workers = min(staff.settings.workers, count)
+    order = packed(make_order(staff, job, broker, workers, budget))
+    group = _open_group(staff.settings, workers, order, warn)
     driver = Driver(group, Dealing(cases, count, workers), broker, job, workers, warn)
     try:
         driver.start()
@@ -102,6 +84,19 @@ def start_driver(
         group.close()
         raise
     return driver
+
+
+def make_order(staff: Staff, job: Job, broker: Broker, workers: int, budget: int | None) -> Order:
+    """Build what every worker is given; where no folder is shared, with the files of the model."""
+    forwarded: frozenset[str] = frozenset()
+    replica: Origin | None = staff.origin
+    cargo = None
+    if is_asked_by_driver(job.target):
+        forwarded, replica = questions_of_target(job, helpers_of(job.attack)), None
+    elif staff.settings.backend == "ray":
+        cargo = cargo_of(staff.origin.target, job.target)
+    limits = (broker.batch, broker.watchdog, broker.most_sent)
+    return Order(stripped(job), replica, cargo, forwarded, workers, budget, *limits)
 
 
 def _open_group(
