@@ -14,17 +14,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, ClassVar
 
 import pytest
 
 import brittle
+from brittle.asks import Ask, Case, Search, Try
 from brittle.errors import Interrupted, LimitReached, UsageError
+from brittle.goals.classes import Untargeted
 from brittle.runs.runner import RunProgress
 from brittle.testing import FakeTarget
 
 WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
-FILMS = [(f"a good film of {i} great scenes", "positive") for i in range(30)]
+FILMS = [
+    (f"a good film of {i} great scenes{' and a wonderful story' * (i % 4)}", "positive")
+    for i in range(30)
+]
 MODEL = """
 import os, time
 from brittle.testing import FakeTarget
@@ -81,36 +87,32 @@ def test_a_live_object_that_cannot_be_sent(tmp_path: Path, what: str) -> None:
 
     options: dict[str, Any] = {"attack": "pwws", "goal": None}
     if what == "goal":
-        options["goal"] = _Unsendable()
+        options["goal"] = local_goal()
     if what == "attack":
-        options["attack"] = _UnsendableAttack()
+        options["attack"] = Shout()
     target = Local(WEIGHTS) if what == "target" else FakeTarget(WEIGHTS)
     with pytest.raises(UsageError, match=f"The {what} .* is a live object that cannot be sent"):
         brittle.attack(target, FILMS[:4], folder=tmp_path, workers=2, **options)
 
 
-class _UnsendableAttack:
-    """An attack that holds a lock."""
+class Shout:
+    """An attack that holds a lock, which nobody can send."""
+
+    asks: ClassVar[tuple[type[Ask[Any]], ...]] = (Try,)
 
     def __init__(self) -> None:
-        from brittle.attacks import build
-
-        self._pwws = build("pwws")
-        self.asks = self._pwws.asks
         self._lock = threading.Lock()
 
-    def __call__(self, case: Any, rng: Any) -> Any:
-        return self._pwws(case, rng)
+    def __call__(self, case: Case[brittle.Text], rng: Random) -> Search[None]:
+        words = [str(word).upper() for word in case.text.words]
+        yield from Try([case.text.swap(i, word) for i, word in enumerate(words)])
 
 
-def _Unsendable() -> Any:  # noqa: N802
-    from brittle.goals.parsing import make_goal
-    from brittle.answers import SCORES
+def local_goal() -> Any:
+    """Build a goal of a class that pickle does not find."""
 
-    goal = make_goal(None, None, None, SCORES, ("negative", "positive"))
-
-    class Local(type(goal)):  # type: ignore[misc]
-        """A goal that pickle does not find."""
+    class Local(Untargeted):
+        """As its base class."""
 
     return Local()
 
@@ -139,6 +141,12 @@ class Workspace:
             start_new_session=True,
         )
 
+    def complete(self, *words: str, name: str = "run") -> tuple[int, str]:
+        """Run the command to its end; return the exit code and what it says on stderr."""
+        process = self.start(*words, seconds=0, name=name)
+        _, err = process.communicate()
+        return process.returncode, err
+
     def run(self, name: str = "run") -> brittle.Run:
         return brittle.open_run(name, self.folder / "runs")
 
@@ -157,7 +165,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -179,20 +187,18 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="ne
 def test_workers_end_with_a_killed_driver_and_the_same_command_resumes(
     workspace: Workspace,
 ) -> None:
-    whole = workspace.start("--quiet", seconds=0, name="whole")
-    assert whole.wait() == 0
+    assert workspace.complete("--quiet", name="whole")[0] == 0
     driver = workspace.start("--workers", "2", "--batch", "8", seconds=0.05)
     wait_until(lambda: workspace.finished() > 2)
     workers = children(driver.pid)
     assert len(workers) == 2
     driver.kill()
-    driver.wait()
+    driver.communicate()
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 5.0)
     before = {row.case: row for row in workspace.run().results()}
     assert 2 < len(before) < len(FILMS)
-    again = workspace.start("--workers", "2", seconds=0)
-    _, progress = again.communicate()
-    assert again.returncode == 0 and rows(workspace.run()) == rows(workspace.run("whole"))
+    code, progress = workspace.complete("--workers", "2")
+    assert code == 0 and rows(workspace.run()) == rows(workspace.run("whole"))
     assert progress.count(f"{len(FILMS)}/{len(FILMS)} cases") == 1
 
 
@@ -207,8 +213,8 @@ def test_ctrl_c_stops_all_and_prints_the_command_that_resumes(workspace: Workspa
     line = err.strip().splitlines()[-1]
     assert line.startswith("Resume with: brittle attack") and "--workers 2" in line
     assert 2 < workspace.finished() < len(FILMS)
-    assert workspace.start("--workers", "2", "--quiet", seconds=0).wait() == 0
-    assert workspace.start("--quiet", seconds=0, name="whole").wait() == 0
+    assert workspace.complete("--workers", "2", "--quiet")[0] == 0
+    assert workspace.complete("--quiet", name="whole")[0] == 0
     assert rows(workspace.run()) == rows(workspace.run("whole"))
 
 
@@ -265,17 +271,17 @@ def test_the_limits_and_the_journal_of_an_endpoint_hold_for_all_workers(
     endpoint = tmp_path / "api.toml"
     endpoint.write_text(
         f'url = "{server.url}"\nlabels = ["negative", "positive"]\nconcurrency = 2\n'
-        'per_second = 100\n[request]\ntext = "{text}"\n[answer]\nscores = "scores"\n'
+        'per_second = 100\njson = { text = "{text}" }\npath = "scores"\n'
     )
     spec, films = f"http:{endpoint}", FILMS[:12]
-    alone = brittle.attack(spec, films, folder=tmp_path, name="alone")
+    alone = brittle.attack(spec, films, "random-swap", folder=tmp_path, name="alone")
     sent = len(server.times)
     server.times, server.most = [], 0
     options: Any = {"folder": tmp_path, "name": "run", "workers": 3}
     with pytest.raises(LimitReached):
-        brittle.attack(spec, films, max_sent=40, **options)
+        brittle.attack(spec, films, "random-swap", max_sent=40, **options)
     assert len(server.times) == 40
-    run = brittle.attack(spec, films, **options)
+    run = brittle.attack(spec, films, "random-swap", **options)
     assert rows(run) == rows(alone)
     # The journal answers what was asked before the limit; only batches that were cut may differ.
     assert len(server.times) == sent and server.most <= 2
