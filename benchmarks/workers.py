@@ -1,12 +1,13 @@
 """Two workers beside one process: equal rows, and the time of the same attack.
 
-    python benchmarks/workers.py [--cases 300] [--repeats 3] [--targets one-core,MiniLM] [--out FILE]
+    python benchmarks/workers.py [--cases 300] [--repeats 3] [--targets one-core,MiniLM]
 
 Every target is attacked by one process and by two workers in turn, on two cores, by pwws on the
 first MR sentences. `ratio` is the time of one process divided by that of two workers, the best of
 the repeats of each. The time is counted from the first finished case to the last one, so that
 neither the start of processes nor the loading of a model counts; `with_start` is the same ratio for
-the whole command. `one-core` is a pure Python function: it holds one core, whatever the batch.
+the whole command, and `processor` that of the processor time of all processes, which other programs
+on the machine disturb less. `one-core` is a pure Python function: it holds one core in any batch.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import tempfile
 import time
 from dataclasses import astuple
@@ -52,35 +54,46 @@ classify.labels = ["neg", "pos"]
 """
 
 
-def attack(spec: str, cases: int, workers: int, folder: Path) -> tuple[list[Any], float, float]:
-    """Attack a target; return its rows, the time from the first case to the last, and all of it."""
+def processor_seconds() -> float:
+    """Return the processor time of this process and of those that it has waited for."""
+    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
+def attack(spec: str, cases: int, workers: int, folder: Path) -> tuple[list[Any], list[float]]:
+    """Attack a target; return its rows and three times in seconds.
+
+    They are the time from the first case to the last, all of it, and the processor time.
+    """
     ends: list[tuple[float, int]] = []
 
     def note(progress: RunProgress) -> None:
         ends.append((time.perf_counter(), progress.done))
 
     options: dict[str, Any] = {"limit": cases, "folder": folder, "name": f"w{workers}"}
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), processor_seconds()
     run = brittle.attack(spec, "mr", "pwws", workers=workers, new=True, progress=note, **options)
-    seconds = time.perf_counter() - start
+    seconds, processor = time.perf_counter() - start, processor_seconds() - processor
     (first, done), (last, planned) = ends[0], ends[-1]
     # What ended before the first report took time that is not known.
     share = planned / max(1, planned - done)
-    return [astuple(row) for row in run.results()], (last - first) * share, seconds
+    rows = [astuple(row) for row in run.results()]
+    return rows, [(last - first) * share, seconds, processor]
 
 
 def measure(spec: str, cases: int, repeats: int, folder: Path) -> dict[str, Any]:
     """Measure one process and two workers in turn."""
-    times: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
+    times: dict[int, list[list[float]]] = {1: [], 2: []}
     rows: dict[int, list[Any]] = {}
     for _ in range(repeats):
         for workers in (1, 2):
-            rows[workers], *seconds = attack(spec, cases, workers, folder)
-            times[workers].append((seconds[0], seconds[1]))
+            rows[workers], seconds = attack(spec, cases, workers, folder)
+            times[workers].append(seconds)
     best = {workers: [min(column) for column in zip(*pairs)] for workers, pairs in times.items()}
     return {
         "ratio": round(best[1][0] / best[2][0], 2),
         "with_start": round(best[1][1] / best[2][1], 2),
+        "processor": round(best[1][2] / best[2][2], 2),
         "one_process_seconds": round(best[1][0], 2),
         "two_workers_seconds": round(best[2][0], 2),
         "equal_rows": rows[1] == rows[2],
