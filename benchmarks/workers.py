@@ -50,7 +50,7 @@ def classify(texts):
         rows.append([1 - share, share])
     return rows
 
-classify.labels = ["neg", "pos"]
+classify.labels = ["negative", "positive"]
 """
 
 
