@@ -159,3 +159,15 @@ def test_what_cannot_be_sent_is_named() -> None:
     assert type(local.error) is UsageError
     assert str(local.error).startswith("The target 'fake' is a live object that cannot be sent")
     assert "workers=1" in str(local.error)
+
+
+def test_nobody_waits_for_a_worker_that_finds_no_place() -> None:
+    class OneStarts(WorkerThreads):
+        """A cluster with room for one worker."""
+
+        def start(self, number: int) -> None:
+            if number == 1:
+                super().start(number)
+
+    shared = attack(target(), FILMS[:12], workers=2, group=OneStarts)
+    assert shared.error is None and shared.rows == attack(target(), FILMS[:12]).rows

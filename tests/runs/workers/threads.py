@@ -105,6 +105,7 @@ def attack(
     replica: Any = None,
     budget: int | None = None,
     stop_after: int | None = None,
+    group: type[WorkerThreads] = WorkerThreads,
     **limits: Any,
 ) -> Attacked:
     """Attack examples in the test's thread or, with `workers`, in threads of their own.
@@ -124,8 +125,8 @@ def attack(
             staff = Staff(WorkerSettings(workers), origin)
             order = packed(make_order(staff, job, broker, workers, budget))
             dealing = Dealing(cases, len(rows), workers)
-            group, warn = WorkerThreads(order), attacked.warnings.append
-            attacked.driver = Driver(group, dealing, broker, job, workers, warn)
+            warn = attacked.warnings.append
+            attacked.driver = Driver(group(order), dealing, broker, job, workers, warn)
             attacked.driver.start()
             finished = attacked.driver.rows()
         else:

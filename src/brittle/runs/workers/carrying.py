@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from brittle.files import cache_folder
-from brittle.zoo.model_cache import trained_models
+from brittle.zoo.folder import Card
+from brittle.zoo.model_cache import models_folder, trained_models
 
 OTHERS = "carried"
 """The folder of the cache for models that are not of the zoo's cache."""
@@ -41,30 +42,49 @@ def cargo_of(spec: Any, target: Any) -> Cargo | None:
 
     These are models of the zoo, alone or in an ensemble, and a folder or a file of the user's.
     """
-    folders = {str(path.relative_to(cache_folder())): path for path in _zoo_folders(target)}
-    contents = {name: dict(_contents(path)) for name, path in folders.items()}
+    cards = [
+        part.card for part in (target, *getattr(target, "members", ())) if hasattr(part, "card")
+    ]
+    models = _folders_of(cards)
+    shared = [folder for card in cards for folder in _shared_folders(card)]
+    contents = {_name_in_cache(path): dict(_contents(path)) for path in (*models, *shared)}
     if isinstance(spec, str) and Path(spec).exists():
-        files = dict(_contents(Path(spec)))
-        digest = hashlib.sha256()
-        for name, content in sorted(files.items()):
-            digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
-        # The name stays the last part of the path: some targets are called by it.
-        folder = f"{OTHERS}/{digest.hexdigest()[:16]}"
-        is_file = Path(spec).is_file()
-        own = folder if is_file else f"{folder}/{Path(spec).resolve().name}"
-        return Cargo({own: files}, f"{folder}/{Path(spec).resolve().name}")
-    if len(folders) == 1 and isinstance(spec, str) and spec.startswith("zoo:"):
-        return Cargo(contents, next(iter(contents)))
+        own, files = _own_name(Path(spec).resolve()), dict(_contents(Path(spec)))
+        folder = str(Path(own).parent) if Path(spec).is_file() else own
+        others = {_name_in_cache(path): dict(_contents(path)) for path in shared}
+        return Cargo({folder: files, **others}, own)
+    if len(models) == 1 and isinstance(spec, str) and spec.startswith("zoo:"):
+        return Cargo(contents, _name_in_cache(models[0]))
     return Cargo(contents) if contents else None
 
 
-def _zoo_folders(target: Any) -> Sequence[Path]:
-    """Find the folders of the cache that a model, or the members of an ensemble, were read from."""
-    members = (target, *getattr(target, "members", ()))
-    cards = [member.card.fingerprint for member in members if hasattr(member, "card")]
-    if not cards:
-        return []
-    return [model.path for model in trained_models() if model.card.fingerprint in cards]
+def _folders_of(cards: Sequence[Card]) -> list[Path]:
+    """Find the folders of the cache that models were read from."""
+    wanted = {card.fingerprint for card in cards}
+    known = trained_models() if wanted else []
+    return [model.path for model in known if model.card.fingerprint in wanted]
+
+
+def _shared_folders(card: Card) -> list[Path]:
+    """Find the folders of the cache that parts of a model name: what several models share."""
+    parts = [part for part in card.parts.values() if isinstance(part, Mapping)]
+    folders = [models_folder() / str(part["folder"]) for part in parts if "folder" in part]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def _name_in_cache(path: Path) -> str:
+    return path.relative_to(cache_folder()).as_posix()
+
+
+def _own_name(path: Path) -> str:
+    """Name a folder or file of the user's by its content, and last by its own name.
+
+    Some targets are called by the last part of their path.
+    """
+    digest = hashlib.sha256()
+    for name, content in _contents(path):
+        digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
+    return f"{OTHERS}/{digest.hexdigest()[:16]}/{path.name}"
 
 
 def _contents(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Failures
@@ -24,6 +24,7 @@ from brittle.results import Result
 from brittle.runs.job import Job
 from brittle.runs.rows import FinishedRows, result_of
 from brittle.runs.workers.dealing import Dealing
+from brittle.runs.workers.group import WorkerGroup
 from brittle.runs.workers.messages import (
     Allowed,
     Answered,
@@ -43,26 +44,6 @@ from brittle.runs.workers.messages import (
 SECONDS_BETWEEN_LOOKS = 0.2
 MAX_DEATHS_IN_A_ROW = 5
 """How many workers may die, with no case finished in between, before the run stops."""
-
-
-class WorkerGroup(Protocol):
-    """Where workers live; they are numbered."""
-
-    def start(self, number: int) -> None:
-        """Start a worker, or one more in place of a dead one."""
-        ...
-
-    def send(self, number: int, message: Any) -> None:
-        """Send a message; one to a worker that is gone is lost."""
-        ...
-
-    def wait(self, seconds: float) -> list[tuple[int, Report | Died]]:
-        """Wait until workers have sent something, or for so many seconds."""
-        ...
-
-    def close(self) -> None:
-        """End all workers."""
-        ...
 
 
 @dataclass
@@ -102,14 +83,14 @@ class Driver:
                 self._stop(Interrupted("Stopped as asked, after the round that was under way."))
             for number, report in self.group.wait(SECONDS_BETWEEN_LOOKS):
                 if isinstance(report, Died):
-                    # One that has said its last word may go.
-                    if number not in self.running:
-                        continue
                     yield from self._bury(number, report.how)
                 else:
                     yield from self._receive(number, report)
             self._answer_questions()
             self._deal_to_idle()
+            if not self.dealing.unfinished:
+                # Nobody waits for one that is still opening the target, or finds no place.
+                self.running &= self.places.keys()
         if self.error is not None:
             raise self.error
 
@@ -226,6 +207,8 @@ class Driver:
 
     def _bury(self, number: int, how: str) -> Iterator[FinishedRows]:
         """Take the cases of a dead worker back, and start another in its place."""
+        if number not in self.running:
+            return  # it had said its last word
         name = self._name(number)
         self.running.discard(number)
         self.idle.pop(number, None)
@@ -238,7 +221,13 @@ class Driver:
             yield [result_of(Outcome(case, "error", reason, 1), self.job)], []
             fate = f"The case {case.id}, which it attacked, ends as an error."
             self.deaths = 0
-        if self.error is not None or not self.dealing.unfinished:
+        if self.error is None:
+            self.warn(f"{name} died ({how}). {fate}")
+            self._replace(number, name, how)
+
+    def _replace(self, number: int, name: str, how: str) -> None:
+        """Start a worker in place of a dead one, unless it is not needed, or too many died."""
+        if not self.dealing.unfinished:
             return
         self.deaths += 1
         if self.deaths >= MAX_DEATHS_IN_A_ROW:
@@ -250,7 +239,6 @@ class Driver:
                 )
             )
             return
-        self.warn(f"{name} died ({how}). {fate}")
         self.places.pop(number, None)
         self.group.start(number)
         self.running.add(number)

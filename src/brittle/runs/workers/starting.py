@@ -12,7 +12,8 @@ from brittle.errors import UsageError, unknown
 from brittle.runs.job import Job
 from brittle.runs.workers.carrying import cargo_of
 from brittle.runs.workers.dealing import Dealing
-from brittle.runs.workers.driver import Driver, WorkerGroup
+from brittle.runs.workers.driver import Driver
+from brittle.runs.workers.group import WorkerGroup
 from brittle.runs.workers.orders import (
     Order,
     Origin,

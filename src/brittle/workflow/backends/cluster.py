@@ -84,8 +84,10 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
             local = {"address": "local", "num_cpus": cpus, "include_dashboard": False}
             ray.init(**local, object_store_memory=LOCAL_OBJECT_STORE_BYTES, **quiet)
         else:
-            _require_answer(address)
+            require_answer(address)
             _join(ray, address, quiet)
+        # Ray prints the deaths of nodes on stdout, where results go, and has no setting for it.
+        ray._private.worker._worker_logs_enabled = False
     cluster = Cluster(ray, is_ours)
     try:
         check_nodes(cluster)
@@ -95,7 +97,7 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
     return cluster
 
 
-def _require_answer(address: str) -> None:
+def require_answer(address: str) -> None:
     """Raise unless a cluster answers; Ray itself would go on trying for minutes."""
     if address != "auto":
         host, _, port = address.rpartition(":")
@@ -154,11 +156,12 @@ def check_nodes(cluster: Cluster) -> None:
     ray, expected = cluster.ray, own_versions()
     strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
     probe = ray.remote(versions_there)
-    asked = {
-        name: probe.options(num_cpus=0, scheduling_strategy=strategy(node, soft=False)).remote()
+    # Several nodes may have one name: those of one machine.
+    asked = [
+        (name, probe.options(num_cpus=0, scheduling_strategy=strategy(node, soft=False)).remote())
         for node, name in cluster.nodes().items()
-    }
-    for name, ref in asked.items():
+    ]
+    for name, ref in asked:
         try:
             versions = ray.get(ref, timeout=CHECK_SECONDS)
         except ray.exceptions.RayError as error:
