@@ -62,12 +62,13 @@ ROOMS: dict[str, set[str]] = {
     "reports": {
         *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "results"),
     },
+    "workflow": {"errors", "files", "formatting"},
     "runs": {
         *("answers", "asks", "attacks", "data", "edits", "engine", "errors", "files", "goals"),
         *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
+        *("workflow", "zoo"),
     },
     # Questions across runs.
-    "workflow": {"errors", "files", "formatting"},
     "studies": {
         *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals"),
         *("metrics", "opening", "proposals", "reports", "results", "runs", "targets", "text"),

@@ -39,6 +39,13 @@ class Totals:
     calls: int = 0
     busy: float = 0.0
 
+    def add(self, other: Totals) -> None:
+        """Add what another broker has done."""
+        self.asked += other.asked
+        self.sent += other.sent
+        self.calls += other.calls
+        self.busy += other.busy
+
 
 @dataclass
 class Broker:
@@ -68,6 +75,10 @@ class Broker:
     def left(self) -> int | None:
         """Return how many items may still be computed on counted desks; None is no limit."""
         return None if self.most_sent is None else max(0, self.most_sent - self.totals.sent)
+
+    def grant(self, count: int) -> int:
+        """Return how many of so many items may be computed; a worker's broker asks its driver."""
+        return count if self.left is None else min(count, self.left)
 
     def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
         """Return a payload for every item; None where the desk failed, with the failure."""
@@ -165,9 +176,10 @@ class Broker:
         """Cut a batch to what may still be sent; if that is not all of it, return the reason."""
         if self.stopping.is_set():
             return [], Interrupted("Stopped as asked, after the batch that was under way.")
-        if self.left is None or len(batch) <= self.left:
+        granted = self.grant(len(batch))
+        if granted >= len(batch):
             return batch, None
-        return batch[: self.left], LimitReached(
+        return batch[:granted], LimitReached(
             f"The limit of {self.most_sent} items sent to the target is reached. The same "
             "command with a higher --max-sent goes on from here."
         )

@@ -16,7 +16,9 @@ from brittle.answers import SCORES
 from brittle.asks import Attack, Case, helpers_of
 from brittle.attacks import default_settings, resolve_attack
 from brittle.data.dataset import Dataset
+from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
+from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.goals import Goal
@@ -211,6 +213,12 @@ class Job:
                     read_positions=positions_read(self.target, item),
                     reference=None if is_class else example.label,
                 )
+
+
+def build_engine(job: Job, broker: Broker, budget: int | None = None) -> Engine:
+    """Build the engine that attacks the cases of a job."""
+    settings: dict[str, Any] = {"name": job.attack_name, "budget": budget, "seed": job.seed}
+    return Engine(job.attack, job.goal, broker, longest=job.kind.largest, **settings)
 
 
 def check_helpers(helpers: Sequence[Any], attack: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from brittle.answers import AnswerColumns
@@ -10,7 +10,15 @@ from brittle.engine.outcomes import Outcome
 from brittle.results import Result, Step
 from brittle.runs.job import Job
 
+FinishedRows = tuple[Sequence[Result], Sequence[Step]]
+"""The rows of cases that ended, and of their improvements."""
 UNCHANGED = {"words_changed": 0, "characters_changed": 0}
+
+
+def rows_of(ended: Sequence[Outcome], job: Job) -> FinishedRows:
+    """Build the rows of cases that ended in one round."""
+    steps = [step for outcome in ended for step in steps_of(outcome, job)]
+    return [result_of(outcome, job) for outcome in ended], steps
 
 
 def result_of(outcome: Outcome, job: Job) -> Result:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,18 +18,19 @@ from brittle.data.dataset import Dataset
 from brittle.data.example import as_examples, case_ids, kind_of
 from brittle.data.unused import unused_labels_of
 from brittle.engine.broker import Broker, Totals
-from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.goals import Goal
 from brittle.opening import open_target
 from brittle.runs.asking_again import ask_again
-from brittle.runs.job import Job
+from brittle.runs.job import Job, build_engine
 from brittle.runs.resuming import open_store
-from brittle.runs.rows import result_of, steps_of
+from brittle.runs.rows import FinishedRows, rows_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
+from brittle.runs.workers.orders import Origin
+from brittle.runs.workers.starting import Staff, WorkerSettings, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
@@ -74,6 +76,9 @@ def attack(
     max_sent: int | None = None,
     batch: int | None = None,
     watchdog: float | None = 600.0,
+    workers: int = 1,
+    backend: str = "local",
+    address: str | None = None,
     progress: Callable[[RunProgress], None] | None = None,
     warn: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
@@ -89,7 +94,10 @@ def attack(
     `brittle list goals`) or a goal object; by default any other class counts.
     `scores`, `mask`, `device`, `trust`, `timeout` and `answers` are those of `as_target`;
     `about_target` is kept with the run, so that the same target can be opened again.
+    With several `workers` the cases are attacked in that many processes of this machine, or, with
+    `backend="ray"`, in actors of the Ray cluster at `address`; the results are the same.
     """
+    worker_settings = WorkerSettings(workers, backend, address)
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
     if budget is not None and budget < 1:
@@ -98,8 +106,10 @@ def attack(
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
-    opened: Any = open_target(target, TargetOptions(fields=fields, shape=dataset.shape, **options))
+    target_options = TargetOptions(fields=fields, shape=dataset.shape, **options)
+    opened: Any = open_target(target, target_options)
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
+    origin = Origin.of(target, about, target_options)
     try:
         job = Job.of(
             opened, dataset, attack, settings, toward, confidence, seed, labels, only, goal
@@ -122,7 +132,8 @@ def attack(
                 stopping=stopping or threading.Event(),
             )
             try:
-                _attack_cases(store, broker, job, taken, budget, progress, warn)
+                staff = Staff(worker_settings, origin)
+                _attack_cases(store, broker, job, taken, budget, progress, warn, staff)
             finally:
                 broker.close()
         return Run(path)
@@ -134,10 +145,8 @@ def attack(
 def search(job: Job, case: Case[Text]) -> Outcome:
     """Attack one case and return the outcome; nothing is stored."""
     broker = Broker(job.desks)
-    parts, largest = (job.attack, job.goal, broker, job.attack_name), job.kind.largest
-    engine = Engine(*parts, seed=job.seed, longest=largest)
     try:
-        return next(engine.run([case]))[0]
+        return next(build_engine(job, broker).run([case]))[0]
     finally:
         broker.close()
 
@@ -161,6 +170,7 @@ def _attack_cases(
     budget: int | None,
     progress: Callable[[RunProgress], None] | None,
     warn: Callable[[str], None] | None,
+    staff: Staff,
 ) -> None:
     """Attack the cases that have no result yet, and store every case as it ends."""
     ids = case_ids(taken.examples)
@@ -176,32 +186,57 @@ def _attack_cases(
     try:
         if len(done) == len(set(ids) | done):
             return
-        if not done:
-            _diagnose(store, broker, job, taken, ids, warn)
-        engine = Engine(
-            job.attack,
-            job.goal,
-            broker,
-            name=job.attack_name,
-            budget=budget,
-            seed=job.seed,
-            longest=job.kind.largest,
-        )
-        for ended in engine.run(job.cases(taken, ids, done)):
-            results = [result_of(outcome, job) for outcome in ended]
-            steps = [step for outcome in ended for step in steps_of(outcome, job)]
-            store.add(results, steps, totals())
-            for result in results:
-                counts[result.status] = counts.get(result.status, 0) + 1
-            if progress is not None:
-                now, sent = totals()["seconds"], broker.totals.sent
-                progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
+        cases, count = job.cases(taken, ids, done), len(set(ids) - done)
+        with _rows_of(staff, job, broker, cases, count, budget, warn or _silent) as finished:
+            # Workers open the target meanwhile.
+            if not done:
+                _diagnose(store, broker, job, taken, ids, warn)
+            for results, steps in finished:
+                store.add(results, steps, totals())
+                for result in results:
+                    counts[result.status] = counts.get(result.status, 0) + 1
+                if progress is not None:
+                    now, sent = totals()["seconds"], broker.totals.sent
+                    progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
         message = ask_again(store, broker, job)
         if message is not None:
             _warn(store, [message], warn, store.manifest.get("warnings", []))
     finally:
         if len(done) < len(ids):
             store.add([], [], totals())
+
+
+@contextmanager
+def _rows_of(
+    staff: Staff,
+    job: Job,
+    broker: Broker,
+    cases: Iterator[Case[Any]],
+    count: int,
+    budget: int | None,
+    warn: Callable[[str], None],
+) -> Iterator[Iterator[FinishedRows]]:
+    """Attack cases in this process or in workers, which live as long as the `with` block."""
+    if staff.settings.is_one_process:
+        yield _attack_here(job, broker, cases, budget)
+        return
+    driver = start_driver(staff, job, broker, cases, count, budget, warn)
+    try:
+        yield driver.rows()
+    finally:
+        driver.group.close()
+
+
+def _attack_here(
+    job: Job, broker: Broker, cases: Iterator[Case[Any]], budget: int | None
+) -> Iterator[FinishedRows]:
+    """Yield the rows of finished cases, round by round."""
+    for ended in build_engine(job, broker, budget).run(cases):
+        yield rows_of(ended, job)
+
+
+def _silent(message: str) -> None:
+    """Warn nobody."""
 
 
 def _diagnose(

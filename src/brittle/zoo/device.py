@@ -26,7 +26,16 @@ def torch_device(device: str = "auto") -> str:
 def cores() -> int:
     """Count the cores this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+    count = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return min([count, *_LIMITS])
+
+
+def limit_cores(count: int) -> None:
+    """Let this process use so many cores at most: one of several workers has its share."""
+    _LIMITS[:] = [count]
+
+
+_LIMITS: list[int] = []
 
 
 def without_cudnn(device: str) -> AbstractContextManager[Any]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RUN_FLAGS = (
     *("limit", "budget", "seed", "toward", "confidence", "only", "labels", "name", "new"),
-    *("retry_errors", "max_sent", "batch", "watchdog"),
+    *("retry_errors", "max_sent", "batch", "watchdog", "workers", "backend", "address"),
 )
 EXAMPLES = """\
 targets:
@@ -103,7 +103,17 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="after how long a call to a target in this process counts as hanging (default: 600)",
     )
+    _add_worker_flags(parser)
     add_output_flags(parser)
+
+
+def _add_worker_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("workers").add_argument
+    workers = "attack cases in N processes, each with a replica of the target (default: 1)"
+    add("--workers", type=positive, default=1, metavar="N", help=workers)
+    backend = "where they run: processes of this machine, or a Ray cluster (default: local)"
+    add("--backend", choices=("local", "ray"), default="local", help=backend)
+    add("--address", help="the address of the Ray cluster (default: one is started here)")
 
 
 def _run(args: argparse.Namespace) -> None:

@@ -1,0 +1,258 @@
+"""The driver: deals cases to workers, yields their rows, and keeps what is global to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from brittle.engine.broker import Broker
+from brittle.engine.desks import Failures
+from brittle.engine.engine import Engine
+from brittle.engine.outcomes import Outcome
+from brittle.errors import (
+    BrittleError,
+    Interrupted,
+    LimitReached,
+    RunStopped,
+    TargetDown,
+    TargetError,
+    UsageError,
+    message_of,
+)
+from brittle.results import Result
+from brittle.runs.job import Job
+from brittle.runs.rows import FinishedRows, result_of
+from brittle.runs.workers.dealing import Dealing
+from brittle.runs.workers.group import WorkerGroup
+from brittle.runs.workers.messages import (
+    Allowed,
+    Answered,
+    Asks,
+    Dealt,
+    Died,
+    Ended,
+    Ready,
+    Refused,
+    Report,
+    Rows,
+    Stop,
+    Wants,
+    WillSend,
+)
+
+SECONDS_BETWEEN_LOOKS = 0.2
+MAX_DEATHS_IN_A_ROW = 5
+"""How many workers may die, with no case finished in between, before the run stops."""
+
+
+@dataclass
+class Driver:
+    """Runs the workers of one run; `warn` is told which worker died.
+
+    `error` is why the run stops, `places` are those of the workers that have opened the target.
+    `idle` workers wait for cases, `questions` for the target; `granted` are items that workers may
+    compute and have not yet reported. `deaths` and `failing` count workers and cases in a row.
+    """
+
+    group: WorkerGroup
+    dealing: Dealing
+    broker: Broker
+    job: Job
+    workers: int
+    warn: Callable[[str], None]
+    error: BrittleError | None = None
+    running: set[int] = field(default_factory=set)
+    places: dict[int, str] = field(default_factory=dict)
+    idle: dict[int, Wants] = field(default_factory=dict)
+    questions: list[tuple[int, Asks]] = field(default_factory=list)
+    granted: dict[int, int] = field(default_factory=dict)
+    deaths: int = 0
+    failing: int = 0
+
+    def start(self) -> None:
+        """Start the workers, which need time to open the target."""
+        for number in range(1, self.workers + 1):
+            self.group.start(number)
+            self.running.add(number)
+
+    def rows(self) -> Iterator[FinishedRows]:
+        """Yield the rows of finished cases as they come; raise what has stopped the run."""
+        while self.running:
+            if self.broker.stopping.is_set() and self.error is None:
+                self._stop(Interrupted("Stopped as asked, after the round that was under way."))
+            for number, report in self.group.wait(SECONDS_BETWEEN_LOOKS):
+                if isinstance(report, Died):
+                    yield from self._bury(number, report.how)
+                else:
+                    yield from self._receive(number, report)
+            self._answer_questions()
+            self._deal_to_idle()
+            if not self.dealing.unfinished:
+                # Nobody waits for one that is still opening the target, or finds no place.
+                self.running &= self.places.keys()
+        if self.error is not None:
+            raise self.error
+
+    def _receive(self, number: int, report: Report) -> Iterator[FinishedRows]:
+        """Note what a worker has computed, and reply to what it wants."""
+        self.granted.pop(number, None)
+        self.broker.totals.add(report.totals)
+        match report.message:
+            case Rows(results, steps):
+                yield results, steps
+                self._note(number, results)
+            case Wants(count, is_idle) as wants:
+                cases = [] if self.error else self.dealing.deal(number, count, is_idle)
+                if is_idle and not cases:
+                    self.idle[number] = wants
+                else:
+                    self._deal(number, cases)
+            case WillSend(count):
+                left = self._left
+                allowed = count if left is None else min(count, left)
+                self.granted[number] = allowed
+                self.group.send(number, Allowed(allowed, self._left))
+            case Asks() as question:
+                self.questions.append((number, question))
+            case Ready(place, fingerprint):
+                self.places[number] = place
+                self._check(number, fingerprint)
+            case Ended(error):
+                self.running.discard(number)
+                self._end(number, error)
+
+    @property
+    def _left(self) -> int | None:
+        """What may still be sent, without what workers were granted and have not yet reported."""
+        left = self.broker.left
+        return None if left is None else max(0, left - sum(self.granted.values()))
+
+    def _deal(self, number: int, cases: Sequence[Any]) -> None:
+        has_more = self.dealing.has_more and self.error is None
+        self.group.send(number, Dealt(cases, has_more, self._left))
+
+    def _deal_to_idle(self) -> None:
+        """Deal what a dead worker has left to those that wait; end them if there is nothing."""
+        for number, wants in list(self.idle.items()):
+            cases = [] if self.error else self.dealing.deal(number, wants.count, True)
+            if cases or self.error or not self.dealing.unfinished:
+                del self.idle[number]
+                self._deal(number, cases)
+
+    def _note(self, number: int, results: Sequence[Result]) -> None:
+        self.deaths = 0
+        for result in results:
+            self.dealing.finish(number, result.case)
+            self.failing = self.failing + 1 if result.status == "error" else 0
+        if self.failing >= Engine.patience:
+            self._stop(
+                TargetDown(
+                    f"The last {self.failing} cases all ended in an error; the last one: "
+                    f"{results[-1].reason}. Mend the target, then resume with --retry-errors."
+                )
+            )
+
+    def _answer_questions(self) -> None:
+        """Ask the target what workers want to know, all of one kind as one batch."""
+        asked, self.questions = self.questions, []
+        for kind in dict.fromkeys((ask.question, ask.alone) for _, ask in asked):
+            askers = [(n, ask) for n, ask in asked if (ask.question, ask.alone) == kind]
+            items = [item for _, ask in askers for item in ask.items]
+            try:
+                if self.error is not None:
+                    raise self.error
+                answer = self.broker.alone if kind[1] else self.broker.answer
+                payloads, failures = answer(kind[0], items)
+            except BrittleError as error:
+                self._stop(error)
+                for number, _ in askers:
+                    self.group.send(number, Refused(Interrupted("The run stops.")))
+                continue
+            start = 0
+            for number, ask in askers:
+                stop = start + len(ask.items)
+                # An exception of a target's own may not be known where the worker runs.
+                failed: Failures = {
+                    n - start: TargetError(message_of(error))
+                    for n, error in failures.items()
+                    if start <= n < stop
+                }
+                self.group.send(number, Answered(payloads[start:stop], failed, self._left))
+                start = stop
+
+    def _check(self, number: int, fingerprint: str | None) -> None:
+        """Refuse a worker whose target is another one than the run's."""
+        own = self.job.target.fingerprint
+        if fingerprint is not None and fingerprint != own:
+            self._stop(
+                UsageError(
+                    f"{self._name(number)} has another target named {self.job.target.name!r}: its "
+                    f"fingerprint is {fingerprint}, expected {own}. Give every machine the same "
+                    "model and the same versions of packages."
+                )
+            )
+
+    def _end(self, number: int, error: BrittleError | None) -> None:
+        if error is None or self.error is not None:
+            return
+        if isinstance(error, LimitReached):
+            # The others may still finish cases with what they were granted.
+            self.error = error
+            return
+        if number not in self.places:
+            context = f"{self._name(number)} could not open the target: {error}"
+            error = UsageError(context) if isinstance(error, UsageError) else RunStopped(context)
+        self._stop(error)
+
+    def _bury(self, number: int, how: str) -> Iterator[FinishedRows]:
+        """Take the cases of a dead worker back, and start another in its place."""
+        if number not in self.running:
+            return  # it had said its last word
+        name = self._name(number)
+        self.running.discard(number)
+        self.idle.pop(number, None)
+        self.questions = [(n, ask) for n, ask in self.questions if n != number]
+        # It may have computed what it was granted.
+        self.broker.totals.sent += self.granted.pop(number, 0)
+        fate = "Its unfinished cases are attacked again by others."
+        for case in self.dealing.bury(number):
+            reason = f"its worker died again while it alone was attacked ({how})"
+            yield [result_of(Outcome(case, "error", reason, 1), self.job)], []
+            fate = f"The case {case.id}, which it attacked, ends as an error."
+            self.deaths = 0
+        if self.error is None:
+            self.warn(f"{name} died ({how}). {fate}")
+            self._replace(number, name, how)
+
+    def _replace(self, number: int, name: str, how: str) -> None:
+        """Start a worker in place of a dead one, unless it is not needed, or too many died."""
+        if not self.dealing.unfinished:
+            return
+        self.deaths += 1
+        if self.deaths >= MAX_DEATHS_IN_A_ROW:
+            self._stop(
+                RunStopped(
+                    f"{name} died ({how}), as did {self.deaths} workers in a row, and no case was "
+                    "finished in between. If memory is short, use fewer --workers. In a script of "
+                    "your own, the call must stand under if __name__ == '__main__'."
+                )
+            )
+            return
+        self.places.pop(number, None)
+        self.group.start(number)
+        self.running.add(number)
+
+    def _stop(self, error: BrittleError) -> None:
+        """Let all workers stop after their round; the first reason is raised in the end.
+
+        Nobody waits for one that is still opening the target.
+        """
+        self.error = self.error or error
+        self.running &= self.places.keys()
+        for number in self.running:
+            self.group.send(number, Stop())
+
+    def _name(self, number: int) -> str:
+        place = self.places.get(number)
+        return f"Worker {number}" + (f" ({place})" if place else "")

@@ -1,0 +1,117 @@
+"""What a worker is given at its start, and the replica of the target that it opens."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from brittle.errors import UsageError, message_of
+from brittle.opening import open_target
+from brittle.runs.job import Job
+from brittle.runs.workers.carrying import Cargo
+from brittle.targets.capabilities import helpers_for
+from brittle.targets.options import TargetOptions
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the target of a run comes from: a name or a live object, and how it is opened."""
+
+    target: Any
+    options: TargetOptions
+
+    @staticmethod
+    def of(target: Any, about: Mapping[str, Any], options: TargetOptions) -> Origin:
+        """Prefer the name that the run keeps: a live object may have been opened from it."""
+        named = dict(about)
+        if "spec" not in named:
+            return Origin(target, options)
+        spec = named.pop("spec")
+        return Origin(spec, replace(options, **named))
+
+    @property
+    def is_named(self) -> bool:
+        return isinstance(self.target, str)
+
+
+@dataclass(frozen=True)
+class TargetName:
+    """What rows say of a target."""
+
+    name: str
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker needs. `job` has neither target, data nor desks: they are the worker's own.
+
+    `forwarded` are the questions that the driver answers; a worker that has none of its own to
+    ask has no `origin`. `most_sent` limits the whole run.
+    """
+
+    job: Job
+    origin: Origin | None
+    cargo: Cargo | None
+    forwarded: frozenset[str]
+    workers: int
+    budget: int | None
+    batch: int | None
+    watchdog: float | None
+    most_sent: int | None
+
+    def open(self) -> Any:
+        """Open the worker's replica of the target; None if the driver asks the target."""
+        if self.origin is None:
+            return None
+        target = self.origin.target
+        if self.cargo is not None:
+            target = self.cargo.unload(target)
+        return open_target(target, self.origin.options)
+
+
+def stripped(job: Job) -> Job:
+    """Return the job without what is large or cannot be sent."""
+    data = replace(job.dataset, examples=(), warnings=())
+    name = TargetName(job.target.name, job.target.fingerprint)
+    return replace(job, target=name, dataset=data, desks={}, helpers={})
+
+
+def questions_of_target(job: Job, helpers: tuple[Any, ...]) -> frozenset[str]:
+    """Return the questions that the target itself answers."""
+    return frozenset(job.desks.keys() - helpers_for(job.target, helpers).keys())
+
+
+def is_asked_by_driver(target: Any) -> bool:
+    """Tell whether only one process may ask a target: it is paid for, or is no part of a process.
+
+    Its limits, its journal and its one program could not be shared otherwise.
+    """
+    return bool(getattr(target, "costly", False)) or not getattr(target, "in_process", True)
+
+
+def packed(order: Order) -> bytes:
+    """Pickle an order; name the part that cannot be sent to another process."""
+    parts: dict[str, Callable[[], Any]] = {
+        f"attack {order.job.attack_name!r}": lambda: order.job.attack,
+        f"goal {order.job.goal_name!r}": lambda: order.job.goal,
+        f"target {order.job.target.name!r}": lambda: order.origin,
+    }
+    try:
+        return pickle.dumps(order)
+    except Exception as error:
+        wrong = next((name for name, part in parts.items() if not _can_pickle(part())), "job")
+        raise UsageError(
+            f"The {wrong} is a live object that cannot be sent to workers ({message_of(error)}). "
+            "Put it into a module and name it, python:module:name, or use one process (workers=1)."
+        ) from error
+
+
+def _can_pickle(part: Any) -> bool:
+    try:
+        pickle.dumps(part)
+    except Exception:
+        return False
+    return True

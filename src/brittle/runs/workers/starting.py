@@ -1,0 +1,112 @@
+"""How many workers a run has and where they live; from there to a driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from brittle.asks import Case, helpers_of
+from brittle.engine.broker import Broker
+from brittle.errors import UsageError, unknown
+from brittle.runs.job import Job
+from brittle.runs.workers.carrying import cargo_of
+from brittle.runs.workers.dealing import Dealing
+from brittle.runs.workers.driver import Driver
+from brittle.runs.workers.group import WorkerGroup
+from brittle.runs.workers.orders import (
+    Order,
+    Origin,
+    is_asked_by_driver,
+    packed,
+    questions_of_target,
+    stripped,
+)
+from brittle.zoo.device import cores
+
+BACKENDS = ("local", "ray")
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """How many workers attack cases, and where: processes of this machine, or a Ray cluster."""
+
+    workers: int = 1
+    backend: str = "local"
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise UsageError(f"Got {self.workers} workers; expected 1 or more.")
+        if self.backend not in BACKENDS:
+            raise unknown("backend", self.backend, BACKENDS)
+        if self.address is not None and self.backend != "ray":
+            raise UsageError(
+                f"Got the address {self.address!r} for the backend {self.backend!r}; only a Ray "
+                "cluster has one. Add --backend ray, or leave --address out."
+            )
+
+    @property
+    def is_one_process(self) -> bool:
+        """Tell whether the run needs no workers: this process does everything."""
+        return self.workers == 1 and self.backend == "local"
+
+    @property
+    def threads(self) -> int:
+        """The cores that each worker may use; a worker on a cluster has one."""
+        return max(1, cores() // self.workers) if self.backend == "local" else 1
+
+
+@dataclass(frozen=True)
+class Staff:
+    """The workers of a run, and where the target comes from that each of them opens."""
+
+    settings: WorkerSettings
+    origin: Origin
+
+
+def start_driver(
+    staff: Staff,
+    job: Job,
+    broker: Broker,
+    cases: Iterator[Case[Any]],
+    count: int,
+    budget: int | None,
+    warn: Callable[[str], None],
+) -> Driver:
+    """Start the workers of a run, no more of them than there are cases, and return the driver."""
+    workers = min(staff.settings.workers, count)
+    order = packed(make_order(staff, job, broker, workers, budget))
+    group = _open_group(staff.settings, workers, order, warn)
+    driver = Driver(group, Dealing(cases, count, workers), broker, job, workers, warn)
+    try:
+        driver.start()
+    except BaseException:
+        group.close()
+        raise
+    return driver
+
+
+def make_order(staff: Staff, job: Job, broker: Broker, workers: int, budget: int | None) -> Order:
+    """Build what every worker is given; where no folder is shared, with the files of the model."""
+    forwarded: frozenset[str] = frozenset()
+    replica: Origin | None = staff.origin
+    cargo = None
+    if is_asked_by_driver(job.target):
+        forwarded, replica = questions_of_target(job, helpers_of(job.attack)), None
+    elif staff.settings.backend == "ray":
+        cargo = cargo_of(staff.origin.target, job.target)
+    limits = (broker.batch, broker.watchdog, broker.most_sent)
+    return Order(stripped(job), replica, cargo, forwarded, workers, budget, *limits)
+
+
+def _open_group(
+    settings: WorkerSettings, workers: int, order: bytes, warn: Callable[[str], None]
+) -> WorkerGroup:
+    if settings.backend == "local":
+        from brittle.runs.workers.local import WorkerProcesses
+
+        return WorkerProcesses(order, settings.threads)
+    from brittle.runs.workers.actors import WorkerActors
+
+    return WorkerActors(order, workers, settings.address, warn)

@@ -1,0 +1,173 @@
+"""Driver and workers in one process: equal rows, limits, stops, deaths, and a target of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from brittle.engine.engine import Engine
+from brittle.errors import Interrupted, LimitReached, RunStopped, TargetDown, UsageError
+from brittle.runs.workers.driver import MAX_DEATHS_IN_A_ROW
+from brittle.testing import FakeTarget
+from brittle.text import Text
+from runs.workers.threads import Death, WorkerThreads, attack
+
+WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
+FILMS = [
+    (f"a good film of {i} great scenes{' and a wonderful story' * (i % 3)}", "positive")
+    for i in range(60)
+]
+
+
+def target() -> FakeTarget:
+    return FakeTarget(WEIGHTS, spread=0.4)
+
+
+@dataclass
+class Deadly(FakeTarget):
+    """Kills its process when it reads a word, or when it has answered so many calls."""
+
+    word: str = ""
+    calls_to_live: int = 1 << 30
+
+    def scores(self, items: Sequence[Text]) -> Any:
+        if any(self.word and self.word in str(item) for item in items):
+            raise Death
+        if len(self.calls) >= self.calls_to_live:
+            raise Death
+        return super().scores(items)
+
+
+@dataclass
+class Costly(FakeTarget):
+    """Is paid for; nobody may copy it."""
+
+    costly = True
+    in_process = False
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a copy of an endpoint")
+
+
+@dataclass
+class Failing(FakeTarget):
+    """Answers nothing at all."""
+
+    def scores(self, items: Sequence[Text]) -> Any:
+        raise ValueError("out of order")
+
+
+@dataclass
+class Other(FakeTarget):
+    """Cannot be opened where workers are."""
+
+    def __setstate__(self, state: Any) -> None:
+        raise UsageError("no such model here")
+
+
+@pytest.mark.parametrize(("name", "workers"), [("pwws", 1), ("pwws", 3), ("genetic", 2)])
+def test_rows_and_steps_are_those_of_one_process(name: str, workers: int) -> None:
+    films = FILMS[:40] if name == "pwws" else FILMS[:6]
+    alone, shared = attack(target(), films, name), attack(target(), films, name, workers=workers)
+    assert shared.error is None and shared.rows == alone.rows
+    assert {s.case for s in shared.steps} == {s.case for s in alone.steps}
+    assert len(shared.steps) == len(alone.steps) and shared.broker.totals.asked > len(films)
+    assert shared.broker.totals.asked == alone.broker.totals.asked
+    assert {*{row.status for row in alone.results}} >= {"broken"}
+
+
+def test_the_limit_holds_for_all_workers_together() -> None:
+    shared = attack(target(), FILMS, workers=3, most_sent=900)
+    assert isinstance(shared.error, LimitReached) and "limit of 900" in str(shared.error)
+    assert shared.broker.totals.sent <= 900
+    alone = attack(target(), FILMS, most_sent=900)
+    whole = attack(target(), FILMS).rows
+    assert len(shared.rows) >= 0.5 * len(alone.rows) > 2
+    assert all(whole[case] == row for case, row in shared.rows.items())
+
+
+def test_a_costly_target_is_asked_by_the_driver_alone_and_as_often_as_by_one_process() -> None:
+    paid = Costly(WEIGHTS, spread=0.4)
+    shared = attack(paid, FILMS[:40], workers=3)
+    single = Costly(WEIGHTS, spread=0.4)
+    alone = attack(single, FILMS[:40])
+    assert shared.error is None and shared.rows == alone.rows
+    assert sum(paid.calls) == sum(single.calls) == shared.broker.totals.sent
+    limited = attack(Costly(WEIGHTS, spread=0.4), FILMS, workers=2, most_sent=100)
+    assert isinstance(limited.error, LimitReached) and limited.broker.totals.sent == 100
+
+
+def test_a_stop_reaches_all_workers_and_finished_cases_are_kept() -> None:
+    for kind in (FakeTarget, Costly):
+        stopped = attack(kind(WEIGHTS, spread=0.4), FILMS, workers=2, stop_after=3)
+        assert isinstance(stopped.error, Interrupted) and "Stopped as asked" in str(stopped.error)
+        assert 3 <= len(stopped.rows) < len(FILMS)
+
+
+def test_a_target_that_fails_for_all_is_down_after_as_many_cases_as_in_one_process() -> None:
+    shared = attack(target(), FILMS, workers=2, replica=Failing(WEIGHTS))
+    assert isinstance(shared.error, TargetDown) and "out of order" in str(shared.error)
+    assert Engine.patience <= len(shared.rows) < len(FILMS)
+    assert {row.status for row in shared.results} == {"error"}
+
+
+def test_a_worker_that_dies_is_named_and_its_cases_are_attacked_by_others() -> None:
+    mortal = Deadly(WEIGHTS, spread=0.4, calls_to_live=60)
+    shared = attack(target(), FILMS[:40], workers=2, replica=mortal, batch=64)
+    assert shared.error is None and shared.rows == attack(target(), FILMS[:40]).rows
+    assert shared.warnings and "died (killed in a test)" in shared.warnings[0]
+    assert shared.warnings[0].startswith("Worker ") and "process" in shared.warnings[0]
+    assert shared.driver is not None and isinstance(shared.driver.group, WorkerThreads)
+    assert len(shared.driver.group.started) == 2 + len(shared.warnings)
+
+
+def test_a_case_that_kills_its_worker_ends_as_an_error_and_no_other_does() -> None:
+    films = [*FILMS[:24], ("a good film that crashes", "positive")]
+    shared = attack(target(), films, workers=2, replica=Deadly(WEIGHTS, spread=0.4, word="crash"))
+    alone = attack(target(), films).rows
+    wrong = [row for row in shared.results if row.status == "error"]
+    assert shared.error is None and [row.original for row in wrong] == [films[-1][0]]
+    assert wrong[0].reason == "its worker died again while it alone was attacked (killed in a test)"
+    assert len(shared.warnings) == 3 and "ends as an error" in shared.warnings[-1]
+    others = {case: row for case, row in shared.rows.items() if row.status != "error"}
+    assert others == {case: row for case, row in alone.items() if case in others}
+    assert len(shared.rows) == len(films)
+
+
+def test_workers_that_all_die_stop_the_run() -> None:
+    shared = attack(target(), FILMS, workers=2, replica=Deadly(WEIGHTS, calls_to_live=0))
+    assert isinstance(shared.error, RunStopped) and "use fewer --workers" in str(shared.error)
+    assert shared.driver is not None and isinstance(shared.driver.group, WorkerThreads)
+    assert len(shared.driver.group.started) == 2 + MAX_DEATHS_IN_A_ROW - 1
+
+
+def test_a_worker_that_cannot_open_the_target_says_so() -> None:
+    shared = attack(target(), FILMS[:20], workers=2, replica=Other(WEIGHTS))
+    assert type(shared.error) is UsageError
+    assert "could not open the target: no such model here" in str(shared.error)
+    assert "Worker 1" in str(shared.error) or "Worker 2" in str(shared.error)
+
+
+def test_what_cannot_be_sent_is_named() -> None:
+    class Local(FakeTarget):
+        """A class that pickle does not find."""
+
+    local = attack(Local(WEIGHTS), FILMS[:3], workers=2)
+    assert type(local.error) is UsageError
+    assert str(local.error).startswith("The target 'fake' is a live object that cannot be sent")
+    assert "workers=1" in str(local.error)
+
+
+def test_nobody_waits_for_a_worker_that_finds_no_place() -> None:
+    class OneStarts(WorkerThreads):
+        """A cluster with room for one worker."""
+
+        def start(self, number: int) -> None:
+            if number == 1:
+                super().start(number)
+
+    shared = attack(target(), FILMS[:12], workers=2, group=OneStarts)
+    assert shared.error is None and shared.rows == attack(target(), FILMS[:12]).rows
