@@ -35,6 +35,7 @@ def train_tasks(specs: Sequence[str], **options: Any) -> list[Task]:
             train_member,
             {"spec": spec, **options, **_digests(spec)},
             leaves=model_folders,
+            here=stays_here,
         )
         for spec in specs
     ]
@@ -83,6 +84,26 @@ def find_member(
     options: dict[str, Any] = {"size": wanted.size, "changed": wanted.changed}
     model = (wanted.source, wanted.data, wanted.seed)
     return find_listed(wanted) or find(*model, text=text, label=label, **options)
+
+
+def stays_here(
+    context: TaskContext,
+    *,
+    spec: str,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    force: bool = False,
+    **others: Any,
+) -> bool:
+    """Tell whether a model is not to be trained elsewhere: it is there, or its data is a file."""
+    return not is_portable(spec) or not (force or find_member(spec, text, label) is None)
+
+
+def is_portable(spec: str) -> bool:
+    """Tell whether another machine can open a spec, once the models of the zoo are sent to it."""
+    return all(
+        model.startswith(ZOO) and not Path(parse(model).data).exists() for model in models_in(spec)
+    )
 
 
 def train_member(

@@ -155,8 +155,9 @@ def _intra(results: TransferResults, diagonal: bool) -> Judgement:
 
 
 def _mean_distance(study: TransferStudy) -> Statistic:
+    """Build the statistic |r − base|, the mean over the factors."""
     distances = _distances(study)
-    return lambda rates: np.asarray(np.nanmean(distances(rates), axis=1, keepdims=True))
+    return lambda rates: distances(rates).mean(axis=1, keepdims=True)
 
 
 def _overfit(results: TransferResults) -> Judgement | None:
@@ -166,6 +167,8 @@ def _overfit(results: TransferResults) -> Judgement | None:
         results.estimate(attack, _mean_distance(results.studies[attack]))[0]
         for attack in (plan.GENETIC, plan.PWWS)
     ]
+    if any(np.isnan(figure.value or 0.0) for figure in figures):
+        return None
     verdict = above(difference(*figures))
     return Judgement(verdict, f"PWWS {rate_text(figures[1])}, GA {rate_text(figures[0])}")
 

@@ -30,7 +30,7 @@ EXPERT_MEMBERS = (
 RULE_MEMBERS = 6
 """The members that the rules of Tables 5 and 6 are mined from."""
 
-SENTENCE, WORD = "a gorgeous , witty , seductive movie with a wonderful cast .", "gorgeous"
+SENTENCE, WORD = "a wonderful , funny and moving film with a brilliant cast .", "funny"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Scale:
 TINY = ("LSTM-W-Random-1", "LSTM-W-Random-2", "CNN-W-Random-1", "CNN-C-Random-1", "LSTM-C-Random-1")
 SCALES: Mapping[str, Scale] = {
     "tiny": Scale(
-        *(TINY, "tiny", 2, (PWWS, GENETIC), 60, 30, (2, 3), 20, 40),
+        *(TINY, "tiny", 2, (PWWS, GENETIC), 20, 15, (2, 3), 10, 40),
         ("LSTM-W-Random-1", "CNN-C-Random-1", "CNN-W-Random-1"),
     ),
     "small": Scale(

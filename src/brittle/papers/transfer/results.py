@@ -135,6 +135,8 @@ class TransferResults(PaperResults):
         rows = {source.name: n for n, source in enumerate(study.sources)}
         never = set(self.results[plan.ENSEMBLES]["held_out"])
         masks = []
+        if held_out and not never:
+            return {}
         for ensemble in self.ensembles:
             members = set(ensemble["members"])
             names = [target.name for target in study.targets]

@@ -14,7 +14,7 @@ from brittle.files import digest
 from brittle.metrics.summary import summary
 from brittle.runs.run import Run
 from brittle.studies.importance import word_importance
-from brittle.studies.pool_tasks import of_size
+from brittle.studies.pool_tasks import of_size, train_tasks
 from brittle.studies.pool_training import train_pool
 from brittle.studies.pools import Pool, member_of
 from brittle.studies.rules.evaluation import evaluate_rules
@@ -209,11 +209,17 @@ def try_rules(
     contents = {name: digest(folder / file) for name, file in files.items()}
     first = Task("rules", keep_rules, {"contents": contents}, leaves=kept_rules)
     specs = [member.spec for member in pool_of(models, data, 1, size).members]
+    training = train_tasks(specs)
     tasks = [
-        Task(f"rules on {spec}", evaluate_rules, {"spec": spec, **arguments}, (first.name,))
-        for spec in specs
+        Task(
+            f"rules on {spec}",
+            evaluate_rules,
+            {"spec": spec, **arguments},
+            (first.name, train.name),
+        )
+        for spec, train in zip(specs, training)
     ]
-    run_tasks([first, *tasks], folder, context.report, context.backend)
+    run_tasks([first, *training, *tasks], folder, context.report, context.backend)
     evaluated = {
         model: str(task.file(folder).relative_to(context.folder))
         for model, task in zip(models, tasks)

@@ -16,6 +16,7 @@ import numpy as np
 
 from brittle import files
 from brittle.opening import as_target
+from brittle.studies.pool_tasks import ZOO, is_portable, train_name, train_tasks
 from brittle.studies.rules.measuring import Measured, measure
 from brittle.studies.rules.mining import (
     Effects,
@@ -65,18 +66,30 @@ class MiningData:
 def mining_tasks(
     members: Sequence[MemberName], data: MiningData, device: str = "auto"
 ) -> list[Task]:
-    """Return the tasks that mine from some data: its replacements, then every member."""
+    """Return the tasks that mine from some data: its replacements, then every member.
+
+    A member of the zoo is trained before, or sent to where it is mined.
+    """
+    training = train_tasks([m.spec for m in members if m.spec.startswith(ZOO)])
+    trained = {task.name for task in training}
     splits = data.splits()
     parts = sample_splits(splits, data.limit, data.seed)
     # The content of the data decides, and not only its name.
     arguments = {**asdict(data), "content": [part.fingerprint for part in parts]}
-    tasks = [Task(LIST, list_all, arguments, leaves=listed_files)]
+    tasks = [Task(LIST, list_all, arguments, leaves=listed_files), *training]
     for member in members:
         own = {"spec": member.spec, "fingerprint": member.fingerprint, "device": device}
         mine = {**own, **arguments}
         name = f"mine {member.spec}"
-        tasks.append(Task(name, mine_member, mine, needs=(LIST,), leaves=measured_files))
+        needs = (LIST, *({train_name(member.spec)} & trained))
+        stays = None if is_portable(member.spec) else stays_here
+        tasks.append(Task(name, mine_member, mine, needs, measured_files, here=stays))
     return tasks
+
+
+def stays_here(context: TaskContext, **arguments: Any) -> bool:
+    """Tell that a member which only this machine has is mined here."""
+    return True
 
 
 def listed_files(folder: Path, result: Mapping[str, Any]) -> list[Path]:

@@ -6,12 +6,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from brittle import files
 from brittle.data import Dataset
-from brittle.studies.pool_tasks import models_in, train_name
+from brittle.studies.pool_tasks import is_portable, models_in, train_name
 from brittle.studies.pools import Member
 from brittle.studies.transfer.member_tasks import (
     TEXTS,
@@ -21,7 +22,7 @@ from brittle.studies.transfer.member_tasks import (
     run_files,
 )
 from brittle.studies.transfer.texts import pack_texts
-from brittle.workflow.tasks import Task, slug
+from brittle.workflow.tasks import Task, TaskContext, slug
 
 
 def score_name(spec: str) -> str:
@@ -48,7 +49,8 @@ def open_tasks(
         models = [train_name(model) for model in models_in(spec)]
         needs = (TEXTS, *(name for name in models if name in trained))
         arguments = {"spec": spec, "contents": contents}
-        tasks.append(Task(open_name(spec), functions.open_member, arguments, needs))
+        own = Task(open_name(spec), functions.open_member, arguments, needs)
+        tasks.append(replace(own, here=reads_files_of_this_machine))
     return tasks
 
 
@@ -77,7 +79,10 @@ def transfer_tasks(
         arguments |= {"seed": seed}
         name = attack_name(spec)
         tasks.append(
-            Task(name, functions.attack_member, arguments, needs[open_name(spec)], run_files)
+            Task(
+                *(name, functions.attack_member, arguments, needs[open_name(spec)], run_files),
+                here=reads_files_of_this_machine,
+            )
         )
     scored = [(target.spec, names, True) for target in targets]
     scored += [(str(member.twin), [member.spec], False) for member in paired(sources, targets)]
@@ -87,9 +92,18 @@ def transfer_tasks(
         arguments |= {"all_originals": all_originals}
         needed = (*needs[open_name(spec)], *map(attack_name, by))
         tasks.append(
-            Task(score_name(spec), functions.score_member, arguments, needed, memory=memory)
+            Task(
+                *(score_name(spec), functions.score_member, arguments, needed),
+                memory=memory,
+                here=reads_files_of_this_machine,
+            )
         )
     return tasks
+
+
+def reads_files_of_this_machine(context: TaskContext, *, spec: str, **others: Any) -> bool:
+    """Tell whether a task cannot be done elsewhere, since its target is not there."""
+    return not is_portable(spec)
 
 
 def paired(sources: Sequence[Member], targets: Sequence[Member]) -> list[Member]:
