@@ -18,7 +18,7 @@ from brittle.targets.capabilities import check_asks, make_desks
 from brittle.text import Text
 
 RUN = ("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any")
-LABELS = ("strongest-swap", "tack-on")
+LABELS = ("strongest-swap", "tack-on", "rules")
 GRADIENTS = ("hotflip", "hotflip-words", "jsma")
 PICTURES = ("fgsm", "noise")
 SENTENCE = "A good man is walking through the big city with a small dog."
@@ -63,7 +63,7 @@ def test_it_breaks_a_translator(name: str) -> None:
 @pytest.mark.parametrize("name", LABELS)
 def test_attacks_by_class_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match=f"'{name}' needs the labels of a classifier"):
-        search(name, learn_from="mr")
+        search(name, **({"rules": "mr.rules"} if name == "rules" else {"learn_from": "mr"}))
 
 
 def test_entities_by_class_are_refused() -> None:
