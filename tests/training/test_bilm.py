@@ -96,10 +96,6 @@ def test_the_loss_is_that_of_the_next_word_on_each_side() -> None:
     with torch.no_grad():
         forward, backward = model.losses(batch)
         states = model.bilm.layers(model._word_vectors(batch), batch.length)[-1]
-        table = model.softmax.log_prob(
-            torch.nn.functional.pad(states, (0, 1), value=1.0).flatten(0, 1)
-        )
-    table = table.view(2, 3, -1)
     ahead = model.bilm.width // 2
     with torch.no_grad():
 

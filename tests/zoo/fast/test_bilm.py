@@ -63,7 +63,7 @@ def test_candidates_of_one_text_compute_only_what_they_do_not_share(
 ) -> None:
     tested = model("LSTM-WC-ELMo-1")
     base = Text.of(" ".join(KNOWN[:20]))
-    candidates = [base.swap(10, word) for word in KNOWN[:16]]
+    candidates = [base.swap(19, word) for word in KNOWN[8:40]]
     states: list[Any] = []
     shared = prefixes.share_prefixes
 
@@ -73,9 +73,8 @@ def test_candidates_of_one_text_compute_only_what_they_do_not_share(
 
     monkeypatch.setattr("brittle.zoo.fast.bilm.share_prefixes", counted)
     tested.logits(tested.encode(candidates))
-    # Forward, the ten words before are read in one whole row of 16; then each text has its own.
-    assert states == [16 * 20, 16 * 20]
+    # Forward, the words before the swap have one state for all, in a whole row of 16.
+    assert states == [19 * 16 + 32, 20 * 32]
     states.clear()
-    tested.logits(tested.encode([base.swap(i, w) for i in (0, 19) for w in KNOWN[20:36]]))
-    # Swaps of the first word share all but it backward, swaps of the last word forward.
-    assert states == [32 + 19 * 32 - (32 - 32), 32 + 19 * 32]
+    tested.logits(tested.encode([base.swap(0, word) for word in KNOWN[8:40]]))
+    assert states == [20 * 32, 19 * 16 + 32]

@@ -25,6 +25,8 @@ examples:
   brittle train BiLSTM-W-GloVe-1-pair --data nli.csv --text premise,hypothesis
   brittle train CharCNN-LSTM --data mr --adversarial hotflip
   brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
+  brittle train biLM --data imdb           (a language model; no labels are read)
+  brittle train LSTM-WC-ELMo-1 --data mr   (reads biLM@imdb, which is trained first)
   brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
   brittle train BERT-NOPT --data mr
   brittle train hf:roberta-base --data mr --set layers=3

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from brittle.zoo.layers.bilm import BiLM
 from brittle.zoo.names.settings import LanguageModelSettings
 from brittle.zoo.networks import Batch
-from brittle.zoo.tokenizers.words import SPECIAL_WORDS
+from brittle.zoo.tokenizers.words import PAD, SPECIAL_WORDS
 
 BILM_PREFIX = "bilm."  # of the names of the biLM's tensors in the file
 TAIL_SHRINKS_BY = 2.0  # the features of a rarer group of words, by those of the group before
@@ -46,7 +46,7 @@ class LanguageModel(nn.Module):
         with torch.no_grad():
             self.softmax.head.weight[:, -1] = _log_shares(torch.cat([groups[0], totals]))
             for (enter, out), group in zip(tails, groups[1:]):
-                enter.weight[0] = 0.0
+                enter.weight[0], enter.weight[:, -1] = 0.0, 0.0
                 enter.weight[0, -1] = 1.0
                 out.weight[:, 0] = _log_shares(group)
 
@@ -61,6 +61,8 @@ class LanguageModel(nn.Module):
         states = self.bilm.layers(vectors, batch.length)[-1]
         ahead, back = self.bilm.dropout(states).chunk(2, dim=2)
         before, after = batch.words[:, :-1], batch.words[:, 1:]
+        # Behind the last word of a text stands padding, from which nothing is predicted.
+        before = before.masked_fill(after == PAD, PAD)
         return self._loss(ahead[:, :-1], after), self._loss(back[:, 1:], before)
 
     def _word_vectors(self, batch: Batch) -> Tensor:

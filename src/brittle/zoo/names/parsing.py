@@ -78,8 +78,7 @@ def wrong_name(text: str) -> UsageError:
 class ModelName:
     """The name of a trained model; `changed` are settings that differ from those of its size.
 
-    `source` is the part before the data as it was written; it may name a folder. `kind` is that of
-    the design.
+    `source` is the part before the data as it was written; it may name a folder.
     """
 
     name: str
@@ -88,11 +87,15 @@ class ModelName:
     size: str = "default"
     changed: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
-    kind: str = ""
 
     @property
     def full_name(self) -> str:
         return full_name(self.name, self.data, self.seed, self.size, self.changed)
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the model, as its design says."""
+        return _design(split_name(self.source).model).kind
 
     @property
     def command(self) -> str:
@@ -122,8 +125,7 @@ def parse(spec: str, size: str = "default") -> ModelName:
     changed = grid.changed_settings(design, size, grid.parse_settings(design, size, others))
     method = f"+{parts.method}" if parts.method else ""
     source = f"{parts.model}{method}"
-    name = f"{design.name}{method}"
-    return ModelName(name, parts.data, parts.seed, size, changed, source, design.kind)
+    return ModelName(f"{design.name}{method}", parts.data, parts.seed, size, changed, source)
 
 
 def _is_size(setting: str) -> bool:
