@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,7 +18,7 @@ from runs.workers.threads import Death, WorkerThreads, attack
 WEIGHTS = {"good": 2.0, "great": 2.0, "bad": -2.0}
 FILMS = [
     (f"a good film of {i} great scenes{' and a wonderful story' * (i % 3)}", "positive")
-    for i in range(60)
+    for i in range(40)
 ]
 
 
@@ -28,15 +28,17 @@ def target() -> FakeTarget:
 
 @dataclass
 class Deadly(FakeTarget):
-    """Kills its process when it reads a word, or when it has answered so many calls."""
+    """Kills its process when it reads a word, or at a call; `kills` is shared by all replicas."""
 
     word: str = ""
-    calls_to_live: int = 1 << 30
+    deadly_call: int = 1 << 30
+    kills: ClassVar[list[str]] = []
 
     def scores(self, items: Sequence[Text]) -> Any:
         if any(self.word and self.word in str(item) for item in items):
             raise Death
-        if len(self.calls) >= self.calls_to_live:
+        if len(self.calls) == self.deadly_call and self.kills:
+            self.kills.pop()
             raise Death
         return super().scores(items)
 
@@ -70,7 +72,7 @@ class Other(FakeTarget):
 
 @pytest.mark.parametrize(("name", "workers"), [("pwws", 1), ("pwws", 3), ("genetic", 2)])
 def test_rows_and_steps_are_those_of_one_process(name: str, workers: int) -> None:
-    films = FILMS[:40] if name == "pwws" else FILMS[:6]
+    films = FILMS[:30] if name == "pwws" else FILMS[:4]
     alone, shared = attack(target(), films, name), attack(target(), films, name, workers=workers)
     assert shared.error is None and shared.rows == alone.rows
     assert {s.case for s in shared.steps} == {s.case for s in alone.steps}
@@ -91,9 +93,9 @@ def test_the_limit_holds_for_all_workers_together() -> None:
 
 def test_a_costly_target_is_asked_by_the_driver_alone_and_as_often_as_by_one_process() -> None:
     paid = Costly(WEIGHTS, spread=0.4)
-    shared = attack(paid, FILMS[:40], workers=3)
+    shared = attack(paid, FILMS[:30], workers=3)
     single = Costly(WEIGHTS, spread=0.4)
-    alone = attack(single, FILMS[:40])
+    alone = attack(single, FILMS[:30])
     assert shared.error is None and shared.rows == alone.rows
     assert sum(paid.calls) == sum(single.calls) == shared.broker.totals.sent
     limited = attack(Costly(WEIGHTS, spread=0.4), FILMS, workers=2, most_sent=100)
@@ -115,13 +117,14 @@ def test_a_target_that_fails_for_all_is_down_after_as_many_cases_as_in_one_proce
 
 
 def test_a_worker_that_dies_is_named_and_its_cases_are_attacked_by_others() -> None:
-    mortal = Deadly(WEIGHTS, spread=0.4, calls_to_live=60)
-    shared = attack(target(), FILMS[:40], workers=2, replica=mortal, batch=64)
-    assert shared.error is None and shared.rows == attack(target(), FILMS[:40]).rows
-    assert shared.warnings and "died (killed in a test)" in shared.warnings[0]
+    Deadly.kills[:] = ["one"]
+    mortal = Deadly(WEIGHTS, spread=0.4, deadly_call=5)
+    shared = attack(target(), FILMS[:30], workers=2, replica=mortal, batch=64)
+    assert shared.error is None and shared.rows == attack(target(), FILMS[:30]).rows
+    assert len(shared.warnings) == 1 and "died (killed in a test)" in shared.warnings[0]
     assert shared.warnings[0].startswith("Worker ") and "process" in shared.warnings[0]
     assert shared.driver is not None and isinstance(shared.driver.group, WorkerThreads)
-    assert len(shared.driver.group.started) == 2 + len(shared.warnings)
+    assert len(shared.driver.group.started) == 3
 
 
 def test_a_case_that_kills_its_worker_ends_as_an_error_and_no_other_does() -> None:
@@ -138,7 +141,8 @@ def test_a_case_that_kills_its_worker_ends_as_an_error_and_no_other_does() -> No
 
 
 def test_workers_that_all_die_stop_the_run() -> None:
-    shared = attack(target(), FILMS, workers=2, replica=Deadly(WEIGHTS, calls_to_live=0))
+    Deadly.kills[:] = ["all"] * MAX_DEATHS_IN_A_ROW
+    shared = attack(target(), FILMS, workers=2, replica=Deadly(WEIGHTS, deadly_call=0))
     assert isinstance(shared.error, RunStopped) and "use fewer --workers" in str(shared.error)
     assert shared.driver is not None and isinstance(shared.driver.group, WorkerThreads)
     assert len(shared.driver.group.started) == 2 + MAX_DEATHS_IN_A_ROW - 1
