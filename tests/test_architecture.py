@@ -70,12 +70,13 @@ ROOMS: dict[str, set[str]] = {
     },
     # Questions across runs.
     "studies": {
-        *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals"),
+        *("asks", "data", "edits", "english", "errors", "files", "goals"),
         *("metrics", "opening", "proposals", "reports", "results", "runs", "targets", "text"),
         *("training", "workflow", "zoo"),
     },
     "papers": {
-        *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
+        *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals", "metrics"),
+        "moves",
         *("proposals", "reports", "results", "runs", "studies", "targets", "text", "training"),
         *("workflow", "zoo"),
     },

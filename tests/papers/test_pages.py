@@ -1,4 +1,4 @@
-"""Both papers from end to end at the smallest scale: data, models, attacks, page, and again."""
+"""All papers from end to end at the smallest scale: data, models, attacks, page, and again."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from brittle.papers.reproduce import build_request, reproduce
+from brittle.papers.transfer import plan
 
 TOPICS = {
     "business": ["stocks", "profit", "market", "shares", "prices"],
@@ -123,3 +124,23 @@ def test_imdb(tmp_path: Path) -> None:
         for target, cell in row.items():
             assert cell["count"] <= cells["clean"][target]["count"], attack
     assert sum(map(sum, done.figures["figure 9"]["JSMA, gradient"]["after"])) == 10
+
+
+@pytest.mark.slow
+def test_transfer(tmp_path: Path) -> None:
+    folder = Path(write(tmp_path / "films", MOODS, 200, 6))
+    lines = [(folder / f"{split}.csv").read_text().splitlines() for split in ("train", "test")]
+    (tmp_path / "films.csv").write_text("\n".join([*lines[0], *lines[1][1:]]) + "\n")
+    request = build_request("transfer", "tiny", str(tmp_path / "films.csv"))
+    stored, out = tmp_path / "folder", tmp_path / "out"
+    first = reproduce(request, stored, out)
+    assert first.page is not None
+    headings = ["Table 1", "Table 2", "Table 3", "Table 4", "Table 5", "Table 6", "Table 8"]
+    headings += ["Table 9", "Table 10", "Figure 1", "Figure 3", "Figures 5 and 6"]
+    check(first.page, tmp_path, headings)
+    models = first.figures["models"]
+    assert set(models) == set(plan.TINY) and models["CNN-W-Random-1"]["accuracy"]["of"] == 12
+    before = {path: path.stat().st_mtime_ns for path in stored.rglob("*") if path.is_file()}
+    again = reproduce(request, stored, out)
+    assert again.figures == first.figures
+    assert {path: path.stat().st_mtime_ns for path in before} == before

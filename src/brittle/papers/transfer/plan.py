@@ -53,11 +53,11 @@ class Scale:
     members: tuple[str, ...] = EXPERT_MEMBERS
 
 
-TINY = ("LSTM-W-Random-1", "LSTM-W-Random-2", "CNN-W-Random-1", "CNN-C-Random-1", "LSTM-C-Random-1")
+TINY = ("LSTM-W-Random-1", "LSTM-W-Random-2", "CNN-W-Random-1", "CNN-C-Random-1")
 SCALES: Mapping[str, Scale] = {
     "tiny": Scale(
-        *(TINY, "tiny", 2, (PWWS, GENETIC), 20, 15, (2, 3), 10, 40),
-        ("LSTM-W-Random-1", "CNN-C-Random-1", "CNN-W-Random-1"),
+        *(TINY, "tiny", 2, (PWWS, GENETIC), 12, 10, (2,), 6, 20),
+        ("LSTM-W-Random-1", "CNN-C-Random-1"),
     ),
     "small": Scale(
         *(pool_models("small"), "default", 2, (PWWS, GENETIC), 1000, 500),

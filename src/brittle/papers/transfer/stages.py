@@ -95,6 +95,8 @@ def transfer_by(
     return {
         "study": f"{study.name}{SUFFIX}",
         "folder": study.name,
+        "texts": study.attacked,
+        "winners": winners,
         "accuracy": _right(study, taken),
         "success": _success(context.folder / study.name, study),
         "message": f"{sum(map(len, study.winners.values())):,} winners",
@@ -153,6 +155,7 @@ def attack_ensembles_of(
         "study": f"{attacked.name}{SUFFIX}",
         "folder": attacked.name,
         "held_out": list(held_out),
+        "texts": attacked.attacked,
         "ensembles": [
             asdict(e) | {"name": e.name, "members": [m.name for m in e.members]} for e in ensembles
         ],
@@ -184,7 +187,11 @@ def mine_rules(
         )
         rules.save(folder / f"{name}.rules")
         found[name] = len(rules)
-    return {"rules": found, "message": f"{found[uawr(len(specs))]:,} rules"}
+    return {
+        "rules": found,
+        "texts": rules.about["texts"],
+        "message": f"{found[uawr(len(specs))]:,} rules",
+    }
 
 
 def rule_files(folder: Path, result: Result) -> list[Path]:
