@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure
 from brittle.papers.claims import (
     Interval,
@@ -46,8 +48,8 @@ BEYOND_CHANCE = 0.2
 
 def rate_text(figure: Figure) -> str:
     """Format a mean rate with its interval, as the paper's tables write rates."""
-    if figure.value is None or figure.low is None or figure.high is None:
-        return "–"
+    if figure.value is None or figure.low is None or figure.high is None or isnan(figure.value):
+        return NO_VALUE
     numbers = [f"{x:.3f}".replace("0.", ".", 1) for x in (figure.value, figure.low, figure.high)]
     return f"{numbers[0]} ({numbers[1]}–{numbers[2]})".replace("–-", " to -")
 
@@ -80,9 +82,15 @@ def _factors(results: TransferResults, attack: str) -> Judgement | None:
 
 def _between(rates: Array, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Array:
     """Average the cells of some sources and some targets, resample by resample."""
-    cells = rates[:, rows][:, :, columns]
-    mean: Array = np.nanmean(cells.reshape(len(cells), -1), axis=1)
-    return mean
+    return _mean(rates[:, rows][:, :, columns].reshape(len(rates), -1))
+
+
+def _mean(cells: Array) -> Array:
+    """Average the rows without their empty cells; NaN if all are empty."""
+    used = ~np.isnan(cells)
+    total = np.where(used, cells, 0.0).sum(axis=1)
+    count = used.sum(axis=1)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
 def _directions(
@@ -205,7 +213,7 @@ def _ensembles(results: TransferResults) -> Judgement | None:
         return None
     singles = results.studies[plan.PWWS]
     same = diagonal_of(singles.sources, singles.targets)
-    pairs = results.estimate(plan.PWWS, lambda rates: np.nanmean(rates[:, ~same], axis=1)[:, None])
+    pairs = results.estimate(plan.PWWS, lambda rates: _mean(rates[:, ~same])[:, None])
     rates = results.ensemble_rates(held_out=False)
     gains = {f"{n} members": f for (method, n), f in rates.items() if method == "genetic"}
     verdict = altogether([above(difference(pairs[0], figure)) for figure in gains.values()])

@@ -128,7 +128,7 @@ def _class_rows(
             figure = Figure(value, low, high, None, 0, "texts")
             beside = paper.get(source, {}).get(target)
             text = rate_text(figure) + (f" [{beside}]" if beside else "")
-            cells.append(Cell(figure, target, NO_VALUE if np.isnan(value) else text))
+            cells.append(Cell(figure, target, text))
         rows[source] = [source, *cells, _rounded_text(table.row_mean[i])]
     return ["from \\ to", *table.columns, "average"], rows
 
@@ -185,7 +185,9 @@ def _figure_1(page: Page, results: TransferResults) -> None:
     singles = results.studies[plan.PWWS]
     cells = singles.matrix().rate
     same = diagonal_of(singles.sources, singles.targets)
-    lines = {"mean base rate": np.nanmean(cells[same]), "all pairs": np.nanmean(cells[~same])}
+    parts = {"mean base rate": cells[same], "all pairs": cells[~same]}
+    known = {name: part[~np.isnan(part)] for name, part in parts.items()}
+    lines = {name: float(part.mean()) for name, part in known.items() if len(part)}
     for held_out, name in ((False, "outside"), (True, "held-out")):
         rates = results.ensemble_rates(held_out)
         if not rates or any(np.isnan(f.value or 0.0) for f in rates.values()):
@@ -195,7 +197,7 @@ def _figure_1(page: Page, results: TransferResults) -> None:
             for method in dict.fromkeys(m for m, _ in rates)
         }
         what = "models in no ensemble" if held_out else "models outside the ensemble"
-        figure = ensemble_figure(curves, {k: float(v) for k, v in lines.items()}, what)
+        figure = ensemble_figure(curves, lines, what)
         page.add_plot(f"transfer-ensembles-{name}", figure, f"transfer of ensembles: {what}")
         rows: dict[str, Row] = {
             method: [method, *(_rate_cell(rates[method, n], str(n)) for n, _ in points)]
@@ -208,7 +210,7 @@ def _figure_1(page: Page, results: TransferResults) -> None:
         [e["method"], str(len(e["members"])), ", ".join(e["members"])] for e in results.ensembles
     ]
     page.add(format_table(["selected by", "size", "members"], lists, of_words=True))
-    page.record(["figure 1"], {"lines": {k: float(v) for k, v in lines.items()}})
+    page.record(["figure 1"], {"lines": lines})
 
 
 def _table_5(page: Page, results: TransferResults) -> None:
