@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +47,7 @@ BEYOND_CHANCE = 0.2
 
 def rate_text(figure: Figure) -> str:
     """Format a mean rate with its interval, as the paper's tables write rates."""
-    if figure.value is None or figure.low is None or figure.high is None or isnan(figure.value):
+    if figure.value is None or figure.low is None or figure.high is None:
         return NO_VALUE
     numbers = [f"{x:.3f}".replace("0.", ".", 1) for x in (figure.value, figure.low, figure.high)]
     return f"{numbers[0]} ({numbers[1]}–{numbers[2]})".replace("–-", " to -")
@@ -74,7 +73,7 @@ def _factors(results: TransferResults, attack: str) -> Judgement | None:
         return None
     distances = _distances(results.studies[attack])
     figures = results.estimate(attack, lambda rates: -np.diff(distances(rates), axis=1))
-    if any(np.isnan(figure.value or 0.0) for figure in figures):
+    if any(figure.value is None for figure in figures):
         return None
     names = [f"{a} less {b}" for a, b in pairwise(ORDER)]
     return _judge_each(above, dict(zip(names, figures)))
@@ -175,7 +174,7 @@ def _overfit(results: TransferResults) -> Judgement | None:
         results.estimate(attack, _mean_distance(results.studies[attack]))[0]
         for attack in (plan.GENETIC, plan.PWWS)
     ]
-    if any(np.isnan(figure.value or 0.0) for figure in figures):
+    if any(figure.value is None for figure in figures):
         return None
     verdict = above(difference(*figures))
     return Judgement(verdict, f"PWWS {rate_text(figures[1])}, GA {rate_text(figures[0])}")

@@ -13,7 +13,7 @@ from brittle.papers.page import Cell, Page, Row, format_table
 from brittle.papers.paper import Paper
 from brittle.papers.transfer import plan, stages
 from brittle.papers.transfer.claims import JUDGES, rate_text
-from brittle.papers.transfer.results import TransferResults
+from brittle.papers.transfer.results import TransferResults, mean_rate
 from brittle.reports.ensembles import ensemble_figure
 from brittle.reports.importance import importance_figure
 from brittle.reports.studies.figures import matrix_figure
@@ -89,7 +89,8 @@ def _table_2(page: Page, results: TransferResults) -> None:
             cells.append(paper.get(factor, {}).get(attack, NO_VALUE))
             for of_right in (False, True):
                 row = results.tables[attack, of_right].factors[n]
-                figure = Figure(row.mean, row.low, row.high, None, row.pairs, "pairs")
+                low, high = (np.nan if x is None else x for x in (row.low, row.high))
+                figure = mean_rate(row.mean, low, high, row.pairs, "pairs")
                 key = f"{attack}{', of right' if of_right else ''}"
                 cells.append(Cell(figure, key, rate_text(figure)))
         pairs = results.tables[plan.PWWS, False].factors[n].pairs
@@ -125,7 +126,7 @@ def _class_rows(
         for j, target in enumerate(table.columns):
             assert table.low is not None and table.high is not None
             value, low, high = (float(part[i, j]) for part in (table.mean, table.low, table.high))
-            figure = Figure(value, low, high, None, 0, "texts")
+            figure = mean_rate(value, low, high, 0, "texts")
             beside = paper.get(source, {}).get(target)
             text = rate_text(figure) + (f" [{beside}]" if beside else "")
             cells.append(Cell(figure, target, text))
@@ -190,7 +191,7 @@ def _figure_1(page: Page, results: TransferResults) -> None:
     lines = {name: float(part.mean()) for name, part in known.items() if len(part)}
     for held_out, name in ((False, "outside"), (True, "held-out")):
         rates = results.ensemble_rates(held_out)
-        if not rates or any(np.isnan(f.value or 0.0) for f in rates.values()):
+        if not rates or any(figure.value is None for figure in rates.values()):
             continue
         curves = {
             method: [(n, float(f.value or 0.0)) for (m, n), f in rates.items() if m == method]

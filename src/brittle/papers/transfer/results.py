@@ -36,6 +36,12 @@ def group_of(member: Member) -> str:
     return {"C": CHARACTER, "WC": ELMO}.get(str(member.parts.get("input")), WORD)
 
 
+def mean_rate(value: float, low: float, high: float, of: int, over: str) -> Figure:
+    """Build the figure of a mean of rates; an empty one has no value."""
+    value_, low_, high_ = (None if np.isnan(x) else float(x) for x in (value, low, high))
+    return Figure(value_, low_, high_, None, of, over)
+
+
 @dataclass(frozen=True)
 class TransferResults(PaperResults):
     """The results of the stages; what took long to load or to draw is kept."""
@@ -72,7 +78,7 @@ class TransferResults(PaperResults):
         ((value, low, high),) = intervals(counts, [statistic], of_right=of_right)
         texts = len(counts.of)
         return [
-            Figure(float(x), float(a), float(b), None, texts, "texts")
+            mean_rate(x, a, b, texts, "texts")
             for x, a, b in zip(np.ravel(value), np.ravel(low), np.ravel(high))
         ]
 
