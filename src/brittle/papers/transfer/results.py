@@ -38,8 +38,9 @@ def group_of(member: Member) -> str:
 
 def mean_rate(value: float, low: float, high: float, of: int, over: str) -> Figure:
     """Build the figure of a mean of rates; an empty one has no value."""
-    value_, low_, high_ = (None if np.isnan(x) else float(x) for x in (value, low, high))
-    return Figure(value_, low_, high_, None, of, over)
+    if np.isnan(value):
+        return Figure(None, None, None, None, of, over)
+    return Figure(float(value), float(low), float(high), None, of, over)
 
 
 @dataclass(frozen=True)
