@@ -224,3 +224,16 @@ def test_kept_layers_are_those_of_the_network(splits: Any, bilm: Path, max_bytes
         for _ in range(2):
             assert np.abs(kept.logits(keys).numpy() - expected).max() < 2e-3
     assert len(kept._kept) == (3 if max_bytes else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", ["pwws", "hotflip", "hotflip-words"])
+def test_attacks_break_a_network_that_reads_a_bilm(
+    splits: Any, bilm: Path, tmp_path: Path, attack: str
+) -> None:
+    import brittle
+
+    folder = train_on(ELMO, splits(), size="tiny", settings=replace(tiny(bilm), epochs=4))
+    examples = splits().dev.examples[:4]
+    run = brittle.attack(as_target(str(folder)), examples, attack, folder=tmp_path / "runs")
+    assert sum(run.counts().values()) == 4 and not run.counts().get("error")
