@@ -40,7 +40,7 @@ def test_settings_stand_behind_a_question_mark() -> None:
 
 def test_settings_that_are_the_models_own_change_nothing() -> None:
     assert parse("zoo:LSTM-W-Random-1@mr?hidden=128,size=default") == ModelName(
-        "LSTM-W-Random-1", "mr", source="LSTM-W-Random-1", kind="network"
+        "LSTM-W-Random-1", "mr", source="LSTM-W-Random-1"
     )
     assert parse("zoo:LSTM-W-Random-1@mr", "tiny").size == "tiny"
     assert parse("zoo:LSTM-W-Random-1@mr?size=default", "tiny").size == "default"
