@@ -117,9 +117,14 @@ def wrap(paths: Iterable[Path], places: Places) -> tuple[list[Parcel], bytes]:
 
 
 def unwrap(parcels: Iterable[Parcel], content: bytes, places: Places) -> None:
-    """Put parcels into their places, except those that are there."""
+    """Put parcels into their places, except those that are there; one process at a time."""
+    places.cache.mkdir(parents=True, exist_ok=True)
     try:
-        with ZipFile(io.BytesIO(content)) as archive:
+        with (
+            (places.cache / "parcels.lock").open("a+b") as file,
+            ZipFile(io.BytesIO(content)) as archive,
+        ):
+            files.lock(file, wait=True)
             for parcel in parcels:
                 if not places.has(parcel):
                     place(archive, parcel, places)

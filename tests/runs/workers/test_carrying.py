@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,6 @@ class FakeCard:
     """A card of a model, as far as carrying looks at it."""
 
     fingerprint: str
-    parts: Any
 
 
 @dataclass(frozen=True)
@@ -46,9 +44,12 @@ def near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "deep").mkdir(parents=True)
         (folder / "model.json").write_text(name)
         (folder / "deep" / "weights").write_bytes(b"\x00" + name.encode())
-        parts = {"input": "WC"} | ({"bilm": {"folder": "bilm"}} if name in "ab" else {})
-        models.append(Model(FakeCard(name, parts), folder))
+        models.append(Model(FakeCard(name), folder))
     monkeypatch.setattr(carrying, "trained_models", lambda: models)
+    shared = near / "models" / "bilm"
+    monkeypatch.setattr(
+        carrying, "needed_folders", lambda path: [path, *([shared] if path.name in "ab" else [])]
+    )
     return near
 
 
@@ -68,17 +69,18 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_network_travels_with_what_it_shares(
     near: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network, far = Model(FakeCard("a", {"bilm": {"folder": "bilm"}})), tmp_path / "far"
+    network, far = Model(FakeCard("a")), tmp_path / "far"
     name = unload(cargo_of("zoo:a@mr", network), "zoo:a@mr", far, monkeypatch)
     assert name == str(far / "models" / "a")
     expected = {n: c for n, c in contents(near).items() if "/a/" in n or "/bilm/" in n}
-    assert contents(far) == expected and len(expected) == 4
+    found = {n: c for n, c in contents(far).items() if n != "parcels.lock"}
+    assert found == expected and len(expected) == 4
 
 
 def test_the_members_of_an_ensemble_travel_and_its_name_stays(
     near: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    members = tuple(Model(FakeCard(n, {"bilm": {"folder": "bilm"}})) for n in "ab")
+    members = tuple(Model(FakeCard(n)) for n in "ab")
     spec, far = "ensemble:zoo:a@mr,zoo:b@mr", tmp_path / "far"
     assert unload(cargo_of(spec, Ensemble(members)), spec, far, monkeypatch) == spec
     assert sorted(path.name for path in (far / "models").iterdir()) == ["a", "b", "bilm"]
