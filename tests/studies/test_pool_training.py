@@ -154,3 +154,11 @@ def test_two_workers_train_side_by_side_and_report_epochs() -> None:
     states = train_pool(tiny, workers=2, progress=lambda states, new: notes.append(new.note))
     assert [state.state for state in states] == ["trained", "failed", "trained"]
     assert "epoch 1/4" in notes
+
+
+def test_a_language_model_is_trained_once_before_the_networks_that_read_it() -> None:
+    specs = [f"zoo:{name}@mr#0?size=tiny" for name in ("LSTM-WC-ELMo-1", "CNN-WC-ELMo-1", "MLP")]
+    tasks = train_tasks(specs)
+    bilm = "train zoo:biLM@imdb#0?size=tiny"
+    assert [task.name for task in tasks] == [bilm, *(f"train {spec}" for spec in specs)]
+    assert [task.needs for task in tasks] == [(), (bilm,), (bilm,), ()]

@@ -11,11 +11,13 @@ from brittle import files
 from brittle.errors import message_of
 from brittle.studies.pools import Member, Pool
 from brittle.training import find, train
+from brittle.training.elmo import bilm_name
 from brittle.training.progress import TrainingProgress
 from brittle.workflow.tasks import FAILED, Task, TaskContext
 from brittle.zoo.bilm.folder import needed_folders
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
+from brittle.zoo.names import grid
 from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import SIZE_SETTING, find_listed, parse, split_name
 
@@ -28,17 +30,29 @@ def train_name(spec: str) -> str:
 
 
 def train_tasks(specs: Sequence[str], **options: Any) -> list[Task]:
-    """Build a task for each model of the zoo; `options` are those of `train_member`, for all."""
-    return [
-        Task(
-            train_name(spec),
-            train_member,
-            {"spec": spec, **options, **_digests(spec)},
-            leaves=model_folders,
-            here=stays_here,
-        )
-        for spec in specs
-    ]
+    """Build a task for each model of the zoo; `options` are those of `train_member`, for all.
+
+    A language model that several of them read is a task of its own, before them.
+    """
+    shared = {spec: bilm_spec(spec) for spec in specs}
+    tasks = [_train_task(spec, ()) for spec in dict.fromkeys(filter(None, shared.values()))]
+    for spec in specs:
+        needs = (train_name(shared[spec]),) if shared[spec] else ()
+        tasks.append(_train_task(spec, needs, **options))
+    return tasks
+
+
+def _train_task(spec: str, needs: tuple[str, ...], **options: Any) -> Task:
+    arguments = {"spec": spec, **options, **_digests(spec)}
+    return Task(*(train_name(spec), train_member, arguments, needs, model_folders), here=stays_here)
+
+
+def bilm_spec(spec: str) -> str:
+    """Return the spec of the language model that a model of the zoo reads, or nothing."""
+    wanted = parse(spec)
+    design = grid.design(split_name(wanted.source).model)
+    name = bilm_name(design, grid.settings(design, wanted.size, **wanted.changed), wanted.size)
+    return f"{ZOO}{name}" if name else ""
 
 
 def zoo_specs(members: Iterable[Member]) -> list[str]:
@@ -139,6 +153,7 @@ def train_member(
     except Exception as error:  # whatever it is, it is the reason of this member alone
         reason = message_of(error)
         return {FAILED: reason, "message": f"{FAILED}: {reason}"}
+    accuracy = f", dev accuracy {card.dev_accuracy:.3f}" if card.dev_accuracy is not None else ""
     return {
         "folder": folder.name,
         "name": card.full_name,
@@ -146,7 +161,7 @@ def train_member(
         "dev_accuracy": card.dev_accuracy,
         "epochs": card.epochs,
         "seconds": card.seconds,
-        "message": f"trained, dev accuracy {card.dev_accuracy:.3f} in {card.seconds:.0f} s",
+        "message": f"trained{accuracy} in {card.seconds:.0f} s",
     }
 
 

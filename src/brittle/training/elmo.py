@@ -37,6 +37,16 @@ def bilm_key(design: Design, settings: ModelSettings, size: str) -> str:
     return _find_key(settings.bilm, size) or plan_bilm(settings.bilm, size).key
 
 
+def bilm_name(design: Design, settings: ModelSettings, size: str) -> str:
+    """Return the full name of the biLM that a network reads; empty if none is to be trained."""
+    if not reads_bilm(design) or not isinstance(settings, NetworkSettings):
+        return ""
+    if (models_folder() / settings.bilm).is_dir():
+        return ""  # named by its folder
+    is_default = _bilm_size(size) == "default" or "?" in settings.bilm
+    return settings.bilm if is_default else f"{settings.bilm}?size={_bilm_size(size)}"
+
+
 def plan_bilm(name: str, size: str) -> TrainingPlan:
     """Plan the training of a biLM by its name; a tiny network reads a tiny biLM."""
     parts = split_name(name)
