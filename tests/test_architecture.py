@@ -75,8 +75,7 @@ ROOMS: dict[str, set[str]] = {
         *("training", "workflow", "zoo"),
     },
     "papers": {
-        *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals", "metrics"),
-        "moves",
+        *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
         *("proposals", "reports", "results", "runs", "studies", "targets", "text", "training"),
         *("workflow", "zoo"),
     },

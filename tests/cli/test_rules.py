@@ -29,6 +29,7 @@ class Weighed:
 
 one = Weighed("one", {"great": 1.0, "funny": 1.0, "dull": -2.0, "laughable": -1.0})
 two = Weighed("two", {"great": 2.0, "outstanding": 1.0, "dull": -1.0, "ho-hum": 1.0})
+three = Weighed("three", {"great": 1.0})
 """
 ENSEMBLE = "ensemble:python:ruled_models:one,python:ruled_models:two"
 TEXTS = [("a great film that is funny to see", "positive"), ("a dull film it is", "negative")]
@@ -107,3 +108,28 @@ def test_pmi_rules_come_without_a_model(mined: str, workdir: Path, brittle: Brit
     assert "no model" in brittle("rules", "show", "pmi.rules").out
     done = brittle("rules", "show", "pmi.rules", "--label", "fair")
     assert done.code == 2 and "Unknown label 'fair'" in done.err
+
+
+def test_rules_of_several_sizes_are_tried_on_a_pool(
+    mined: str, workdir: Path, brittle: Brittle
+) -> None:
+    three = f"{ENSEMBLE},python:ruled_models:three"
+    words = ["--data", "ruled.csv", "--out", "all.rules", "--each-size"]
+    done = brittle("rules", "mine", three, *words)
+    assert done.code == 0 and "all.rules, all-2.rules" in done.out
+    assert (workdir / "all-2.rules").read_text().splitlines()[1:] == (
+        (workdir / mined).read_text().splitlines()[1:]
+    )
+    (workdir / "pool.txt").write_text("python:ruled_models:one\npython:ruled_models:two\n")
+    call = ["rules", "try", "pool:pool.txt", "--rules", "all.rules", "all-2.rules"]
+    done = brittle(*call, "--data", "ruled.csv", "--limit", "8", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)["rules"]
+    assert set(found) == {"all", "all-2"} and set(found["all"]) == {"models", "share of words"}
+    figures = found["all"]["share of words"]["30%"]
+    assert figures["at the limit"]["count"] <= figures["first prefix"]["count"]
+    assert figures == found["all"]["models"]["all"]
+    text = brittle(*call, "--data", "ruled.csv", "--limit", "8").out
+    assert "all-2, by share of words" in text and "first prefix" in text
+    done = brittle("rules", "mine", "python:ruled_models:one", *words)
+    assert done.code == 2 and "several members" in done.err

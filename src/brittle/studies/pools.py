@@ -38,6 +38,15 @@ class Member:
         """The second class in tables: characters, ELMo, BERT, or the embedding of the words."""
         return str(self.parts.get("reads", OTHER))
 
+    @property
+    def form(self) -> str:
+        """The class in the tables of rules: word, character, ELMo or BERT."""
+        if self.architecture == "BERT":
+            return "BERT"
+        return {"W": "word", "C": "character", "WC": "ELMo"}.get(
+            str(self.parts.get("input")), str(self.parts.get("reads", OTHER))
+        )
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -115,7 +124,7 @@ def _table_parts(design: grid.Design) -> dict[str, str | int]:
     if design.kind == "transformer":
         return {"architecture": "BERT", "reads": "BERT"}
     if design.kind != "network":
-        return {"architecture": design.name, "reads": "words"}
+        return {"architecture": design.name, "reads": "word"}
     embedding, reads = str(design.parts["embedding"]), str(design.parts["input"])
     return {
         "architecture": design.parts["encoder"],

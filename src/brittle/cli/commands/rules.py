@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.commands import try_rules
+from brittle.errors import UsageError
 
 if TYPE_CHECKING:
     from brittle.proposals.rules import Rule, Rules
@@ -22,6 +24,7 @@ examples:
   brittle rules mine ensemble:LSTM-W-Random-1,CNN-C-Random-1@mr --data mr --out mr.rules
   brittle rules mine --method pmi --data mr --out pmi.rules     (from word counts, no model)
   brittle rules show mr.rules --label positive --count 20
+  brittle rules try pool:small --rules mr.rules pmi.rules --data mr
   brittle rules check --rules mr.rules --data reviews.csv       (what a corpus is exposed to)
   brittle rules export mr.rules --to csv > rules.csv
   brittle attack zoo:BiLSTM-W-GloVe-1@mr rules --rules mr.rules --share 0.3 --data mr
@@ -50,6 +53,8 @@ def _mine_flags(parser: argparse.ArgumentParser) -> None:
     add("--limit", type=positive, metavar="N", help="mine from N texts (default: all)")
     support = "leave out rules with fewer occurrences (default: 1)"
     add("--min-support", type=positive, default=1, metavar="N", help=support)
+    each = "also rules of the first two members, the first three and so on: FILE-2, FILE-3, …"
+    add("--each-size", action="store_true", help=each)
     add("--text", metavar="COLUMN", help="the text column of a file")
     add("--label", metavar="COLUMN", help="the label column of a file")
     add("--seed", type=int, default=0, help="the seed of the sample with --limit (default: 0)")
@@ -61,6 +66,7 @@ def _mine_flags(parser: argparse.ArgumentParser) -> None:
 
 def _mine(args: argparse.Namespace) -> None:
     from dataclasses import replace
+    from functools import partial
 
     from brittle.studies.rules.mine import mine_in_folder
     from brittle.studies.rules.tasks import MiningData
@@ -68,20 +74,39 @@ def _mine(args: argparse.Namespace) -> None:
     text = tuple(args.text.split(",")) if args.text else None
     data = MiningData(args.data, args.limit, args.seed, text, args.label)
     with console.training(args.quiet) as progress:
-        rules = mine_in_folder(
-            args.ensemble,
-            data,
-            Path(args.folder or Path(args.runs) / "rules"),
-            (lambda message: None) if args.quiet else console.tell,
+        mine = partial(
+            mine_in_folder,
+            data=data,
+            folder=Path(args.folder or Path(args.runs) / "rules"),
+            report=(lambda message: None) if args.quiet else console.tell,
             method=args.method,
             min_support=args.min_support,
             device=args.device,
             backend=backend_of(args),
             progress=progress,
         )
-    replace(rules, about={**rules.about, "command": _command(args)}).save(args.out)
-    block = f"{len(rules):,} rules from {rules.about['texts']:,} texts: {args.out}"
+        rules = mine(args.ensemble)
+        smaller = _smaller_ensembles(args.ensemble) if args.each_size else {}
+        parts = {size: mine(ensemble) for size, ensemble in smaller.items()}
+    out = Path(args.out)
+    written = {out: rules} | {
+        out.with_name(f"{out.stem}-{size}{out.suffix}"): part for size, part in parts.items()
+    }
+    for path, part in written.items():
+        replace(part, about={**part.about, "command": _command(args)}).save(path)
+    about = f"{len(rules):,} rules from {rules.about['texts']:,} texts: "
+    block = about + ", ".join(map(str, written))
     console.print_result(args, lambda: {"written": args.out, **rules.about}, lambda: block)
+
+
+def _smaller_ensembles(ensemble: str | None) -> dict[int, str]:
+    """Return the ensembles of the first members of one, by their size."""
+    from brittle.studies.pool_tasks import ENSEMBLE, models_in
+
+    members = models_in(ensemble or "")
+    if len(members) < 2:
+        raise UsageError("--each-size is for an ensemble of several members: ensemble:A,B,C.")
+    return {n: f"{ENSEMBLE}{','.join(members[:n])}" for n in range(2, len(members))}
 
 
 def _command(args: argparse.Namespace) -> str:
@@ -233,6 +258,7 @@ Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argpars
 ACTIONS: Mapping[str, Action] = {
     "mine": ("mine rules from an ensemble and labelled data", _mine_flags, _mine),
     "show": ("show the rules of a file", _show_flags, _show),
+    "try": ("try rules on the models of a pool", try_rules.add_flags, try_rules.run),
     "check": ("check what a corpus is exposed to", _check_flags, _check),
     "export": ("export rules as a table", _export_flags, _export),
 }

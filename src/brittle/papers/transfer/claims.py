@@ -25,15 +25,10 @@ from brittle.papers.claims import (
 )
 from brittle.papers.transfer import plan, stages
 from brittle.papers.transfer.results import (
-    BERT,
-    CHARACTER,
-    ELMO,
-    WORD,
     Statistic,
     TransferResults,
-    group_of,
 )
-from brittle.studies.rules.evaluation import SHARES, compare_rules, success
+from brittle.studies.rules.evaluation import ALL, SHARES, compare_rules, success
 from brittle.studies.transfer.classes import diagonal_of
 from brittle.studies.transfer.factors import FACTORS, differing, factor_means
 from brittle.studies.transfer.study import TransferStudy
@@ -119,12 +114,12 @@ def _directions(
 
 def _architectures(results: TransferResults, into: bool) -> Judgement | None:
     others = ("LSTM", "BiLSTM", "CNN")
-    figures = _directions(results, lambda member: member.architecture, BERT, others, into)
+    figures = _directions(results, lambda member: member.architecture, "BERT", others, into)
     return None if figures is None else _judge_each(below, figures)
 
 
 def _characters(results: TransferResults, into: bool) -> Judgement | None:
-    figures = _directions(results, group_of, CHARACTER, (WORD,), into)
+    figures = _directions(results, lambda member: member.form, "character", ("word",), into)
     return None if figures is None else _judge_each(below, figures)
 
 
@@ -186,7 +181,7 @@ def _pretrained(results: TransferResults) -> Judgement | None:
     names = np.array([member.name for member in study.targets])
     pairs = {
         "GloVe less Random": (reads == "GloVe", reads == "Random"),
-        "ELMo less Character": (reads == ELMO, reads == "Character"),
+        "ELMo less Character": (reads == "ELMo", reads == "Character"),
         "MiniLM less BERT-NOPT": (names == "MiniLM", names == "BERT-NOPT"),
     }
     known = {name: pair for name, pair in pairs.items() if pair[0].any() and pair[1].any()}
@@ -247,7 +242,7 @@ def _six(results: TransferResults) -> Judgement | None:
 def _uawr_pmi(results: TransferResults) -> Judgement | None:
     if plan.RULED not in results.results:
         return None
-    pmi, uawr = (results.ruled_by_group(name) for name in (stages.PMI, results.main_rules))
+    pmi, uawr = (results.ruled_by_form(name) for name in (stages.PMI, results.main_rules))
     share = max(SHARES)
     return judge_all(above, {g: compare_rules(pmi[g], uawr[g], share) for g in pmi})
 
@@ -255,7 +250,7 @@ def _uawr_pmi(results: TransferResults) -> Judgement | None:
 def _uawr_pwws(results: TransferResults) -> Judgement | None:
     if plan.RULED not in results.results:
         return None
-    rules = success(results.ruled_by_group(results.main_rules)["all"], max(SHARES))
+    rules = success(results.ruled_by_form(results.main_rules)[ALL], max(SHARES))
     attack = results.success_of(plan.PWWS)
     verdict = within(difference(attack, rules), COMPARABLE)
     return Judgement(verdict, f"rules {rules.value or 0:.1%}, PWWS {attack.value or 0:.1%}")
@@ -264,7 +259,7 @@ def _uawr_pwws(results: TransferResults) -> Judgement | None:
 def _words(results: TransferResults) -> Judgement | None:
     if plan.RULED not in results.results:
         return None
-    rows = results.ruled_by_group(results.main_rules)["all"]
+    rows = results.ruled_by_form(results.main_rules)[ALL]
     found = {share: success(rows, share, "limit") for share in SHARES}
     verdicts = [above(difference(found[a], found[b])) for a, b in pairwise(SHARES)]
     evidence = ", ".join(f"{share:.0%}: {figure.value or 0:.1%}" for share, figure in found.items())

@@ -17,7 +17,7 @@ from brittle.papers.transfer.results import TransferResults, mean_rate
 from brittle.reports.ensembles import ensemble_figure
 from brittle.reports.importance import importance_figure
 from brittle.reports.studies.figures import matrix_figure
-from brittle.studies.rules.evaluation import SHARES, by_share, success, words_changed
+from brittle.studies.rules.evaluation import ALL, SHARES, by_share, success, words_changed
 from brittle.studies.transfer.classes import ClassTable, diagonal_of
 from brittle.studies.transfer.factors import FACTORS
 from brittle.studies.transfer.showing import rate_matrix
@@ -217,7 +217,7 @@ def _figure_1(page: Page, results: TransferResults) -> None:
 def _table_5(page: Page, results: TransferResults) -> None:
     page.add_section("table 5")
     share, paper = max(SHARES), page.paper.tables["table 5"]
-    pmi, uawr = (results.ruled_by_group(n) for n in (stages.PMI, results.main_rules))
+    pmi, uawr = (results.ruled_by_form(n) for n in (stages.PMI, results.main_rules))
     rows: dict[str, Row] = {}
     for group in pmi:
         given = paper.get(group, {})
@@ -260,7 +260,7 @@ def _paper_rules(page: Page, label: str) -> str:
 def _table_9(page: Page, results: TransferResults) -> None:
     page.add_section("table 9")
     names = [name for name in reversed(results.rule_sets) if name != stages.PMI]
-    by_size = {name: results.ruled_by_group(name) for name in names}
+    by_size = {name: results.ruled_by_form(name) for name in names}
     rows: dict[str, Row] = {}
     for group in by_size[names[0]]:
         paper = page.paper.tables["table 9"].get(group, [])
@@ -275,7 +275,7 @@ def _table_9(page: Page, results: TransferResults) -> None:
 
 def _table_10(page: Page, results: TransferResults) -> None:
     page.add_section("table 10")
-    rows_of_rules = results.ruled_by_group(results.rule_sets[0])["all"]
+    rows_of_rules = results.ruled_by_form(results.rule_sets[0])[ALL]
     first, limit = by_share(rows_of_rules), by_share(rows_of_rules, "limit")
     rows: dict[str, Row] = {}
     for share in SHARES:

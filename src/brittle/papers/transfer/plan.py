@@ -89,7 +89,7 @@ def plan(request: PaperRequest) -> Sequence[Task]:
         tried = models | seeded | {"cases": cases}
         tasks += [
             _stage(RULES, stages.mine_rules, (MODELS,), mined, stages.rule_files),
-            _stage(RULED, stages.try_rules, (RULES,), tried),
+            _stage(RULED, stages.try_all_rules, (RULES,), tried, stages.tried_files),
         ]
     shallow = [name for name in scale.models if not name[-1].isdigit() or name.endswith("-1")]
     sentence = models | {"models": shallow, "sentence": SENTENCE, "word": WORD}

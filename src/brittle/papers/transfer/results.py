@@ -16,24 +16,16 @@ from brittle.papers.results import PaperResults
 from brittle.papers.transfer import plan, stages
 from brittle.proposals.rule_files import load_rules
 from brittle.proposals.rules import Rules
-from brittle.studies.pools import Member
-from brittle.studies.rules.evaluation import RuledText, load_rows
+from brittle.studies.rules.evaluation import RuledText, by_class, load_rows
+from brittle.studies.rules.trying import try_name
 from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
 from brittle.studies.transfer.study import TransferStudy
 from brittle.studies.transfer.tables import StudyTables, study_tables
+from brittle.workflow.tasks import Task
 
 Array = NDArray[np.float64]
 Statistic = Callable[[Array], Array]
 """From matrices (resamples × sources × targets) to values (resamples × values)."""
-
-WORD, CHARACTER, ELMO, BERT = GROUPS = ("word", "character", "ELMo", "BERT")
-
-
-def group_of(member: Member) -> str:
-    """Return the class of a model in the paper's Tables 5 and 9."""
-    if member.architecture == BERT:
-        return BERT
-    return {"C": CHARACTER, "WC": ELMO}.get(str(member.parts.get("input")), WORD)
 
 
 def mean_rate(value: float, low: float, high: float, of: int, over: str) -> Figure:
@@ -83,11 +75,6 @@ class TransferResults(PaperResults):
             for x, a, b in zip(np.ravel(value), np.ravel(low), np.ravel(high))
         ]
 
-    def groups(self, study: str) -> tuple[list[str], list[str]]:
-        """Return the class of every source and of every target."""
-        found = self.studies[study]
-        return [group_of(m) for m in found.sources], [group_of(m) for m in found.targets]
-
     def success_of(self, attack: str) -> Figure:
         """Compute the success of an attack with queries, over the texts of all models."""
         counts = self.results[plan.TRANSFER[attack]]["success"].values()
@@ -96,22 +83,14 @@ class TransferResults(PaperResults):
     @cached_property
     def ruled(self) -> Mapping[str, Mapping[str, list[RuledText]]]:
         """The texts of every set of rules, by target and set."""
-        files = self.results[plan.RULED]["evaluated"]
-        return {
-            model: load_rows(json.loads((self.folder / file).read_text("utf-8"))["result"])
-            for model, file in files.items()
-        }
+        tasks = {m.name: Task(try_name(m), print) for m in self.studies[plan.PWWS].targets}
+        files = {name: task.file(self.folder / stages.TRIED) for name, task in tasks.items()}
+        return {n: load_rows(json.loads(f.read_text("utf-8"))["result"]) for n, f in files.items()}
 
-    def ruled_by_group(self, rules: str) -> dict[str, list[RuledText]]:
-        """Return the texts of one set of rules on all models of a class, and on all models."""
-        targets = self.studies[plan.PWWS].targets
-        names = ["all", *(name for name in GROUPS if name in map(group_of, targets))]
-        rows: dict[str, list[RuledText]] = {name: [] for name in names}
-        for member in targets:
-            own = self.ruled[member.name.partition("?")[0]][rules]
-            rows["all"] += own
-            rows[group_of(member)] += own
-        return rows
+    def ruled_by_form(self, rules: str) -> dict[str, list[RuledText]]:
+        """Return the texts of one set of rules on all models, and on those of a class."""
+        forms = {member.name: member.form for member in self.studies[plan.PWWS].targets}
+        return by_class({name: sets[rules] for name, sets in self.ruled.items()}, forms)
 
     @property
     def rule_sets(self) -> Sequence[str]:

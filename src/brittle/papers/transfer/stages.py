@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,15 @@ from typing import Any
 from brittle import data as datasets
 from brittle.data import Dataset, case_ids
 from brittle.errors import RunStopped
-from brittle.files import digest
 from brittle.metrics.summary import summary
 from brittle.runs.run import Run
 from brittle.studies.importance import word_importance
-from brittle.studies.pool_tasks import of_size, train_tasks
+from brittle.studies.pool_tasks import of_size
 from brittle.studies.pool_training import train_pool
 from brittle.studies.pools import Pool, member_of
-from brittle.studies.rules.evaluation import evaluate_rules
 from brittle.studies.rules.mine import mine_in_folder
 from brittle.studies.rules.tasks import MiningData
+from brittle.studies.rules.trying import try_rules
 from brittle.studies.selecting.attacking import attack_ensembles
 from brittle.studies.selecting.candidates import candidates_of
 from brittle.studies.selecting.expert import EXPERT_LIST
@@ -27,12 +26,11 @@ from brittle.studies.selecting.held_out import default_held_out
 from brittle.studies.selecting.selecting import select
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.transfer import transfer
-from brittle.workflow.running import run_tasks
-from brittle.workflow.tasks import Task, TaskContext
+from brittle.workflow.tasks import TaskContext
 
 Result = dict[str, Any]
 METHODS = ("genetic", "greedy", "expert")
-PMI = "pmi"
+PMI, TRIED = "pmi", "rules-tried"
 
 
 def uawr(members: int) -> str:
@@ -199,49 +197,24 @@ def rule_files(folder: Path, result: Result) -> list[Path]:
     return [folder / "rules" / f"{name}.rules" for name in result["rules"]]
 
 
-def try_rules(
-    context: TaskContext,
-    *,
-    models: Sequence[str],
-    data: str,
-    size: str,
-    cases: int,
-    seed: int,
+def try_all_rules(
+    context: TaskContext, *, models: Sequence[str], data: str, size: str, cases: int, seed: int
 ) -> Result:
     """Apply all rules to the test split, and ask every model about every text on the way."""
     (mined,) = context.needs.values()
-    folder = context.folder / "rules"
-    files = {name: f"{name}.rules" for name in mined["rules"]}
-    arguments = {"rules": files, "data": data, "limit": cases, "seed": seed}
-    contents = {name: digest(folder / file) for name, file in files.items()}
-    first = Task("rules", keep_rules, {"contents": contents}, leaves=kept_rules)
-    specs = [member.spec for member in pool_of(models, data, 1, size).members]
-    training = train_tasks(specs)
-    tasks = [
-        Task(
-            f"rules on {spec}",
-            evaluate_rules,
-            {"spec": spec, **arguments},
-            (first.name, train.name),
-        )
-        for spec, train in zip(specs, training)
-    ]
-    run_tasks([first, *training, *tasks], folder, context.report, context.backend)
-    evaluated = {
-        model: str(task.file(folder).relative_to(context.folder))
-        for model, task in zip(models, tasks)
-    }
-    return {"evaluated": evaluated, "message": f"{len(tasks)} models asked"}
+    rules = dict(zip(mined["rules"], rule_files(context.folder, mined)))
+    members = pool_of(models, data, 1, size).members
+    source = {"data": data, "limit": cases, "seed": seed}
+    folder = context.folder / TRIED
+    _, failures = try_rules(members, rules, source, folder, context.report, context.backend)
+    if failures:
+        raise RunStopped(f"Members failed: {failures}. The same command goes on.")
+    return {"folder": TRIED, "message": f"{len(members)} models asked"}
 
 
-def keep_rules(context: TaskContext, *, contents: Mapping[str, str]) -> Result:
-    """Return the fingerprints of the rules, whose files are there."""
-    return {"contents": dict(contents)}
-
-
-def kept_rules(folder: Path, result: Result) -> list[Path]:
-    """Return the files of the rules, in the folder of their tasks."""
-    return [folder / f"{name}.rules" for name in result["contents"]]
+def tried_files(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of what all models say of the rules' texts."""
+    return [folder / result["folder"]]
 
 
 def importance_of(

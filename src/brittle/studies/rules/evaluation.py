@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brittle.data import Dataset, case_ids, load
+from brittle.errors import Interrupted, StoreError, message_of
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import Figure, mean, rate
 from brittle.opening import as_target
@@ -22,8 +23,9 @@ from brittle.studies.rules.exposure import match_texts
 from brittle.studies.transfer.labels import predict_labels
 from brittle.targets.protocols import Classifies
 from brittle.text import Text
-from brittle.workflow.tasks import TaskContext
+from brittle.workflow.tasks import FAILED, TaskContext
 
+ALL = "all"
 SHARES = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
 Count = Literal["first", "limit"]
 """What counts: the first prefix that works, or the text at the limit alone."""
@@ -94,25 +96,17 @@ def by_share(rows: Sequence[RuledText], count: Count = "first") -> dict[float, F
 
 
 def by_class(
-    rows: Mapping[str, Sequence[RuledText]],
-    classes: Mapping[str, str],
-    share: float = max(SHARES),
-    count: Count = "first",
-) -> dict[str, Figure]:
-    """Return the success over the targets of every class, and over ALL (Tables 5 and 9).
+    rows: Mapping[str, Sequence[RuledText]], classes: Mapping[str, str]
+) -> dict[str, list[RuledText]]:
+    """Join the texts of all targets of a class, and first those of all (Tables 5 and 9).
 
-    `rows` are those of every target, `classes` name the class of each. Texts of all targets of a
-    class count alike.
+    `rows` are those of every target, `classes` name the class of each.
     """
-    names = ["ALL", *dict.fromkeys(classes[target] for target in rows)]
-    return {
-        name: success(
-            [row for t, own in rows.items() if name in ("ALL", classes[t]) for row in own],
-            share,
-            count,
-        )
-        for name in names
-    }
+    joined: dict[str, list[RuledText]] = {ALL: []}
+    for target, own in rows.items():
+        joined[ALL] += own
+        joined.setdefault(classes[target], []).extend(own)
+    return joined
 
 
 def compare_rules(
@@ -133,20 +127,29 @@ def evaluate_rules(
     spec: str,
     rules: Mapping[str, str],
     data: str,
-    split: str | None = None,
-    limit: int | None = None,
-    seed: int = 0,
     share: float = max(SHARES),
+    **options: Any,
 ) -> dict[str, Any]:
     """Score one target on several files of rules, by name, as a task.
 
     The result has the rows of every name, as lists; `load_rows` reads them. Paths are relative to
-    the workflow's folder.
+    the workflow's folder. `options` are those of `brittle.data.load`. A target that fails is a
+    result with the reason.
     """
-    dataset = load(data, split=split, limit=limit, seed=seed)
+    try:
+        return _evaluate(context.folder, spec, rules, load(data, **options), share)
+    except (Interrupted, StoreError):
+        raise
+    except Exception as error:  # a target is code of others, and may raise anything
+        reason = message_of(error)
+        return {FAILED: reason, "message": f"{FAILED}: {reason}"}
+
+
+def _evaluate(
+    folder: Path, spec: str, rules: Mapping[str, str], dataset: Dataset, share: float
+) -> dict[str, Any]:
     paths = {
-        name: apply_to(load_rules(context.folder / Path(file)), dataset, share)
-        for name, file in rules.items()
+        name: apply_to(load_rules(folder / file), dataset, share) for name, file in rules.items()
     }
     target: Any = as_target(spec)
     try:
