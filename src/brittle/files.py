@@ -73,10 +73,22 @@ def digest_of(paths: Iterable[Path]) -> str:
     return total.hexdigest()
 
 
+def is_path(name: str) -> bool:
+    """Tell whether a name is that of a file or folder; many names are no possible path."""
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
+
+
 def named_files(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the digests of the files that settings name: with other contents they differ."""
     values = {value for value in settings.values() if isinstance(value, str)}
-    return {name: digest(Path(name))[:16] for name in sorted(values) if Path(name).is_file()}
+    return {
+        name: digest(Path(name))[:16]
+        for name in sorted(values)
+        if is_path(name) and Path(name).is_file()
+    }
 
 
 @cache

@@ -81,10 +81,10 @@ def word_importance(
     likelihoods: dict[str, Array] = {}
     failures: dict[str, str] = {}
     labels: tuple[str, ...] = ()
-    for name, open_model in _members(pool, data, mask, device):
+    for name, open_model, handed_in in _members(pool, data, mask, device):
         report(name)
         try:
-            model_labels, values = _log_likelihoods(open_model, [text, *variants])
+            model_labels, values = _log_likelihoods(open_model, handed_in, [text, *variants])
             labels = labels or model_labels
             if sorted(model_labels) != sorted(labels):
                 raise UsageError(
@@ -135,8 +135,8 @@ def _variants(
 
 def _members(
     pool: Any, data: str | None, mask: str | None, device: str
-) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield every model with the function that opens it."""
+) -> Iterator[tuple[str, Callable[[], Any], Any]]:
+    """Yield every model with the function that opens it, and what was handed in for it."""
     if isinstance(pool, str) and pool.startswith(PREFIX):
         members = load_pool(pool, data or "").members
         if data is None and any("@#" in member.spec for member in members):
@@ -148,17 +148,20 @@ def _members(
             # Training a whole pool takes long, so it starts only on the user's explicit command.
             is_zoo = member.spec.startswith("zoo:")
             opener = partial(load_zoo, train=False) if is_zoo else as_target
-            yield member.name, partial(opener, member.spec, mask=mask, device=device)
+            yield member.name, partial(opener, member.spec, mask=mask, device=device), None
         return
     for target in [pool] if isinstance(pool, str) or hasattr(pool, "scores") else pool:
         name = str(target if isinstance(target, str) else getattr(target, "name", target))
-        yield name, partial(as_target, target, mask=mask, device=device)
+        yield name, partial(as_target, target, mask=mask, device=device), target
 
 
 def _log_likelihoods(
-    open_model: Callable[[], Any], texts: Sequence[Text]
+    open_model: Callable[[], Any], handed_in: Any, texts: Sequence[Text]
 ) -> tuple[tuple[str, ...], Array]:
-    """Open a model and return its labels and log likelihoods, of shape (texts, labels)."""
+    """Open a model and return its labels and log likelihoods, of shape (texts, labels).
+
+    It is closed in the end, unless it is the object that was handed in.
+    """
     target = open_model()
     try:
         if not getattr(target, "labels", ()):
@@ -174,7 +177,7 @@ def _log_likelihoods(
             raise UsageError("Its scores are not finite.")
         return tuple(target.labels), values
     finally:
-        if hasattr(target, "close"):
+        if target is not handed_in and hasattr(target, "close"):
             target.close()
 
 

@@ -44,7 +44,11 @@ def train_tasks(specs: Sequence[str], **options: Any) -> list[Task]:
 
 def _train_task(spec: str, needs: tuple[str, ...], **options: Any) -> Task:
     arguments = {"spec": spec, **options, **_digests(spec)}
-    return Task(*(train_name(spec), train_member, arguments, needs, model_folders), here=stays_here)
+    return Task(
+        *(train_name(spec), train_member, arguments, needs, model_folders),
+        here=stays_here,
+        may_fail=True,
+    )
 
 
 def bilm_spec(spec: str) -> str:
@@ -116,7 +120,7 @@ def stays_here(
 def is_portable(spec: str) -> bool:
     """Tell whether another machine can open a spec, once the models of the zoo are sent to it."""
     return all(
-        model.startswith(ZOO) and not Path(parse(model).data).exists() for model in models_in(spec)
+        model.startswith(ZOO) and not files.is_path(parse(model).data) for model in models_in(spec)
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brittle.errors import BrittleError
-from brittle.studies.pool_tasks import find_member, train_tasks, zoo_specs
+from brittle.studies.pool_tasks import find_member, models_in, train_tasks, zoo_specs
 from brittle.studies.pools import Pool
 from brittle.workflow.backends import Backend
 from brittle.workflow.running import run_tasks
@@ -50,7 +50,7 @@ def find_states(
     pool: Pool, text: Sequence[str] | None = None, label: str | None = None
 ) -> list[MemberState]:
     """Return the states of the models of a pool, as the cache has them now."""
-    names = {member.spec: member.name for member in pool.members}
+    names = {spec: m.name for m in pool.members for spec in models_in(m.spec)}
     names |= {member.twin: member.name for member in pool.members if member.twin}
     states = []
     for spec in zoo_specs(pool.members):

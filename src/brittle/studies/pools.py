@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from brittle import files
 from brittle.errors import UsageError
 from brittle.zoo.names import grid
 from brittle.zoo.names.parsing import NameParts, split_name
@@ -93,6 +94,11 @@ def member_of(line: str, data: str, seeds: int) -> Member:
     if parts is None:
         return Member(line, line)
     design = grid.design(parts.model)
+    if design.kind == "language model":
+        raise UsageError(
+            f"The line {line!r} names a language model, which is no target. Name networks that "
+            "read it, such as LSTM-WC-ELMo-1."
+        )
     method = f"+{parts.method}" if parts.method else ""
     settings = f"?{','.join(parts.settings)}" if parts.settings else ""
 
@@ -113,7 +119,7 @@ def _zoo_parts(line: str) -> NameParts | None:
     try:
         grid.design(parts.model)
     except UsageError:
-        if is_named:
+        if is_named or not files.is_path(line):
             raise
         return None
     return parts

@@ -123,13 +123,12 @@ def _load_entries(source: ZipFile, folder: Path) -> list[_Entry]:
 def _add(source: ZipFile, entry: _Entry, places: Places) -> str:
     """Add the result of one task, after its files, and return what became of it."""
     path = places.path(entry.result.name)
-    if path.exists():
-        return (
-            "there"
-            if _key(path.read_bytes()) == _key(source.read(entry.result.name))
-            else "refused"
-        )
+    is_there = path.exists()
+    if is_there and _key(path.read_bytes()) != _key(source.read(entry.result.name)):
+        return "refused"
     missing = [parcel for parcel in entry.left if not places.has(parcel)]
+    if is_there and not missing:
+        return "there"
     if any(places.path(parcel.name).exists() for parcel in missing):
         return "refused"
     if entry.memory is not None and not places.path(entry.memory.name).exists():

@@ -14,7 +14,7 @@ from typing import Any
 from brittle.errors import RunStopped
 from brittle.formatting import duration
 from brittle.workflow.backends.backend import Assignment, Backend, Ended, Workers, open_workers
-from brittle.workflow.tasks import Report, Task, TaskGraph, run_task, store_result
+from brittle.workflow.tasks import FAILED, Report, Task, TaskGraph, run_task, store_result
 
 MAX_DEATHS = 3
 """A task whose worker has died this often stops the workflow: it may be what kills them."""
@@ -69,18 +69,16 @@ class _Running:
 
     def run(self) -> None:
         while True:
-            for task in self._graph.ready():
-                if task.is_stage:
-                    self._run_stage(task)
-                    continue
-                self._start(task)
-                if self._workers is None or self._count >= self._workers.capacity():
-                    break
+            while self._has_room() and (task := next(self._graph.ready(), None)) is not None:
+                (self._run_stage if task.is_stage else self._start)(task)
             if self._workers is None or self._count == 0:
                 return
             for ended in self._workers.wait():
                 self._count -= 1
                 self._end(ended)
+
+    def _has_room(self) -> bool:
+        return self._workers is None or self._count < self._workers.capacity()
 
     def _start(self, task: Task) -> None:
         if self._workers is None:
@@ -105,9 +103,14 @@ class _Running:
             return
         self._deaths[task.name] += 1
         if self._deaths[task.name] == MAX_DEATHS:
+            reason = f"given up after {MAX_DEATHS} workers died with it; the last one {ended.death}"
+            if task.may_fail:
+                message = f"{FAILED}: {reason}"
+                self._progress.end(task, {FAILED: reason, "message": message})
+                return
             raise RunStopped(
-                f"The task {task.name!r} was given up after {MAX_DEATHS} workers died with it; the "
-                f"last one {ended.death}. Finished tasks are kept: the same command goes on."
+                f"The task {task.name!r} was {reason}. Finished tasks are kept: the same command "
+                "goes on."
             )
         self._progress.tell(task, f"begins again: its worker {ended.death}")
         assert self._workers is not None

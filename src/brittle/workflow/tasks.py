@@ -52,7 +52,8 @@ class Task:
     folder in which the function keeps what it need not compute again when its key changes. `here`
     is called as the function is, and tells that the task is not for another machine: it reads files
     that no task leaves, or finds its work done in the cache of this one. A stage runs tasks of its
-    own, so it is run by the process that began the workflow, and alone.
+    own, so it is run by the process that began the workflow, and alone. The failure of a task that
+    `may_fail` is a result with the reason under "failed"; this holds also if its workers die.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Task:
     memory: str | None = None
     here: Callable[..., bool] | None = None
     is_stage: bool = False
+    may_fail: bool = False
 
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash everything that decides the result."""

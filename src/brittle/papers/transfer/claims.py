@@ -20,7 +20,6 @@ from brittle.papers.claims import (
     below,
     difference,
     interval_of,
-    judge_all,
     within,
 )
 from brittle.papers.transfer import plan, stages
@@ -28,7 +27,7 @@ from brittle.papers.transfer.results import (
     Statistic,
     TransferResults,
 )
-from brittle.studies.rules.evaluation import ALL, SHARES, compare_rules, success
+from brittle.studies.rules.evaluation import ALL, SHARES, gain_of_rules, success
 from brittle.studies.transfer.classes import diagonal_of
 from brittle.studies.transfer.factors import FACTORS, differing, factor_means
 from brittle.studies.transfer.study import TransferStudy
@@ -46,6 +45,14 @@ def rate_text(figure: Figure) -> str:
         return NO_VALUE
     numbers = [f"{x:.3f}".replace("0.", ".", 1) for x in (figure.value, figure.low, figure.high)]
     return f"{numbers[0]} ({numbers[1]}–{numbers[2]})".replace("–-", " to -")
+
+
+def points(figure: Figure) -> str:
+    """Format a difference of two shares in points, with its interval."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return NO_VALUE
+    low, high = 100 * figure.low, 100 * figure.high
+    return f"{100 * figure.value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
 
 def _judge_each(rule: Rule, figures: Mapping[str, Figure], bound: float = 0.0) -> Judgement:
@@ -244,7 +251,10 @@ def _uawr_pmi(results: TransferResults) -> Judgement | None:
         return None
     pmi, uawr = (results.ruled_by_form(name) for name in (stages.PMI, results.main_rules))
     share = max(SHARES)
-    return judge_all(above, {g: compare_rules(pmi[g], uawr[g], share) for g in pmi})
+    gains = {form: gain_of_rules(pmi[form], uawr[form], share) for form in pmi}
+    verdict = altogether([above(interval_of(gain)) for gain in gains.values()])
+    evidence = "; ".join(f"{form} {points(gain)}" for form, gain in gains.items())
+    return Judgement(verdict, evidence)
 
 
 def _uawr_pwws(results: TransferResults) -> Judgement | None:

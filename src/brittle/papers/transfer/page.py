@@ -56,8 +56,7 @@ def _models(page: Page, results: TransferResults) -> None:
         right, texts = accuracy[member.name]
         cells = [Cell(rate(right, texts, "texts"), "accuracy")]
         for attack in attacks:
-            broken, of = results.results[plan.TRANSFER[attack]]["success"][member.name]
-            cells.append(Cell(rate(broken, of, "attacked texts"), attack))
+            cells.append(Cell(results.success_of(attack, member.name), attack))
         rows[member.name] = [member.name, *cells]
     page.add_table("models", ["model", "accuracy", *(f"success of {a}" for a in attacks)], rows)
 
@@ -290,7 +289,7 @@ def _figure_5(page: Page, results: TransferResults) -> None:
     found = results.results[plan.IMPORTANCE]
     for name in ("words", "substitutes"):
         part = found[name]
-        rows = list(zip(found["models"], part["drop"]))
+        rows = list(zip(found["models"], part["drop"], strict=True))
         what = "the words" if name == "words" else f"the substitutes of {plan.WORD}"
         page.add_plot(
             f"transfer-importance-{name}",

@@ -74,7 +74,7 @@ def plan(request: PaperRequest) -> Sequence[Task]:
     pool = models | {"seeds": scale.seeds}
     seeded = {"data": request.data, "seed": request.seed}
     cases = request.cases or scale.cases
-    tasks = [_stage(MODELS, stages.train_models, (), pool)]
+    tasks = [_stage(MODELS, stages.train_models, (), pool, stages.model_folders)]
     for attack in scale.attacks:
         counts = {"attack": attack, "cases": cases, "winners": scale.winners}
         arguments = pool | seeded | counts

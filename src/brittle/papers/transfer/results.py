@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.metrics.summary import Figure, rate
+from brittle.metrics.clusters import rate_by_text
+from brittle.metrics.summary import ATTACKED, Figure
 from brittle.papers.results import PaperResults
 from brittle.papers.transfer import plan, stages
 from brittle.proposals.rule_files import load_rules
 from brittle.proposals.rules import Rules
+from brittle.runs.run import Run
 from brittle.studies.rules.evaluation import RuledText, by_class, load_rows
 from brittle.studies.rules.trying import try_name
 from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
@@ -75,10 +77,33 @@ class TransferResults(PaperResults):
             for x, a, b in zip(np.ravel(value), np.ravel(low), np.ravel(high))
         ]
 
-    def success_of(self, attack: str) -> Figure:
-        """Compute the success of an attack with queries, over the texts of all models."""
-        counts = self.results[plan.TRANSFER[attack]]["success"].values()
-        return rate(sum(k for k, _ in counts), sum(n for _, n in counts), "attacked texts")
+    @cached_property
+    def attacked(self) -> Mapping[str, Mapping[str, list[tuple[str, bool]]]]:
+        """By attack and source: the attacked texts, and whether each was broken."""
+        found: dict[str, dict[str, list[tuple[str, bool]]]] = {}
+        for attack in plan.TRANSFER:
+            if attack in self.studies:
+                study = self.studies[attack]
+                runs = {n: Run(self.folder / study.name / file) for n, file in study.runs.items()}
+                found[attack] = {
+                    name: [
+                        (r.case, r.status == "broken")
+                        for r in run.results()
+                        if r.status in ATTACKED
+                    ]
+                    for name, run in runs.items()
+                }
+        return found
+
+    def success_of(self, attack: str, source: str | None = None) -> Figure:
+        """Compute the success of an attack with queries, on one model or over those of all."""
+        rows = [
+            row
+            for name, own in self.attacked[attack].items()
+            if source in (None, name)
+            for row in own
+        ]
+        return rate_by_text(rows, "attacked texts")
 
     @cached_property
     def ruled(self) -> Mapping[str, Mapping[str, list[RuledText]]]:

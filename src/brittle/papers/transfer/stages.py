@@ -10,8 +10,6 @@ from typing import Any
 from brittle import data as datasets
 from brittle.data import Dataset, case_ids
 from brittle.errors import RunStopped
-from brittle.metrics.summary import summary
-from brittle.runs.run import Run
 from brittle.studies.importance import word_importance
 from brittle.studies.pool_tasks import of_size
 from brittle.studies.pool_training import train_pool
@@ -27,6 +25,8 @@ from brittle.studies.selecting.selecting import select
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.transfer import transfer
 from brittle.workflow.tasks import TaskContext
+from brittle.zoo.bilm.folder import needed_folders
+from brittle.zoo.model_cache import models_folder
 
 Result = dict[str, Any]
 METHODS = ("genetic", "greedy", "expert")
@@ -55,7 +55,19 @@ def train_models(
             raise RunStopped(f"The model {state.spec!r} cannot be trained: {state.note}")
     accuracy = {state.spec: state.dev_accuracy for state in states}
     seconds = sum(state.seconds or 0 for state in states)
-    return {"dev_accuracy": accuracy, "seconds": seconds, "message": f"{len(states)} models"}
+    folders = [str(state.folder.name) for state in states if state.folder is not None]
+    return {
+        "dev_accuracy": accuracy,
+        "seconds": seconds,
+        "folders": folders,
+        "message": f"{len(states)} models",
+    }
+
+
+def model_folders(folder: Path, result: Result) -> list[Path]:
+    """Return the folders of all models, and of what they share."""
+    paths = [models_folder() / name for name in result["folders"]]
+    return list(dict.fromkeys(needed for path in paths for needed in needed_folders(path)))
 
 
 def transfer_by(
@@ -96,7 +108,6 @@ def transfer_by(
         "texts": study.attacked,
         "winners": winners,
         "accuracy": _right(study, taken),
-        "success": _success(context.folder / study.name, study),
         "message": f"{sum(map(len, study.winners.values())):,} winners",
     }
 
@@ -113,17 +124,6 @@ def _right(study: TransferStudy, taken: Dataset) -> dict[str, list[int]]:
 def study_label(study: TransferStudy, example: Any) -> int:
     """Return the index of an example's label."""
     return study.labels.index(str(example.label))
-
-
-def _success(folder: Path, study: TransferStudy) -> dict[str, list[int]]:
-    """Return by source how many texts its attack broke, and how many it attacked."""
-    names = {source.spec: source.name for source in study.sources}
-    counts = {}
-    for path in sorted(folder.glob("*.sqlite")):
-        run = Run(path)
-        found = summary(run.results()).success
-        counts[names[run.manifest["about_target"]["spec"]]] = [found.count or 0, found.of]
-    return counts
 
 
 def study_files(folder: Path, result: Result) -> list[Path]:
@@ -231,6 +231,8 @@ def importance_of(
     found = {}
     for name, chosen in (("words", None), ("substitutes", word)):
         importance = word_importance(specs, sentence, word=chosen)
+        if importance.failures:
+            raise RunStopped(f"Models failed: {dict(importance.failures)}.")
         found[name] = {
             "columns": list(importance.columns),
             "label": importance.label,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brittle.files import cache_folder
+from brittle.files import cache_folder, is_path
 from brittle.workflow.parcels import Parcel, Places, content_digest, unwrap, wrap
 from brittle.zoo.bilm.folder import needed_folders
 from brittle.zoo.folder import Card
@@ -44,7 +44,7 @@ def cargo_of(spec: Any, target: Any) -> Cargo | None:
     parts = (target, *getattr(target, "members", ()))
     models = _folders_of([part.card for part in parts if hasattr(part, "card")])
     paths = [folder for model in models for folder in needed_folders(model)]
-    own = Path(spec).resolve() if isinstance(spec, str) and Path(spec).exists() else None
+    own = Path(spec).resolve() if isinstance(spec, str) and is_path(spec) else None
     if own is not None:
         paths = [own, *(path for path in paths if path not in models)]
     if not paths:

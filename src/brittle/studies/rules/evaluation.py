@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from brittle.data import Dataset, case_ids, load
 from brittle.errors import Interrupted, StoreError, message_of
+from brittle.metrics.clusters import mean_by_text, rate_by_text
 from brittle.metrics.paired import Contrast, contrast
-from brittle.metrics.summary import Figure, mean, rate
+from brittle.metrics.summary import Figure, mean
 from brittle.opening import as_target
 from brittle.proposals.rule_files import load_rules
 from brittle.proposals.rules import Rules, allowed_words, apply_rules
@@ -79,9 +80,15 @@ def score_paths(
 
 
 def success(rows: Iterable[RuledText], share: float, count: Count = "first") -> Figure:
-    """Return the share of texts, of those that were right, that rules turn wrong."""
-    outcomes = [row.changed_words(share, count) is not None for row in rows if row.is_right]
-    return rate(sum(outcomes), len(outcomes), "texts that were right")
+    """Return the share of texts, of those that were right, that rules turn wrong.
+
+    If the same texts were tried on several targets, the interval is a bootstrap over texts: their
+    rows are not independent.
+    """
+    outcomes = [
+        (row.case, row.changed_words(share, count) is not None) for row in rows if row.is_right
+    ]
+    return rate_by_text(outcomes, "texts that were right")
 
 
 def words_changed(rows: Iterable[RuledText], share: float, count: Count = "first") -> Figure:
@@ -112,13 +119,29 @@ def by_class(
 def compare_rules(
     a: Sequence[RuledText], b: Sequence[RuledText], share: float, count: Count = "first"
 ) -> Contrast:
-    """Compare two sets of rules on the texts of one target, or of several one after another."""
-    pairs = [
-        tuple(row.changed_words(share, count) is not None for row in pair)
-        for pair in zip(a, b, strict=True)
-        if pair[0].is_right
-    ]
-    return contrast([(x, y) for x, y in pairs])
+    """Compare two sets of rules on the texts of one target, paired."""
+    pairs = [_outcomes(pair, share, count) for pair in zip(a, b, strict=True) if pair[0].is_right]
+    return contrast(pairs)
+
+
+def gain_of_rules(
+    a: Sequence[RuledText], b: Sequence[RuledText], share: float, count: Count = "first"
+) -> Figure:
+    """Return the success of b less that of a on the same texts and targets, paired.
+
+    The interval is a bootstrap over texts.
+    """
+    gains = []
+    for pair in zip(a, b, strict=True):
+        if pair[0].is_right:
+            one, other = _outcomes(pair, share, count)
+            gains.append((pair[0].case, int(other) - int(one)))
+    return mean_by_text(gains, "texts that were right")
+
+
+def _outcomes(pair: tuple[RuledText, RuledText], share: float, count: Count) -> tuple[bool, bool]:
+    one, other = (row.changed_words(share, count) is not None for row in pair)
+    return one, other
 
 
 def evaluate_rules(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError
-from brittle.files import digest
+from brittle.files import digest, is_path
 from brittle.studies.pool_tasks import is_portable, models_in, train_name, train_tasks, zoo_specs
 from brittle.studies.pools import Member
 from brittle.studies.rules.evaluation import RuledText, evaluate_rules, load_rows
@@ -40,8 +40,9 @@ def try_rules(
         models = [train_name(model) for model in models_in(member.spec)]
         needs = (KEEP, *(name for name in models if name in trained))
         arguments = {"spec": member.spec, "rules": names, **data}
-        stays = None if is_portable(member.spec) and not Path(data["data"]).exists() else _here
-        tasks.append(Task(try_name(member), evaluate_rules, arguments, needs, here=stays))
+        stays = None if is_portable(member.spec) and not is_path(data["data"]) else _here
+        name = try_name(member)
+        tasks.append(Task(name, evaluate_rules, arguments, needs, here=stays, may_fail=True))
     results = run_tasks(tasks, folder, report, backend)
     found = {member.name: results[try_name(member)] for member in members}
     failures = {name: str(result[FAILED]) for name, result in found.items() if FAILED in result}

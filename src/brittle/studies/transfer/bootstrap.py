@@ -59,7 +59,8 @@ def counts_of(study: TransferStudy) -> Counts:
             fooled_all[index, row, column], of[index, row, column] = fooled, 1
             fooled_of_right[index, row, column] = fooled & right
             right_all[index, row, column] = right
-    return Counts(shape, *(part.reshape(len(cases), -1) for part in parts))
+    cells = shape[0] * shape[1]
+    return Counts(shape, *(part.reshape(len(cases), cells) for part in parts))
 
 
 def intervals(
@@ -81,7 +82,8 @@ def intervals(
     everything = np.ones((1, len(counts.of)), dtype=np.float32)
     values = [statistic(counts.rates(everything, of_right))[0] for statistic in statistics]
     drawn: list[list[Array]] = [[] for _ in statistics]
-    for weight in _weights(len(counts.of), resamples, seed):
+    # Without texts there is nothing to draw: the one resample is empty too.
+    for weight in _weights(len(counts.of), resamples if len(counts.of) else 1, seed):
         rate = counts.rates(weight, of_right)
         for rows, statistic in zip(drawn, statistics):
             rows.append(statistic(rate))

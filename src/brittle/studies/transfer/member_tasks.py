@@ -92,8 +92,12 @@ class MemberTasks:
         attack: str,
         settings: Mapping[str, Any],
         seed: int,
+        files: Mapping[str, str] | None = None,
     ) -> TaskResult:
-        """Attack a source on all texts; return its winners in the order of the texts."""
+        """Attack a source on all texts; return its winners in the order of the texts.
+
+        `files` are the digests of files that the settings name: new contents are a new attack.
+        """
         opened = _succeeded(context, open_name(spec))
         dataset = unpack_texts(context.needs[TEXTS])
         report_seldom = throttle(context.report)

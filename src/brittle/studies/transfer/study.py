@@ -39,7 +39,8 @@ class TransferStudy:
     `after[target][source]` has one label for every winner of the source. Where both are the same
     member, they are those of its twin: the diagonal of the matrix is the base rate. `before` has
     the labels of the original texts by target and case, `twin_before` those of the twins.
-    `failures` tells why a member has no row or no column.
+    `failures` tells why a member has no row or no column. `runs` names the file of every source's
+    run, in the folder of the study.
     """
 
     name: str
@@ -59,6 +60,7 @@ class TransferStudy:
     twin_before: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    runs: Mapping[str, str] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Write the study in one step."""

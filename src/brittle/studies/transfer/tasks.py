@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +48,13 @@ def open_tasks(
         models = [train_name(model) for model in models_in(spec)]
         needs = (TEXTS, *(name for name in models if name in trained))
         arguments = {"spec": spec, "contents": contents}
-        own = Task(open_name(spec), functions.open_member, arguments, needs)
-        tasks.append(replace(own, here=reads_files_of_this_machine))
+        tasks.append(
+            Task(
+                *(open_name(spec), functions.open_member, arguments, needs),
+                here=reads_files_of_this_machine,
+                may_fail=True,
+            )
+        )
     return tasks
 
 
@@ -74,14 +78,16 @@ def transfer_tasks(
     needs = {task.name: (TEXTS, task.name, *task.needs[1:]) for task in opening}
     tasks = list(opening)
     names = list(dict.fromkeys(source.spec for source in sources))
+    named = files.named_files(settings)
     for spec in names:
         arguments: dict[str, Any] = {"spec": spec, "attack": attack, "settings": dict(settings)}
-        arguments |= {"seed": seed}
+        arguments |= {"seed": seed} | ({"files": named} if named else {})
         name = attack_name(spec)
         tasks.append(
             Task(
                 *(name, functions.attack_member, arguments, needs[open_name(spec)], run_files),
                 here=reads_files_of_this_machine,
+                may_fail=True,
             )
         )
     scored = [(target.spec, names, True) for target in targets]
@@ -96,14 +102,17 @@ def transfer_tasks(
                 *(score_name(spec), functions.score_member, arguments, needed),
                 memory=memory,
                 here=reads_files_of_this_machine,
+                may_fail=True,
             )
         )
     return tasks
 
 
-def reads_files_of_this_machine(context: TaskContext, *, spec: str, **others: Any) -> bool:
-    """Tell whether a task cannot be done elsewhere, since its target is not there."""
-    return not is_portable(spec)
+def reads_files_of_this_machine(
+    context: TaskContext, *, spec: str, files: Mapping[str, str] | None = None, **others: Any
+) -> bool:
+    """Tell whether a task needs a target or a file that only this machine has."""
+    return bool(files) or not is_portable(spec)
 
 
 def paired(sources: Sequence[Member], targets: Sequence[Member]) -> list[Member]:
@@ -119,7 +128,7 @@ def memory_file(spec: str) -> str:
 
 def digest_named(spec: str) -> str | None:
     """Return a digest of the file or folder that a spec names, None if it names none."""
-    for name in (spec, spec.partition(":")[2]):
+    for name in filter(files.is_path, (spec, spec.partition(":")[2])):
         path = Path(name)
         if name and path.is_file():
             return files.digest(path)

@@ -24,6 +24,7 @@ from brittle.studies.transfer.assembling import (
     warnings_of,
     winners_of,
 )
+from brittle.studies.transfer.member_tasks import attack_name
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.tasks import forget_failures, open_tasks, transfer_tasks
 from brittle.studies.transfer.texts import check_texts
@@ -145,6 +146,7 @@ def run_study(
         winners=winners,
         failures=failures,
         warnings=warnings_of(sources, winners, results, request.winners, len(dataset)),
+        runs={s.name: results[attack_name(s.spec)]["run"] for s in sources if s.name in winners},
         **labels_of(sources, targets, results),
     )
     study.save(folder / f"{request.name}{SUFFIX}")

@@ -27,7 +27,9 @@ def parse_members(text: str) -> tuple[str, ...]:
     >>> parse_members("zoo:naive-bayes@mr, models/mine")
     ('zoo:naive-bayes@mr', 'models/mine')
     """
-    names = _lines(Path(text)) if Path(text).is_file() else SEPARATOR.split(text)
+    # A name with commas is a list: the longest are longer than the name of a file can be.
+    is_file = "," not in text and Path(text).is_file()
+    names = _lines(Path(text)) if is_file else SEPARATOR.split(text)
     members = [name.strip() for name in names]
     if not all(members):
         raise UsageError(
