@@ -17,6 +17,9 @@ from brittle.zoo.layers.encoders import build_lstm, reorder, reverse_order
 from brittle.zoo.names.settings import LanguageModelSettings
 
 LSTM_LAYERS = 2
+# Of the mix, whose features have standard deviations of about a quarter. Beginning at 1, the
+# LSTM-WC-ELMo-1 of MR is right in 67 % of the dev split, beginning at 4 in 71 % (one seed).
+INITIAL_SCALE = 4.0
 
 
 class BiLM(nn.Module):
@@ -50,7 +53,7 @@ class LayerMix(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(LSTM_LAYERS + 1))
-        self.scale = nn.Parameter(torch.ones(1))
+        self.scale = nn.Parameter(torch.full((1,), INITIAL_SCALE))
 
     def forward(self, layers: Sequence[Tensor]) -> Tensor:
         mixed = torch.zeros_like(layers[0])
