@@ -11,11 +11,16 @@ if TYPE_CHECKING:
     from brittle.workflow.backends import Backend
 
 
-def add_backend_flags(parser: argparse.ArgumentParser, *aliases: str) -> None:
+TASKS = "tasks run at the same time (default: one for each core; ray: of the cluster)"
+
+
+def add_backend_flags(
+    parser: argparse.ArgumentParser, *aliases: str, workers: str = TASKS, default: int | None = None
+) -> None:
     """Add the flags of a command whose work can be divided; `aliases` are those of --workers."""
     add = parser.add_argument_group("where it runs").add_argument
-    workers = "tasks run at the same time (default: one for each core; ray: of the cluster)"
-    add("--workers", *aliases, type=positive, dest="workers", metavar="N", help=workers)
+    flags = ("--workers", *aliases)
+    add(*flags, type=positive, dest="workers", metavar="N", default=default, help=workers)
     backend = "processes of this machine, or a Ray cluster (default: local)"
     add("--backend", choices=("local", "ray"), default="local", help=backend)
     address = "ray: HOST:PORT of a cluster, or auto (default: a local one is started)"

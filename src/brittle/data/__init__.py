@@ -6,12 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from brittle.data import catalogue, files, hub, pictures
 from brittle.data.catalogue import Entry
-from brittle.data.dataset import Dataset
-from brittle.data.example import Example, as_examples, case_ids
+from brittle.data.dataset import Dataset, labels_of
+from brittle.data.example import Example, as_examples, case_ids, kind_of
 from brittle.data.mnist import MNIST, PictureEntry
+from brittle.data.unused import unused_labels_of
 from brittle.errors import UsageError, unknown
 
 __all__ = [
@@ -19,12 +21,24 @@ __all__ = [
     "Entry",
     "Example",
     "PictureEntry",
+    "as_dataset",
     "as_examples",
     "case_ids",
     "has_splits",
     "load",
     "names",
 ]
+
+
+def as_dataset(examples: Any) -> Dataset:
+    """Return a data set from its name, from a list of examples, or as it is."""
+    if isinstance(examples, Dataset):
+        return examples
+    if isinstance(examples, str):
+        return load(examples)
+    rows = tuple(as_examples(examples))
+    unused = unused_labels_of(examples, rows)
+    return Dataset("examples", "all", rows, labels_of(rows), unused, kind=kind_of(rows))
 
 
 def load(

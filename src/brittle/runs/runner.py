@@ -11,12 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from brittle import data
 from brittle.asks import Attack, Case, uses_budget
 from brittle.attacks.language import language_warning
+from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
-from brittle.data.example import as_examples, case_ids, kind_of
-from brittle.data.unused import unused_labels_of
+from brittle.data.example import case_ids
 from brittle.engine.broker import Broker, Totals
 from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
@@ -102,7 +101,7 @@ def attack(
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
     if budget is not None and budget < 1:
         raise UsageError(f"Got a budget of {budget} queries a case; expected 1 or more, or None.")
-    dataset = _dataset(examples)
+    dataset = as_dataset(examples)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
@@ -149,17 +148,6 @@ def search(job: Job, case: Case[Text]) -> Outcome:
         return next(build_engine(job, broker).run([case]))[0]
     finally:
         broker.close()
-
-
-def _dataset(examples: Any) -> Dataset:
-    if isinstance(examples, Dataset):
-        return examples
-    if isinstance(examples, str):
-        return data.load(examples)
-    rows = tuple(as_examples(examples))
-    labels = tuple(sorted({row.label for row in rows if row.label is not None}))
-    unused = unused_labels_of(examples, rows)
-    return Dataset("examples", "all", rows, labels, unused, kind=kind_of(rows))
 
 
 def _attack_cases(

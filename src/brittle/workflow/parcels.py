@@ -67,6 +67,8 @@ def _parts(name: str) -> list[str]:
 
 def content_digest(path: Path) -> str:
     """Compute one SHA-256 over a file, or over the names and contents of a folder's files."""
+    if not path.exists():
+        raise StoreError(f"{path} is missing, though a result names it.")
     total = hashlib.sha256()
     for file in _files(path):
         total.update(f"{file.relative_to(path).as_posix()} {files.digest(file)}\n".encode())
@@ -109,7 +111,7 @@ def place(archive: ZipFile, parcel: Parcel, places: Places) -> None:
 def wrap(paths: Iterable[Path], places: Places) -> tuple[list[Parcel], bytes]:
     """Return files and folders as parcels, and the contents of all as one archive."""
     buffer, parcels = io.BytesIO(), []
-    with ZipFile(buffer, "w") as archive:
+    with ZipFile(buffer, "w", strict_timestamps=False) as archive:
         for path in paths:
             parcels.append(places.parcel(path))
             add_to(archive, parcels[-1].name, path)

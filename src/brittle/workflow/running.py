@@ -21,14 +21,20 @@ MAX_DEATHS = 3
 
 
 def run_tasks(
-    tasks: Sequence[Task], folder: Path, report: Report, backend: Backend | None = None
+    tasks: Sequence[Task],
+    folder: Path,
+    report: Report,
+    backend: Backend | None = None,
+    known: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Run the tasks that have no stored result yet, and return all results by name.
+
+    `known` are results of this command, which are not looked at again: also those that failed.
 
     Without a backend they run one after another, in this process. A task whose worker dies is run
     again by another one.
     """
-    graph = TaskGraph(tasks, folder)
+    graph = TaskGraph(tasks, folder, dict(known or {}), set(known or {}))
     progress = _Progress(graph, report, time.monotonic())
     with ExitStack() as stack:
         _Running(graph, progress, backend or Backend(), stack).run()
@@ -70,12 +76,24 @@ class _Running:
     def run(self) -> None:
         while True:
             while self._has_room() and (task := next(self._graph.ready(), None)) is not None:
-                (self._run_stage if task.is_stage else self._start)(task)
+                if task.is_stage:
+                    self._finish_others()
+                    self._run_stage(task)
+                else:
+                    self._start(task)
             if self._workers is None or self._count == 0:
                 return
-            for ended in self._workers.wait():
-                self._count -= 1
-                self._end(ended)
+            self._wait()
+
+    def _finish_others(self) -> None:
+        while self._count:
+            self._wait()
+
+    def _wait(self) -> None:
+        assert self._workers is not None
+        for ended in self._workers.wait():
+            self._count -= 1
+            self._end(ended)
 
     def _has_room(self) -> bool:
         return self._workers is None or self._count < self._workers.capacity()

@@ -54,6 +54,7 @@ class Task:
     that no task leaves, or finds its work done in the cache of this one. A stage runs tasks of its
     own, so it is run by the process that began the workflow, and alone. The failure of a task that
     `may_fail` is a result with the reason under "failed"; this holds also if its workers die.
+    `reads` are the needed tasks whose files it reads; None means all of them.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Task:
     here: Callable[..., bool] | None = None
     is_stage: bool = False
     may_fail: bool = False
+    reads: tuple[str, ...] | None = None
 
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash everything that decides the result."""
@@ -88,10 +90,15 @@ def slug(name: str) -> str:
 
 
 def file_name(name: str) -> str:
-    """Turn the name of a task into a name of at most 120 characters, another for every name."""
+    """Turn the name of a task into a name for files, of at most 120 characters.
+
+    Names that are long, or hold a path, end with a digest, so that no two of them share a file.
+    """
     plain = slug(name)
+    if len(plain) <= MAX_FILE_NAME and "/" not in name:
+        return plain
     digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-    return plain if len(plain) <= MAX_FILE_NAME else f"{plain[: MAX_FILE_NAME - 9]}-{digest}"
+    return f"{plain[: MAX_FILE_NAME - 9]}-{digest}"
 
 
 def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
@@ -203,7 +210,8 @@ class TaskGraph:
         paths = [
             path
             for needed in self.tasks
-            if needed.name in task.needs and needed.leaves is not None
+            if needed.name in (task.needs if task.reads is None else task.reads)
+            if needed.leaves is not None
             for path in needed.leaves(self.folder, self.results[needed.name])
         ]
         memory = self.folder / task.memory if task.memory else None

@@ -15,7 +15,6 @@ from brittle.studies.pools import Member, member_of
 from brittle.studies.transfer.bootstrap import counts_of, intervals
 from brittle.studies.transfer.classes import class_means, class_table, classes_of
 from brittle.studies.transfer.factors import factor_rows
-from brittle.studies.transfer.findings import asymmetry, intra_inter, overfitting
 from brittle.studies.transfer.matrix import TransferMatrix, transfer_matrix
 from brittle.studies.transfer.study import TransferStudy, Winner
 from brittle.studies.transfer.tables import factor_table, study_tables
@@ -73,27 +72,6 @@ def test_the_factors_of_the_papers_cnn_targets(figure3: TransferMatrix) -> None:
         "embedding": (0.104, 48),
         "layers": (0.062, 72),
     }
-
-
-def test_intra_is_below_inter_without_the_diagonal(figure3: TransferMatrix) -> None:
-    rows = {row.target_class: row for row in intra_inter(figure3)}
-    assert rows["BERT"].intra > rows["BERT"].inter
-    assert rows["CNN"].intra_without_diagonal == pytest.approx(0.432, abs=5e-4)
-    assert rows["BERT"].intra_without_diagonal == pytest.approx(0.335, abs=5e-4)
-    assert rows["CNN"].inter == pytest.approx((0.353 + 0.337 + 0.348) / 3, abs=5e-4)
-
-
-def test_overfitting_and_asymmetry_by_hand() -> None:
-    members = tuple(Member(name, name) for name in "AB")
-    rate = np.array([[0.8, 0.3], [0.5, 0.6]])
-    matrix = TransferMatrix(members, members, rate, rate, np.array([1, 1]))
-    found = asymmetry(matrix)
-    assert found is not None and found.pair == ("B", "A") and found.pairs == 1
-    assert found.mean == found.highest == pytest.approx(0.2)
-    far = overfitting(matrix)
-    assert (far.distance, far.base, far.rate) == pytest.approx((0.3, 0.7, 0.4))
-    empty = replace(matrix, rate=np.full((2, 2), np.nan))
-    assert asymmetry(empty) is None and np.isnan(overfitting(empty).base)
 
 
 NAMES = ("LSTM-W-Random-1", "CNN-W-Random-1", "LSTM-C-Random-1", "LSTM-W-GloVe-1", "MiniLM")

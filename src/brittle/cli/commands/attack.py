@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from brittle.attacks import ATTACKS
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.backend_flags import add_backend_flags
 from brittle.cli.command import (
     Command,
     add_goal_flag,
@@ -103,17 +104,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="after how long a call to a target in this process counts as hanging (default: 600)",
     )
-    _add_worker_flags(parser)
-    add_output_flags(parser)
-
-
-def _add_worker_flags(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("workers").add_argument
     workers = "attack cases in N processes, each with a replica of the target (default: 1)"
-    add("--workers", type=positive, default=1, metavar="N", help=workers)
-    backend = "where they run: processes of this machine, or a Ray cluster (default: local)"
-    add("--backend", choices=("local", "ray"), default="local", help=backend)
-    add("--address", help="the address of the Ray cluster (default: one is started here)")
+    add_backend_flags(parser, workers=workers, default=1)
+    add_output_flags(parser)
 
 
 def _run(args: argparse.Namespace) -> None:

@@ -143,8 +143,10 @@ def _asymmetric(results: TransferResults) -> Judgement:
     return Judgement("agrees" if share > BEYOND_CHANCE else "disagrees", evidence)
 
 
-def _intra(results: TransferResults, diagonal: bool) -> Judgement:
+def _intra(results: TransferResults, diagonal: bool) -> Judgement | None:
     study = results.studies[plan.PWWS]
+    if diagonal and not study.twin_before:
+        return None
     kinds = np.array([member.architecture for member in study.sources])
     same = diagonal_of(study.sources, study.targets)
     names = list(dict.fromkeys(kinds))

@@ -12,7 +12,9 @@ from typing import Any
 
 from brittle.papers.request import PaperRequest
 from brittle.papers.transfer import stages
+from brittle.studies.selecting.expert import EXPERT_LIST
 from brittle.workflow.tasks import Task
+from brittle.zoo.names import grid
 from brittle.zoo.names.pools import pool_models
 
 PWWS, GENETIC = "pwws", "genetic"
@@ -21,10 +23,7 @@ MODELS, ENSEMBLES, RULES, RULED, IMPORTANCE = (
 )
 TRANSFER = {attack: f"transfer by {attack}" for attack in (PWWS, GENETIC)}
 
-EXPERT_MEMBERS = (
-    *("LSTM-W-Random-1", "CNN-C-Random-1", "LSTM-WC-ELMo-1", "MiniLM"),
-    *("CNN-W-Random-1", "LSTM-C-Random-1", "CNN-WC-ELMo-1"),
-)
+EXPERT_MEMBERS = tuple("MiniLM" if name == "BERT" else name for name in EXPERT_LIST)
 """The expert's seven of Table 8, in its order; MiniLM stands for BERT."""
 
 RULE_MEMBERS = 6
@@ -91,7 +90,7 @@ def plan(request: PaperRequest) -> Sequence[Task]:
             _stage(RULES, stages.mine_rules, (MODELS,), mined, stages.rule_files),
             _stage(RULED, stages.try_all_rules, (RULES,), tried, stages.tried_files),
         ]
-    shallow = [name for name in scale.models if not name[-1].isdigit() or name.endswith("-1")]
+    shallow = [name for name in scale.models if grid.design(name).parts.get("layers", 1) == 1]
     sentence = models | {"models": shallow, "sentence": SENTENCE, "word": WORD}
     return [*tasks, _stage(IMPORTANCE, stages.importance_of, (MODELS,), sentence)]
 

@@ -26,6 +26,7 @@ from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.transfer import transfer
 from brittle.workflow.tasks import TaskContext
 from brittle.zoo.bilm.folder import needed_folders
+from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
 
 Result = dict[str, Any]
@@ -56,8 +57,10 @@ def train_models(
     accuracy = {state.spec: state.dev_accuracy for state in states}
     seconds = sum(state.seconds or 0 for state in states)
     folders = [str(state.folder.name) for state in states if state.folder is not None]
+    prints = [load_card(models_folder() / name).fingerprint for name in folders]
     return {
         "dev_accuracy": accuracy,
+        "fingerprints": prints,
         "seconds": seconds,
         "folders": folders,
         "message": f"{len(states)} models",

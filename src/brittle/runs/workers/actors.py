@@ -37,9 +37,8 @@ class WorkerActors:
 
     def start(self, number: int) -> None:
         actor = self._make.remote()
-        actor.start.remote(self._order)
         self._actors[number] = actor
-        self._reports[actor.next.remote()] = number
+        self._reports[actor.start.remote(self._order)] = number
 
     def send(self, number: int, message: Any) -> None:
         if number in self._actors:
@@ -82,14 +81,15 @@ class WorkerActor:
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._outbox: queue.SimpleQueue[Report] = queue.SimpleQueue()
 
-    def start(self, order: bytes) -> None:
-        """Begin to work."""
+    def start(self, order: bytes) -> list[Report]:
+        """Begin to work; there is nothing to report yet."""
         from brittle.runs.workers.session import work
         from brittle.zoo.device import limit_cores
 
         limit_cores(1)
         arguments = (_QueueLink(self._inbox, self._outbox), lambda: pickle.loads(order))
         threading.Thread(target=work, args=arguments, daemon=True).start()
+        return []
 
     def receive(self, message: Any) -> None:
         """Take a message of the driver."""

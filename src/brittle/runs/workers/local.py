@@ -7,17 +7,16 @@ import os
 import pickle
 import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
 from brittle.runs.workers.messages import Died, Report
+from brittle.workflow.backends.environment import THREADS, environment
 
 SECONDS_TO_END = 5.0
-THREADS_VARIABLE = "OMP_NUM_THREADS"
 
 
 class WorkerProcesses:
@@ -36,7 +35,7 @@ class WorkerProcesses:
         own, other = context.Pipe()
         arguments = (other, str(self._order), self._threads)
         process = context.Process(target=_main, args=arguments, daemon=True)
-        with _environment(THREADS_VARIABLE, str(self._threads)):
+        with environment(THREADS, str(self._threads)):
             process.start()
         other.close()
         self._processes[number], self._pipes[number] = process, own
@@ -76,20 +75,6 @@ def _how_it_ended(code: int) -> str:
         return f"exit code {code}"
     name = signal.Signals(-code).name
     return f"killed by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
-
-
-@contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable for processes that are started meanwhile: some libraries read it at import."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
 
 
 class _PipeLink:

@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle.asks import Case, helpers_of
 from brittle.engine.broker import Broker
-from brittle.errors import UsageError, unknown
+from brittle.errors import UsageError
 from brittle.runs.job import Job
 from brittle.runs.workers.carrying import cargo_of
 from brittle.runs.workers.dealing import Dealing
@@ -22,9 +22,8 @@ from brittle.runs.workers.orders import (
     questions_of_target,
     stripped,
 )
+from brittle.workflow.backends import Backend
 from brittle.zoo.device import cores
-
-BACKENDS = ("local", "ray")
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,7 @@ class WorkerSettings:
     def __post_init__(self) -> None:
         if self.workers < 1:
             raise UsageError(f"Got {self.workers} workers; expected 1 or more.")
-        if self.backend not in BACKENDS:
-            raise unknown("backend", self.backend, BACKENDS)
-        if self.address is not None and self.backend != "ray":
-            raise UsageError(
-                f"Got the address {self.address!r} for the backend {self.backend!r}; only a Ray "
-                "cluster has one. Add --backend ray, or leave --address out."
-            )
+        Backend(self.backend, self.workers, self.address)  # refuses what does not fit
 
     @property
     def is_one_process(self) -> bool:

@@ -55,10 +55,15 @@ def mine(
     parts = ensemble if isinstance(ensemble, list | tuple) else [ensemble]
     specs = [spec for part in parts if part is not None for spec in _member_specs(part)]
     members: list[Any] = [as_target(spec, device=device) for spec in specs]
-    labels = _check(members, splits)
-    material = load_material(splits, labels, limit, seed)
-    effects = [measure_member(member, material) for member in members]
-    return with_origin(combine(material, effects, method, min_support), seed)
+    try:
+        labels = _check(members, splits)
+        material = load_material(splits, labels, limit, seed)
+        effects = [measure_member(member, material) for member in members]
+        return with_origin(combine(material, effects, method, min_support), seed)
+    finally:
+        for spec, member in zip(specs, members):
+            if member is not spec and hasattr(member, "close"):
+                member.close()
 
 
 def mine_in_folder(

@@ -76,19 +76,21 @@ def mining_tasks(
     parts = sample_splits(splits, data.limit, data.seed)
     # The content of the data decides, and not only its name.
     arguments = {**asdict(data), "content": [part.fingerprint for part in parts]}
-    tasks = [Task(LIST, list_all, arguments, leaves=listed_files), *training]
+    is_file = files.is_path(data.data)
+    here = stays_here if is_file else None
+    tasks = [Task(LIST, list_all, arguments, leaves=listed_files, here=here), *training]
     for member in members:
         own = {"spec": member.spec, "fingerprint": member.fingerprint, "device": device}
         mine = {**own, **arguments}
         name = f"mine {member.spec}"
         needs = (LIST, *({train_name(member.spec)} & trained))
-        stays = None if is_portable(member.spec) else stays_here
+        stays = stays_here if is_file or not is_portable(member.spec) else None
         tasks.append(Task(name, mine_member, mine, needs, measured_files, here=stays))
     return tasks
 
 
 def stays_here(context: TaskContext, **arguments: Any) -> bool:
-    """Tell that a member which only this machine has is mined here."""
+    """Tell that a task stays: it needs data or a member that only this machine has."""
     return True
 
 

@@ -35,7 +35,8 @@ def try_rules(
     names = _copy(rules, folder)
     training = train_tasks(zoo_specs([Member(m.name, m.spec) for m in members]))
     trained = {task.name for task in training}
-    tasks = [Task(KEEP, keep_rules, {"files": names}, leaves=kept_files), *training]
+    keep = Task(KEEP, keep_rules, {"files": names}, leaves=kept_files, here=_here)
+    tasks = [keep, *training]
     for member in members:
         models = [train_name(model) for model in models_in(member.spec)]
         needs = (KEEP, *(name for name in models if name in trained))

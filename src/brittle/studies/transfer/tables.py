@@ -58,7 +58,7 @@ def study_tables(
         for factor, count, value, low, high in zip(FACTORS, pairs, *parts[0])
     )
     tables = {
-        key: table_of(value, classes[key[0]], low, high)
+        key: table_of(value, classes[key[0]], *np.clip((low, high), 0.0, 1.0))
         for key, (value, low, high) in zip(wanted, parts[1:])
     }
     return StudyTables(

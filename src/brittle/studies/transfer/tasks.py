@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +101,7 @@ def transfer_tasks(
                 memory=memory,
                 here=reads_files_of_this_machine,
                 may_fail=True,
+                reads=needs[open_name(spec)],
             )
         )
     return tasks
@@ -135,14 +134,6 @@ def digest_named(spec: str) -> str | None:
         if name and path.is_dir():
             return files.digest_of(sorted(p for p in path.rglob("*") if p.is_file()))
     return None
-
-
-def forget_failures(tasks: Sequence[Task], folder: Path) -> None:
-    """Remove stored results that are failures, so that their tasks are run again."""
-    for task in tasks:
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            if "failed" in json.loads(task.file(folder).read_text("utf-8"))["result"]:
-                task.file(folder).unlink()
 
 
 def _specs(members: Sequence[Member]) -> list[str]:

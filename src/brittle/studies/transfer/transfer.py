@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brittle import data
-from brittle.data import Dataset, as_examples
-from brittle.data.dataset import labels_of as labels_in
+from brittle.data import Dataset, as_dataset
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
@@ -26,7 +24,7 @@ from brittle.studies.transfer.assembling import (
 )
 from brittle.studies.transfer.member_tasks import attack_name
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
-from brittle.studies.transfer.tasks import forget_failures, open_tasks, transfer_tasks
+from brittle.studies.transfer.tasks import open_tasks, transfer_tasks
 from brittle.studies.transfer.texts import check_texts
 from brittle.targets.labels import match_labels
 from brittle.workflow.backends import Backend
@@ -66,7 +64,7 @@ def transfer(
     """
     if winners < 1:
         raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
-    dataset = _dataset(examples).take(limit, seed)
+    dataset = as_dataset(examples).take(limit, seed)
     check_texts(dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool_name, members, live = open_pool(pool, dataset.name, seeds, fields)
@@ -122,11 +120,11 @@ def run_study(
         live=request.live,
     )
     own_folder = folder / request.name
-    forget_failures(tasks, own_folder)
     # Labels that differ are an error before anything is attacked.
-    labels = check_labels(members, run_tasks(opening, own_folder, report, backend))
+    opened = run_tasks(opening, own_folder, report, backend)
+    labels = check_labels(members, opened)
     match_labels(dataset.labels, labels)
-    results = run_tasks(tasks, own_folder, report, backend)
+    results = run_tasks(tasks, own_folder, report, backend, known=opened)
     failures = failures_of(sources, targets, results)
     winners = winners_of(sources, dataset, results, request.winners)
     if not winners:
@@ -183,12 +181,3 @@ def default_name(
     digest = hashlib.sha256(content.encode()).hexdigest()[:6]
     words = f"{pool}-{attack}-{Path(dataset.name).name}"
     return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
-
-
-def _dataset(examples: Any) -> Dataset:
-    if isinstance(examples, Dataset):
-        return examples
-    if isinstance(examples, str):
-        return data.load(examples)
-    rows = tuple(as_examples(examples))
-    return Dataset("examples", "all", rows, labels_in(rows))

@@ -14,6 +14,7 @@ from typing import Any
 
 from brittle.errors import BrittleError, RunStopped
 from brittle.workflow.backends.backend import Assignment, Ended, Tell
+from brittle.workflow.backends.environment import THREADS, environment
 from brittle.workflow.tasks import Task, run_task, store_result
 
 OUT_OF_MEMORY = "was killed; this is what the system does to a process when memory runs out"
@@ -102,7 +103,9 @@ class _Process:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
         self._process = context.Process(target=_work, args=(other,), daemon=True)
-        self._process.start()
+        # Before the process starts: the user's main module, which it imports, may import torch.
+        with environment(THREADS, "1"):
+            self._process.start()
         other.close()
 
     def is_alive(self) -> bool:
@@ -129,7 +132,6 @@ def _work(pipe: Connection) -> None:
     """Run the tasks that come through a pipe, and send their messages and results."""
     # Ctrl-C reaches the parent, which ends its children; here it would only print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ["OMP_NUM_THREADS"] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         task, folder, needs = pipe.recv()

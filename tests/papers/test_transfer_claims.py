@@ -1,0 +1,161 @@
+"""The judges of the transfer paper: invented studies in which a finding holds, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from brittle.papers.request import PaperRequest
+from brittle.papers.transfer import plan
+from brittle.papers.transfer.claims import JUDGES
+from brittle.papers.transfer.results import TransferResults
+from brittle.studies.pools import Member, member_of
+from brittle.studies.rules.evaluation import RuledText
+from brittle.studies.transfer.study import TransferStudy, Winner
+
+NAMES = [
+    *(f"{a}-{i}-{n}" for a in ("LSTM", "CNN") for i in ("W-Random", "C-Random") for n in (1, 2)),
+    *("LSTM-W-GloVe-1", "LSTM-WC-ELMo-1", "MiniLM", "MiniLM-3", "BERT-NOPT"),
+]
+TEXTS = 400
+Rate = Callable[[Member, Member], float]
+
+
+def results(rate: Rate, other: Rate | None = None) -> TransferResults:
+    """Invent a study in which a target is fooled at a rate, and one of the other attack."""
+    members = tuple(member_of(name, "mr", 2) for name in NAMES)
+    winners = tuple(
+        Winner(f"c{n}", n % 2, (("text", "a"),), (("text", "b"),)) for n in range(TEXTS)
+    )
+    cases = {winner.case: winner.label for winner in winners}
+
+    def study(rate: Rate, name: str) -> TransferStudy:
+        rng = np.random.default_rng(0)
+        # The same numbers for all cells, so that equal rates are equal counts.
+        draw = rng.random(TEXTS)
+        after = {
+            t.name: {
+                s.name: tuple(
+                    w.label ^ int(x < rate(s, t)) for w, x in zip(winners, np.roll(draw, k))
+                )
+                for k, s in enumerate(members)
+            }
+            for t in members
+        }
+        before = {member.name: cases for member in members}
+        parts = ("pool", name, {}, "mr", "test", 0, ("neg", "pos"), TEXTS, members, members)
+        by_source = {member.name: winners for member in members}
+        return TransferStudy(name, *parts, by_source, before, after, before)
+
+    found = TransferResults(PaperRequest("transfer", "small", "mr"), Path(), {})
+    studies = {plan.PWWS: study(rate, "pwws")}
+    if other is not None:
+        studies[plan.GENETIC] = study(other, "genetic")
+    found.__dict__["studies"] = studies
+    return found
+
+
+def by_factor(distances: dict[str, float]) -> Rate:
+    """Return rates that lie below the base rate by what the members differ in."""
+
+    def rate(source: Member, target: Member) -> float:
+        differing = {p for p in distances if source.parts.get(p) != target.parts.get(p)}
+        return 0.8 - sum(distances[part] for part in differing)
+
+    return rate
+
+
+ORDERED = {"input": 0.4, "architecture": 0.2, "embedding": 0.1, "layers": 0.02}
+REVERSED = dict(zip(ORDERED, reversed(ORDERED.values())))
+
+
+def is_bert(member: Member) -> bool:
+    return member.architecture == "BERT"
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds", "fails"),
+    [
+        ("factors-pwws", by_factor(ORDERED), by_factor(REVERSED)),
+        (
+            "bert-sources",
+            lambda s, t: 0.2 if is_bert(s) else 0.5,
+            lambda s, t: 0.7 if is_bert(s) else 0.5,
+        ),
+        (
+            "bert-robust",
+            lambda s, t: 0.2 if is_bert(t) else 0.5,
+            lambda s, t: 0.7 if is_bert(t) else 0.5,
+        ),
+        (
+            "intra",
+            lambda s, t: 0.7 if s.architecture == t.architecture else 0.3,
+            lambda s, t: 0.2 if s.architecture == t.architecture else 0.3,
+        ),
+        (
+            "intra-without-diagonal",
+            lambda s, t: 0.7 if s.architecture == t.architecture else 0.3,
+            lambda s, t: (
+                0.9 if s.name == t.name else 0.2 if s.architecture == t.architecture else 0.3
+            ),
+        ),
+        (
+            "asymmetric",
+            lambda s, t: 0.2 if NAMES.index(s.name) < NAMES.index(t.name) else 0.6,
+            lambda s, t: 0.5,
+        ),
+        (
+            "characters-robust",
+            lambda s, t: 0.2 if t.form == "character" else 0.5,
+            lambda s, t: 0.5 if t.form == "character" else 0.2,
+        ),
+        (
+            "characters-transfer",
+            lambda s, t: 0.2 if s.form == "character" else 0.5,
+            lambda s, t: 0.5 if s.form == "character" else 0.2,
+        ),
+        (
+            "pretrained",
+            lambda s, t: 0.2 if t.reads in ("GloVe", "ELMo") or t.name == "MiniLM" else 0.5,
+            lambda s, t: 0.7 if t.reads in ("GloVe", "ELMo") or t.name == "MiniLM" else 0.5,
+        ),
+    ],
+)
+def test_a_finding_that_holds_and_its_reverse(claim: str, holds: Rate, fails: Rate) -> None:
+    verdicts = [JUDGES[claim](results(rate)) for rate in (holds, fails)]
+    assert [v and v.verdict for v in verdicts] == ["agrees", "disagrees"]
+
+
+def test_an_attack_overfits_if_its_rates_are_further_from_the_base_rates() -> None:
+    near = by_factor(dict.fromkeys(ORDERED, 0.05))
+    found = [
+        JUDGES["overfit"](results(*pair))
+        for pair in ((by_factor(ORDERED), near), (near, by_factor(ORDERED)))
+    ]
+    assert [v and v.verdict for v in found] == ["agrees", "disagrees"]
+    assert JUDGES["overfit"](results(near)) is None
+
+
+def ruled(*rows: str) -> list[RuledText]:
+    return [RuledText(f"c{n}", "+", 20, tuple(row)) for n, row in enumerate(rows)]
+
+
+def test_rules_are_compared_on_the_same_texts() -> None:
+    found = results(lambda s, t: 0.5)
+    weak, strong = ruled(*["+++"] * 60, *["++-"] * 40), ruled(*["++-"] * 80, *["+++"] * 20)
+    found.__dict__["ruled"] = {
+        m.name: {"pmi": weak, "uawr-6": strong}
+        for m in map(lambda name: member_of(name, "mr", 2), NAMES)
+    }
+    found.results.update({plan.RULED: {}, plan.RULES: {"rules": {"uawr-6": 1, "pmi": 1}}})  # type: ignore[attr-defined]
+    judged = JUDGES["uawr-pmi"](found)
+    assert (
+        judged is not None and judged.verdict == "agrees" and "word +40.0 points" in judged.evidence
+    )
+    for sets in found.__dict__["ruled"].values():
+        sets["pmi"], sets["uawr-6"] = sets["uawr-6"], sets["pmi"]
+    judged = JUDGES["uawr-pmi"](found)
+    assert judged is not None and judged.verdict == "disagrees"
