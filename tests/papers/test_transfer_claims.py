@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,11 +147,9 @@ def ruled(*rows: str) -> list[RuledText]:
 def test_rules_are_compared_on_the_same_texts() -> None:
     found = results(lambda s, t: 0.5)
     weak, strong = ruled(*["+++"] * 60, *["++-"] * 40), ruled(*["++-"] * 80, *["+++"] * 20)
-    found.__dict__["ruled"] = {
-        m.name: {"pmi": weak, "uawr-6": strong}
-        for m in map(lambda name: member_of(name, "mr", 2), NAMES)
-    }
-    found.results.update({plan.RULED: {}, plan.RULES: {"rules": {"uawr-6": 1, "pmi": 1}}})  # type: ignore[attr-defined]
+    found.__dict__["ruled"] = {name: {"pmi": weak, "uawr-6": strong} for name in NAMES}
+    stored: Any = found.results
+    stored |= {plan.RULED: {}, plan.RULES: {"rules": {"uawr-6": 1, "pmi": 1}}}
     judged = JUDGES["uawr-pmi"](found)
     assert (
         judged is not None and judged.verdict == "agrees" and "word +40.0 points" in judged.evidence
