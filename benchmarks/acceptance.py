@@ -245,6 +245,39 @@ def translators(given: Any) -> Iterator[Row]:
             yield line, command, yes(row["equal_rows"] and not row["asked_twice"])
 
 
+def transfer_tables(given: Any) -> Iterator[Row]:
+    yield from tests("tests/studies/transfer")
+
+
+def rules(given: Any) -> Iterator[Row]:
+    yield from tests("tests/studies/rules", "tests/proposals/test_rules.py", "tests/attacks")
+    findings = json.loads((given.papers / "transfer.json").read_text())["findings"]
+    finding = findings["uawr-pmi"]
+    yield finding["evidence"], "brittle papers transfer --json", yes(finding["verdict"] == "agrees")
+
+
+def mining(given: Any) -> Iterator[Row]:
+    """Read the rates of mining beside those of the bare members."""
+    command = "python benchmarks/mining.py"
+    for row in json.loads((HERE / "mining.json").read_text())["models"]:
+        line = f"{row['model']}: {row['wall_ratio']:.2f} of the bare rate (asked for ≥ 0.85), "
+        line += f"{row['computed']:,} rows computed, {row['distinct']:,} distinct"
+        yield line, command, yes(row["wall_ratio"] >= 0.85 and row["computed"] == row["distinct"])
+
+
+def workers(given: Any) -> Iterator[Row]:
+    """Run the tests of equal rows, and read the rates of two workers beside one process."""
+    yield from tests("tests/runs/workers", "-m", "slow or not slow")
+    command = "python benchmarks/workers.py"
+    for name, row in json.loads((HERE / "workers.json").read_text())["targets"].items():
+        line = f"{name}: {row['ratio']:.2f}× one process (asked for ≥ {row['least']:g}×)"
+        yield line, command, yes(row["ratio"] >= row["least"] and row["equal_rows"])
+
+
+def cluster(given: Any) -> Iterator[Row]:
+    yield from tests("tests/workflow", "tests/studies/rules/test_killed.py")
+
+
 def script(name: str, *words: str) -> Iterator[Row]:
     """Run a benchmark script and give its last line."""
     began = time.perf_counter()
@@ -281,7 +314,12 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "13": ("The core on other kinds of items and answers, and with costs", core),
     "14": ("Nothing is lost since the version before kinds", versions),
     "15": ("Translators: near the bare engine, and nothing stored is asked twice", translators),
-    "16": ("Genetic selection finds the optimum in 95 of 100 pools, not below greedy", selection),
+    "16": ("The paper's cells give its tables; the matrix is one scoring a text", transfer_tables),
+    "17": ("Genetic selection finds the optimum in 95 of 100 pools, not below greedy", selection),
+    "18": ("Salience against a plain reference; no query before a text is done; UAWR, PMI", rules),
+    "19": ("Mining computes each distinct text once, near the bare rate", mining),
+    "20": ("Two workers against one process; equal rows of one process, workers and Ray", workers),
+    "21": ("Driver, worker and node killed: nothing finished is done again", cluster),
 }
 
 

@@ -21,7 +21,7 @@ NAMES = [
     *(f"{a}-{i}-{n}" for a in ("LSTM", "CNN") for i in ("W-Random", "C-Random") for n in (1, 2)),
     *("LSTM-W-GloVe-1", "LSTM-WC-ELMo-1", "MiniLM", "MiniLM-3", "BERT-NOPT"),
 ]
-TEXTS = 400
+TEXTS = 150
 Rate = Callable[[Member, Member], float]
 
 
