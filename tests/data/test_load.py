@@ -25,6 +25,7 @@ def test_the_public_names() -> None:
         "Entry",
         "Example",
         "PictureEntry",
+        "as_dataset",
         "as_examples",
         "case_ids",
         "has_splits",

@@ -26,7 +26,9 @@ READING = (
     "Newcombe for paired differences, with the exact McNemar p) and what it is over. A finding "
     "*agrees* if the whole interval lies where the paper says, *disagrees* if it lies wholly "
     "elsewhere, and is *undecided* in between; a paired difference with p of 0.05 or more is "
-    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}. "
+    f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}."
+)
+TRAINED_ONCE = (
     "Each model is trained once, with one seed: a difference between two models holds for these "
     "two, and the intervals do not show how much another training would change it."
 )
@@ -36,7 +38,8 @@ READING = (
 class Paper(Generic[F]):
     """What a paper offers beside its words: its tasks, and what its page shows of their results.
 
-    `judges` are by the key of their claim. `data` is used if the request names none.
+    `judges` are by the key of their claim. `data` is used if the request names none. `trainings`
+    says how often each model is trained.
     """
 
     plan: Callable[[PaperRequest], Sequence[Task]]
@@ -45,6 +48,7 @@ class Paper(Generic[F]):
     judges: Mapping[str, Judge[F]]
     data: str | None = None
     takes_words: bool = False
+    trainings: str = TRAINED_ONCE
 
 
 def load_paper(name: str) -> Paper[Any]:
@@ -86,7 +90,7 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
         f"Written by this command, at the scale `{found.request.scale}`, from stored runs; the "
         f"tasks took {duration(seconds)} of work in all:",
         f"```text\n{found.request.command()}\n```",
-        READING,
+        f"{READING} {paper.trainings}",
         notes.get("", ""),
         "## Findings",
         f"{counts['agrees']} of {len(findings)} agree with the paper, {counts['disagrees']} "

@@ -129,8 +129,11 @@ def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | N
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    is_whole = task.leaves is None or all(path.exists() for path in task.leaves(folder, result))
-    return result if is_whole else None
+    try:
+        leaves = [] if task.leaves is None else task.leaves(folder, result)
+    except (KeyError, TypeError):  # of a version in which the result was another
+        return None
+    return result if all(path.exists() for path in leaves) else None
 
 
 def load_seconds(task: Task, folder: Path) -> float:

@@ -71,7 +71,10 @@ def test_a_killed_worker_process_costs_nothing_but_time(tmp_path: Path) -> None:
     [
         ({"workers": 0}, "Got 0 workers; expected 1 or more"),
         ({"backend": "rai", "workers": 2}, "Unknown backend 'rai'. Did you mean 'ray'?"),
-        ({"address": "here:1", "workers": 2}, "only a Ray cluster has one. Add --backend ray"),
+        (
+            {"address": "here:1", "workers": 2},
+            "is the address of a Ray cluster, but the backend is 'local'",
+        ),
     ],
 )
 def test_wrong_settings_of_workers(tmp_path: Path, options: Any, message: str) -> None:

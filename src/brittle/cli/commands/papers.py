@@ -15,6 +15,7 @@ EXAMPLES = """\
 examples:
   brittle papers imdb --scale small
   brittle papers hotflip --scale small --data ag_news/ --words sst2/
+  brittle papers transfer --scale small --workers 2
 
 The same command continues where it was stopped, and writes the page when all tasks are done.
 """
@@ -24,7 +25,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     papers = "; ".join(f"{name}: {about}" for name, about in PAPERS.items())
     add("paper", metavar="PAPER", help=papers)
-    scale = "small: within the hour on two cores; full: the paper's size (default: small)"
+    scale = (
+        "tiny: a try; small: an hour or a few on two cores; full: the paper's size (default: small)"
+    )
     add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
     add("--data", help="a name, a file, or a folder with train and test files")
     add("--words", help="hotflip: the data for the word level, in the same form")

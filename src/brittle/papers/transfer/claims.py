@@ -216,7 +216,7 @@ def _ensembles(results: TransferResults) -> Judgement | None:
         return None
     singles = results.studies[plan.PWWS]
     same = diagonal_of(singles.sources, singles.targets)
-    pairs = results.estimate(plan.PWWS, lambda rates: _mean(rates[:, ~same])[:, None])
+    pairs = results.estimate(plan.PWWS, lambda rates: _mean(rates[:, ~same])[:, None], True)
     rates = results.ensemble_rates(held_out=False)
     gains = {f"{n} members": f for (method, n), f in rates.items() if method == "genetic"}
     verdict = altogether([above(difference(pairs[0], figure)) for figure in gains.values()])

@@ -214,7 +214,7 @@ def _figure_1(page: Page, results: TransferResults) -> None:
 
 
 def _table_5(page: Page, results: TransferResults) -> None:
-    page.add_section("table 5")
+    page.add_section("table 5", members=results.main_rules.rpartition("-")[2])
     share, paper = max(SHARES), page.paper.tables["table 5"]
     pmi, uawr = (results.ruled_by_form(n) for n in (stages.PMI, results.main_rules))
     rows: dict[str, Row] = {}
@@ -273,7 +273,7 @@ def _table_9(page: Page, results: TransferResults) -> None:
 
 
 def _table_10(page: Page, results: TransferResults) -> None:
-    page.add_section("table 10")
+    page.add_section("table 10", members=results.rule_sets[0].rpartition("-")[2])
     rows_of_rules = results.ruled_by_form(results.rule_sets[0])[ALL]
     first, limit = by_share(rows_of_rules), by_share(rows_of_rules, "limit")
     rows: dict[str, Row] = {}
@@ -316,4 +316,8 @@ def _rounded_text(value: float) -> str:
     return NO_VALUE if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
-PAPER = Paper(plan.plan, TransferResults, add_sections, JUDGES, data="mr")
+TRAININGS = (
+    "Rates of models are over texts: an interval shows what other texts would change, not what "
+    "another training would. The diagonal, where there is one, is between two trainings."
+)
+PAPER = Paper(plan.plan, TransferResults, add_sections, JUDGES, data="mr", trainings=TRAININGS)

@@ -67,10 +67,15 @@ class TransferResults(PaperResults):
             for of_right in (False, True)
         }
 
-    def estimate(self, study: str, statistic: Statistic, of_right: bool = False) -> list[Figure]:
-        """Compute the values of a statistic, with intervals by bootstrap over texts."""
+    def estimate(self, study: str, statistic: Statistic, is_rate: bool = False) -> list[Figure]:
+        """Compute the values of a statistic, with intervals by bootstrap over texts.
+
+        If the values are rates, the intervals are cut at 0 and 1.
+        """
         counts = self.counts[study]
-        ((value, low, high),) = intervals(counts, [statistic], of_right=of_right)
+        ((value, low, high),) = intervals(counts, [statistic])
+        if is_rate:
+            low, high = np.clip((low, high), 0.0, 1.0)
         texts = len(counts.of)
         return [
             mean_rate(x, a, b, texts, "texts")
@@ -156,6 +161,7 @@ class TransferResults(PaperResults):
         figures = self.estimate(
             "ensembles",
             lambda rates: np.stack([rates[:, n, mask].mean(axis=1) for n, mask in masks], axis=1),
+            is_rate=True,
         )
         keys = [(e["method"], len(e["members"])) for e in self.ensembles]
         return dict(zip(keys, figures))

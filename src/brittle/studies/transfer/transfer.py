@@ -120,6 +120,7 @@ def run_study(
         live=request.live,
     )
     own_folder = folder / request.name
+    _check_former(request, folder / f"{request.name}{SUFFIX}")
     # Labels that differ are an error before anything is attacked.
     opened = run_tasks(opening, own_folder, report, backend)
     labels = check_labels(members, opened)
@@ -149,6 +150,26 @@ def run_study(
     )
     study.save(folder / f"{request.name}{SUFFIX}")
     return study
+
+
+def _check_former(request: TransferRequest, path: Path) -> None:
+    """Refuse to replace a study of another attack, other settings or other data."""
+    if not path.is_file():
+        return
+    former = TransferStudy.load(path)
+    wanted = {
+        "attack": request.attack,
+        "settings": dict(request.settings),
+        "data": request.dataset.name,
+        "split": request.dataset.split,
+        "seed": request.seed,
+    }
+    for name, value in wanted.items():
+        if getattr(former, name) != value:
+            raise UsageError(
+                f"The study {request.name!r} is there, with {name} {getattr(former, name)!r}; now "
+                f"it is {value!r}. Choose another --name, or delete {path}."
+            )
 
 
 def open_pool(
