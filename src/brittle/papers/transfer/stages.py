@@ -109,7 +109,7 @@ def transfer_by(
         "study": f"{study.name}{SUFFIX}",
         "folder": study.name,
         "texts": study.attacked,
-        "data": study.data,
+        "data": Path(study.data).name,
         "winners": winners,
         "accuracy": _right(study, taken),
         "message": f"{sum(map(len, study.winners.values())):,} winners",
