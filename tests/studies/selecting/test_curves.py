@@ -49,7 +49,7 @@ def test_the_points_are_over_the_models_outside_each_ensemble() -> None:
 def test_the_newest_study_of_a_pool_is_found(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Make one first: brittle transfer pool:four pwws --data"):
         find_study("pool:four", tmp_path)
-    with pytest.raises(UsageError, match=r"expected a pool .* or the file of a study"):
+    with pytest.raises(UsageError, match=r"expected a pool .* or a study by its name"):
         find_study("zoo:naive-bayes@mr", tmp_path)
     studies = {
         "old": STUDY,
