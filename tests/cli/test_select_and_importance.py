@@ -8,7 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brittle.cli import console
+from brittle.cli.ensemble_table import ensembles_block
 from brittle.studies.pools import load_pool
+from brittle.studies.selecting.curves import CurvePoint, EnsembleCurves
+from brittle.studies.selecting.selecting import Ensemble
 from brittle.studies.transfer.study import TransferStudy, Winner
 from cli.conftest import Brittle
 
@@ -88,6 +92,22 @@ def test_a_spec_is_never_cropped(
     specs = {row["spec"] for row in json.loads(brittle(*words, "--json").out)["ensembles"]}
     lines = brittle(*words).out.splitlines()
     assert specs <= set(lines) and max(map(len, specs)) > 80
+
+
+def test_attacked_rates_stand_with_texts_and_intervals(
+    study: TransferStudy, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    ensemble = Ensemble("list", study.targets[:2], 0.5, 0.4)
+    points = (
+        CurvePoint("list", 2, 7, 0.357, 5, None, (0.12, 0.6), None),
+        CurvePoint("list", 2, 7, 0.5, 5, 0.25, (0.4, 0.6), (0.0, 0.5)),
+    )
+    curves = EnsembleCurves(points, None, 0.3, ())
+    console.show(ensembles_block(study, [ensemble, ensemble], (), curves))
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert any("2 list 50.0% 40.0% 7 35.7% (12.0–60.0) – " in line for line in lines)
+    assert any("50.0% (40.0–60.0) 25.0% (0.0–50.0) " in line for line in lines)
 
 
 @pytest.mark.parametrize("name", ["invented", "inv", "invented.study.json"])

@@ -35,7 +35,7 @@ def ensembles_block(
     from rich.console import Group
     from rich.text import Text
 
-    from brittle.formatting import percent
+    from brittle.formatting import number, percent
 
     about = f"study {study.name}: {study.attack} on {study.data}, {len(study.sources)} sources"
     never = f"in no ensemble: {', '.join(held_out)}" if held_out else "no model is held out"
@@ -45,7 +45,9 @@ def ensembles_block(
         row |= {"objective": percent(ensemble.objective), "outside": percent(ensemble.outside)}
         if curves is not None:
             point = curves.points[n]
-            row |= {"attacked": percent(point.outside), "held out": percent(point.held_out)}
+            row["texts"] = number(point.texts)
+            row["attacked"] = _rate(point.outside, point.outside_interval)
+            row["held out"] = _rate(point.held_out, point.held_out_interval)
         rows.append(row | {"members": ", ".join(m.name for m in ensemble.members)})
     specs = dict.fromkeys(ensemble.spec for ensemble in ensembles)
     parts: list[Any] = [
@@ -55,6 +57,13 @@ def ensembles_block(
         *(Text(spec, no_wrap=True, overflow="ignore") for spec in specs),
     ]
     return Group(*parts)
+
+
+def _rate(rate: float | None, interval: tuple[float, float] | None) -> str:
+    from brittle.formatting import percent
+
+    bounds = [percent(bound).removesuffix("%") for bound in interval or ()]
+    return percent(rate) + (f" ({'–'.join(bounds)})" if bounds else "")
 
 
 def _lines(curves: EnsembleCurves | None) -> list[str]:
@@ -67,8 +76,9 @@ def _lines(curves: EnsembleCurves | None) -> list[str]:
     if curves is None:
         return [explained, ""]
     return [
-        f"{explained} attacked: what the ensemble's own texts reach on the models outside it; held "
-        "out: on those in no ensemble.",
+        f"{explained} attacked: the share of the ensemble's adversarial texts (texts: how many) "
+        "that the models outside it get wrong; held out: those in no ensemble. In brackets: 95% "
+        "intervals, by bootstrap over texts.",
         f"Single models: mean base rate {percent(curves.base_rate)}, mean over all pairs "
         f"{percent(curves.pair_rate)}.",
         "",

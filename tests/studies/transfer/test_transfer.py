@@ -118,7 +118,11 @@ def test_a_study_goes_on_and_a_member_costs_its_row_and_column(tmp_path: Path) -
     fewer = brittle.transfer([first, second, third], TEXTS, "pwws", winners=3, **named)
     assert len(third.texts) == target_calls
     assert {name: rows[:3] for name, rows in study.winners.items()} == dict(fewer.winners)
-    assert "fewer than 500 winners" in study.warnings[-1]
+    # A warning names a number that sources could have reached: 500 of 30 texts is none.
+    assert (study.max_winners, fewer.max_winners) == (500, 3)
+    assert not any("fewer than" in warning for warning in study.warnings)
+    wanted = brittle.transfer([first, second, third], TEXTS, "pwws", winners=30, **named)
+    assert "sources have fewer than 30 winners among 30 texts" in wanted.warnings[-1]
 
 
 def test_other_settings_or_texts_are_another_study(tmp_path: Path) -> None:
@@ -231,6 +235,10 @@ def test_the_diagonal_is_the_twins_and_sources_may_differ_from_targets(
         wrong = [int(np.argmax(row)) != w.label for row, w in zip(rows, study.winners["one"])]
         assert rate[0, column] == np.mean(wrong)
     assert set(study.twin_before["one"]) == {w.case for w in study.winners["one"]}
+    # A twin is opened for a cell of the diagonal alone.
+    alone = replace(request, name="alone", sources=(other,), targets=(replace(one, twin="x:y"),))
+    assert not run_study(alone, tmp_path).failures
+    assert not list((tmp_path / "alone" / "tasks").glob("open-x*"))
     # A twin that cannot be opened empties one cell.
     broken = replace(one, twin=f"{spec}nothing")
     study = run_study(replace(request, sources=(broken,), targets=(broken, other)), tmp_path)

@@ -160,6 +160,7 @@ def _attacked(
     from brittle.data import load
     from brittle.studies.selecting.attacking import attack_ensembles
     from brittle.studies.selecting.curves import ensemble_curves
+    from brittle.studies.transfer.bootstrap import counts_of
     from brittle.studies.transfer.matrix import transfer_matrix
 
     dataset = load(args.data or study.data, split=None if args.data else study.split)
@@ -170,8 +171,10 @@ def _attacked(
     if not args.quiet:
         for name, reason in attacked.failures.items():
             console.tell(f"Left out: {name}. {reason}")
+        for warning in attacked.warnings:
+            console.tell(f"warning: {warning}")
     singles, matrix = transfer_matrix(study), transfer_matrix(attacked)
-    curves = ensemble_curves(singles, matrix, ensembles, held_out)
+    curves = ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
     if args.out is not None:
         _write(args.out, study, curves)
     return curves

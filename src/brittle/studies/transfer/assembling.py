@@ -110,14 +110,17 @@ def warnings_of(
     wanted: int,
     attacked: int,
 ) -> tuple[str, ...]:
-    """Return the warnings of all attacks, and one about sources with too few winners."""
+    """Return the warnings of all attacks, and one about sources with too few winners.
+
+    Where fewer texts were attacked than winners are wanted, no source can have so many.
+    """
     warnings = [
         f"{source.name}: {warning}"
         for source in sources
         for warning in results[attack_name(source.spec)].get("warnings", ())
     ]
     few = {name: len(rows) for name, rows in winners.items() if len(rows) < wanted}
-    if few:
+    if few and wanted <= attacked:
         names = [f"{name} {count:,}" for name, count in sorted(few.items(), key=lambda x: x[1])]
         more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
         warnings.append(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from brittle.studies.transfer.assembling import (
 )
 from brittle.studies.transfer.member_tasks import attack_name
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
-from brittle.studies.transfer.tasks import forget_failures, open_tasks, transfer_tasks
+from brittle.studies.transfer.tasks import forget_failures, open_tasks, paired, transfer_tasks
 from brittle.studies.transfer.texts import check_texts
 from brittle.targets.labels import match_labels
 from brittle.workflow.backends import Backend
@@ -112,7 +112,7 @@ def run_study(
     if Path(request.name).name != request.name:
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     sources, targets, dataset = request.sources, request.targets, request.dataset
-    members = list({member.name: member for member in (*sources, *targets)}.values())
+    members = without_idle_twins(sources, targets)
     training = train_tasks(zoo_specs(members))
     opening = open_tasks(members, dataset, request.live, training)
     tasks = transfer_tasks(
@@ -147,10 +147,18 @@ def run_study(
         failures=failures,
         warnings=warnings_of(sources, winners, results, request.winners, len(dataset)),
         runs={s.name: results[attack_name(s.spec)]["run"] for s in sources if s.name in winners},
+        max_winners=request.winners,
         **labels_of(sources, targets, results),
     )
     study.save(folder / f"{request.name}{SUFFIX}")
     return study
+
+
+def without_idle_twins(sources: Sequence[Member], targets: Sequence[Member]) -> list[Member]:
+    """Return every member once; a twin that gives no cell of the diagonal is not kept."""
+    names = {member.name for member in paired(sources, targets)}
+    members = {member.name: member for member in (*sources, *targets)}.values()
+    return [m if m.name in names else replace(m, twin=None) for m in members]
 
 
 def open_pool(
