@@ -147,8 +147,11 @@ def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
     dying.texts.clear()
     members: list[Any] = [first, second, dying, "python:nowhere:model"]
     named: dict[str, Any] = {"limit": 20, "name": "mine", "folder": tmp_path}
-    study = brittle.transfer(members, TEXTS, "pwws", **named)
+    lines: list[str] = []
+    study = brittle.transfer(members, TEXTS, "pwws", report=lines.append, **named)
     assert set(study.failures) == {"D", "python:nowhere:model"}
+    begun = [line for line in lines if line.endswith("python:nowhere:model: begins")]
+    assert len(begun) == 1 and "open python:nowhere:model" in begun[0]
     assert "out of memory" in study.failures["D"]
     assert "nowhere" in study.failures["python:nowhere:model"]
     rate, _ = cells(study)
@@ -178,7 +181,7 @@ def test_other_labels_are_an_error_that_names_both(labels: tuple[str, ...], tmp_
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ({"pool": pool()[:1]}, "has 1 members; expected 2 or more"),
+        ({"pool": pool()[:1]}, "has 1 member; expected 2 or more"),
         ({"pool": [*pool(), pool()[0]]}, "has the member 'A' twice"),
         ({"workers": 2}, "only this process has"),
         ({"winners": 0}, "Got 0 winners"),

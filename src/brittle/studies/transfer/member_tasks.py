@@ -54,7 +54,9 @@ def names_failure(function: Callable[..., TaskResult]) -> Callable[..., TaskResu
         except Exception as error:  # a target is code of others, and may raise anything
             reason = message_of(error)
             is_known = isinstance(error, NotOpened)
-            message = "left out: it could not be opened" if is_known else f"failed: {reason}"
+            # The whole reason stands with the tables of the study.
+            first = reason.splitlines()[0]
+            message = "left out: it could not be opened" if is_known else f"failed: {first}"
             return {"failed": reason, "message": message}
 
     return guarded

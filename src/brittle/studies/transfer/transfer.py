@@ -21,6 +21,8 @@ from brittle.studies.transfer.assembling import (
     check_labels,
     failures_of,
     labels_of,
+    only_opened,
+    tasks_of_opened,
     warnings_of,
     winners_of,
 )
@@ -115,18 +117,20 @@ def run_study(
     members = without_idle_twins(sources, targets)
     training = train_tasks(zoo_specs(members))
     opening = open_tasks(members, dataset, request.live, training)
+    own_folder = folder / request.name
+    forget_failures(opening, own_folder)
+    # Labels that differ are an error before anything is attacked.
+    opened = run_tasks(opening, own_folder, report, backend)
+    labels = check_labels(members, opened)
+    match_labels(dataset.labels, labels)
     tasks = transfer_tasks(
-        *(sources, targets, opening, request.attack, request.settings),
+        *(only_opened(part, opened) for part in (sources, targets)),
+        *(tasks_of_opened(opening, opened), request.attack, request.settings),
         seed=request.seed,
         winners=request.winners,
         live=request.live,
     )
-    own_folder = folder / request.name
-    forget_failures(tasks, own_folder)
-    # Labels that differ are an error before anything is attacked.
-    labels = check_labels(members, run_tasks(opening, own_folder, report, backend))
-    match_labels(dataset.labels, labels)
-    results = run_tasks(tasks, own_folder, report, backend)
+    results = opened | run_tasks(tasks, own_folder, report, backend)
     failures = failures_of(sources, targets, results)
     winners = winners_of(sources, dataset, results, request.winners)
     if not winners:
