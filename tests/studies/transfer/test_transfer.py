@@ -278,6 +278,21 @@ def test_texts_come_back_as_they_were_packed(tmp_path: Path) -> None:
     assert unpack_texts(packed) == dataset
 
 
+def test_models_of_the_zoo_are_trained_on_the_columns_of_the_study(tmp_path: Path) -> None:
+    """One line has the study's data, the other a file of its own with the usual columns."""
+    named, usual = tmp_path / "named.csv", tmp_path / "usual.csv"
+    rows = [f"{text} {n},{label}" for n in range(4) for text, label in TEXTS]
+    named.write_text("\n".join(["body,stars", *rows]))
+    usual.write_text("\n".join(["text,label", *rows]))
+    dataset = data.load(named, text=["body"], label="stars")
+    lines = ["naive-bayes", f"zoo:naive-bayes@{usual}?smoothing=2"]
+    study = brittle.transfer(lines, dataset, "random-swap", limit=8, seeds=1, folder=tmp_path)
+    assert not study.failures and set(study.winners) == {m.name for m in study.sources}
+    pair = f"ensemble:zoo:linear-svm@{named},zoo:naive-bayes@{usual}"
+    study = brittle.transfer([lines[0], pair], dataset, "random-swap", limit=8, folder=tmp_path)
+    assert not study.failures
+
+
 @pytest.mark.slow
 def test_models_of_the_zoo_in_several_processes(tmp_path: Path) -> None:
     """Two seeds of tiny networks: the same study in one process and in two."""

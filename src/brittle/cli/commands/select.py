@@ -54,6 +54,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     attack("--attack", action="store_true", help="attack the ensembles, and ask all other models")
     data = "the data of the study, where it is no name of the catalogue"
     attack("--data", metavar="DATA", help=data)
+    attack("--text", metavar="COLUMN[,COLUMN]", help="the text column of a file")
+    attack("--label", metavar="COLUMN", help="the label column of a file")
     limit = "attack only the first N texts of the study (default: all)"
     attack("--limit", type=positive, metavar="N", help=limit)
     out = "with --attack: write the figure as a page (.html) or as SVG"
@@ -163,7 +165,8 @@ def _attacked(
     from brittle.studies.transfer.bootstrap import counts_of
     from brittle.studies.transfer.matrix import transfer_matrix
 
-    dataset = load(args.data or study.data, split=None if args.data else study.split)
+    split = None if args.data else study.split
+    dataset = load(args.data or study.data, split=split, text=args.text, label=args.label)
     report = (lambda message: None) if args.quiet else console.tell
     attacked = attack_ensembles(
         study, ensembles, dataset, Path(args.runs), backend_of(args), report, args.limit

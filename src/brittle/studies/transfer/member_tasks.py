@@ -19,7 +19,7 @@ from brittle.opening import open_target
 from brittle.results import DAMAGED_EDITS
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.transfer.scoring import label_texts
-from brittle.studies.transfer.texts import fields_of, unpack_texts
+from brittle.studies.transfer.texts import columns_of, fields_of, unpack_texts
 from brittle.targets.options import TargetOptions
 from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
@@ -181,7 +181,11 @@ class MemberTasks:
             return
         fields = tuple(name for name, _ in context.needs[TEXTS]["examples"][0][0])
         report = throttle(context.report)
-        options = TargetOptions(fields=fields, progress=lambda state: report(str(state)))
+        options = TargetOptions(
+            fields=fields,
+            progress=lambda state: report(str(state)),
+            columns=columns_of(context.needs[TEXTS]),
+        )
         target: Any = open_target(spec, options)
         try:
             yield target

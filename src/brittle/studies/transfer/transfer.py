@@ -29,11 +29,12 @@ from brittle.studies.transfer.assembling import (
 from brittle.studies.transfer.member_tasks import attack_name
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.tasks import forget_failures, open_tasks, paired, transfer_tasks
-from brittle.studies.transfer.texts import check_texts
+from brittle.studies.transfer.texts import check_texts, columns_of, pack_texts
 from brittle.targets.labels import match_labels
 from brittle.workflow.backends import Backend
 from brittle.workflow.running import run_tasks
-from brittle.workflow.tasks import Report
+from brittle.workflow.tasks import Report, Task
+from brittle.zoo.names.parsing import parse
 
 LIVE = "live:"
 
@@ -115,7 +116,7 @@ def run_study(
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     sources, targets, dataset = request.sources, request.targets, request.dataset
     members = without_idle_twins(sources, targets)
-    training = train_tasks(zoo_specs(members))
+    training = _training(zoo_specs(members), dataset)
     opening = open_tasks(members, dataset, request.live, training)
     own_folder = folder / request.name
     forget_failures(opening, own_folder)
@@ -124,7 +125,7 @@ def run_study(
     labels = check_labels(members, opened)
     match_labels(dataset.labels, labels)
     tasks = transfer_tasks(
-        *(only_opened(part, opened) for part in (sources, targets)),
+        *(only_opened(sources, opened), only_opened(targets, opened)),
         *(tasks_of_opened(opening, opened), request.attack, request.settings),
         seed=request.seed,
         winners=request.winners,
@@ -156,6 +157,16 @@ def run_study(
     )
     study.save(folder / f"{request.name}{SUFFIX}")
     return study
+
+
+def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
+    """Build the tasks that train models; those of the study's own table read its columns."""
+    columns = columns_of(pack_texts(dataset))
+    tasks: dict[str, Task] = {}
+    for spec in specs:
+        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
+            tasks.setdefault(task.name, task)
+    return list(tasks.values())
 
 
 def without_idle_twins(sources: Sequence[Member], targets: Sequence[Member]) -> list[Member]:
