@@ -229,7 +229,8 @@ def _exposure_block(found: Exposure, count: int) -> Any:
 def _export_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("rules", metavar="FILE", help="a file of rules")
-    add("--to", choices=FORMATS, default="csv", help="the format (default: csv)")
+    to = "the format (default: what --out ends in, or csv)"
+    add("--to", choices=FORMATS, help=to)
     add("--out", metavar="FILE", help="write there instead of printing")
     add_output_flags(parser)
 
@@ -241,10 +242,14 @@ def _export(args: argparse.Namespace) -> None:
     rules = _load(args.rules)
     rows = [row_of(rule, rules.labels) for rule in rules.rules]
     if args.out is None:
-        write_rows(rows, args.to, sys.stdout)
+        write_rows(rows, args.to or FORMATS[0], sys.stdout)
         return
+    to = args.to or Path(args.out).suffix.removeprefix(".")
+    if to not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise UsageError(f"Got --out {args.out}; expected a name that ends in {endings}, or --to.")
     with open(args.out, "w", encoding="utf-8", newline="") as file:
-        write_rows(rows, args.to, file)
+        write_rows(rows, to, file)
     console.print_path(args, Path(args.out))
 
 

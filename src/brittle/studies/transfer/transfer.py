@@ -125,8 +125,11 @@ def run_study(
     labels = check_labels(members, opened)
     match_labels(dataset.labels, labels)
     tasks = transfer_tasks(
-        *(only_opened(sources, opened), only_opened(targets, opened)),
-        *(tasks_of_opened(opening, opened), request.attack, request.settings),
+        only_opened(sources, opened),
+        only_opened(targets, opened),
+        tasks_of_opened(opening, opened),
+        request.attack,
+        request.settings,
         seed=request.seed,
         winners=request.winners,
         live=request.live,
