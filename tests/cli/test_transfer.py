@@ -40,7 +40,6 @@ def test_why_a_member_failed_is_told_once(brittle: Brittle, workdir: Path) -> No
     # The line on the way has the beginning of the reason, the tables have all of it.
     assert told.count("open ./no/such/model: failed") == 1
     assert told.count("python:module:name") == 1 and "python:module:name" in output.out
-    assert "attack ./no/such/model" not in told and "score ./no/such/model" not in told
 
 
 def test_a_pool_of_one_and_an_unknown_pool_are_refused(brittle: Brittle, workdir: Path) -> None:

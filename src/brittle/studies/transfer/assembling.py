@@ -9,13 +9,19 @@ from typing import Any
 from brittle.data import Dataset, case_ids
 from brittle.errors import UsageError
 from brittle.studies.pools import Member
-from brittle.studies.transfer.member_tasks import TEXTS, attack_name, open_name
+from brittle.studies.transfer.member_tasks import attack_name, open_name
 from brittle.studies.transfer.study import Winner
 from brittle.studies.transfer.tasks import paired, score_name
 from brittle.studies.transfer.texts import fields_of
-from brittle.workflow.tasks import FAILED, Task
 
 MAX_NAMES = 5
+
+
+def without_idle_twins(sources: Sequence[Member], targets: Sequence[Member]) -> list[Member]:
+    """Return every member once; a twin that gives no cell of the diagonal is not kept."""
+    names = {member.name for member in paired(sources, targets)}
+    members = {member.name: member for member in (*sources, *targets)}.values()
+    return [m if m.name in names else replace(m, twin=None) for m in members]
 
 
 def check_labels(members: Sequence[Member], results: Mapping[str, Any]) -> tuple[str, ...]:
@@ -40,29 +46,6 @@ def check_labels(members: Sequence[Member], results: Mapping[str, Any]) -> tuple
     return labels
 
 
-def only_opened(members: Sequence[Member], results: Mapping[str, Any]) -> tuple[Member, ...]:
-    """Leave out members, and twins of members, that could not be opened."""
-
-    def is_open(spec: str | None) -> bool:
-        return spec is None or FAILED not in results.get(open_name(spec), {})
-
-    return tuple(
-        member if is_open(member.twin) else replace(member, twin=None)
-        for member in members
-        if is_open(member.spec)
-    )
-
-
-def tasks_of_opened(opening: Sequence[Task], results: Mapping[str, Any]) -> list[Task]:
-    """Leave out the tasks of targets that could not be opened, so that none is tried twice."""
-    needed = {TEXTS}
-    for task in reversed(opening):
-        is_open = task.name.startswith(open_name("")) and FAILED not in results[task.name]
-        if is_open or task.name in needed:
-            needed |= {task.name, *task.needs}
-    return [task for task in opening if task.name in needed]
-
-
 def winners_of(
     sources: Sequence[Member], dataset: Dataset, results: Mapping[str, Any], winners: int
 ) -> dict[str, tuple[Winner, ...]]:
@@ -74,7 +57,7 @@ def winners_of(
             for case, label, fields in results[attack_name(source.spec)]["winners"][:winners]
         )
         for source in sources
-        if "winners" in results.get(attack_name(source.spec), {})
+        if "winners" in results[attack_name(source.spec)]
     }
 
 
@@ -87,8 +70,8 @@ def labels_of(
     after: dict[str, dict[str, tuple[int, ...]]] = {}
     twin_before: dict[str, dict[str, int]] = {}
     for target in targets:
-        scored = results.get(score_name(target.spec), {})
-        if "before" not in scored:
+        scored = results[score_name(target.spec)]
+        if "failed" in scored:
             continue
         before[target.name] = scored["before"]
         # What a target says of its own winners is no transfer: the diagonal is its twin's.
@@ -98,7 +81,7 @@ def labels_of(
             if names[spec] != target.name
         }
     for member in paired(sources, targets):
-        scored = results.get(score_name(str(member.twin)), {})
+        scored = results[score_name(str(member.twin))]
         if scored.get("after"):
             twin_before[member.name] = scored["before"]
             labels = tuple(scored["after"][member.spec])
@@ -120,9 +103,7 @@ def failures_of(
             parts["as a target: "] = score_name(member.spec)
         if member in with_twin:
             parts["its twin: "] = score_name(str(member.twin))
-            if FAILED in results[open_name(str(member.twin))]:
-                parts["its twin: "] = open_name(str(member.twin))
-        failed = {how: results.get(name, {}).get(FAILED) for how, name in parts.items()}
+        failed = {how: results[name].get("failed") for how, name in parts.items()}
         if failed[""]:  # what could not be opened failed everywhere, for the same reason
             failed = {"": failed[""]}
         if any(failed.values()):
@@ -144,7 +125,7 @@ def warnings_of(
     warnings = [
         f"{source.name}: {warning}"
         for source in sources
-        for warning in results.get(attack_name(source.spec), {}).get("warnings", ())
+        for warning in results[attack_name(source.spec)].get("warnings", ())
     ]
     few = {name: len(rows) for name, rows in winners.items() if len(rows) < wanted}
     if few and wanted <= attacked:

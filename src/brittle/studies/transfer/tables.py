@@ -54,7 +54,7 @@ def study_tables(
     matrix = study.matrix()
     pairs = factor_means(matrix.rate_of_right if of_right else matrix.rate, marks, is_diagonal)[1]
     rows = tuple(
-        FactorRow(factor, float(value), int(count), *np.maximum(0.0, (low, high)).tolist())
+        FactorRow(factor, float(value), int(count), *np.clip((low, high), 0.0, 1.0).tolist())
         for factor, count, value, low, high in zip(FACTORS, pairs, *parts[0])
     )
     tables = {

@@ -6,12 +6,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from brittle import data
-from brittle.data import Dataset, as_examples
+from brittle.data import Dataset, as_examples, case_ids
 from brittle.data.dataset import labels_of as labels_in
 from brittle.errors import UsageError
 from brittle.opening import as_target
@@ -21,14 +21,13 @@ from brittle.studies.transfer.assembling import (
     check_labels,
     failures_of,
     labels_of,
-    only_opened,
-    tasks_of_opened,
     warnings_of,
     winners_of,
+    without_idle_twins,
 )
 from brittle.studies.transfer.member_tasks import attack_name
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
-from brittle.studies.transfer.tasks import forget_failures, open_tasks, paired, transfer_tasks
+from brittle.studies.transfer.tasks import forget_failures, open_tasks, transfer_tasks
 from brittle.studies.transfer.texts import check_texts, columns_of, pack_texts
 from brittle.targets.labels import match_labels
 from brittle.workflow.backends import Backend
@@ -55,6 +54,7 @@ def transfer(
     backend: str = "local",
     address: str | None = None,
     report: Report = lambda message: None,
+    overwrite: bool = False,
     **settings: Any,
 ) -> TransferStudy:
     """Attack every member of a pool, and have every other one label the texts that broke it.
@@ -65,7 +65,8 @@ def transfer(
     zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
     Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
     The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
-    the pool costs its own row and column.
+    the pool costs its own row and column. A stored study of that name that is about something else
+    is replaced only with `overwrite`.
     """
     if winners < 1:
         raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
@@ -82,10 +83,12 @@ def transfer(
         )
     if budget is not None:
         settings["budget"] = budget
-    name = name or default_name(pool_name, attack, settings, seed, dataset)
     request = TransferRequest(
-        name, pool_name, attack, settings, seed, winners, members, members, dataset, live
+        *(name or default_name(pool_name, attack, settings, seed, dataset), pool_name, attack),
+        *(settings, seed, winners, members, members, dataset, live),
     )
+    if not overwrite:
+        _check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
     return run_study(request, Path(folder), where, report)
 
 
@@ -105,6 +108,30 @@ class TransferRequest:
     live: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _check_name(request: TransferRequest, path: Path) -> None:
+    """Refuse the name of a stored study that is about something else; it would be replaced."""
+    try:
+        stored = TransferStudy.load(path)
+    except UsageError:  # there is none, or nothing that could be lost
+        return
+    names = ("attack", "settings", "seed", "data", "split", "texts")
+    before = (stored.attack, stored.settings, stored.seed, stored.data, stored.split)
+    now = (request.attack, request.settings, request.seed)
+    now = (*now, request.dataset.name, request.dataset.split, len(request.dataset))
+    for name, old, new in zip(names, (*before, stored.attacked), now):
+        if json.dumps(old) != json.dumps(new):
+            raise UsageError(
+                f"The study {request.name!r} is there with other settings: {name} {old}, now "
+                f"{new}. Choose another name (--name), or delete {path}."
+            )
+    cases = set(case_ids(request.dataset.examples))
+    if any(winner.case not in cases for rows in stored.winners.values() for winner in rows):
+        raise UsageError(
+            f"The study {request.name!r} is there with other texts of {stored.data!r}. Choose "
+            f"another name (--name), or delete {path}."
+        )
+
+
 def run_study(
     request: TransferRequest,
     folder: Path,
@@ -118,23 +145,18 @@ def run_study(
     members = without_idle_twins(sources, targets)
     training = _training(zoo_specs(members), dataset)
     opening = open_tasks(members, dataset, request.live, training)
-    own_folder = folder / request.name
-    forget_failures(opening, own_folder)
-    # Labels that differ are an error before anything is attacked.
-    opened = run_tasks(opening, own_folder, report, backend)
-    labels = check_labels(members, opened)
-    match_labels(dataset.labels, labels)
     tasks = transfer_tasks(
-        only_opened(sources, opened),
-        only_opened(targets, opened),
-        tasks_of_opened(opening, opened),
-        request.attack,
-        request.settings,
+        *(sources, targets, opening, request.attack, request.settings),
         seed=request.seed,
         winners=request.winners,
         live=request.live,
     )
-    results = opened | run_tasks(tasks, own_folder, report, backend)
+    own_folder = folder / request.name
+    forget_failures(tasks, own_folder)
+    # Labels that differ are an error before anything is attacked.
+    labels = check_labels(members, run_tasks(opening, own_folder, report, backend))
+    match_labels(dataset.labels, labels)
+    results = run_tasks(tasks, own_folder, report, backend)
     failures = failures_of(sources, targets, results)
     winners = winners_of(sources, dataset, results, request.winners)
     if not winners:
@@ -170,13 +192,6 @@ def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
         for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
             tasks.setdefault(task.name, task)
     return list(tasks.values())
-
-
-def without_idle_twins(sources: Sequence[Member], targets: Sequence[Member]) -> list[Member]:
-    """Return every member once; a twin that gives no cell of the diagonal is not kept."""
-    names = {member.name for member in paired(sources, targets)}
-    members = {member.name: member for member in (*sources, *targets)}.values()
-    return [m if m.name in names else replace(m, twin=None) for m in members]
 
 
 def open_pool(
