@@ -218,6 +218,7 @@ def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     device, mask, progress = options.device, options.mask, options.progress
     # A model of a file with several text columns is trained on those of the data that is attacked.
     columns: dict[str, Any] = {"text": options.fields} if len(options.fields) > 1 else {}
+    columns |= options.columns.get(parse(spec).data, {})
     target = load_zoo(spec, device=device, mask=mask, progress=progress, **columns)
     return _opened_zoo(target, options)
 

@@ -67,6 +67,13 @@ def test_rules_are_mined_shown_and_exported(mined: str, workdir: Path, brittle: 
     assert table[0].startswith("| label | word |") and len(table) == len(rules) + 2
     assert brittle("rules", "export", mined, "--to", "jsonl", "--out", "x.jsonl").code == 0
     assert len((workdir / "x.jsonl").read_text().splitlines()) == len(rules)
+    assert brittle("rules", "export", mined, "--out", "x.md").code == 0
+    assert (workdir / "x.md").read_text().splitlines() == table
+    assert brittle("rules", "export", mined, "--out", "x.txt", "--to", "md").code == 0
+    assert (workdir / "x.txt").read_text() == (workdir / "x.md").read_text()
+    refused = brittle("rules", "export", mined, "--out", "y.txt")
+    assert refused.code == 2 and "ends in .csv, .jsonl, .md" in refused.err
+    assert not (workdir / "y.txt").exists()
 
 
 def test_a_corpus_is_checked(mined: str, brittle: Brittle) -> None:
@@ -110,6 +117,7 @@ def test_pmi_rules_come_without_a_model(mined: str, workdir: Path, brittle: Brit
     assert done.code == 2 and "Unknown label 'fair'" in done.err
 
 
+@pytest.mark.slow
 def test_rules_of_several_sizes_are_tried_on_a_pool(
     mined: str, workdir: Path, brittle: Brittle
 ) -> None:

@@ -8,7 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brittle.cli import console
+from brittle.cli.ensemble_table import ensembles_block
 from brittle.studies.pools import load_pool
+from brittle.studies.selecting.curves import CurvePoint, EnsembleCurves
+from brittle.studies.selecting.selecting import Ensemble
 from brittle.studies.transfer.study import TransferStudy, Winner
 from cli.conftest import Brittle
 
@@ -67,17 +71,49 @@ def test_ensembles_of_every_size_and_method(brittle: Brittle, study: TransferStu
 
 
 def test_what_a_person_sees(brittle: Brittle, study: TransferStudy) -> None:
-    names = "LSTM-W-Random-1,CNN-C-Random-1,GPT"
+    names = "LSTM-W-Random-1,CNN-C-Random-1"
     output = brittle("select", "invented.study.json", "--size", "2", "--list", names)
     assert output.code == 0
     lines = output.out.splitlines()
     assert lines[0] == "study invented: pwws on mr, 27 sources"
     assert lines[1].startswith("in no ensemble: ")
     spec = "ensemble:zoo:CNN-C-Random-1@mr#0,zoo:LSTM-W-Random-1@mr#0"
-    assert spec in lines and "left out: GPT" in output.err
+    assert spec in lines
     assert "no model is held out" in brittle("select", "pool:small", "--held-out", "none").out
     quiet = brittle("select", "pool:small", "--quiet", "--size", "2")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+def test_a_spec_is_never_cropped(
+    brittle: Brittle, study: TransferStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    words = ("select", "pool:small", "--size", "4", "--method", "all")
+    specs = {row["spec"] for row in json.loads(brittle(*words, "--json").out)["ensembles"]}
+    lines = brittle(*words).out.splitlines()
+    assert specs <= set(lines) and max(map(len, specs)) > 80
+
+
+def test_attacked_rates_stand_with_texts_and_intervals(
+    study: TransferStudy, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    ensemble = Ensemble("list", study.targets[:2], 0.5, 0.4)
+    points = (
+        CurvePoint("list", 2, 7, 0.357, 5, None, (0.12, 0.6), None),
+        CurvePoint("list", 2, 7, 0.5, 5, 0.25, (0.4, 0.6), (0.0, 0.5)),
+    )
+    curves = EnsembleCurves(points, None, 0.3, ())
+    console.show(ensembles_block(study, [ensemble, ensemble], (), curves))
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert any("2 list 50.0% 40.0% 7 35.7% (12.0–60.0) – " in line for line in lines)
+    assert any("50.0% (40.0–60.0) 25.0% (0.0–50.0) " in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["invented", "inv", "invented.study.json"])
+def test_a_study_is_named_as_elsewhere(brittle: Brittle, study: TransferStudy, name: str) -> None:
+    output = brittle("select", name, "--size", "2", "--method", "greedy", "--json")
+    assert output.code == 0 and json.loads(output.out)["study"] == "invented"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +123,8 @@ def test_what_a_person_sees(brittle: Brittle, study: TransferStudy) -> None:
         (("pool:small", "--size", "2..99"), "the number of candidates"),
         (("pool:small", "--size", "7..2"), "expected sizes such as 3, 2..7"),
         (("pool:small", "--held-out", "MiniLM-4"), "Unknown model of the study: 'MiniLM-4'"),
+        (("pool:small", "--list", "LSTM-W-Random-1,GPT"), "Unknown model of the study: 'GPT'"),
+        (("nosuch",), "or a study by its name"),
         (("pool:small", "--held-out", "MiniLM", "--list", "MiniLM"), "in --list and in --held-out"),
         (("pool:small", "--out", "x.html"), "use it with --attack"),
         (("pool:small", "--attack", "--out", "x.pdf"), "ends in .html or .svg"),

@@ -48,7 +48,9 @@ def test_a_study_is_reported_and_exported(brittle: Brittle, study: Path, workdir
 
 def test_studies_are_listed_apart_from_runs(brittle: Brittle, study: Path) -> None:
     study.with_name("damaged.study.json").write_text("{")
-    rows = {row["study"]: row for row in json.loads(brittle("list", "studies", "--json").out)}
+    output = brittle("list", "studies", "--json")
+    assert "Left out: runs/damaged.study.json is no transfer study" in output.err
+    rows = {row["study"]: row for row in json.loads(output.out)}
     assert (rows["pair"]["attack"], rows["pair"]["texts"]) == ("pwws", 1)
     assert "damaged" not in rows
     runs = [row["run"] for row in json.loads(brittle("list", "runs", "--json").out)]
@@ -76,5 +78,7 @@ def test_studies_are_compared_with_studies(brittle: Brittle, study: Path) -> Non
     assert [row["mean transfer rate"] for row in rows] == [1.0, 1.0]
     assert rows[0]["mean base rate"] is None
     output = brittle("compare", "pair", "weak")
-    assert output.code == 2 and "only 1 are studies" in output.err
+    assert output.code == 2 and "'weak' is a run, and others are studies" in output.err
+    output = brittle("compare", "pair", "nosuch")
+    assert output.code == 2 and "'nosuch'" in output.err
     assert brittle("compare", "pair", "pair", "--fail-if-worse").code == 2

@@ -17,6 +17,7 @@ from brittle.studies.pools import Member, member_of
 from brittle.studies.rules.evaluation import RuledText
 from brittle.studies.transfer.study import TransferStudy, Winner
 
+pytestmark = pytest.mark.slow
 NAMES = [
     *(f"{a}-{i}-{n}" for a in ("LSTM", "CNN") for i in ("W-Random", "C-Random") for n in (1, 2)),
     *("LSTM-W-GloVe-1", "LSTM-WC-ELMo-1", "MiniLM", "MiniLM-3", "BERT-NOPT"),

@@ -58,7 +58,7 @@ def test_bad_pools_are_refused(tmp_path: Path) -> None:
         load_pool("pool:smal", "mr")
     file = tmp_path / "one.txt"
     file.write_text("LSTM-W-Random-1\n")
-    with pytest.raises(UsageError, match="has 1 members; expected 2 or more"):
+    with pytest.raises(UsageError, match="has 1 member; expected 2 or more"):
         load_pool(f"pool:{file}", "mr")
     file.write_text("LSTM-W-Random-1\nlstm-w-random-1\n")
     with pytest.raises(UsageError, match="'LSTM-W-Random-1' twice"):

@@ -30,7 +30,8 @@ def show(block: RenderableType) -> None:
     console = Console(highlight=False, soft_wrap=False)
     # Not printed by rich: it ends the program with an error when a reader such as head goes away.
     with console.capture() as captured:
-        console.print(block)
+        # A line that may not wrap is there to be copied whole, however narrow the terminal is.
+        console.print(block, crop=False)
     print(captured.get(), end="")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from brittle.errors import BrittleError, UsageError, unknown
@@ -17,11 +16,15 @@ def list_studies(folder: str | Path) -> list[Path]:
     return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
 
 
-def readable_studies(folder: str | Path) -> Iterator[tuple[str, TransferStudy]]:
-    """Load the studies of a folder by their names; files that cannot be read are left out."""
+def readable_studies(
+    folder: str | Path, report: Callable[[str], None]
+) -> Iterator[tuple[str, TransferStudy]]:
+    """Load the studies of a folder by their names; files that cannot be read are reported."""
     for path in list_studies(folder):
-        with suppress(BrittleError):
+        try:
             yield path.name.removesuffix(SUFFIX), TransferStudy.load(path)
+        except BrittleError as error:
+            report(f"Left out: {error}")
 
 
 def find_study(name: str, folder: str | Path) -> Path | None:

@@ -77,7 +77,8 @@ def check_members(members: Sequence[Member], who: str) -> None:
     if twice is not None:
         raise UsageError(f"{who} has the member {twice!r} twice. Name each once.")
     if len(members) < 2:
-        raise UsageError(f"{who} has {len(members)} members; expected 2 or more.")
+        word = "member" if len(members) == 1 else "members"
+        raise UsageError(f"{who} has {len(members)} {word}; expected 2 or more.")
 
 
 def _lines(name: str) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.errors import UsageError
@@ -13,7 +13,11 @@ from brittle.targets.rendering import PADDING
 
 @dataclass(frozen=True)
 class TargetOptions:
-    """How a target is opened: the keyword arguments of `as_target`."""
+    """How a target is opened: the keyword arguments of `as_target`.
+
+    `columns` has, by the name of data in a table, the options `text` and `label` with which models
+    of the zoo are trained on it.
+    """
 
     labels: Labels = None
     scores: str = "auto"
@@ -26,6 +30,7 @@ class TargetOptions:
     progress: Callable[[Any], None] | None = None
     answers: str = "auto"
     shape: tuple[int, int, int] | None = None
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def black_box(self) -> dict[str, Any]:

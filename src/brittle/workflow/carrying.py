@@ -93,6 +93,8 @@ def _entry(task: Task, result: Any, places: Places) -> _Entry:
 def unpack(archive: Path, folder: Path) -> Unpacked:
     """Add the results of an archive, and what they name, to a folder and to the cache."""
     places, unpacked = Places(folder, files.cache_folder()), Unpacked()
+    if not archive.is_file():
+        raise UsageError(f"There is no file {str(archive)!r}. Name one that --pack has written.")
     try:
         with ZipFile(archive) as source:
             entries = _load_entries(source, folder)

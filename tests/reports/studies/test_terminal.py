@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from brittle.reports.studies.tables import ReportedStudy
+from brittle.reports.studies.tables import FactorRow, Model, ReportedStudy
 from brittle.reports.studies.terminal import study_block, study_json
 
 MakeStudy = Callable[..., ReportedStudy]
@@ -44,6 +44,26 @@ def test_figures_classes_factors_texts_and_failures(make_study: MakeStudy) -> No
         "! CNN-b has empty cells: the file is damaged",
     ):
         assert part in text
+
+
+def test_factors_have_both_rates(make_study: MakeStudy) -> None:
+    of_right = [FactorRow("input form", 0.25, 12, 0.2, 0.31)]
+    rows = printed(make_study(factors_of_right=of_right), 100).splitlines()
+    (row,) = [line for line in rows if line.startswith("  input form")]
+    assert row.split()[2:] == ["28.6", "27.0–30.0", "12", "25.0", "20.0–31.0"]
+
+
+def test_rows_with_long_names_can_be_told_apart(make_study: MakeStudy) -> None:
+    names = ["CNN-C-Random-1 + CNN-W-Random-1", "CNN-C-Random-1 + CNN-W-Random-2", "LSTM-a"]
+    study = make_study()
+    sources = tuple(Model(name) for name in names)
+    lines = printed(make_study(matrix=replace(study.matrix, sources=sources)), 60).splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("  source ↓") and "1" in line)
+    rows = [line.split() for line in lines[start + 1 : start + 4]]
+    assert [row[0] for row in rows] == ["4", "5", "1"]
+    assert rows[0][1:4] == ["CNN-C-Random-1", "+", "CNN-W-…"]
+    for line in ("    4 CNN-C-Random-1 + CNN-W-Random-1", "    2 CNN-b  (target alone)"):
+        assert line in [shown.rstrip() for shown in lines]
 
 
 def test_only_long_texts_are_cut(make_study: MakeStudy) -> None:

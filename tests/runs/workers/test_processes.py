@@ -48,6 +48,7 @@ def rows(run: brittle.Run) -> list[Any]:
     return [astuple(r) for r in run.results()] + [astuple(s) for s in run.steps()]
 
 
+@pytest.mark.slow
 def test_a_killed_worker_process_costs_nothing_but_time(tmp_path: Path) -> None:
     warnings: list[str] = []
 

@@ -19,8 +19,9 @@ from brittle.studies.selecting.candidates import candidates_of
 from brittle.studies.selecting.curves import CurvePoint, ensemble_curves
 from brittle.studies.selecting.finding import find_study
 from brittle.studies.selecting.selecting import Ensemble, select
+from brittle.studies.transfer.bootstrap import counts_of
 from brittle.studies.transfer.matrix import TransferMatrix, transfer_matrix
-from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.study import TransferStudy, Winner
 
 A, B, C, D = (Member(name, f"zoo:{name}@mr#0") for name in "ABCD")
 STUDY = TransferStudy(
@@ -46,10 +47,40 @@ def test_the_points_are_over_the_models_outside_each_ensemble() -> None:
     assert Ensemble("genetic", (A, B), 0.5, 0.4).spec == both.spec
 
 
+def test_a_point_has_an_interval_over_its_texts() -> None:
+    """Bounds by hand: the mean of a row's cells in every resample, 2·value − quantile."""
+    rng = np.random.default_rng(3)
+    pair = Ensemble("list", (A, B), 0.5, 0.4)
+    source = Member(pair.name, pair.spec)
+    text = (("text", "a"),)
+    winners = {pair.name: tuple(Winner(f"c{n}", 0, text, text) for n in range(60))}
+    before = {name: {f"c{n}": 0 for n in range(60)} for name in "ABCD"}
+    labels = {name: rng.integers(0, 2, 60) for name in "ABCD"}
+    after = {name: {pair.name: tuple(column.tolist())} for name, column in labels.items()}
+    sources, targets = (source,), (A, B, C, D)
+    study = replace(
+        STUDY, sources=sources, targets=targets, winners=winners, before=before, after=after
+    )
+    matrix = transfer_matrix(study)
+    curves = ensemble_curves(matrix, matrix, [pair], ["D"], counts_of(study))
+    (point,) = curves.points
+    both = (labels["C"] + labels["D"]) / 2
+    assert point.outside == pytest.approx(both.mean()) and point.texts == 60
+    for values, interval in (
+        (both, point.outside_interval),
+        (labels["D"], point.held_out_interval),
+    ):
+        means = values[rng.integers(0, 60, (4000, 60))].mean(axis=1)
+        low, high = 2 * values.mean() - np.quantile(means, (0.975, 0.025))
+        assert interval == pytest.approx((low, high), abs=0.02)
+    (bare,) = ensemble_curves(matrix, matrix, [pair], ["D"]).points
+    assert bare.outside_interval is None
+
+
 def test_the_newest_study_of_a_pool_is_found(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Make one first: brittle transfer pool:four pwws --data"):
         find_study("pool:four", tmp_path)
-    with pytest.raises(UsageError, match=r"expected a pool .* or the file of a study"):
+    with pytest.raises(UsageError, match=r"expected a pool .* or a study by its name"):
         find_study("zoo:naive-bayes@mr", tmp_path)
     studies = {
         "old": STUDY,
@@ -110,6 +141,11 @@ def test_ensembles_are_attacked_and_all_others_are_asked(
     ensembles, _ = select(candidates_of(transfer_matrix(study), [specs[3]]), (2,), ["greedy"])
     attacked = attack_ensembles(study, ensembles, dataset, tmp_path)
     assert (tmp_path / "films-ensembles.study.json").is_file()
+    assert attacked.max_winners == study.max_winners == 500
+    stored = replace(study, max_winners=None)  # as studies were stored without it
+    assert attack_ensembles(stored, ensembles, dataset, tmp_path).max_winners == max(
+        map(len, study.winners.values())
+    )
     assert [source.name for source in attacked.sources] == [ensembles[0].name]
     curves = ensemble_curves(
         transfer_matrix(study), transfer_matrix(attacked), ensembles, [specs[3]]

@@ -118,7 +118,11 @@ def test_a_study_goes_on_and_a_member_costs_its_row_and_column(tmp_path: Path) -
     fewer = brittle.transfer([first, second, third], TEXTS, "pwws", winners=3, **named)
     assert len(third.texts) == target_calls
     assert {name: rows[:3] for name, rows in study.winners.items()} == dict(fewer.winners)
-    assert "fewer than 500 winners" in study.warnings[-1]
+    # A warning names a number that sources could have reached: 500 of 30 texts is none.
+    assert (study.max_winners, fewer.max_winners) == (500, 3)
+    assert not any("fewer than" in warning for warning in study.warnings)
+    wanted = brittle.transfer([first, second, third], TEXTS, "pwws", winners=30, **named)
+    assert "sources have fewer than 30 winners among 30 texts" in wanted.warnings[-1]
 
 
 def test_other_settings_or_texts_are_another_study(tmp_path: Path) -> None:
@@ -134,6 +138,27 @@ def test_other_settings_or_texts_are_another_study(tmp_path: Path) -> None:
     assert len(names) == 4
 
 
+def test_a_study_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    named: dict[str, Any] = {"limit": 8, "name": "mine", "folder": tmp_path}
+    brittle.transfer(pool()[:2], TEXTS, "random-swap", **named)
+    stored = (tmp_path / "mine.study.json").read_text()
+    others: list[dict[str, Any]] = [
+        {"attack": "pwws"},
+        {"limit": 9},
+        {"seed": 1},
+        {"share": 0.4},
+        {"examples": [(f"{text}.", label) for text, label in TEXTS]},
+    ]
+    for changed in others:
+        call = {"examples": TEXTS, "attack": "random-swap"} | named | changed
+        with pytest.raises(UsageError, match="The study 'mine' is there with other"):
+            brittle.transfer(pool()[:2], **call)
+    assert (tmp_path / "mine.study.json").read_text() == stored
+    brittle.transfer(pool(), TEXTS, "random-swap", winners=3, **named)
+    assert (tmp_path / "mine.study.json").read_text() != stored
+    assert brittle.transfer(pool(), TEXTS, "pwws", overwrite=True, **named).attack == "pwws"
+
+
 def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
     first, second, _ = pool()
     # It answers all that its own attack asks, and breaks when it is scored.
@@ -143,8 +168,10 @@ def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
     dying.texts.clear()
     members: list[Any] = [first, second, dying, "python:nowhere:model"]
     named: dict[str, Any] = {"limit": 20, "name": "mine", "folder": tmp_path}
-    study = brittle.transfer(members, TEXTS, "pwws", **named)
+    lines: list[str] = []
+    study = brittle.transfer(members, TEXTS, "pwws", report=lines.append, **named)
     assert set(study.failures) == {"D", "python:nowhere:model"}
+    assert sum("open python:nowhere:model: begins" in line for line in lines) == 1
     assert "out of memory" in study.failures["D"]
     assert "nowhere" in study.failures["python:nowhere:model"]
     rate, _ = cells(study)
@@ -174,7 +201,7 @@ def test_other_labels_are_an_error_that_names_both(labels: tuple[str, ...], tmp_
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ({"pool": pool()[:1]}, "has 1 members; expected 2 or more"),
+        ({"pool": pool()[:1]}, "has 1 member; expected 2 or more"),
         ({"pool": [*pool(), pool()[0]]}, "has the member 'A' twice"),
         ({"workers": 2}, "only this process has"),
         ({"winners": 0}, "Got 0 winners"),
@@ -231,6 +258,10 @@ def test_the_diagonal_is_the_twins_and_sources_may_differ_from_targets(
         wrong = [int(np.argmax(row)) != w.label for row, w in zip(rows, study.winners["one"])]
         assert rate[0, column] == np.mean(wrong)
     assert set(study.twin_before["one"]) == {w.case for w in study.winners["one"]}
+    # A twin is opened for a cell of the diagonal alone.
+    alone = replace(request, name="alone", sources=(other,), targets=(replace(one, twin="x:y"),))
+    assert not run_study(alone, tmp_path).failures
+    assert not list((tmp_path / "alone" / "tasks").glob("open-x*"))
     # A twin that cannot be opened empties one cell.
     broken = replace(one, twin=f"{spec}nothing")
     study = run_study(replace(request, sources=(broken,), targets=(broken, other)), tmp_path)
@@ -265,6 +296,21 @@ def test_texts_come_back_as_they_were_packed(tmp_path: Path) -> None:
     dataset = data.load(file, text=["a", "b"], locked=["a"])
     packed = json.loads(json.dumps(pack_texts(dataset)))
     assert unpack_texts(packed) == dataset
+
+
+def test_models_of_the_zoo_are_trained_on_the_columns_of_the_study(tmp_path: Path) -> None:
+    """One line has the study's data, the other a file of its own with the usual columns."""
+    named, usual = tmp_path / "named.csv", tmp_path / "usual.csv"
+    rows = [f"{text} {n},{label}" for n in range(4) for text, label in TEXTS]
+    named.write_text("\n".join(["body,stars", *rows]))
+    usual.write_text("\n".join(["text,label", *rows]))
+    dataset = data.load(named, text=["body"], label="stars")
+    lines = ["naive-bayes", f"zoo:naive-bayes@{usual}?smoothing=2"]
+    study = brittle.transfer(lines, dataset, "random-swap", limit=8, seeds=1, folder=tmp_path)
+    assert not study.failures and set(study.winners) == {m.name for m in study.sources}
+    pair = f"ensemble:zoo:linear-svm@{named},zoo:naive-bayes@{usual}"
+    study = brittle.transfer([lines[0], pair], dataset, "random-swap", limit=8, folder=tmp_path)
+    assert not study.failures
 
 
 @pytest.mark.slow

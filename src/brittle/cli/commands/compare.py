@@ -51,6 +51,13 @@ def _run(args: argparse.Namespace) -> None:
 
     studies = [named_study(name, args.runs) for name in args.names]
     if any(studies):
+        for name, found in zip(args.names, studies):
+            if found is None:
+                open_run(name, args.runs)  # a name that is nobody's is an error of its own
+                raise UsageError(
+                    f"{name!r} is a run, and others are studies. Compare studies with studies, and "
+                    "runs with runs."
+                )
         _compare_studies(args, [found[0] for found in studies if found is not None])
         return
     runs = [open_run(name, args.runs) for name in args.names]
@@ -69,11 +76,6 @@ def _compare_studies(args: argparse.Namespace, studies: Sequence[TransferStudy])
     from brittle.reports.studies.comparison import studies_block, studies_json
     from brittle.studies.transfer.showing import reported_study
 
-    if len(studies) < len(args.names):
-        raise UsageError(
-            f"Of {', '.join(args.names)} only {len(studies)} are studies. Compare studies with "
-            "studies, and runs with runs."
-        )
     if args.fail_if_worse:
         raise UsageError("--fail-if-worse is about runs: leave it out.")
     reported = list(map(reported_study, studies))

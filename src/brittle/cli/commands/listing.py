@@ -68,7 +68,7 @@ def _study_rows(folder: str | Path) -> Rows:
             "texts": sum(map(len, study.winners.values())),
             "failures": len(study.failures),
         }
-        for name, study in readable_studies(folder)
+        for name, study in readable_studies(folder, console.tell)
     ]
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
-from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
-from brittle.cli.commands import try_rules
+from brittle.cli.commands import mine_rules, try_rules
 from brittle.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,80 +39,6 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> None:
     ACTIONS[args.action][2](args)
-
-
-def _mine_flags(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    ensemble = "ensemble:A,B,C, or one target with logits; the method pmi needs none"
-    add("ensemble", metavar="ENSEMBLE", nargs="?", help=ensemble)
-    add("--data", required=True, help="labelled data: its train split is mined, its dev confirms")
-    add("--out", required=True, metavar="FILE", help="where the rules are written")
-    method = "uawr: by the ensemble's logits; pmi: by word counts (default: uawr)"
-    add("--method", choices=("uawr", "pmi"), default="uawr", help=method)
-    add("--limit", type=positive, metavar="N", help="mine from N texts (default: all)")
-    support = "leave out rules with fewer occurrences (default: 1)"
-    add("--min-support", type=positive, default=1, metavar="N", help=support)
-    each = "also rules of the first two members, the first three and so on: FILE-2, FILE-3, …"
-    add("--each-size", action="store_true", help=each)
-    add("--text", metavar="COLUMN", help="the text column of a file")
-    add("--label", metavar="COLUMN", help="the label column of a file")
-    add("--seed", type=int, default=0, help="the seed of the sample with --limit (default: 0)")
-    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
-    add_backend_flags(parser)
-    add("--folder", help="the folder of what was measured (default: rules in --runs)")
-    add_output_flags(parser)
-
-
-def _mine(args: argparse.Namespace) -> None:
-    from dataclasses import replace
-    from functools import partial
-
-    from brittle.studies.rules.mine import mine_in_folder
-    from brittle.studies.rules.tasks import MiningData
-
-    text = tuple(args.text.split(",")) if args.text else None
-    data = MiningData(args.data, args.limit, args.seed, text, args.label)
-    with console.training(args.quiet) as progress:
-        mine = partial(
-            mine_in_folder,
-            data=data,
-            folder=Path(args.folder or Path(args.runs) / "rules"),
-            report=(lambda message: None) if args.quiet else console.tell,
-            method=args.method,
-            min_support=args.min_support,
-            device=args.device,
-            backend=backend_of(args),
-            progress=progress,
-        )
-        rules = mine(args.ensemble)
-        smaller = _smaller_ensembles(args.ensemble) if args.each_size else {}
-        parts = {size: mine(ensemble) for size, ensemble in smaller.items()}
-    out = Path(args.out)
-    written = {out: rules} | {
-        out.with_name(f"{out.stem}-{size}{out.suffix}"): part for size, part in parts.items()
-    }
-    for path, part in written.items():
-        replace(part, about={**part.about, "command": _command(args)}).save(path)
-    about = f"{len(rules):,} rules from {rules.about['texts']:,} texts: "
-    block = about + ", ".join(map(str, written))
-    console.print_result(args, lambda: {"written": args.out, **rules.about}, lambda: block)
-
-
-def _smaller_ensembles(ensemble: str | None) -> dict[int, str]:
-    """Return the ensembles of the first members of one, by their size."""
-    from brittle.studies.pool_tasks import ENSEMBLE, models_in
-
-    members = models_in(ensemble or "")
-    if len(members) < 2:
-        raise UsageError("--each-size is for an ensemble of several members: ensemble:A,B,C.")
-    return {n: f"{ENSEMBLE}{','.join(members[:n])}" for n in range(2, len(members))}
-
-
-def _command(args: argparse.Namespace) -> str:
-    ensemble = [args.ensemble] if args.ensemble else []
-    words = ["brittle", "rules", "mine", *ensemble, "--data", args.data, "--method", args.method]
-    limit = ["--limit", str(args.limit)] if args.limit else []
-    return " ".join([*words, *limit, "--min-support", str(args.min_support)])
 
 
 def _show_flags(parser: argparse.ArgumentParser) -> None:
@@ -229,7 +154,8 @@ def _exposure_block(found: Exposure, count: int) -> Any:
 def _export_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("rules", metavar="FILE", help="a file of rules")
-    add("--to", choices=FORMATS, default="csv", help="the format (default: csv)")
+    to = "the format (default: what --out ends in, or csv)"
+    add("--to", choices=FORMATS, help=to)
     add("--out", metavar="FILE", help="write there instead of printing")
     add_output_flags(parser)
 
@@ -241,10 +167,14 @@ def _export(args: argparse.Namespace) -> None:
     rules = _load(args.rules)
     rows = [row_of(rule, rules.labels) for rule in rules.rules]
     if args.out is None:
-        write_rows(rows, args.to, sys.stdout)
+        write_rows(rows, args.to or FORMATS[0], sys.stdout)
         return
+    to = args.to or Path(args.out).suffix.removeprefix(".")
+    if to not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise UsageError(f"Got --out {args.out}; expected a name that ends in {endings}, or --to.")
     with open(args.out, "w", encoding="utf-8", newline="") as file:
-        write_rows(rows, args.to, file)
+        write_rows(rows, to, file)
     console.print_path(args, Path(args.out))
 
 
@@ -256,7 +186,7 @@ def _load(path: str) -> Rules:
 
 Action = tuple[str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None]]
 ACTIONS: Mapping[str, Action] = {
-    "mine": ("mine rules from an ensemble and labelled data", _mine_flags, _mine),
+    "mine": ("mine rules from an ensemble and labelled data", mine_rules.add_flags, mine_rules.run),
     "show": ("show the rules of a file", _show_flags, _show),
     "try": ("try rules on the models of a pool", try_rules.add_flags, try_rules.run),
     "check": ("check what a corpus is exposed to", _check_flags, _check),

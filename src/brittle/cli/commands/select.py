@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.ensemble_table import ensembles_block, row_of
 from brittle.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ NOTE = (
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    study = "a pool that has a transfer study, or the file of a study, NAME.study.json"
+    study = "a pool that has a transfer study, or a study by its name or its file"
     add("pool", metavar="POOL", help=study)
     size = "the sizes of the ensembles: 3, or 2..7, or 2,4,6 (default: 2..7, or what there is)"
     add("--size", type=_sizes, metavar="SIZES", help=size)
@@ -53,6 +54,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     attack("--attack", action="store_true", help="attack the ensembles, and ask all other models")
     data = "the data of the study, where it is no name of the catalogue"
     attack("--data", metavar="DATA", help=data)
+    attack("--text", metavar="COLUMN[,COLUMN]", help="the text column of a file")
+    attack("--label", metavar="COLUMN", help="the label column of a file")
     limit = "attack only the first N texts of the study (default: all)"
     attack("--limit", type=positive, metavar="N", help=limit)
     out = "with --attack: write the figure as a page (.html) or as SVG"
@@ -76,13 +79,12 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _run(args: argparse.Namespace) -> None:
     from brittle.studies.selecting.candidates import candidates_of
-    from brittle.studies.selecting.finding import find_study
     from brittle.studies.selecting.selecting import METHODS as EVERY
     from brittle.studies.selecting.selecting import select
     from brittle.studies.transfer.matrix import transfer_matrix
 
     _check(args)
-    study = find_study(args.pool, Path(args.runs), args.study)
+    study = _study(args)
     held_out = _held_out(args, study)
     candidates = candidates_of(transfer_matrix(study), held_out)
     sizes = args.size or range(2, min(7, len(candidates.sources)) + 1)
@@ -95,12 +97,14 @@ def _run(args: argparse.Namespace) -> None:
         "study": study.name,
         "held_out": list(held_out),
         "notes": notes,
-        "ensembles": [_row(ensemble) for ensemble in ensembles],
+        "ensembles": [row_of(ensemble) for ensemble in ensembles],
     }
     curves = _attacked(args, study, ensembles, held_out) if args.attack else None
     if curves is not None:
         data["figure"] = asdict(curves)
-    console.print_result(args, lambda: data, lambda: _block(study, ensembles, held_out, curves))
+    console.print_result(
+        args, lambda: data, lambda: ensembles_block(study, ensembles, held_out, curves)
+    )
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -110,17 +114,32 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"Got --out {args.out}; expected a file that ends in .html or .svg.")
 
 
+def _study(args: argparse.Namespace) -> TransferStudy:
+    """Load the study of a pool, or the one that is named instead of a pool."""
+    from brittle.cli.studies import named_study
+    from brittle.studies.pools import PREFIX
+    from brittle.studies.selecting.finding import find_study
+
+    if args.study is None and not args.pool.startswith(PREFIX):
+        named = named_study(args.pool, args.runs)
+        if named is not None:
+            return named[0]
+    return find_study(args.pool, Path(args.runs), args.study)
+
+
 def _held_out(args: argparse.Namespace, study: TransferStudy) -> tuple[str, ...]:
-    from brittle.studies.selecting.expert import EXPERT_LIST
+    from brittle.studies.selecting.expert import ANY_BERT, EXPERT_LIST
     from brittle.studies.selecting.held_out import default_held_out
 
-    own = _names(args.list)
+    own, known = _names(args.list), [target.name for target in study.targets]
+    for name in own:
+        if name not in (*known, ANY_BERT):
+            raise unknown("model of the study:", name, known)
     if args.held_out is None:
         return default_held_out(study.targets, spared={*EXPERT_LIST, *own})
     if args.held_out == NONE:
         return ()
     names = _names(args.held_out)
-    known = [target.name for target in study.targets]
     for name in names:
         if name not in known:
             raise unknown("model of the study:", name, known)
@@ -143,9 +162,11 @@ def _attacked(
     from brittle.data import load
     from brittle.studies.selecting.attacking import attack_ensembles
     from brittle.studies.selecting.curves import ensemble_curves
+    from brittle.studies.transfer.bootstrap import counts_of
     from brittle.studies.transfer.matrix import transfer_matrix
 
-    dataset = load(args.data or study.data, split=None if args.data else study.split)
+    split = None if args.data else study.split
+    dataset = load(args.data or study.data, split=split, text=args.text, label=args.label)
     report = (lambda message: None) if args.quiet else console.tell
     attacked = attack_ensembles(
         study, ensembles, dataset, Path(args.runs), backend_of(args), report, args.limit
@@ -153,8 +174,10 @@ def _attacked(
     if not args.quiet:
         for name, reason in attacked.failures.items():
             console.tell(f"Left out: {name}. {reason}")
+        for warning in attacked.warnings:
+            console.tell(f"warning: {warning}")
     singles, matrix = transfer_matrix(study), transfer_matrix(attacked)
-    curves = ensemble_curves(singles, matrix, ensembles, held_out)
+    curves = ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
     if args.out is not None:
         _write(args.out, study, curves)
     return curves
@@ -188,66 +211,6 @@ def _write(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
     for name, figure in figures.items():
         file = out if name == "outside" else out.with_stem(f"{out.stem}-held-out")
         file.write_text(standalone_svg(figure), encoding="utf-8")
-
-
-def _row(ensemble: Ensemble) -> dict[str, Any]:
-    return {
-        "method": ensemble.method,
-        "size": ensemble.size,
-        "objective": ensemble.objective,
-        "outside": ensemble.outside,
-        "members": [member.name for member in ensemble.members],
-        "spec": ensemble.spec,
-    }
-
-
-def _block(
-    study: TransferStudy,
-    ensembles: Sequence[Ensemble],
-    held_out: Sequence[str],
-    curves: EnsembleCurves | None,
-) -> Any:
-    from rich.console import Group
-    from rich.text import Text
-
-    from brittle.formatting import percent
-
-    about = f"study {study.name}: {study.attack} on {study.data}, {len(study.sources)} sources"
-    never = f"in no ensemble: {', '.join(held_out)}" if held_out else "no model is held out"
-    rows = []
-    for n, ensemble in enumerate(ensembles):
-        row: dict[str, Any] = {"size": ensemble.size, "method": ensemble.method}
-        row |= {"objective": percent(ensemble.objective), "outside": percent(ensemble.outside)}
-        if curves is not None:
-            point = curves.points[n]
-            row |= {"attacked": percent(point.outside), "held out": percent(point.held_out)}
-        rows.append(row | {"members": ", ".join(m.name for m in ensemble.members)})
-    specs = dict.fromkeys(ensemble.spec for ensemble in ensembles)
-    parts: list[Any] = [
-        *(Text(about), Text(never, style="dim"), Text(""), console.table(rows), Text("")),
-        *_lines(curves),
-        # One line each, however long, so that it can be copied.
-        *(Text(spec, no_wrap=True, overflow="ignore") for spec in specs),
-    ]
-    return Group(*parts)
-
-
-def _lines(curves: EnsembleCurves | None) -> list[str]:
-    from brittle.formatting import percent
-
-    explained = (
-        "objective: mean over all targets of the best member's rate; outside: the same over the "
-        "targets that are no members."
-    )
-    if curves is None:
-        return [explained, ""]
-    return [
-        f"{explained} attacked: what the ensemble's own texts reach on the models outside it; held "
-        "out: on those in no ensemble.",
-        f"Single models: mean base rate {percent(curves.base_rate)}, mean over all pairs "
-        f"{percent(curves.pair_rate)}.",
-        "",
-    ]
 
 
 COMMAND = Command(

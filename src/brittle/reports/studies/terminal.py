@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +90,8 @@ class MatrixBlock:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        lines = list(matrix_lines(self.matrix, console.color_system is not None))
+        numbers = _numbers(self.matrix)
+        lines = list(matrix_lines(self.matrix, numbers, console.color_system is not None))
         width = max(map(len, lines))
         if width > options.max_width:
             yield Text(
@@ -100,27 +101,48 @@ class MatrixBlock:
             )
         else:
             yield from lines
+            yield from _names_below(self.matrix, numbers)
 
 
-def matrix_lines(matrix: RateMatrix, has_colour: bool) -> Iterator[Text]:
+def _numbers(matrix: RateMatrix) -> dict[str, int]:
+    """Number the models by name: targets first, as the columns are, then sources alone."""
+    names = dict.fromkeys(model.name for model in (*matrix.targets, *matrix.sources))
+    return {name: n for n, name in enumerate(names, 1)}
+
+
+def matrix_lines(
+    matrix: RateMatrix, numbers: Mapping[str, int], has_colour: bool
+) -> Iterator[Text]:
     """Write the matrix in whole percent, a line a source; columns have the numbers of targets."""
     scale, colours = scale_of(matrix), ramp(LEVELS, LIGHT_STOPS)
     styles = [Style(bgcolor=colour, color=_full(ink_on(colour))) for colour in colours]
-    names = [visible(model.name)[:MAX_NAME_CHARACTERS] for model in matrix.sources]
+    names = [_cut(visible(model.name)) for model in matrix.sources]
     room = max(map(len, names), default=0)
-    numbers = {model.name: n for n, model in enumerate(matrix.targets, 1)}
-    heads = "".join(f"{n:>3} " for n in numbers.values())
+    heads = "".join(f"{numbers[model.name]:>3} " for model in matrix.targets)
     yield Text(f"  {'source ↓  target →':<{room + 4}}{heads}", style="dim")
     for i, model in enumerate(matrix.sources):
-        line = Text(f"  {numbers.get(model.name, ''):>3} {names[i]:<{room}}")
+        line = Text(f"  {numbers[model.name]:>3} {names[i]:<{room}}")
         for rate in matrix.rate[i].tolist():
             cell = NO_VALUE if math.isnan(rate) else f"{100 * rate:.0f}"
             style = styles[scale.level(rate)] if has_colour and not math.isnan(rate) else "dim"
             line.append(f"{cell:>3} ", style if has_colour else "")
         yield line
-    others = [n for n in numbers if n not in {model.name for model in matrix.sources}]
-    for name in others:
-        yield Text(f"  {numbers[name]:>3} {visible(name)}  (target alone)", style="dim")
+
+
+def _names_below(matrix: RateMatrix, numbers: Mapping[str, int]) -> Iterator[Text]:
+    """Write the names of targets that have no row, and those that were cut in their row."""
+    sources = {model.name for model in matrix.sources}
+    for name, n in numbers.items():
+        whole = visible(name)
+        if name not in sources:
+            yield Text(f"  {n:>3} {whole}  (target alone)", style="dim")
+        elif _cut(whole) != whole:
+            yield Text(f"  {n:>3} {whole}", style="dim")
+
+
+def _cut(name: str) -> str:
+    is_long = len(name) > MAX_NAME_CHARACTERS
+    return f"{name[: MAX_NAME_CHARACTERS - 1]}…" if is_long else name
 
 
 def _figures(study: ReportedStudy) -> Table:
@@ -164,13 +186,20 @@ def _factors(study: ReportedStudy) -> list[RenderableType]:
         return []
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     grid.title, grid.title_justify = Text("  mean |r − base| by factor", style="bold"), "left"
-    for name in ("  factor", "points", "95% interval", "pairs"):
+    for name in ("  factor", "points", "95% interval", "pairs", "had right", "95% interval"):
         grid.add_column(Text(name), justify="left" if name == "  factor" else "right")
+    of_right = {row.factor: row for row in study.factors_of_right}
     for row in study.factors:
-        interval = f"{in_percent(row.low)}–{in_percent(row.high)}"
+        points, interval = _with_interval(row)
+        beside = _with_interval(of_right[row.factor]) if row.factor in of_right else (NO_VALUE, "")
         factor = Text(f"  {visible(row.factor)}")
-        grid.add_row(factor, Text(in_percent(row.mean), "bold"), interval, number(row.pairs))
-    return [grid, ""]
+        grid.add_row(factor, Text(points, "bold"), interval, number(row.pairs), *beside)
+    below = "  had right: the same over texts that the target had right."
+    return [grid, Text(below, style="dim"), ""]
+
+
+def _with_interval(row: FactorRow) -> tuple[str, str]:
+    return in_percent(row.mean), f"{in_percent(row.low)}–{in_percent(row.high)}"
 
 
 def _fooling(text: FoolingText) -> RenderableType:

@@ -44,7 +44,7 @@ def attack_ensembles(
         attack=study.attack,
         settings=study.settings,
         seed=study.seed,
-        winners=max(map(len, winners)),
+        winners=study.max_winners or max(map(len, winners)),
         sources=tuple(sources.values()),
         targets=study.targets,
         dataset=texts if limit is None else dataset.take(min(limit, len(texts)), study.seed),

@@ -13,7 +13,9 @@ EXPERT_LIST = (
 )
 """The expert's seven, in the order of choice: an ensemble of m has the first m."""
 
-BERT = ("BERT", "hf:bert-base-uncased")
+ANY_BERT = "BERT"
+"""In a list it means the pool's own BERT, or the encoder that stands for it."""
+BERT = (ANY_BERT, "hf:bert-base-uncased")
 
 
 def expert(candidates: Candidates, size: int) -> tuple[int, ...]:
@@ -49,7 +51,7 @@ def listed(candidates: Candidates, names: Sequence[str]) -> tuple[list[int], lis
     by_name = {member.name: row for row, member in enumerate(candidates.sources)}
     for name in names:
         row = by_name.get(name)
-        if row is None and name == "BERT":
+        if row is None and name == ANY_BERT:
             row = _bert(candidates.sources)
             if row is not None and candidates.sources[row].name not in BERT:
                 notes.append(f"{candidates.sources[row].name} stands for BERT.")

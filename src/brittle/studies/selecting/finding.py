@@ -19,7 +19,7 @@ def find_study(pool: str, folder: Path, study: Path | None = None) -> TransferSt
     if not pool.startswith(PREFIX):
         raise UsageError(
             f"Got {pool!r}; expected a pool (pool:small, pool:FILE) with a stored transfer study, "
-            f"or the file of a study, NAME{SUFFIX}."
+            f"or a study by its name or its file, NAME{SUFFIX}."
         )
     name = pool.removeprefix(PREFIX)
     names = {name, Path(name).stem}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from brittle.data import Dataset, case_ids
@@ -14,6 +15,13 @@ from brittle.studies.transfer.tasks import paired, score_name
 from brittle.studies.transfer.texts import fields_of
 
 MAX_NAMES = 5
+
+
+def without_idle_twins(sources: Sequence[Member], targets: Sequence[Member]) -> list[Member]:
+    """Return every member once; a twin that gives no cell of the diagonal is not kept."""
+    names = {member.name for member in paired(sources, targets)}
+    members = {member.name: member for member in (*sources, *targets)}.values()
+    return [m if m.name in names else replace(m, twin=None) for m in members]
 
 
 def check_labels(members: Sequence[Member], results: Mapping[str, Any]) -> tuple[str, ...]:
@@ -110,14 +118,17 @@ def warnings_of(
     wanted: int,
     attacked: int,
 ) -> tuple[str, ...]:
-    """Return the warnings of all attacks, and one about sources with too few winners."""
+    """Return the warnings of all attacks, and one about sources with too few winners.
+
+    Where fewer texts were attacked than winners are wanted, no source can have so many.
+    """
     warnings = [
         f"{source.name}: {warning}"
         for source in sources
         for warning in results[attack_name(source.spec)].get("warnings", ())
     ]
     few = {name: len(rows) for name, rows in winners.items() if len(rows) < wanted}
-    if few:
+    if few and wanted <= attacked:
         names = [f"{name} {count:,}" for name, count in sorted(few.items(), key=lambda x: x[1])]
         more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
         warnings.append(

@@ -19,7 +19,7 @@ from brittle.opening import open_target
 from brittle.results import DAMAGED_EDITS
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.transfer.scoring import label_texts
-from brittle.studies.transfer.texts import fields_of, unpack_texts
+from brittle.studies.transfer.texts import columns_of, fields_of, unpack_texts
 from brittle.targets.options import TargetOptions
 from brittle.workflow.tasks import TaskContext
 from brittle.workflow.throttling import throttle
@@ -54,7 +54,9 @@ def names_failure(function: Callable[..., TaskResult]) -> Callable[..., TaskResu
         except Exception as error:  # a target is code of others, and may raise anything
             reason = message_of(error)
             is_known = isinstance(error, NotOpened)
-            message = "left out: it could not be opened" if is_known else f"failed: {reason}"
+            # The whole reason stands with the tables of the study.
+            first = reason.splitlines()[0]
+            message = "left out: it could not be opened" if is_known else f"failed: {first}"
             return {"failed": reason, "message": message}
 
     return guarded
@@ -179,7 +181,11 @@ class MemberTasks:
             return
         fields = tuple(name for name, _ in context.needs[TEXTS]["examples"][0][0])
         report = throttle(context.report)
-        options = TargetOptions(fields=fields, progress=lambda state: report(str(state)))
+        options = TargetOptions(
+            fields=fields,
+            progress=lambda state: report(str(state)),
+            columns=columns_of(context.needs[TEXTS]),
+        )
         target: Any = open_target(spec, options)
         try:
             yield target

@@ -40,7 +40,8 @@ class TransferStudy:
     member, they are those of its twin: the diagonal of the matrix is the base rate. `before` has
     the labels of the original texts by target and case, `twin_before` those of the twins.
     `failures` tells why a member has no row or no column. `runs` names the file of every source's
-    run, in the folder of the study.
+    run, in the folder of the study. `max_winners` is how many texts of a source may count; None in
+    studies that were stored without it.
     """
 
     name: str
@@ -61,6 +62,7 @@ class TransferStudy:
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     runs: Mapping[str, str] = field(default_factory=dict)
+    max_winners: int | None = None
 
     def save(self, path: Path) -> None:
         """Write the study in one step."""

@@ -40,6 +40,14 @@ def unpack_texts(packed: Mapping[str, Any]) -> Dataset:
     return Dataset(packed["name"], packed["split"], examples, labels, table_columns=columns)
 
 
+def columns_of(packed: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return by the name of the data which columns are its text and its label, if it has any."""
+    columns = packed["columns"]
+    if columns is None:
+        return {}
+    return {packed["name"]: {"text": list(columns["text"]), "label": columns["label"]}}
+
+
 def fields_of(pairs: Sequence[Sequence[str]]) -> Fields:
     """Return fields that were stored as JSON."""
     return tuple((name, value) for name, value in pairs)

@@ -21,15 +21,17 @@ from brittle.studies.transfer.assembling import (
     labels_of,
     warnings_of,
     winners_of,
+    without_idle_twins,
 )
 from brittle.studies.transfer.member_tasks import attack_name
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
 from brittle.studies.transfer.tasks import open_tasks, transfer_tasks
-from brittle.studies.transfer.texts import check_texts
+from brittle.studies.transfer.texts import check_texts, columns_of, pack_texts
 from brittle.targets.labels import match_labels
 from brittle.workflow.backends import Backend
 from brittle.workflow.running import run_tasks
-from brittle.workflow.tasks import Report
+from brittle.workflow.tasks import Report, Task
+from brittle.zoo.names.parsing import parse
 
 LIVE = "live:"
 
@@ -50,6 +52,7 @@ def transfer(
     backend: str = "local",
     address: str | None = None,
     report: Report = lambda message: None,
+    overwrite: bool = False,
     **settings: Any,
 ) -> TransferStudy:
     """Attack every member of a pool, and have every other one label the texts that broke it.
@@ -60,7 +63,8 @@ def transfer(
     zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
     Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
     The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
-    the pool costs its own row and column.
+    the pool costs its own row and column. A stored study of that name that is about something else
+    is replaced only with `overwrite`.
     """
     if winners < 1:
         raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
@@ -81,6 +85,8 @@ def transfer(
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
+    if not overwrite:
+        _check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
     return run_study(request, Path(folder), where, report)
 
 
@@ -100,6 +106,26 @@ class TransferRequest:
     live: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _check_name(request: TransferRequest, path: Path) -> None:
+    """Refuse the name of a stored study that is about something else; it would be replaced.
+
+    The same study may have more texts, or more members.
+    """
+    try:
+        stored = TransferStudy.load(path)
+    except UsageError:  # there is none, or nothing that could be lost
+        return
+    now = {name: getattr(request, name) for name in ("attack", "settings", "seed")}
+    now |= {"data": request.dataset.name, "split": request.dataset.split}
+    for name, new in now.items():
+        old = getattr(stored, name)
+        if json.dumps(old) != json.dumps(new):
+            raise UsageError(
+                f"The study {request.name!r} is there with other settings: {name} {old}, now "
+                f"{new}. Choose another name (--name), or delete {path}."
+            )
+
+
 def run_study(
     request: TransferRequest,
     folder: Path,
@@ -110,8 +136,8 @@ def run_study(
     if Path(request.name).name != request.name:
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     sources, targets, dataset = request.sources, request.targets, request.dataset
-    members = list({member.name: member for member in (*sources, *targets)}.values())
-    training = train_tasks(zoo_specs(members))
+    members = without_idle_twins(sources, targets)
+    training = _training(zoo_specs(members), dataset)
     opening = open_tasks(members, dataset, request.live, training)
     tasks = transfer_tasks(
         *(sources, targets, opening, request.attack, request.settings),
@@ -120,7 +146,6 @@ def run_study(
         live=request.live,
     )
     own_folder = folder / request.name
-    _check_former(request, folder / f"{request.name}{SUFFIX}")
     # Labels that differ are an error before anything is attacked.
     opened = run_tasks(opening, own_folder, report, backend)
     labels = check_labels(members, opened)
@@ -146,30 +171,21 @@ def run_study(
         failures=failures,
         warnings=warnings_of(sources, winners, results, request.winners, len(dataset)),
         runs={s.name: results[attack_name(s.spec)]["run"] for s in sources if s.name in winners},
+        max_winners=request.winners,
         **labels_of(sources, targets, results),
     )
     study.save(folder / f"{request.name}{SUFFIX}")
     return study
 
 
-def _check_former(request: TransferRequest, path: Path) -> None:
-    """Refuse to replace a study of another attack, other settings or other data."""
-    if not path.is_file():
-        return
-    former = TransferStudy.load(path)
-    wanted = {
-        "attack": request.attack,
-        "settings": dict(request.settings),
-        "data": request.dataset.name,
-        "split": request.dataset.split,
-        "seed": request.seed,
-    }
-    for name, value in wanted.items():
-        if getattr(former, name) != value:
-            raise UsageError(
-                f"The study {request.name!r} is there, with {name} {getattr(former, name)!r}; now "
-                f"it is {value!r}. Choose another --name, or delete {path}."
-            )
+def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
+    """Build the tasks that train models; those of the study's own table read its columns."""
+    columns = columns_of(pack_texts(dataset))
+    tasks: dict[str, Task] = {}
+    for spec in specs:
+        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
+            tasks.setdefault(task.name, task)
+    return list(tasks.values())
 
 
 def open_pool(
