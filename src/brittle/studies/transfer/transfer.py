@@ -156,16 +156,6 @@ def run_study(
     return study
 
 
-def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
-    """Build the tasks that train models; those of the study's own table read its columns."""
-    columns = columns_of(pack_texts(dataset))
-    tasks: dict[str, Task] = {}
-    for spec in specs:
-        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
-            tasks.setdefault(task.name, task)
-    return list(tasks.values())
-
-
 def open_pool(
     pool: str | Pool | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
 ) -> tuple[str, tuple[Member, ...], dict[str, Any]]:
@@ -186,6 +176,16 @@ def open_pool(
         live[members[-1].spec] = target
     check_members(members, "The pool")
     return "pool", tuple(members), live
+
+
+def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
+    """Build the tasks that train models; those of the study's own table read its columns."""
+    columns = columns_of(pack_texts(dataset))
+    tasks: dict[str, Task] = {}
+    for spec in specs:
+        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
+            tasks.setdefault(task.name, task)
+    return list(tasks.values())
 
 
 def default_name(
