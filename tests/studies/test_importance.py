@@ -119,6 +119,10 @@ def test_bad_calls_are_refused(tmp_path: Path) -> None:
         word_importance(model, SENTENCE, word="a")
     with pytest.raises(UsageError, match=r"Unknown label 'poss'\. Did you mean 'pos'"):
         word_importance(model, SENTENCE, label="poss")
+    opened: list[str] = []
+    with pytest.raises(UsageError, match="Unknown label 'poss'"):
+        word_importance([model, Weighed("b")], SENTENCE, label="poss", report=opened.append)
+    assert opened == ["a"]
     with pytest.raises(UsageError, match="has no words"):
         word_importance(model, "…")
     file = tmp_path / "mine.txt"

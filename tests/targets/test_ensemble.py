@@ -102,7 +102,7 @@ def test_the_fingerprint_and_close_are_those_of_all_members() -> None:
     [
         ([Toy(0)], "1 members; expected 2 or more"),
         ([Toy(0), FakeTarget(name="svm", labels=("bad", "good", "odd"))], "'svm'.*no logits"),
-        ([Toy(0), Toy(1), Toy(0)], "'toy 0' twice"),
+        ([Toy(0), Toy(1), Toy(0)], r"'toy 0' twice\. Name"),
         ([Toy(0), Toy(1, labels=("a", "b", "c"))], "'toy 1'.*other labels: a, b, c"),
         ([Toy(0), Toy(1, labels=("good", "bad", "odd"))], "same labels in another order"),
     ],

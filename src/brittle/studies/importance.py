@@ -94,12 +94,12 @@ def word_importance(
         except Exception as error:
             failures[name] = message_of(error)
             continue
-        likelihoods[name] = values[:, [model_labels.index(label) for label in labels]]
+        if label is not None and label not in labels:  # before the others are opened
+            raise unknown("label", label, labels)
+        likelihoods[name] = values[:, [model_labels.index(one) for one in labels]]
     if not likelihoods:
         reasons = " ".join(f"{name}: {reason}" for name, reason in list(failures.items())[:3])
         raise UsageError(f"No model of {pool!r} can be asked. {reasons}")
-    if label is not None and label not in labels:
-        raise unknown("label", label, labels)
     values = np.array(list(likelihoods.values()))
     predicted = tuple(labels[n] for n in values[:, 0].argmax(axis=1))
     gold = labels.index(label if label is not None else _majority(predicted, labels))

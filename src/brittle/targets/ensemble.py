@@ -188,9 +188,11 @@ def _check_distinct(members: Sequence[Classifies]) -> None:
     names: dict[str, str] = {}
     for member in members:
         if member.fingerprint in names:
+            first = names[member.fingerprint]
+            also = "" if first == member.name else f", also as {member.name!r}"
             raise UsageError(
-                f"The ensemble has the member {names[member.fingerprint]!r} twice, also as "
-                f"{member.name!r}. Name each once: a second copy would only count double."
+                f"The ensemble has the member {first!r} twice{also}. Name each once: a second copy "
+                "would only count double."
             )
         names[member.fingerprint] = member.name
 

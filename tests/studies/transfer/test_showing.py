@@ -5,12 +5,17 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from brittle.errors import UsageError
+from brittle.reports.studies.comparison import compared_figures
+from brittle.reports.studies.html import render_study
+from brittle.reports.studies.terminal import study_json
+from brittle.studies.pools import Member
 from brittle.studies.transfer.showing import fooling_texts, rate_matrix, reported_study
 from brittle.studies.transfer.study import TransferStudy
 
@@ -56,6 +61,23 @@ def test_class_tables_have_intervals_and_averages(make_random_study: MakeStudy) 
     assert table.low is not None and table.high is not None
     assert (table.low[:2, :2] <= table.high[:2, :2]).all() and np.isnan(table.low[2, 2])
     assert reported.factors == []  # these members have no parts to differ in
+
+
+def test_an_ensemble_is_no_pair_with_its_own_members(make_random_study: MakeStudy) -> None:
+    study = make_random_study(4)
+    targets = tuple(replace(t, spec=f"python:models:{n}") for n, t in enumerate(study.targets))
+    first, second, third, _ = targets
+    pair = Member("both", f"ensemble:{first.spec},{second.spec}")
+    winners = {"both": study.winners[third.name]}
+    after = {name: {"both": study.after[name][third.name]} for name in study.after}
+    study = replace(study, sources=(pair,), targets=targets, winners=winners, after=after)
+    reported = reported_study(study, resamples=5)
+    rate = reported.matrix.rate[0]
+    assert np.isfinite(rate).all()
+    mean = study_json(reported)["mean_rate"]
+    assert mean == pytest.approx(rate[2:].mean()) and mean != pytest.approx(rate.mean())
+    assert compared_figures(reported)["mean transfer rate"] == mean
+    assert "over 2 pairs of different models" in render_study(reported)
 
 
 def test_texts_are_ordered_by_the_targets_they_fool(make_random_study: MakeStudy) -> None:

@@ -197,6 +197,15 @@ def test_resamples_are_drawn_by_the_seed() -> None:
     assert not np.array_equal(first, other, equal_nan=True)
 
 
+def test_bounds_stay_in_the_range_of_rates() -> None:
+    """With few texts, 2·value − quantile leaves it."""
+    for seed in range(8):
+        tables = study_tables(drawn_study(texts=4, seed=seed), resamples=50)
+        bounds = [bound for row in tables.factors for bound in (row.low, row.high)]
+        known = np.array([bound for bound in bounds if bound is not None and np.isfinite(bound)])
+        assert len(known) and (known >= 0).all() and (known <= 1).all()
+
+
 def test_an_unknown_class_is_an_error(figure3: TransferMatrix) -> None:
     with pytest.raises(UsageError, match="Unknown class of models 'architectur'"):
         class_table(figure3, "architectur")

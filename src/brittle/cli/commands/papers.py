@@ -25,8 +25,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     papers = "; ".join(f"{name}: {about}" for name, about in PAPERS.items())
     add("paper", metavar="PAPER", help=papers)
-    scale = "tiny: to try it; small: an hour or a few on two cores; full: the paper's size"
-    add("--scale", choices=SCALES, default="small", help=f"{scale} (default: small)")
+    scale = "small: an hour or a few on two cores; full: the paper's size (default: small)"
+    add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
     add("--data", help="a name, a file, or a folder with train and test files")
     add("--words", help="hotflip: the data for the word level, in the same form")
     add("--cases", type=positive, help="texts attacked in each cell (default: by the scale)")

@@ -55,7 +55,7 @@ def mean_distance(matrix: RateMatrix) -> float:
     """Return the mean of |r − base| over pairs of different models whose target has a base rate."""
     base = np.where(matrix.is_base & np.isfinite(matrix.rate), matrix.rate, 0).sum(axis=0)
     has_base = (matrix.is_base & np.isfinite(matrix.rate)).any(axis=0)
-    distance = np.abs(matrix.rate - np.where(has_base, base, np.nan))[~matrix.is_base]
+    distance = np.abs(matrix.rate - np.where(has_base, base, np.nan))[matrix.is_pair]
     distance = distance[np.isfinite(distance)]
     return float(distance.mean()) if len(distance) else math.nan
 

@@ -217,4 +217,4 @@ def means(matrix: RateMatrix, of_right: bool) -> tuple[float, float]:
         finite = values[np.isfinite(values)]
         return float(finite.mean()) if len(finite) else math.nan
 
-    return mean(rates[~is_base]), mean(rates[is_base])
+    return mean(rates[matrix.is_pair]), mean(rates[is_base])

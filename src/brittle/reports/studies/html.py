@@ -71,7 +71,7 @@ def _notes(study: ReportedStudy) -> str:
 
 def _hero(study: ReportedStudy) -> str:
     matrix = study.matrix
-    pairs = int((np.isfinite(matrix.rate) & ~matrix.is_base).sum())
+    pairs = int((np.isfinite(matrix.rate) & matrix.is_pair).sum())
     bases = int((np.isfinite(matrix.rate) & matrix.is_base).sum())
     (rate, base), (rate_of_right, base_of_right) = (
         maps.means(matrix, of_right) for of_right in (False, True)

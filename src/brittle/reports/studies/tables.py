@@ -22,10 +22,14 @@ WAYS = {"architecture": "architecture", "reads": "what it reads"}
 
 @dataclass(frozen=True)
 class Model:
-    """A source or target by its name; `classes` has its class by each way to group models."""
+    """A source or target by its name; `classes` has its class by each way to group models.
+
+    `members` are the targets that an ensemble consists of, by name.
+    """
 
     name: str
     classes: Mapping[str, str] = field(default_factory=dict)
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,14 @@ class RateMatrix:
         )
         is_base: NDArray[np.bool_] = sources[:, None] == targets
         return is_base
+
+    @property
+    def is_pair(self) -> NDArray[np.bool_]:
+        """Tell which cells are of two models, neither one model nor an ensemble and its member."""
+        is_member = [[t.name in source.members for t in self.targets] for source in self.sources]
+        is_other = ~np.array(is_member, dtype=bool).reshape(self.rate.shape)
+        is_pair: NDArray[np.bool_] = ~self.is_base & is_other
+        return is_pair
 
 
 @dataclass(frozen=True, eq=False)

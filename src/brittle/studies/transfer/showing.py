@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from brittle.reports.studies.tables import (
@@ -15,6 +17,7 @@ from brittle.reports.studies.tables import (
     Rates,
     ReportedStudy,
 )
+from brittle.studies.pool_tasks import ENSEMBLE, models_in
 from brittle.studies.pools import Member
 from brittle.studies.transfer import classes
 from brittle.studies.transfer.bootstrap import RESAMPLES, counts_of
@@ -51,12 +54,13 @@ def reported_study(study: TransferStudy, resamples: int = RESAMPLES) -> Reported
 def rate_matrix(study: TransferStudy) -> RateMatrix:
     """Return the matrix of a study with the number of texts behind every cell."""
     matrix = study.matrix()
+    names = {target.spec: target.name for target in study.targets}
     right: Counts = np.zeros(matrix.rate.shape, dtype=np.int64)
     for i, j in np.argwhere(np.isfinite(matrix.rate)).tolist():
         right[i, j] = study.was_right(study.sources[i].name, study.targets[j].name).sum()
     return RateMatrix(
-        tuple(map(_model, study.sources)),
-        tuple(map(_model, study.targets)),
+        tuple(_model(source, names) for source in study.sources),
+        tuple(_model(target, names) for target in study.targets),
         matrix.rate,
         matrix.rate_of_right,
         matrix.count,
@@ -64,8 +68,12 @@ def rate_matrix(study: TransferStudy) -> RateMatrix:
     )
 
 
-def _model(member: Member) -> Model:
-    return Model(member.name, {by: getattr(member, by) for by in WAYS})
+def _model(member: Member, names: Mapping[str, str]) -> Model:
+    """Describe a member; `names` are those of the targets by their specs."""
+    is_ensemble = member.spec.startswith(ENSEMBLE)
+    specs = models_in(member.spec) if is_ensemble else ()
+    members = tuple(names[spec] for spec in specs if spec in names)
+    return Model(member.name, {by: getattr(member, by) for by in WAYS}, members)
 
 
 def _class_tables(tables: StudyTables, of_right: bool) -> list[ClassTable]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brittle.data import Dataset, as_dataset
+from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
@@ -52,7 +52,6 @@ def transfer(
     backend: str = "local",
     address: str | None = None,
     report: Report = lambda message: None,
-    overwrite: bool = False,
     **settings: Any,
 ) -> TransferStudy:
     """Attack every member of a pool, and have every other one label the texts that broke it.
@@ -63,8 +62,7 @@ def transfer(
     zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
     Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
     The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
-    the pool costs its own row and column. A stored study of that name that is about something else
-    is replaced only with `overwrite`.
+    the pool costs its own row and column.
     """
     if winners < 1:
         raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
@@ -85,8 +83,6 @@ def transfer(
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
-    if not overwrite:
-        _check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
     return run_study(request, Path(folder), where, report)
 
 
@@ -124,6 +120,12 @@ def _check_name(request: TransferRequest, path: Path) -> None:
                 f"The study {request.name!r} is there with other settings: {name} {old}, now "
                 f"{new}. Choose another name (--name), or delete {path}."
             )
+    cases = set(case_ids(request.dataset.examples))
+    if any(winner.case not in cases for rows in stored.winners.values() for winner in rows):
+        raise UsageError(
+            f"The study {request.name!r} is there with other texts of {stored.data!r}. Choose "
+            f"another name (--name), or delete {path}."
+        )
 
 
 def run_study(
@@ -178,16 +180,6 @@ def run_study(
     return study
 
 
-def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
-    """Build the tasks that train models; those of the study's own table read its columns."""
-    columns = columns_of(pack_texts(dataset))
-    tasks: dict[str, Task] = {}
-    for spec in specs:
-        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
-            tasks.setdefault(task.name, task)
-    return list(tasks.values())
-
-
 def open_pool(
     pool: str | Pool | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
 ) -> tuple[str, tuple[Member, ...], dict[str, Any]]:
@@ -208,6 +200,16 @@ def open_pool(
         live[members[-1].spec] = target
     check_members(members, "The pool")
     return "pool", tuple(members), live
+
+
+def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
+    """Build the tasks that train models; those of the study's own table read its columns."""
+    columns = columns_of(pack_texts(dataset))
+    tasks: dict[str, Task] = {}
+    for spec in specs:
+        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
+            tasks.setdefault(task.name, task)
+    return list(tasks.values())
 
 
 def default_name(
