@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle import data
-from brittle.data import Dataset, as_examples
+from brittle.data import Dataset, as_examples, case_ids
 from brittle.data.dataset import labels_of as labels_in
 from brittle.errors import UsageError
 from brittle.opening import as_target
@@ -54,6 +54,7 @@ def transfer(
     backend: str = "local",
     address: str | None = None,
     report: Report = lambda message: None,
+    overwrite: bool = False,
     **settings: Any,
 ) -> TransferStudy:
     """Attack every member of a pool, and have every other one label the texts that broke it.
@@ -64,7 +65,8 @@ def transfer(
     zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
     Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
     The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
-    the pool costs its own row and column.
+    the pool costs its own row and column. A stored study of that name that is about something else
+    is replaced only with `overwrite`.
     """
     if winners < 1:
         raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
@@ -81,10 +83,12 @@ def transfer(
         )
     if budget is not None:
         settings["budget"] = budget
-    name = name or default_name(pool_name, attack, settings, seed, dataset)
     request = TransferRequest(
-        name, pool_name, attack, settings, seed, winners, members, members, dataset, live
+        *(name or default_name(pool_name, attack, settings, seed, dataset), pool_name, attack),
+        *(settings, seed, winners, members, members, dataset, live),
     )
+    if not overwrite:
+        _check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
     return run_study(request, Path(folder), where, report)
 
 
@@ -102,6 +106,30 @@ class TransferRequest:
     targets: tuple[Member, ...]
     dataset: Dataset
     live: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _check_name(request: TransferRequest, path: Path) -> None:
+    """Refuse the name of a stored study that is about something else; it would be replaced."""
+    try:
+        stored = TransferStudy.load(path)
+    except UsageError:  # there is none, or nothing that could be lost
+        return
+    names = ("attack", "settings", "seed", "data", "split", "texts")
+    before = (stored.attack, stored.settings, stored.seed, stored.data, stored.split)
+    now = (request.attack, request.settings, request.seed)
+    now = (*now, request.dataset.name, request.dataset.split, len(request.dataset))
+    for name, old, new in zip(names, (*before, stored.attacked), now):
+        if json.dumps(old) != json.dumps(new):
+            raise UsageError(
+                f"The study {request.name!r} is there with other settings: {name} {old}, now "
+                f"{new}. Choose another name (--name), or delete {path}."
+            )
+    cases = set(case_ids(request.dataset.examples))
+    if any(winner.case not in cases for rows in stored.winners.values() for winner in rows):
+        raise UsageError(
+            f"The study {request.name!r} is there with other texts of {stored.data!r}. Choose "
+            f"another name (--name), or delete {path}."
+        )
 
 
 def run_study(
@@ -156,6 +184,16 @@ def run_study(
     return study
 
 
+def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
+    """Build the tasks that train models; those of the study's own table read its columns."""
+    columns = columns_of(pack_texts(dataset))
+    tasks: dict[str, Task] = {}
+    for spec in specs:
+        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
+            tasks.setdefault(task.name, task)
+    return list(tasks.values())
+
+
 def open_pool(
     pool: str | Pool | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
 ) -> tuple[str, tuple[Member, ...], dict[str, Any]]:
@@ -176,16 +214,6 @@ def open_pool(
         live[members[-1].spec] = target
     check_members(members, "The pool")
     return "pool", tuple(members), live
-
-
-def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
-    """Build the tasks that train models; those of the study's own table read its columns."""
-    columns = columns_of(pack_texts(dataset))
-    tasks: dict[str, Task] = {}
-    for spec in specs:
-        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
-            tasks.setdefault(task.name, task)
-    return list(tasks.values())
 
 
 def default_name(
