@@ -138,6 +138,27 @@ def test_other_settings_or_texts_are_another_study(tmp_path: Path) -> None:
     assert len(names) == 4
 
 
+def test_a_study_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    named: dict[str, Any] = {"limit": 8, "name": "mine", "folder": tmp_path}
+    brittle.transfer(pool()[:2], TEXTS, "random-swap", **named)
+    stored = (tmp_path / "mine.study.json").read_text()
+    others: list[dict[str, Any]] = [
+        {"attack": "pwws"},
+        {"seed": 1},
+        {"share": 0.4},
+        {"examples": [(f"{text}.", label) for text, label in TEXTS]},
+    ]
+    for changed in others:
+        call = {"examples": TEXTS, "attack": "random-swap"} | named | changed
+        with pytest.raises(UsageError, match="The study 'mine' is there with other"):
+            brittle.transfer(pool()[:2], **call)
+    assert (tmp_path / "mine.study.json").read_text() == stored
+    named["limit"] = 12
+    brittle.transfer(pool(), TEXTS, "random-swap", winners=3, **named)
+    assert (tmp_path / "mine.study.json").read_text() != stored
+    assert brittle.transfer(pool(), TEXTS, "pwws", overwrite=True, **named).attack == "pwws"
+
+
 def test_a_member_that_fails_leaves_its_cells_empty(tmp_path: Path) -> None:
     first, second, _ = pool()
     # It answers all that its own attack asks, and breaks when it is scored.

@@ -10,7 +10,8 @@ from brittle.text import Text
 from zoo.small import KNOWN, model
 
 WORDS = [*KNOWN[:6], "Strange", "ünknown", ""]
-DESIGNS = ["LSTM-W-Random-1", "CNN-C-Random-1", "LSTM-WC-Random-1", "BiLSTM-W-Random-1-pair"]
+DESIGNS = ["LSTM-W-Random-1", "CNN-C-Random-1", "LSTM-WC-Random-1", "LSTM-WC-ELMo-1"]
+DESIGNS += ["BiLSTM-W-Random-1-pair"]
 
 
 @pytest.mark.parametrize("design", DESIGNS)

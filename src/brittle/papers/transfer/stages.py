@@ -94,6 +94,7 @@ def transfer_by(
         attack,
         limit=min(cases, len(dataset)),
         winners=winners,
+        overwrite=True,  # the key of this task knows the settings
         seed=seed,
         name=attack,
         folder=context.folder,

@@ -52,6 +52,7 @@ def transfer(
     backend: str = "local",
     address: str | None = None,
     report: Report = lambda message: None,
+    overwrite: bool = False,
     **settings: Any,
 ) -> TransferStudy:
     """Attack every member of a pool, and have every other one label the texts that broke it.
@@ -62,7 +63,8 @@ def transfer(
     zoo has a twin, which gives the diagonal. Further keyword arguments are the attack's settings.
     Tasks run in `workers` processes, or on a Ray cluster (`backend="ray"`) at an `address`.
     The study is stored as FOLDER/NAME.study.json; the same call resumes it, and a member added to
-    the pool costs its own row and column.
+    the pool costs its own row and column. A stored study of that name that is about something else
+    is replaced only with `overwrite`.
     """
     if winners < 1:
         raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
@@ -79,10 +81,12 @@ def transfer(
         )
     if budget is not None:
         settings["budget"] = budget
-    name = name or default_name(pool_name, attack, settings, seed, dataset)
     request = TransferRequest(
-        name, pool_name, attack, settings, seed, winners, members, members, dataset, live
+        *(name or default_name(pool_name, attack, settings, seed, dataset), pool_name, attack),
+        *(settings, seed, winners, members, members, dataset, live),
     )
+    if not overwrite:
+        _check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
     return run_study(request, Path(folder), where, report)
 
 
@@ -180,6 +184,16 @@ def run_study(
     return study
 
 
+def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
+    """Build the tasks that train models; those of the study's own table read its columns."""
+    columns = columns_of(pack_texts(dataset))
+    tasks: dict[str, Task] = {}
+    for spec in specs:
+        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
+            tasks.setdefault(task.name, task)
+    return list(tasks.values())
+
+
 def open_pool(
     pool: str | Pool | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
 ) -> tuple[str, tuple[Member, ...], dict[str, Any]]:
@@ -200,16 +214,6 @@ def open_pool(
         live[members[-1].spec] = target
     check_members(members, "The pool")
     return "pool", tuple(members), live
-
-
-def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
-    """Build the tasks that train models; those of the study's own table read its columns."""
-    columns = columns_of(pack_texts(dataset))
-    tasks: dict[str, Task] = {}
-    for spec in specs:
-        for task in train_tasks([spec], **columns.get(parse(spec).data, {})):
-            tasks.setdefault(task.name, task)
-    return list(tasks.values())
 
 
 def default_name(
