@@ -81,9 +81,9 @@ def transfer(
         )
     if budget is not None:
         settings["budget"] = budget
+    name = name or default_name(pool_name, attack, settings, seed, dataset)
     request = TransferRequest(
-        *(name or default_name(pool_name, attack, settings, seed, dataset), pool_name, attack),
-        *(settings, seed, winners, members, members, dataset, live),
+        name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
     if not overwrite:
         _check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
