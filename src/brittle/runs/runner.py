@@ -28,8 +28,8 @@ from brittle.runs.resuming import open_store
 from brittle.runs.rows import FinishedRows, rows_of
 from brittle.runs.run import Run
 from brittle.runs.store import Store
-from brittle.runs.workers.orders import Origin
-from brittle.runs.workers.starting import Staff, WorkerSettings, start_driver
+from brittle.runs.workers.setup import Origin
+from brittle.runs.workers.starting import WorkerSettings, Workforce, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
@@ -131,8 +131,8 @@ def attack(
                 stopping=stopping or threading.Event(),
             )
             try:
-                staff = Staff(worker_settings, origin)
-                _attack_cases(store, broker, job, taken, budget, progress, warn, staff)
+                workforce = Workforce(worker_settings, origin)
+                _attack_cases(store, broker, job, taken, budget, progress, warn, workforce)
             finally:
                 broker.close()
         return Run(path)
@@ -158,7 +158,7 @@ def _attack_cases(
     budget: int | None,
     progress: Callable[[RunProgress], None] | None,
     warn: Callable[[str], None] | None,
-    staff: Staff,
+    workforce: Workforce,
 ) -> None:
     """Attack the cases that have no result yet, and store every case as it ends."""
     ids = case_ids(taken.examples)
@@ -175,7 +175,7 @@ def _attack_cases(
         if len(done) == len(set(ids) | done):
             return
         cases, count = job.cases(taken, ids, done), len(set(ids) - done)
-        with _rows_of(staff, job, broker, cases, count, budget, warn or _silent) as finished:
+        with _rows_of(workforce, job, broker, cases, count, budget, warn or _silent) as finished:
             # Workers open the target meanwhile.
             if not done:
                 _diagnose(store, broker, job, taken, ids, warn)
@@ -196,7 +196,7 @@ def _attack_cases(
 
 @contextmanager
 def _rows_of(
-    staff: Staff,
+    workforce: Workforce,
     job: Job,
     broker: Broker,
     cases: Iterator[Case[Any]],
@@ -205,10 +205,10 @@ def _rows_of(
     warn: Callable[[str], None],
 ) -> Iterator[Iterator[FinishedRows]]:
     """Attack cases in this process or in workers, which live as long as the `with` block."""
-    if staff.settings.is_one_process:
+    if workforce.settings.is_one_process:
         yield _attack_here(job, broker, cases, budget)
         return
-    driver = start_driver(staff, job, broker, cases, count, budget, warn)
+    driver = start_driver(workforce, job, broker, cases, count, budget, warn)
     try:
         yield driver.rows()
     finally:

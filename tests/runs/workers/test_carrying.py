@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brittle.runs.workers import carrying
-from brittle.runs.workers.carrying import Cargo, cargo_of
+from brittle.runs.workers.carrying import ModelFiles, model_files_of
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,13 @@ def near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return near
 
 
-def unload(cargo: Cargo | None, spec: str, far: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    assert cargo is not None
+def write(
+    model_files: ModelFiles | None, spec: str, far: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    assert model_files is not None
     monkeypatch.setenv("BRITTLE_CACHE", str(far))
     for _ in range(2):  # the second time everything is there
-        name = str(cargo.unload(spec))
+        name = str(model_files.write(spec))
     return name
 
 
@@ -70,7 +72,7 @@ def test_a_network_travels_with_what_it_shares(
     near: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network, far = Model(FakeCard("a")), tmp_path / "far"
-    name = unload(cargo_of("zoo:a@mr", network), "zoo:a@mr", far, monkeypatch)
+    name = write(model_files_of("zoo:a@mr", network), "zoo:a@mr", far, monkeypatch)
     assert name == str(far / "models" / "a")
     expected = {n: c for n, c in contents(near).items() if "/a/" in n or "/bilm/" in n}
     found = {n: c for n, c in contents(far).items() if n != "parcels.lock"}
@@ -82,7 +84,7 @@ def test_the_members_of_an_ensemble_travel_and_its_name_stays(
 ) -> None:
     members = tuple(Model(FakeCard(n)) for n in "ab")
     spec, far = "ensemble:zoo:a@mr,zoo:b@mr", tmp_path / "far"
-    assert unload(cargo_of(spec, Ensemble(members)), spec, far, monkeypatch) == spec
+    assert write(model_files_of(spec, Ensemble(members)), spec, far, monkeypatch) == spec
     assert sorted(path.name for path in (far / "models").iterdir()) == ["a", "b", "bilm"]
 
 
@@ -97,11 +99,11 @@ def test_a_folder_or_file_of_the_users_keeps_its_own_name(
         own.mkdir()
         (own / "config.json").write_text("{}")
     far = tmp_path / "far"
-    name = Path(unload(cargo_of(str(own), object()), str(own), far, monkeypatch))
+    name = Path(write(model_files_of(str(own), object()), str(own), far, monkeypatch))
     assert name.name == own.name and name.is_file() == is_file and far in name.parents
     assert (name.read_bytes() == b"pipeline") if is_file else contents(name) == contents(own)
 
 
 def test_what_has_no_files_is_not_carried(near: Path) -> None:
-    assert cargo_of("python:module:name", object()) is None
-    assert cargo_of(object(), object()) is None
+    assert model_files_of("python:module:name", object()) is None
+    assert model_files_of(object(), object()) is None

@@ -55,7 +55,7 @@ def test_the_case_that_kills_its_workers_is_found_and_all_others_are_finished() 
         cases = [case.id for case in deal.deal(number, 8, True)]
         if killer in cases:
             deaths += 1
-            guilty += [case.id for case in deal.bury(number)]
+            guilty += [case.id for case in deal.take_back(number)]
             continue
         for case in cases:
             deal.finish(number, case)
@@ -69,7 +69,7 @@ def test_a_worker_that_is_killed_from_outside_loses_nothing() -> None:
     deal = dealing(6, 2)
     lost = {case.id for case in deal.deal(1, 4, True)}
     others = {case.id for case in deal.deal(2, 4, True)}
-    assert deal.bury(1) == [] and deal.unfinished == 6
+    assert deal.take_back(1) == [] and deal.unfinished == 6
     assert deal.deal(2, 8, False) == []  # suspects only go to workers with nothing else
     for case in others:
         deal.finish(2, case)

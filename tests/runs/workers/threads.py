@@ -20,9 +20,9 @@ from brittle.runs.runner import build_engine
 from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.driver import Driver
 from brittle.runs.workers.messages import Died, Report
-from brittle.runs.workers.orders import Origin, packed
 from brittle.runs.workers.session import work
-from brittle.runs.workers.starting import Staff, WorkerSettings, make_order
+from brittle.runs.workers.setup import Origin, packed
+from brittle.runs.workers.starting import WorkerSettings, Workforce, make_setup
 from brittle.targets.options import TargetOptions
 
 
@@ -33,8 +33,8 @@ class Death(BaseException):
 class WorkerThreads:
     """Workers that are threads; one that raises `Death` is gone."""
 
-    def __init__(self, order: bytes) -> None:
-        self._order = order
+    def __init__(self, setup: bytes) -> None:
+        self._setup = setup
         self._reports: queue.SimpleQueue[tuple[int, Report | Died]] = queue.SimpleQueue()
         self._inboxes: dict[int, queue.SimpleQueue[Any]] = {}
         self.started: list[int] = []
@@ -47,7 +47,7 @@ class WorkerThreads:
 
     def _work(self, number: int, link: _Link) -> None:
         try:
-            work(link, lambda: pickle.loads(self._order))
+            work(link, lambda: pickle.loads(self._setup))
         except Death:
             self._reports.put((number, Died("killed in a test")))
         self._inboxes[number].put(None)
@@ -122,11 +122,11 @@ def attack(
     try:
         if workers:
             origin = Origin(replica or target, TargetOptions())
-            staff = Staff(WorkerSettings(workers), origin)
-            order = packed(make_order(staff, job, broker, workers, budget))
+            workforce = Workforce(WorkerSettings(workers), origin)
+            setup = packed(make_setup(workforce, job, broker, workers, budget))
             dealing = Dealing(cases, len(rows), workers)
             warn = attacked.warnings.append
-            attacked.driver = Driver(group(order), dealing, broker, job, workers, warn)
+            attacked.driver = Driver(group(setup), dealing, broker, job, workers, warn)
             attacked.driver.start()
             finished = attacked.driver.rows()
         else:

@@ -3,7 +3,7 @@
 | file | its job |
 |---|---|
 | messages | what driver and worker say to each other |
-| orders | what a worker is given at its start, and the replica of the target that it opens |
+| setup | what a worker is given at its start, and the replica of the target that it opens |
 | carrying | the files of a model, sent to machines that do not have them |
 | dealing | which case goes to whom, also after a worker has died |
 | driver | receives rows, answers requests, keeps what is global: limits, a costly target, a stop |

@@ -17,10 +17,10 @@ CALLS_AT_ONCE = 4
 
 
 class WorkerActors:
-    """Worker actors; the order is put into Ray's store once, which sends it once to every node."""
+    """Worker actors; the setup is put into Ray's store once, which sends it once to every node."""
 
     def __init__(
-        self, order: bytes, workers: int, address: str | None, warn: Callable[[str], None]
+        self, setup: bytes, workers: int, address: str | None, warn: Callable[[str], None]
     ) -> None:
         self._cluster = connect(address, cpus=workers)
         self._ray = self._cluster.ray
@@ -29,7 +29,7 @@ class WorkerActors:
                 f"The Ray cluster has {self._cluster.cpus()} processors for {workers} workers: "
                 "those that find no place begin when there is one."
             )
-        self._order = self._ray.put(order)
+        self._setup = self._ray.put(setup)
         options = {"num_cpus": 1, "max_concurrency": CALLS_AT_ONCE, "max_restarts": 0}
         self._make = self._ray.remote(WorkerActor).options(**options)
         self._actors: dict[int, Any] = {}
@@ -38,7 +38,7 @@ class WorkerActors:
     def start(self, number: int) -> None:
         actor = self._make.remote()
         self._actors[number] = actor
-        self._reports[actor.start.remote(self._order)] = number
+        self._reports[actor.start.remote(self._setup)] = number
 
     def send(self, number: int, message: Any) -> None:
         if number in self._actors:
@@ -81,13 +81,13 @@ class WorkerActor:
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._outbox: queue.SimpleQueue[Report] = queue.SimpleQueue()
 
-    def start(self, order: bytes) -> list[Report]:
+    def start(self, setup: bytes) -> list[Report]:
         """Begin to work; there is nothing to report yet."""
         from brittle.runs.workers.session import work
         from brittle.zoo.device import limit_cores
 
         limit_cores(1)
-        arguments = (_QueueLink(self._inbox, self._outbox), lambda: pickle.loads(order))
+        arguments = (_QueueLink(self._inbox, self._outbox), lambda: pickle.loads(setup))
         threading.Thread(target=work, args=arguments, daemon=True).start()
         return []
 

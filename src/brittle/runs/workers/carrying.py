@@ -18,7 +18,7 @@ OTHERS = "carried"
 
 
 @dataclass(frozen=True)
-class Cargo:
+class ModelFiles:
     """Files as parcels, with their contents; `spec` is the parcel that the target is opened from.
 
     `own` is the folder of the cache into which a model of the user's is put.
@@ -29,14 +29,14 @@ class Cargo:
     own: str
     spec: str | None = None
 
-    def unload(self, target: Any) -> Any:
+    def write(self, target: Any) -> Any:
         """Write what this machine's cache does not have; return the target's name here."""
         places = Places(cache_folder() / OTHERS / self.own, cache_folder())
         unwrap(self.parcels, self.contents, places)
         return target if self.spec is None else str(places.path(self.spec))
 
 
-def cargo_of(spec: Any, target: Any) -> Cargo | None:
+def model_files_of(spec: Any, target: Any) -> ModelFiles | None:
     """Load the files behind a target that was opened from a name; None if it has no files.
 
     These are models of the zoo, alone or in an ensemble, and a folder or a file of the user's.
@@ -54,7 +54,7 @@ def cargo_of(spec: Any, target: Any) -> Cargo | None:
     parcels, contents = wrap(dict.fromkeys(paths), places)
     is_one = own is not None or (len(models) == 1 and str(spec).startswith("zoo:"))
     digest = "" if own is None else content_digest(own)[:16]
-    return Cargo(parcels, contents, digest, parcels[0].name if is_one else None)
+    return ModelFiles(parcels, contents, digest, parcels[0].name if is_one else None)
 
 
 def _folders_of(cards: Sequence[Card]) -> list[Path]:

@@ -55,7 +55,7 @@ class Dealing:
     def finish(self, worker: int, case: str) -> None:
         self._held[worker].pop(case, None)
 
-    def bury(self, worker: int) -> list[Case[Any]]:
+    def take_back(self, worker: int) -> list[Case[Any]]:
         """Take back the cases of a dead worker; return those that have killed it."""
         held = list(self._held.pop(worker, {}).values())
         for case in held:

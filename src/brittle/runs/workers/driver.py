@@ -83,7 +83,7 @@ class Driver:
                 self._stop(Interrupted("Stopped as asked, after the round that was under way."))
             for number, report in self.group.wait(SECONDS_BETWEEN_LOOKS):
                 if isinstance(report, Died):
-                    yield from self._bury(number, report.how)
+                    yield from self._end_worker(number, report.how)
                 else:
                     yield from self._receive(number, report)
             self._answer_questions()
@@ -205,7 +205,7 @@ class Driver:
             error = UsageError(context) if isinstance(error, UsageError) else RunStopped(context)
         self._stop(error)
 
-    def _bury(self, number: int, how: str) -> Iterator[FinishedRows]:
+    def _end_worker(self, number: int, how: str) -> Iterator[FinishedRows]:
         """Take the cases of a dead worker back, and start another in its place."""
         if number not in self.running:
             return  # it had said its last word
@@ -216,7 +216,7 @@ class Driver:
         # It may have computed what it was granted.
         self.broker.totals.sent += self.granted.pop(number, 0)
         fate = "Its unfinished cases are attacked again by others."
-        for case in self.dealing.bury(number):
+        for case in self.dealing.take_back(number):
             reason = f"its worker died again while it alone was attacked ({how})"
             yield [result_of(Outcome(case, "error", reason, 1), self.job)], []
             fate = f"The case {case.id}, which it attacked, ends as an error."

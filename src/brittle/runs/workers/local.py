@@ -20,12 +20,12 @@ SECONDS_TO_END = 5.0
 
 
 class WorkerProcesses:
-    """Worker processes, each behind a pipe; the order for all of them is one file."""
+    """Worker processes, each behind a pipe; the setup for all of them is one file."""
 
-    def __init__(self, order: bytes, threads: int) -> None:
+    def __init__(self, setup: bytes, threads: int) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="brittle-")
-        self._order = Path(self._folder.name) / "order"
-        self._order.write_bytes(order)
+        self._setup = Path(self._folder.name) / "setup"
+        self._setup.write_bytes(setup)
         self._threads = threads
         self._processes: dict[int, SpawnProcess] = {}
         self._pipes: dict[int, Connection] = {}
@@ -33,7 +33,7 @@ class WorkerProcesses:
     def start(self, number: int) -> None:
         context = multiprocessing.get_context("spawn")
         own, other = context.Pipe()
-        arguments = (other, str(self._order), self._threads)
+        arguments = (other, str(self._setup), self._threads)
         process = context.Process(target=_main, args=arguments, daemon=True)
         with environment(THREADS, str(self._threads)):
             process.start()
@@ -97,13 +97,13 @@ class _PipeLink:
             os._exit(1)
 
 
-def _main(pipe: Connection, order: str, threads: int) -> None:
+def _main(pipe: Connection, setup: str, threads: int) -> None:
     # Ctrl-C reaches the driver, which stops its workers after their round.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from brittle.runs.workers.session import work
     from brittle.zoo.device import limit_cores
 
     limit_cores(threads)
-    work(_PipeLink(pipe), lambda: pickle.loads(Path(order).read_bytes()))
+    work(_PipeLink(pipe), lambda: pickle.loads(Path(setup).read_bytes()))
     # A call that hangs must not keep the process alive.
     os._exit(0)

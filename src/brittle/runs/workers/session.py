@@ -31,7 +31,7 @@ from brittle.runs.workers.messages import (
     Wants,
     WillSend,
 )
-from brittle.runs.workers.orders import Order
+from brittle.runs.workers.setup import WorkerSetup
 from brittle.targets.capabilities import make_desks
 
 CASES_AT_A_TIME = 8
@@ -121,14 +121,14 @@ class WorkerBroker(Broker):
         return list(reply.payloads), reply.failures
 
 
-def work(link: Link, load_order: Callable[[], Order]) -> None:
+def work(link: Link, load_setup: Callable[[], WorkerSetup]) -> None:
     """Attack cases until the driver has no more, or stops the run."""
     client = Client(link)
     try:
-        order = load_order()
-        target = order.open()
+        setup = load_setup()
+        target = setup.open()
         try:
-            _attack_cases(client, order, target)
+            _attack_cases(client, setup, target)
         finally:
             if hasattr(target, "close"):
                 target.close()
@@ -140,37 +140,37 @@ def work(link: Link, load_order: Callable[[], Order]) -> None:
         client.tell(Ended())
 
 
-def _attack_cases(client: Client, order: Order, target: Any) -> None:
-    job = order.job
+def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
+    job = setup.job
     helpers = helpers_of(job.attack)
     desks = make_desks(target if target is not None else job.target, helpers)
     broker = WorkerBroker(
         desks,
-        watchdog=order.watchdog,
-        most_sent=order.most_sent,
-        batch=order.batch,
+        watchdog=setup.watchdog,
+        most_sent=setup.most_sent,
+        batch=setup.batch,
         totals=client.totals,
         stopping=client.stopping,
         client=client,
-        forwarded=order.forwarded,
-        workers=order.workers,
+        forwarded=setup.forwarded,
+        workers=setup.workers,
     )
-    engine = build_engine(job, broker, order.budget)
+    engine = build_engine(job, broker, setup.budget)
     engine.patience = sys.maxsize  # the driver counts over all workers
     place = f"{socket.gethostname()}, process {os.getpid()}"
-    is_named = order.origin is not None and order.origin.is_named
+    is_named = setup.origin is not None and setup.origin.is_named
     client.tell(Ready(place, target.fingerprint if is_named else None))
     try:
-        while first := _fetch(client, order, is_idle=True).cases:
-            for ended in engine.run(DealtCases(client, order, first)):
+        while first := _fetch(client, setup, is_idle=True).cases:
+            for ended in engine.run(DealtCases(client, setup, first)):
                 client.tell(Rows(*rows_of(ended, job)))
     finally:
         broker.close()
 
 
-def _fetch(client: Client, order: Order, is_idle: bool) -> Dealt:
+def _fetch(client: Client, setup: WorkerSetup, is_idle: bool) -> Dealt:
     """Ask the driver for cases; under a limit on the run a case is asked for when it begins."""
-    count = CASES_AT_A_TIME if order.most_sent is None else 1
+    count = CASES_AT_A_TIME if setup.most_sent is None else 1
     reply: Dealt = client.request(Wants(count, is_idle))
     return reply
 
@@ -178,14 +178,14 @@ def _fetch(client: Client, order: Order, is_idle: bool) -> Dealt:
 class DealtCases(Iterator[Case[Any]]):
     """Yields the cases that the driver deals; it may end now and go on later."""
 
-    def __init__(self, client: Client, order: Order, first: Sequence[Case[Any]]) -> None:
-        self._client, self._order = client, order
+    def __init__(self, client: Client, setup: WorkerSetup, first: Sequence[Case[Any]]) -> None:
+        self._client, self._setup = client, setup
         self._cases: list[Case[Any]] = list(reversed(first))
         self._has_more = True
 
     def __next__(self) -> Case[Any]:
         if not self._cases and self._has_more:
-            dealt = _fetch(self._client, self._order, is_idle=False)
+            dealt = _fetch(self._client, self._setup, is_idle=False)
             self._cases, self._has_more = list(reversed(dealt.cases)), dealt.more
         if not self._cases:
             raise StopIteration

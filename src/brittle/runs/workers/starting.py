@@ -10,13 +10,13 @@ from brittle.asks import Case, helpers_of
 from brittle.engine.broker import Broker
 from brittle.errors import UsageError
 from brittle.runs.job import Job
-from brittle.runs.workers.carrying import cargo_of
+from brittle.runs.workers.carrying import model_files_of
 from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.driver import Driver
 from brittle.runs.workers.group import WorkerGroup
-from brittle.runs.workers.orders import (
-    Order,
+from brittle.runs.workers.setup import (
     Origin,
+    WorkerSetup,
     is_asked_by_driver,
     packed,
     questions_of_target,
@@ -51,7 +51,7 @@ class WorkerSettings:
 
 
 @dataclass(frozen=True)
-class Staff:
+class Workforce:
     """The workers of a run, and where the target comes from that each of them opens."""
 
     settings: WorkerSettings
@@ -59,7 +59,7 @@ class Staff:
 
 
 def start_driver(
-    staff: Staff,
+    workforce: Workforce,
     job: Job,
     broker: Broker,
     cases: Iterator[Case[Any]],
@@ -68,9 +68,9 @@ def start_driver(
     warn: Callable[[str], None],
 ) -> Driver:
     """Start the workers of a run, no more of them than there are cases, and return the driver."""
-    workers = min(staff.settings.workers, count)
-    order = packed(make_order(staff, job, broker, workers, budget))
-    group = _open_group(staff.settings, workers, order, warn)
+    workers = min(workforce.settings.workers, count)
+    setup = packed(make_setup(workforce, job, broker, workers, budget))
+    group = _open_group(workforce.settings, workers, setup, warn)
     driver = Driver(group, Dealing(cases, count, workers), broker, job, workers, warn)
     try:
         driver.start()
@@ -80,26 +80,28 @@ def start_driver(
     return driver
 
 
-def make_order(staff: Staff, job: Job, broker: Broker, workers: int, budget: int | None) -> Order:
+def make_setup(
+    workforce: Workforce, job: Job, broker: Broker, workers: int, budget: int | None
+) -> WorkerSetup:
     """Build what every worker is given; where no folder is shared, with the files of the model."""
     forwarded: frozenset[str] = frozenset()
-    replica: Origin | None = staff.origin
-    cargo = None
+    replica: Origin | None = workforce.origin
+    model_files = None
     if is_asked_by_driver(job.target):
         forwarded, replica = questions_of_target(job, helpers_of(job.attack)), None
-    elif staff.settings.backend == "ray":
-        cargo = cargo_of(staff.origin.target, job.target)
+    elif workforce.settings.backend == "ray":
+        model_files = model_files_of(workforce.origin.target, job.target)
     limits = (broker.batch, broker.watchdog, broker.most_sent)
-    return Order(stripped(job), replica, cargo, forwarded, workers, budget, *limits)
+    return WorkerSetup(stripped(job), replica, model_files, forwarded, workers, budget, *limits)
 
 
 def _open_group(
-    settings: WorkerSettings, workers: int, order: bytes, warn: Callable[[str], None]
+    settings: WorkerSettings, workers: int, setup: bytes, warn: Callable[[str], None]
 ) -> WorkerGroup:
     if settings.backend == "local":
         from brittle.runs.workers.local import WorkerProcesses
 
-        return WorkerProcesses(order, settings.threads)
+        return WorkerProcesses(setup, settings.threads)
     from brittle.runs.workers.actors import WorkerActors
 
-    return WorkerActors(order, workers, settings.address, warn)
+    return WorkerActors(setup, workers, settings.address, warn)

@@ -30,7 +30,7 @@ Event = tuple[str, Any]
 
 
 @dataclass(frozen=True)
-class Shipment:
+class RemoteTask:
     """A task with what it needs; `contents` are references to the contents of the parcels."""
 
     driver: str
@@ -42,11 +42,11 @@ class Shipment:
     contents: Sequence[Any]
 
 
-def run_shipment(shipment: Shipment) -> Iterator[Event]:
+def run_remote_task(remote: RemoteTask) -> Iterator[Event]:
     """Run a task, and yield its events; the last one is its result or an error."""
     # Only this thread may yield, and it has to do so while the task runs.
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    threading.Thread(target=_work, args=(shipment, events), daemon=True).start()
+    threading.Thread(target=_work, args=(remote, events), daemon=True).start()
     while True:
         event = events.get()
         yield event
@@ -54,17 +54,17 @@ def run_shipment(shipment: Shipment) -> Iterator[Event]:
             return
 
 
-def _work(shipment: Shipment, events: queue.SimpleQueue[Event]) -> None:
+def _work(remote: RemoteTask, events: queue.SimpleQueue[Event]) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
-    task = shipment.task
+    task = remote.task
     try:
         # A node may have joined after the others were checked.
-        require_versions(socket.gethostname(), own_versions(), shipment.versions)
-        places = _places(shipment)
+        require_versions(socket.gethostname(), own_versions(), remote.versions)
+        places = _places(remote)
         with _only_one(places):
-            _take_in(shipment, places)
+            _take_in(remote, places)
         stored = run_task(
-            task, places.folder, shipment.needs, lambda text: events.put(("message", text))
+            task, places.folder, remote.needs, lambda text: events.put(("message", text))
         )
         events.put(("left", wrap(_left(task, places, stored["result"]), places)))
         events.put(("done", stored))
@@ -75,12 +75,12 @@ def _work(shipment: Shipment, events: queue.SimpleQueue[Event]) -> None:
         events.put(("failed", RunStopped(message)))
 
 
-def _places(shipment: Shipment) -> Places:
+def _places(remote: RemoteTask) -> Places:
     """Return the places of this driver and workflow, and make them this process's own."""
     # A worker is kept for other tasks: its cache is by then already that of the driver.
     own = os.environ.setdefault(NODE_CACHE, str(files.cache_folder()))
-    base = Path(own) / "carried" / shipment.driver
-    places = Places(base / "folders" / shipment.workflow, base / "cache")
+    base = Path(own) / "carried" / remote.driver
+    places = Places(base / "folders" / remote.workflow, base / "cache")
     places.folder.mkdir(parents=True, exist_ok=True)
     places.cache.mkdir(parents=True, exist_ok=True)
     os.environ["BRITTLE_CACHE"] = str(places.cache)
@@ -95,11 +95,11 @@ def _only_one(places: Places) -> Iterator[None]:
         yield
 
 
-def _take_in(shipment: Shipment, places: Places) -> None:
+def _take_in(remote: RemoteTask, places: Places) -> None:
     """Fetch the parcels that this node does not have yet."""
     import ray
 
-    for parcel, content in zip(shipment.parcels, shipment.contents):
+    for parcel, content in zip(remote.parcels, remote.contents):
         if not places.has(parcel):
             unwrap([parcel], ray.get(content), places)
 

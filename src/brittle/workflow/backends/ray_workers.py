@@ -13,7 +13,7 @@ from brittle.errors import RunStopped
 from brittle.workflow.backends.backend import Assignment, Backend, Ended, Tell
 from brittle.workflow.backends.cluster import Cluster, connect, own_versions
 from brittle.workflow.backends.local import run_here
-from brittle.workflow.backends.node import Shipment, run_shipment
+from brittle.workflow.backends.node import RemoteTask, run_remote_task
 from brittle.workflow.parcels import Parcel, Places, unwrap, wrap
 from brittle.workflow.tasks import build_context, store_result
 
@@ -29,7 +29,7 @@ class RayWorkers:
         self._contents: dict[Parcel, Any] = {}
         # A task is lost with its worker: `run_tasks` runs it again, and says so.
         options = {"num_returns": "streaming", "max_retries": 0, "num_cpus": 1}
-        self._remote = self._ray.remote(**options)(run_shipment)
+        self._remote = self._ray.remote(**options)(run_remote_task)
 
     @classmethod
     def connect(cls, backend: Backend, tell: Tell) -> RayWorkers:
@@ -50,8 +50,8 @@ class RayWorkers:
         parcels = [self._send(path, places) for path in assignment.files]
         contents = [self._contents[parcel] for parcel in parcels]
         driver, workflow = _short_id(cache), _short_id(assignment.folder)
-        shipment = Shipment(driver, workflow, own_versions(), task, needs, parcels, contents)
-        self._running[self._remote.remote(shipment)] = assignment
+        remote = RemoteTask(driver, workflow, own_versions(), task, needs, parcels, contents)
+        self._running[self._remote.remote(remote)] = assignment
 
     def _send(self, path: Path, places: Places) -> Parcel:
         """Put a file or folder into the cluster's store; the same contents only once."""

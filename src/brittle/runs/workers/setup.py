@@ -10,7 +10,7 @@ from typing import Any
 from brittle.errors import UsageError, message_of
 from brittle.opening import open_target
 from brittle.runs.job import Job
-from brittle.runs.workers.carrying import Cargo
+from brittle.runs.workers.carrying import ModelFiles
 from brittle.targets.capabilities import helpers_for
 from brittle.targets.options import TargetOptions
 
@@ -45,7 +45,7 @@ class TargetName:
 
 
 @dataclass(frozen=True)
-class Order:
+class WorkerSetup:
     """What a worker needs. `job` has neither target, data nor desks: they are the worker's own.
 
     `forwarded` are the questions that the driver answers; a worker that has none of its own to
@@ -54,7 +54,7 @@ class Order:
 
     job: Job
     origin: Origin | None
-    cargo: Cargo | None
+    model_files: ModelFiles | None
     forwarded: frozenset[str]
     workers: int
     budget: int | None
@@ -67,8 +67,8 @@ class Order:
         if self.origin is None:
             return None
         target = self.origin.target
-        if self.cargo is not None:
-            target = self.cargo.unload(target)
+        if self.model_files is not None:
+            target = self.model_files.write(target)
         return open_target(target, self.origin.options)
 
 
@@ -92,15 +92,15 @@ def is_asked_by_driver(target: Any) -> bool:
     return bool(getattr(target, "costly", False)) or not getattr(target, "in_process", True)
 
 
-def packed(order: Order) -> bytes:
-    """Pickle an order; name the part that cannot be sent to another process."""
+def packed(setup: WorkerSetup) -> bytes:
+    """Pickle a setup; name the part that cannot be sent to another process."""
     parts: dict[str, Callable[[], Any]] = {
-        f"attack {order.job.attack_name!r}": lambda: order.job.attack,
-        f"goal {order.job.goal_name!r}": lambda: order.job.goal,
-        f"target {order.job.target.name!r}": lambda: order.origin,
+        f"attack {setup.job.attack_name!r}": lambda: setup.job.attack,
+        f"goal {setup.job.goal_name!r}": lambda: setup.job.goal,
+        f"target {setup.job.target.name!r}": lambda: setup.origin,
     }
     try:
-        return pickle.dumps(order)
+        return pickle.dumps(setup)
     except Exception as error:
         wrong = next((name for name, part in parts.items() if not _can_pickle(part())), "job")
         raise UsageError(
