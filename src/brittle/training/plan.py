@@ -92,7 +92,7 @@ class TrainingPlan:
 def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that decide the weights of a design.
 
-    A network that reads a biLM has it in its key by content, not by name.
+    A network that reads a biLM has the content of it in its key, too, beside its name.
     A network without characters has no character vectors, and one that does not read the sides of
     a pair apart has no layer of their join. It is the same network as before there were settings of
     these, and is found in the cache under the same key. So is an encoder that is used as it is.
