@@ -24,7 +24,6 @@ from brittle.studies.rules.mine import mine_in_folder
 from brittle.studies.rules.mining import combine, load_material, measure_member
 from brittle.studies.rules.pmi import WordCounts, pmi_salience
 from brittle.studies.rules.replacements import (
-    LabelledTexts,
     list_replacements,
     load_replacements,
     save_replacements,
@@ -33,7 +32,7 @@ from brittle.studies.rules.tasks import MiningData
 from brittle.targets.ensemble import of_members
 from brittle.targets.scores import softmax
 from brittle.text import Text
-from brittle.training.splits import TrainingSplits, hold_out
+from brittle.training.splits import LabelledTexts, TrainingSplits, hold_out
 from studies.rules.toy import LABELS, KeyedToy, Toy
 
 SENTENCES = [

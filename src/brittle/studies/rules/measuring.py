@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.studies.rules.replacements import LabelledTexts, Replacements
+from brittle.studies.rules.replacements import Replacements
 from brittle.targets.protocols import HasCanonicalLogits, HasCanonicalSwaps, HasLogits
 from brittle.text import Text
+from brittle.training.splits import LabelledTexts
 
 MAX_TEXTS_PER_CHUNK = 512
 MAX_WORDS_PER_CHUNK = 1 << 23  # of all replaced texts together; 32 MB as token ids

@@ -20,12 +20,11 @@ from brittle.proposals.rules import Rule, Rules
 from brittle.studies.rules.measuring import measure
 from brittle.studies.rules.pmi import WordCounts, pmi_salience
 from brittle.studies.rules.replacements import (
-    LabelledTexts,
     Replacements,
     labelled_texts,
     list_replacements,
 )
-from brittle.training.splits import TrainingSplits
+from brittle.training.splits import LabelledTexts, TrainingSplits
 
 METHODS = ("uawr", "pmi")
 MAX_HELD_OUT = 2000

@@ -20,21 +20,11 @@ from brittle.errors import UsageError
 from brittle.proposals import Proposal
 from brittle.proposals.synonyms import Synonyms
 from brittle.text import Text
+from brittle.training.splits import LabelledTexts
 
 Numbers = NDArray[np.int32]
 RuleKey = tuple[int, str, str]
 """The number of a label, a word and its substitute, both in lower case."""
-
-
-@dataclass(frozen=True)
-class LabelledTexts:
-    """Texts by length, with the numbers of their labels."""
-
-    texts: tuple[Text, ...]
-    label: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.texts)
 
 
 @dataclass(frozen=True)
