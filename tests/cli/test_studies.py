@@ -14,7 +14,7 @@ from cli.conftest import Brittle
 MEMBERS = (Member("one", "zoo:one"), Member("two", "zoo:two"))
 WINNERS = {"one": (Winner("c0", 0, (("text", "a good film"),), (("text", "a fine film"),)),)}
 STUDY = TransferStudy(
-    *("pair", "file", "pwws", {}, "mr", "test", 0, ("neg", "pos"), 3),
+    *("duet", "file", "pwws", {}, "mr", "test", 0, ("neg", "pos"), 3),
     *(MEMBERS, MEMBERS, WINNERS),
     before={"one": {"c0": 0}, "two": {"c0": 0}},
     after={"two": {"one": (1,)}},
@@ -24,12 +24,12 @@ STUDY = TransferStudy(
 
 @pytest.fixture
 def study(workdir: Path) -> Path:
-    path = workdir / "runs" / "pair.study.json"
+    path = workdir / "runs" / "duet.study.json"
     STUDY.save(path)
     return path
 
 
-@pytest.mark.parametrize("name", ["pair", "pai", "pair.study.json", "runs/pair.study.json"])
+@pytest.mark.parametrize("name", ["duet", "due", "duet.study.json", "runs/duet.study.json"])
 def test_a_study_is_opened_by_its_name_or_file(brittle: Brittle, study: Path, name: str) -> None:
     output = brittle("show", name)
     assert output.code == 0
@@ -38,11 +38,11 @@ def test_a_study_is_opened_by_its_name_or_file(brittle: Brittle, study: Path, na
 
 
 def test_a_study_is_reported_and_exported(brittle: Brittle, study: Path, workdir: Path) -> None:
-    assert brittle("report", "pair").out == "runs/pair.study.html\n"
+    assert brittle("report", "duet").out == "runs/duet.study.html\n"
     assert "no second seed" in study.with_suffix(".html").read_text("utf-8")
-    assert brittle("export", "pair", "cells.jsonl").code == 0
+    assert brittle("export", "duet", "cells.jsonl").code == 0
     assert len((workdir / "cells.jsonl").read_text().splitlines()) == 4
-    assert brittle("export", "pair", "texts.csv", "--texts").code == 0
+    assert brittle("export", "duet", "texts.csv", "--texts").code == 0
     assert "a fine film" in (workdir / "texts.csv").read_text()
 
 
@@ -51,34 +51,34 @@ def test_studies_are_listed_apart_from_runs(brittle: Brittle, study: Path) -> No
     output = brittle("list", "studies", "--json")
     assert "Left out: runs/damaged.study.json is no transfer study" in output.err
     rows = {row["study"]: row for row in json.loads(output.out)}
-    assert (rows["pair"]["attack"], rows["pair"]["texts"]) == ("pwws", 1)
+    assert (rows["duet"]["attack"], rows["duet"]["texts"]) == ("pwws", 1)
     assert "damaged" not in rows
     runs = [row["run"] for row in json.loads(brittle("list", "runs", "--json").out)]
-    assert "weak" in runs and "pair" not in runs
+    assert "weak" in runs and "duet" not in runs
     study.with_name("damaged.study.json").unlink()
 
 
 def test_what_is_not_a_study_is_named(brittle: Brittle, study: Path) -> None:
     output = brittle("show", "pears.study.json")
     assert output.code == 2 and "Unknown study 'pears'" in output.err
-    study.with_name("pairs.study.json").write_text(study.read_text())
-    output = brittle("show", "pai")
-    assert output.code == 2 and "'pai' begins several studies" in output.err
-    study.with_name("pairs.study.json").unlink()
+    study.with_name("duets.study.json").write_text(study.read_text())
+    output = brittle("show", "due")
+    assert output.code == 2 and "'due' begins several studies" in output.err
+    study.with_name("duets.study.json").unlink()
     output = brittle("export", "weak", "x.csv", "--texts")
     assert output.code == 2 and "'weak' is a run" in output.err
-    output = brittle("report", "pair", "--nearest")
-    assert output.code == 2 and "'pair' is a study" in output.err
+    output = brittle("report", "duet", "--nearest")
+    assert output.code == 2 and "'duet' is a study" in output.err
 
 
 def test_studies_are_compared_with_studies(brittle: Brittle, study: Path) -> None:
-    output = brittle("compare", "pair", "pair")
+    output = brittle("compare", "duet", "duet")
     assert output.code == 0 and "mean transfer rate" in output.out
-    rows = json.loads(brittle("compare", "pair", "pair", "--json").out)
+    rows = json.loads(brittle("compare", "duet", "duet", "--json").out)
     assert [row["mean transfer rate"] for row in rows] == [1.0, 1.0]
     assert rows[0]["mean base rate"] is None
-    output = brittle("compare", "pair", "weak")
+    output = brittle("compare", "duet", "weak")
     assert output.code == 2 and "'weak' is a run, and others are studies" in output.err
-    output = brittle("compare", "pair", "nosuch")
+    output = brittle("compare", "duet", "nosuch")
     assert output.code == 2 and "'nosuch'" in output.err
-    assert brittle("compare", "pair", "pair", "--fail-if-worse").code == 2
+    assert brittle("compare", "duet", "duet", "--fail-if-worse").code == 2

@@ -48,7 +48,7 @@ def make(context: TaskContext, *, size: int) -> dict[str, Any]:
         "model": model.name,
         "times": times,
         "process": os.getpid(),
-        "threads": os.environ["OMP_NUM_THREADS"],
+        "threads": os.environ.get("OMP_NUM_THREADS"),
     }
 
 

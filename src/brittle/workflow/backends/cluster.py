@@ -167,6 +167,8 @@ def check_nodes(cluster: Cluster) -> None:
     for name, ref in asked:
         try:
             versions = ray.get(ref, timeout=CHECK_SECONDS)
+        except ray.exceptions.TaskUnschedulableError:
+            continue  # it is gone since it was listed: Ray learns late of a dead node
         except ray.exceptions.RayError as error:
             raise RunStopped(f"The node {name} does not answer: {error}") from error
         if isinstance(versions, str):
