@@ -77,7 +77,8 @@ def test_a_model_that_reads_its_last_token() -> None:
     target.model.set_attn_implementation("eager")
     with torch.no_grad():
         output = target.model.transformer(ids, output_attentions=True)
-    assert found[0].vector == pytest.approx(output.last_hidden_state[0, -1].tolist(), abs=1e-6)
+    # Two kernels of attention add in other orders: 1e-6 is less than float32 keeps of these sums.
+    assert found[0].vector == pytest.approx(output.last_hidden_state[0, -1].tolist(), abs=1e-5)
     (attention,) = target.attention(ITEMS[:1])
     assert attention.summary.shape == (2, 2, 3)
     for layer, own in zip(attention.summary, output.attentions):
