@@ -10,6 +10,8 @@ import pytest
 
 from cli.conftest import Brittle
 
+pytestmark = pytest.mark.slow
+
 MODEL = """
 import numpy as np
 
@@ -117,7 +119,6 @@ def test_pmi_rules_come_without_a_model(mined: str, workdir: Path, brittle: Brit
     assert done.code == 2 and "Unknown label 'fair'" in done.err
 
 
-@pytest.mark.slow
 def test_rules_of_several_sizes_are_tried_on_a_pool(
     mined: str, workdir: Path, brittle: Brittle
 ) -> None:

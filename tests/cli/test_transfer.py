@@ -9,6 +9,8 @@ import pytest
 
 from cli.conftest import Brittle
 
+pytestmark = pytest.mark.slow
+
 LINES = "# ours\npython:cli_models:weak\npython:cli_models:strong\n"
 CALL = ("pwws", "--data", "films.csv", "--limit", "11", "--resamples", "20")
 
@@ -27,7 +29,6 @@ def test_a_study_is_printed_and_stored(brittle: Brittle, workdir: Path) -> None:
     assert (workdir / "runs" / "two.study.json").is_file()
 
 
-@pytest.mark.slow
 def test_a_member_that_fails_is_named_after_the_tables(brittle: Brittle, workdir: Path) -> None:
     (workdir / "three.txt").write_text(f"{LINES}python:cli_models:nothing\n")
     output = brittle("transfer", "pool:three.txt", *CALL, "--quiet")
