@@ -22,7 +22,8 @@ def page(
     """Put a body into a page; `data` is JSON, safe in a script element, that the script reads."""
     rows = f'<script type="application/json" id="rows">{data}</script>\n' if data else ""
     return asset("report.html").format(
-        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        policy=f"default-src 'none'; script-src {content_hash(script)}; "
+        f"style-src {content_hash(style)}; "
         f"{'img-src data:; ' if has_pictures else ''}"
         "base-uri 'none'; form-action 'none'",
         title=escape(f"{title} · brittle"),
@@ -47,6 +48,7 @@ def plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _hash(text: str) -> str:
+def content_hash(text: str) -> str:
+    """Return the hash by which a content policy names a script or a style sheet."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

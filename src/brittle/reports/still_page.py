@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from importlib.resources import files
 
 from brittle.reports.escaping import escape
+from brittle.reports.page import asset, content_hash
 
 
 def still_page(title: str, sections: Sequence[str], further_style: str = "") -> str:
     """Return one HTML file that loads nothing and runs nothing."""
-    style = files("brittle.reports").joinpath("report.css").read_text(encoding="utf-8")
-    style += further_style
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    style = asset("report.css") + further_style
+    policy = f"default-src 'none'; style-src {content_hash(style)}; "
+    policy += "base-uri 'none'; form-action 'none'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
