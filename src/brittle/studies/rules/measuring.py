@@ -3,7 +3,7 @@
 Texts come in chunks of a bounded size. Within a chunk, texts that the model encodes alike are one
 row; across chunks only equal texts of the data could meet again. Rows are computed in full batches
 of about one length, by as many threads as the model allows; while they compute, the next chunk is
-encoded.
+encoded. The first chunks are small: nothing computes while the first is encoded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from brittle.targets.protocols import HasCanonicalLogits, HasCanonicalSwaps, Has
 from brittle.text import Text
 from brittle.training.splits import LabelledTexts
 
-MAX_TEXTS_PER_CHUNK = 512
+MIN_TEXTS_PER_CHUNK, MAX_TEXTS_PER_CHUNK = 64, 512
 MAX_WORDS_PER_CHUNK = 1 << 23  # of all replaced texts together; 32 MB as token ids
 ROWS_PER_BATCH = 512
 
@@ -90,13 +90,13 @@ class _Chunk:
 def _boundaries(texts: LabelledTexts, replacements: Replacements, first_text: int) -> list[int]:
     """Return the numbers of the texts at which chunks begin, and the one after the last."""
     count = np.bincount(replacements.text, minlength=len(texts))
-    boundaries, words = [first_text], 0
+    boundaries, words, limit = [first_text], 0, MIN_TEXTS_PER_CHUNK
     for number in range(first_text, len(texts)):
         size = (int(count[number]) + 1) * len(texts.texts[number])
-        full = number - boundaries[-1] >= MAX_TEXTS_PER_CHUNK
+        full = number - boundaries[-1] >= limit
         if full or (words and words + size > MAX_WORDS_PER_CHUNK):
             boundaries.append(number)
-            words = 0
+            words, limit = 0, min(2 * limit, MAX_TEXTS_PER_CHUNK)
         words += size
     return [*boundaries, len(texts)] if boundaries[-1] < len(texts) else boundaries
 
