@@ -90,7 +90,8 @@ class _Chunk:
 def _boundaries(texts: LabelledTexts, replacements: Replacements, first_text: int) -> list[int]:
     """Return the numbers of the texts at which chunks begin, and the one after the last."""
     count = np.bincount(replacements.text, minlength=len(texts))
-    boundaries, words, limit = [first_text], 0, MIN_TEXTS_PER_CHUNK
+    boundaries, words = [first_text], 0
+    limit = min(MIN_TEXTS_PER_CHUNK, MAX_TEXTS_PER_CHUNK)
     for number in range(first_text, len(texts)):
         size = (int(count[number]) + 1) * len(texts.texts[number])
         full = number - boundaries[-1] >= limit
