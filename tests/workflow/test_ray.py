@@ -22,6 +22,9 @@ from brittle.papers import tasks as paper_tasks
 from brittle.papers.data import Limits, data_task
 from brittle.papers.tasks import build_task
 from brittle.runs.run import Run
+from brittle.studies.rules.mine import mine, mine_in_folder
+from brittle.studies.rules.tasks import MiningData
+from brittle.training.train import train
 from brittle.workflow.backends import Backend, cluster
 from brittle.workflow.backends.ray_workers import describe_death
 from brittle.workflow.running import run_tasks
@@ -234,6 +237,22 @@ def test_a_node_killed_in_training_and_one_in_attacking_lose_nothing(
     rows = [[(r.case, r.status, r.adversarial, r.queries) for r in run] for run in runs]
     assert rows[0] == rows[1] and len(rows[0]) == 60
     assert {status for _, status, _, _ in rows[0]} >= {"broken"}
+
+
+@pytest.mark.slow
+def test_a_node_killed_in_mining_loses_nothing(ray_nodes: RayNodes, folder: Path) -> None:
+    pytest.importorskip("torch")
+    ray_nodes.require(2)
+    train("LSTM-W-Random-1", "mr", size="tiny")
+    model, messages = "zoo:LSTM-W-Random-1@mr?size=tiny", list[str]()
+    data = MiningData("mr", 1000)
+    # The train split is saved when it is measured; the held-out texts come after it.
+    with killing(ray_nodes, "effects-*") as killed:
+        rules = mine_in_folder(model, data, folder, messages.append, backend=RAY)
+    assert killed and f"mine {model}: begins again: its worker was on a node" in str(messages)
+    begun = [event.split(":")[0] for event in events(messages) if event.endswith(": begins")]
+    assert begun.count("list replacements") == 1
+    assert rules.rules == mine(model, "mr", limit=1000).rules
 
 
 SCRIPT = """
