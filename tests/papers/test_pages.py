@@ -64,7 +64,7 @@ def check(file: Path, tmp_path: Path, headings: Sequence[str]) -> str:
 def test_hotflip(tmp_path: Path) -> None:
     data = write(tmp_path / "news", TOPICS, 300, 8)
     words = write(tmp_path / "films", MOODS, 200, 6)
-    request = build_request("hotflip", "tiny", data, words, cases=8)
+    request = build_request("hotflip", "tiny", data, cases=8, words=words)
     folder, out = tmp_path / "folder", tmp_path / "out"
     first = reproduce(request, folder, out)
     assert first.page is not None

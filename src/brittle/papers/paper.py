@@ -38,8 +38,8 @@ TRAINED_ONCE = (
 class Paper(Generic[F]):
     """What a paper offers beside its words: its tasks, and what its page shows of their results.
 
-    `judges` are by the key of their claim. `data` is used if the request names none. `trainings`
-    says how often each model is trained.
+    `judges` are by the key of their claim. `data` is used if the request names none; `takes` are
+    the further data that it can use. `trainings` says how often each model is trained.
     """
 
     plan: Callable[[PaperRequest], Sequence[Task]]
@@ -47,7 +47,7 @@ class Paper(Generic[F]):
     add_sections: Callable[[Page, F], None]
     judges: Mapping[str, Judge[F]]
     data: str | None = None
-    takes_words: bool = False
+    takes: tuple[str, ...] = ()
     trainings: str = TRAINED_ONCE
 
 

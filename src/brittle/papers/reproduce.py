@@ -30,9 +30,9 @@ def build_request(
     name: str,
     scale: str,
     data: str | None,
-    words: str | None = None,
     cases: int | None = None,
     seed: int = 0,
+    **further: str | None,
 ) -> PaperRequest:
     """Check the parts of a request; without data it is the paper's own."""
     paper = load_paper(name)
@@ -44,10 +44,11 @@ def build_request(
             f"The paper {name!r} is about data that brittle cannot install. Name a folder with its "
             "train and test files: --data FOLDER."
         )
-    if words and not paper.takes_words:
-        names = ", ".join(other for other in PAPERS if load_paper(other).takes_words)
-        raise UsageError(f"--words is for {names}; {name!r} has no use for it.")
-    return PaperRequest(name, scale, data, words, cases, seed)
+    for flag, source in further.items():
+        if source and flag not in paper.takes:
+            names = ", ".join(other for other in PAPERS if flag in load_paper(other).takes)
+            raise UsageError(f"--{flag} is for {names}; {name!r} has no use for it.")
+    return PaperRequest(name, scale, data, cases=cases, seed=seed, **further)
 
 
 def reproduce(

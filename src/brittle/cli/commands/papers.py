@@ -10,6 +10,7 @@ from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.carrying import add_carrying_flags, carry
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.papers import PAPERS, SCALES
+from brittle.papers.request import FURTHER_DATA
 
 EXAMPLES = """\
 examples:
@@ -29,6 +30,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
     add("--data", help="a name, a file, or a folder with train and test files")
     add("--words", help="hotflip: the data for the word level, in the same form")
+    add("--pairs", help="attention: premises and hypotheses, in the same form")
+    add("--translations", help="attention: sentences and their translations, in the same form")
     add("--cases", type=positive, help="texts attacked in each cell (default: by the scale)")
     add("--seed", type=int, default=0, help="the seed of everything (default: 0)")
     out = "the folder of the page (default: docs/papers)"
@@ -44,7 +47,8 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.papers.paper import load_paper
     from brittle.papers.reproduce import build_request, reproduce
 
-    request = build_request(args.paper, args.scale, args.data, args.words, args.cases, args.seed)
+    further = {name: getattr(args, name) for name in FURTHER_DATA}
+    request = build_request(args.paper, args.scale, args.data, args.cases, args.seed, **further)
     default = Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
     folder = Path(args.folder or default)
     if carry(args, load_paper(request.paper).plan(request), folder):

@@ -145,4 +145,4 @@ def _table_4(page: Page, results: HotFlipResults) -> None:
     page.record(["nearest"], {"lost": lost, "layer": nearest["layer"]})
 
 
-PAPER = Paper(plan.plan, HotFlipResults, add_sections, JUDGES, takes_words=True)
+PAPER = Paper(plan.plan, HotFlipResults, add_sections, JUDGES, takes=("words",))
