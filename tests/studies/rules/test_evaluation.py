@@ -18,8 +18,8 @@ from brittle.studies.rules.evaluation import (
     apply_to,
     by_class,
     by_share,
-    compare_rules,
     evaluate_rules,
+    gain_of_rules,
     load_rows,
     score_paths,
     success,
@@ -71,8 +71,8 @@ def test_classes_and_pairs() -> None:
     found = {name: success(own, 0.3) for name, own in table.items()}
     counts = {name: (figure.count, figure.of) for name, figure in found.items()}
     assert counts == {"all": (3, 5), "word": (3, 4), "BERT": (0, 1)}
-    pair = compare_rules(targets["a"], targets["b"], 0.3)
-    assert (pair.both, pair.only_a, pair.only_b, pair.of) == (1, 0, 1, 2)
+    gain = gain_of_rules(targets["a"], targets["b"], 0.3)
+    assert gain.value == 0.5 and gain.of == 2
 
 
 def test_every_text_on_the_way_is_scored_once_per_target() -> None:

@@ -15,7 +15,6 @@ from typing import Any, Literal
 from brittle.data import Dataset, case_ids, load
 from brittle.errors import Interrupted, StoreError, message_of
 from brittle.metrics.clusters import mean_by_text, rate_by_text
-from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import Figure, mean
 from brittle.opening import as_target
 from brittle.proposals.rule_files import load_rules
@@ -114,14 +113,6 @@ def by_class(
         joined[ALL] += own
         joined.setdefault(classes[target], []).extend(own)
     return joined
-
-
-def compare_rules(
-    a: Sequence[RuledText], b: Sequence[RuledText], share: float, count: Count = "first"
-) -> Contrast:
-    """Compare two sets of rules on the texts of one target, paired."""
-    pairs = [_outcomes(pair, share, count) for pair in zip(a, b, strict=True) if pair[0].is_right]
-    return contrast(pairs)
 
 
 def gain_of_rules(

@@ -66,8 +66,3 @@ def study_tables(
         {by: tables[by, True] for by in CLASSES},
         {by: tables[by, False] for by in CLASSES},
     )
-
-
-def factor_table(study: TransferStudy, of_right: bool = False) -> tuple[FactorRow, ...]:
-    """Compute the factors of a study, with intervals."""
-    return study_tables(study, of_right).factors

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,9 +49,3 @@ def counted_texts(study: TransferStudy) -> list[CountedText]:
 def universal_texts(study: TransferStudy) -> list[CountedText]:
     """Return the texts that fool every target."""
     return [text for text in counted_texts(study) if text.fools_all]
-
-
-def fooled_histogram(study: TransferStudy) -> dict[int, int]:
-    """Count the texts by the number of targets that they fool."""
-    counts = Counter(text.fooled for text in counted_texts(study))
-    return dict(sorted(counts.items()))
