@@ -11,6 +11,7 @@ import pytest
 from brittle import opening
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
+from brittle.targets import ensemble as ensembles
 from brittle.targets.capabilities import make_desks
 from brittle.targets.ensemble import KeyedEnsemble, of_members
 from brittle.targets.scores import softmax
@@ -20,6 +21,12 @@ from brittle.zoo.names.members import parse_members
 from studies.rules.toy import KeyedToy, Toy
 
 TEXTS = [Text.of(text) for text in ("a good film", "good goose", "a gone film", "", "one")]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep no logits of other tests: toys of one seed have one fingerprint."""
+    monkeypatch.setattr(ensembles, "_KEPT", {})
 
 
 def mean_of(*members: Toy) -> Any:
@@ -59,6 +66,20 @@ def test_keys_hold_those_of_all_members_and_each_is_computed_once() -> None:
     for member in members:
         assert len(member.computed) == len(set(member.computed)) == 4
     assert ensemble.canonical_logits([]).shape == (0, 3)
+
+
+def test_ensembles_share_what_their_members_have_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, others = [KeyedToy(0), KeyedToy(0)], [KeyedToy(1), KeyedToy(2)]
+    for member, other in zip(shared, others):
+        expected = keyed_mean(KeyedToy(0), KeyedToy(other.seed))
+        assert np.allclose(of_members([member, other]).logits(TEXTS), expected)
+    assert [len(member.computed) for member in (*shared, *others)] == [4, 0, 4, 4]
+    # Of more members than are kept, those that were not used for longest are forgotten.
+    monkeypatch.setattr(ensembles, "MAX_CACHED_MEMBERS", 2)
+    of_members([KeyedToy(3), KeyedToy(4)])
+    again = KeyedToy(0)
+    of_members([again, KeyedToy(3)]).logits(TEXTS)
+    assert len(again.computed) == 4
 
 
 def test_the_lengths_of_keys_tell_them_apart() -> None:

@@ -26,8 +26,13 @@ from brittle.targets.protocols import (
 from brittle.targets.scores import softmax
 from brittle.text import Text
 
-MAX_CACHED_LOGITS = 1 << 16
-"""How many rows of logits are kept of every member."""
+MAX_CACHED_LOGITS, MAX_CACHED_MEMBERS = 1 << 16, 16
+"""How many rows of logits are kept of a member, and of how many members."""
+_KEPT: dict[str, Cache] = {}
+"""The logits that this process keeps, by the fingerprint of their member, the latest used last.
+
+Ensembles that are attacked one after another share members and are asked about the same texts.
+"""
 
 
 class Ensemble:
@@ -98,12 +103,12 @@ class KeyedEnsemble(Ensemble):
     """An ensemble whose members all score texts by their keys.
 
     Its own key of a text holds the keys of the members, each after its length. A member computes
-    the logits of a key of its own once, as long as they are kept.
+    the logits of a key of its own once, as long as they are kept, for all ensembles of a process.
     """
 
     def __init__(self, members: Sequence[Any]) -> None:
         super().__init__(members)
-        self._kept = [Cache(MAX_CACHED_LOGITS) for _ in members]
+        self._kept = [_kept_logits(member.fingerprint) for member in members]
 
     def canonical(self, items: Sequence[Text]) -> list[bytes]:
         keys = [member.canonical(items) for member in self.members]
@@ -138,6 +143,15 @@ class KeyedEnsemble(Ensemble):
             parts.append(key[start : start + length])
             start += length
         return parts
+
+
+def _kept_logits(fingerprint: str) -> Cache:
+    """Return the cache of a member; that of the member unused for longest makes room for it."""
+    cache = _KEPT.pop(fingerprint, None) or Cache(MAX_CACHED_LOGITS)
+    _KEPT[fingerprint] = cache
+    if len(_KEPT) > MAX_CACHED_MEMBERS:
+        del _KEPT[next(iter(_KEPT))]
+    return cache
 
 
 def of_members(members: Sequence[Classifies]) -> Ensemble:
