@@ -19,9 +19,21 @@ from brittle.runs.store import Store
 from brittle.testing import FakeTarget
 
 WORDS = {
-    **{"a": "ein", "the": "der", "man": "Mann", "dog": "Hund", "hat": "Hut", "city": "Stadt"},
-    **{"runs": "läuft", "sleeps": "schläft", "red": "rot", "big": "groß", "and": "und"},
-    **{"large": "Hund", "crimson": "Hut", "kip": "Stadt", "adult": "läuft"},
+    "a": "ein",
+    "the": "der",
+    "man": "Mann",
+    "dog": "Hund",
+    "hat": "Hut",
+    "city": "Stadt",
+    "runs": "läuft",
+    "sleeps": "schläft",
+    "red": "rot",
+    "big": "groß",
+    "and": "und",
+    "large": "Hund",
+    "crimson": "Hut",
+    "kip": "Stadt",
+    "adult": "läuft",
 }
 SOURCES = [
     "a big man sleeps",

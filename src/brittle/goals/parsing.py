@@ -74,7 +74,7 @@ def parse_goal(spec: str, answers: AnswerKind = SCORES, labels: Sequence[str] = 
     if name not in GOALS:
         raise unknown("goal", name, GOALS, "`brittle list goals` shows how they are written.")
     entry = GOALS[name]
-    if not value and (colon or ":" in entry.form.partition("[")[0]) or name in ("any", "all"):
+    if (not value and (colon or ":" in entry.form.partition("[")[0])) or name in ("any", "all"):
         raise UsageError(f"Got the goal {spec!r}; expected {entry.form}, such as {entry.example}.")
     if value and name == "untargeted":
         raise UsageError(f"Got the goal {spec!r}; expected untargeted, with nothing after it.")

@@ -21,7 +21,7 @@ from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.goals import Goal
-from brittle.goals.parsing import draws_keywords
+from brittle.goals.parsing import draws_keywords, named_keywords
 from brittle.opening import open_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job, build_engine
@@ -249,7 +249,8 @@ def _diagnose(
     count = MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE
     cases = list(islice(job.cases(taken, ids, set()), count))
     messages = list(job.dataset.warnings)
-    doubts = diagnose(job.target, cases, broker, data_labels=job.index)
+    keywords = named_keywords(job.goal)
+    doubts = diagnose(job.target, cases, broker, data_labels=job.index, keywords=keywords)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages += [warning.message for warning in doubts] + ([foreign] if foreign else [])
