@@ -50,9 +50,9 @@ def exchanged_languages(likeness: Sequence[tuple[float, float]]) -> DiagnosisWar
     return DiagnosisWarning(
         "exchanged",
         f"Of {exchanged} of {len(likeness)} pairs the reference is translated to something like "
-        "the text, rather than the text to something like the reference. The two sides are probably "
-        "exchanged: name the column of the language that is translated from with --text, and the "
-        "other with --label.",
+        "the text, rather than the text to something like the reference. The two sides are "
+        "probably exchanged: name the column of the language that is translated from with --text, "
+        "and the other with --label.",
     )
 
 
