@@ -169,6 +169,17 @@ def test_with_more_texts_the_first_ones_keep_theirs(tmp_path: Path) -> None:
     assert not any(more.asked[text] for text in before)
 
 
+def test_cases_that_are_attacked_again_beside_more_texts_keep_theirs(tmp_path: Path) -> None:
+    for seed in range(4):
+        folder = tmp_path / str(seed)
+        before = keywords_of(attacked(folder, limit=3, seed=seed))
+        with Store.resume(folder / "drawn.sqlite") as store:
+            for status in ("broken", "held", "skipped"):
+                store.forget(status)
+        after = keywords_of(attacked(folder, limit=6, seed=seed))
+        assert {text: after[text] for text in before} == before and len(after) == 6
+
+
 def test_an_original_that_fails_leaves_the_others_their_words(tmp_path: Path) -> None:
     class Failing(Translator):
         def translate(self, items: Any) -> list[str]:
