@@ -37,7 +37,7 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, find_label, match_labels
 from brittle.targets.protocols import Target, positions_read
 
-PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn")
+PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
 
 @dataclass(frozen=True)
