@@ -64,7 +64,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "workflow": {"errors", "files", "formatting"},
     "runs": {
-        *("answers", "asks", "attacks", "data", "edits", "engine", "errors", "files", "goals"),
+        *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors", "files"),
+        "goals",
         *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
         *("workflow", "zoo"),
     },

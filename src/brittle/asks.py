@@ -78,7 +78,7 @@ class Case(Generic[I]):
     (query 1, asked by the engine). `read_positions` are the positions that the target
     reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
     queries that are left when the search begins, None if there is no limit or if the attack does
-    not declare that it `uses_budget`.
+    not declare that it `uses_budget`. `keyword` is the case's own, where the goal draws one.
     """
 
     id: str
@@ -89,6 +89,7 @@ class Case(Generic[I]):
     read_positions: Sequence[int] | None = None
     budget: int | None = None
     reference: str | None = None
+    keyword: str | None = None
 
     @property
     def positions(self) -> Sequence[int]:
@@ -186,14 +187,20 @@ class Try(Ask[Answer]):
     Of several winners the one with the highest loss counts; with `in_order` the first winner
     counts, and only the queries up to it are counted. With a `cost` for each item winners do not
     end the search: the cheapest is kept, and the case is broken with it when search or budget end.
+    With `keep` the item with the highest loss is in the row of the case even where the original's
+    loss is higher: of an attack that does not search, what it makes is the result.
     """
 
-    __slots__ = ("cost", "in_order")
+    __slots__ = ("cost", "in_order", "keep")
     question = ANSWER
     is_query = True
 
     def __init__(
-        self, items: Sequence[Any], in_order: bool = False, cost: Sequence[float] | None = None
+        self,
+        items: Sequence[Any],
+        in_order: bool = False,
+        cost: Sequence[float] | None = None,
+        keep: bool = False,
     ) -> None:
         if cost is not None and (in_order or len(cost) != len(items)):
             raise ValueError(
@@ -203,6 +210,7 @@ class Try(Ask[Answer]):
         self.items = items
         self.in_order = in_order
         self.cost = cost
+        self.keep = keep
 
 
 class Flips(Try):

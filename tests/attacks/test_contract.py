@@ -27,6 +27,7 @@ from brittle.attacks.rules import ApplyRules
 from brittle.attacks.salient_swap import SalientSwap
 from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
+from brittle.attacks.typo import Typo
 from brittle.data.example import Example
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
@@ -37,6 +38,7 @@ from brittle.goals import Confident, Untargeted
 from brittle.proposals.rules import Rule, Rules
 from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import SubstituteTable
+from brittle.proposals.typos import Typos
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeNetwork, FakeTarget
 from brittle.text import Text
@@ -83,6 +85,7 @@ ROWS = {
     "key": Key(share=0.1, draws=2),
     "key-any": Key(anywhere=True, share=0.1, draws=2),
     "jsma": JSMA(words=1),
+    "typo": Typo(Typos(TABLE.entries), words=2, draws=3),
 }
 PICTURE_ROWS = ("fgsm", "noise")
 """Attacks on pictures, which test_pictures.py holds to the contract."""

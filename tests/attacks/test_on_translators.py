@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from brittle.opening import as_target
 from brittle.targets.capabilities import check_asks, make_desks
 from brittle.text import Text
 
-RUN = ("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any")
+RUN = ("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any", "typo")
 LABELS = ("strongest-swap", "tack-on", "rules")
 GRADIENTS = ("hotflip", "hotflip-words", "jsma")
 PICTURES = ("fgsm", "noise")
@@ -53,8 +54,10 @@ def test_every_attack_has_its_place() -> None:
 
 
 @pytest.mark.parametrize("name", RUN)
-def test_it_breaks_a_translator(name: str) -> None:
-    outcome = search(name, **({"population": 4} if name == "genetic" else {}))
+def test_it_breaks_a_translator(name: str, tmp_path: Path) -> None:
+    (tmp_path / "typos").write_text("walking walkin waking\n")
+    settings = {"genetic": {"population": 4}, "typo": {"typos": str(tmp_path / "typos")}}
+    outcome = search(name, **settings.get(name, {}))
     assert outcome.status == "broken" and outcome.queries > 1
     assert outcome.best.payload == str(outcome.best.item).upper()
     assert distance(outcome.best.payload) >= 1

@@ -17,8 +17,10 @@ from brittle.goals import (
     AnyOf,
     BleuBelow,
     Candidates,
+    Changed,
     Confident,
     Copied,
+    DrawnKeyword,
     Goal,
     Keyword,
     LengthRatio,
@@ -58,6 +60,8 @@ SPECS: list[tuple[str, Goal]] = [
     ("length:2", LengthRatio(2)),
     ("length:0.3333333", LengthRatio(0.3333333)),
     ("copy:0.8", Copied()),
+    ("changed", Changed()),
+    ("keyword", DrawnKeyword()),
     ("not:copy:0.5", Not(Copied(0.5))),
     ("any(keyword:Art; length:2)", AnyOf((Keyword("Art"), LengthRatio(2)))),
     (
@@ -96,7 +100,7 @@ def test_every_goal_has_an_example_that_works() -> None:
         if name != "python" and ("bleu" not in entry.example or pytest.importorskip("sacrebleu")):
             goal = parse_goal(entry.example, labels=LABELS)
             assert spec_of(goal).startswith(name) and goal.answers in entry.judges
-    assert "keyword:WORD" in fitting(TEXTS) and "keyword:WORD" not in fitting(SCORES)
+    assert "keyword[:WORD]" in fitting(TEXTS) and "keyword[:WORD]" not in fitting(SCORES)
 
 
 def test_every_goal_stands_in_the_docs() -> None:
@@ -111,8 +115,8 @@ def test_every_goal_stands_in_the_docs() -> None:
         ("keywrd:Art", "Unknown goal 'keywrd'. Did you mean 'keyword'?"),
         ("belu:20", "Did you mean 'bleu'?"),
         ("", "Unknown goal ''"),
-        ("keyword", "expected keyword:WORD, such as keyword:Art"),
-        ("keyword:", "expected keyword:WORD"),
+        ("keyword:", "expected keyword[:WORD], such as keyword:Art"),
+        ("changed:much", "expected changed, with nothing more"),
         ("bleu", "expected bleu:BOUND"),
         ("not:", "expected not:GOAL, such as not:copy"),
         ("python", "expected python:MODULE:NAME"),
@@ -210,7 +214,7 @@ def test_a_goal_that_does_not_fit_the_target() -> None:
         other = SCORES if kind == TEXTS else TEXTS
         with pytest.raises(UsageError, match=r"judges .* but target 'mine' answers with"):
             check_goal(goal, other, "mine", None, LABELS)
-    with pytest.raises(UsageError, match="Name a goal that fits: keyword:WORD, lost:"):
+    with pytest.raises(UsageError, match="Name a goal that fits: keyword"):
         check_goal(Untargeted(), TEXTS, "mine")
     with pytest.raises(UsageError, match=r"'copy:0.8' judges translations.*: untargeted, toward:"):
         check_goal(AllOf((Untargeted(), Not(Copied()))), SCORES, "mine")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from brittle.answers import TEXTS
 from brittle.asks import Answer, Case
 from brittle.errors import UsageError
-from brittle.goals import Candidates, Copied, Goal, Keyword, LengthRatio, Lost, judge_one
+from brittle.goals import Candidates, Changed, Copied, Goal, Keyword, LengthRatio, Lost, judge_one
 from brittle.goals.words import best_match, folded_words, similarity
 from brittle.text import Text
 
@@ -58,6 +58,7 @@ RESTATED: list[tuple[Goal, Callable[[str, str, str], bool]]] = [
     (LengthRatio(1.5), lambda source, before, new: len(new) >= 1.5 * len(before)),
     (LengthRatio(0.5), lambda source, before, new: len(new) <= 0.5 * len(before)),
     (Copied(0.5), is_copy),
+    (Changed(), lambda source, before, new: new != before),
 ]
 VOCABULARY = [*SOURCE.split(), *BEFORE.split(), "Fra", "FRAU", "Frauen", "stehen", "sitzend"]
 SENTENCES = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=12).map(" ".join)
@@ -91,6 +92,7 @@ def test_wins_agree_with_a_plain_statement_and_have_the_highest_losses(
         (LengthRatio(2), [BEFORE, BEFORE + " hier", BEFORE + " und dann noch", BEFORE * 2]),
         (LengthRatio(0.5), [BEFORE, BEFORE[:-3], BEFORE[:20], BEFORE[:17]]),
         (Copied(0.8), [BEFORE, "A Mann", "A man steht", "A man and Frau", SOURCE]),
+        (Changed(), [f" {BEFORE}", f"{BEFORE}.", f"{BEFORE} da", "Frau sitzt", "nichts"]),
     ],
     ids=lambda value: "" if isinstance(value, list) else str(value),
 )
@@ -112,6 +114,9 @@ def test_losses_by_hand() -> None:
     assert judged(LengthRatio(3), "a" * 20, before="a" * 10) == (0.5, False)
     assert judged(LengthRatio(0.5), "a" * 9, before="a" * 10) == (pytest.approx(0.2), False)
     assert judged(Copied(), "a man") == (pytest.approx(2 / 7), False)
+    # Two of its two words are among the seven of before: 1 − 2/9.
+    assert judged(Changed(), "eine Frau") == (pytest.approx(7 / 9), True)
+    assert judged(Changed(), "", before="!") == (1.0, True)
 
 
 def test_words_are_compared_whole_and_whatever_their_case_and_form() -> None:

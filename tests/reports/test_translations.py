@@ -55,6 +55,10 @@ def test_the_note_says_what_bleu_is_compared_with(
 ) -> None:
     run = make_run(translated(make_row, references), answers="texts", reference=stored)
     data = summary_json(run)
+    bleu = data["bleu"]
+    lost = f"BLEU lost {bleu['drop']['value']:.1f} [{bleu['drop']['low']:.1f}–"
+    assert lost in " ".join(summary_text(run).split())
+    assert bleu["drop"]["value"] == bleu["before"]["value"] - bleu["after"]["value"]
     assert note in data["notes"][0] and "smooth:exp" in data["notes"][0]
     assert data["bleu"]["against"] == against
     assert (data["bleu"]["before"]["value"] == 100) == (references == 0)
@@ -85,16 +89,16 @@ def test_a_page_computes_bleu_once(
     make_run: Make, make_row: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed = []
-    corpus_figure = bleu.corpus_figure
+    paired_figures = bleu.paired_figures
 
     def counted(*texts: Any) -> Any:
         computed.append(texts)
-        return corpus_figure(*texts)
+        return paired_figures(*texts)
 
-    monkeypatch.setattr(bleu, "corpus_figure", counted)
+    monkeypatch.setattr(bleu, "paired_figures", counted)
     page = render(make_run(translated(make_row), answers="texts"))
-    assert len(computed) == 2, "before and under attack"
-    assert 'aria-label="BLEU 100.0 before' in page
+    assert len(computed) == 1, "before and under attack, with the same resamples"
+    assert 'aria-label="BLEU 100.0 before' in page and "<h3>BLEU lost</h3>" in page
 
 
 def test_a_comparison_shows_bleu_and_success(make_run: Make, make_row: Make) -> None:

@@ -206,5 +206,5 @@ def test_a_translator_has_no_classes_to_name(classes: dict[str, Any], named: str
     message = (
         rf"Got {re.escape(named)}, but the target answers with translations and has no classes"
     )
-    with pytest.raises(UsageError, match=message + r"\. Leave it out, .*keyword:WORD"):
+    with pytest.raises(UsageError, match=message + r"\. Leave it out, .*keyword\[:WORD\]"):
         job(target=as_target("filter:cat"), labels=None, **classes)

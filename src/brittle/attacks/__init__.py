@@ -30,6 +30,7 @@ ATTACKS: Mapping[str, str] = {
     "hotflip-words": "brittle.attacks.hotflip_words:hotflip_words",
     "key": "brittle.attacks.key:key",
     "key-any": "brittle.attacks.key:key_any",
+    "typo": "brittle.attacks.typo:typo",
     "jsma": "brittle.attacks.jsma:jsma",
     "fgsm": "brittle.attacks.fgsm:fgsm",
     "noise": "brittle.attacks.noise:noise",

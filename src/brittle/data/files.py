@@ -9,6 +9,7 @@ from pathlib import Path
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import from_rows
+from brittle.data.references import without_empty_sides
 from brittle.data.tables import TABLE_READERS
 from brittle.data.unused import unused_labels
 from brittle.errors import UsageError
@@ -53,10 +54,10 @@ def load(
     columns = choose(str(path), table.columns, text, label, locked)
     if not table.rows:
         raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
-    examples = from_rows(table.rows, columns)
-    warnings: tuple[str, ...] = ()
+    rows, warnings = without_empty_sides(str(path), table.rows, columns)
+    examples = from_rows(rows, columns)
     if label is None:
-        warnings = unused_labels(str(path), columns, table.columns, table.column)
+        warnings += unused_labels(str(path), columns, table.columns, table.column)
     labels = labels_of(examples)
     return Dataset(source, "all", examples, labels, warnings, table_columns=columns)
 

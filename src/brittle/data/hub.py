@@ -10,6 +10,7 @@ from typing import Any
 from brittle.data.columns import choose
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import class_names, from_rows, named_rows
+from brittle.data.references import without_empty_sides
 from brittle.data.unused import MAX_ROWS_LOOKED_AT, unused_labels
 from brittle.errors import UsageError, require, unknown
 
@@ -35,13 +36,14 @@ def load(
     rows = named_rows(table, columns, lambda i: f"{source}, split {split}, row {i + 1}")
     if not rows:
         raise UsageError(f"{source} has no examples in the split {split!r}.")
-    examples = from_rows(rows, columns)
+    whole, empty = without_empty_sides(source, rows, columns)
+    examples = from_rows(whole, columns)
     labels = class_names(table, columns.label) or labels_of(examples)
     # Strings and numbers only: to look at pictures or sounds would decode them.
     plain = [name for name, kind in table.features.items() if type(kind).__name__ in PLAIN_FEATURES]
     first = table.select(range(min(len(table), MAX_ROWS_LOOKED_AT)))
     unused = unused_labels(source, columns, plain, first.__getitem__) if label is None else ()
-    return Dataset(source, split, examples, labels, unused, table_columns=columns)
+    return Dataset(source, split, examples, labels, empty + unused, table_columns=columns)
 
 
 def parse(source: str) -> tuple[str, str | None]:

@@ -27,6 +27,7 @@ class RunningCase:
     `parts` are the answers so far to a path, which is asked part by part. `has_offered` tells
     whether a candidate was tried; the original, asked about again, is none. `winners` are those to
     report, the best first: one that ended the search or, of a search with costs, the cheapest ones.
+    `kept` is the candidate that is reported without a winner, whatever its loss.
     """
 
     case: Case[Any]
@@ -39,6 +40,7 @@ class RunningCase:
     has_offered: bool = False
     parts: list[Answer] = field(default_factory=list)
     winners: list[Improvement] = field(default_factory=list)
+    kept: Improvement | None = None
 
     @property
     def path(self) -> Sequence[Any] | None:
@@ -68,6 +70,8 @@ class RunningCase:
         if leaf.cost is not None:
             self._judge_costs(leaf.cost, items, answer)
             return False
+        if leaf.keep and len(items):
+            self.kept = self._improvement(int(answer.loss.argmax()), items, answer)
         wins = np.flatnonzero(answer.won)
         count, winner = len(items), -1
         if len(wins):
@@ -136,10 +140,12 @@ class RunningCase:
         return self.outcome("skipped", str(unfit))
 
     def outcome(self, status: Status, reason: str, best: Improvement | None = None) -> Outcome:
-        """Build the outcome; without a winner, `best` is the last improvement."""
+        """Build the outcome; without a winner, `best` is what is kept, or the last improvement."""
         steps = tuple(self.steps)
         if best is not None:
             steps = (*(step for step in steps if step.query < best.query), best)
+        elif self.kept is not None:
+            best = self.kept
         elif len(steps) > 1:
             best = steps[-1]
         return Outcome(self.case, status, reason, self.queries, steps, best)

@@ -12,10 +12,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_LINES = Path(__file__).with_name("stop_words.txt").read_text("utf-8").splitlines()
+
+def _load(name: str) -> set[str]:
+    lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
+    return {word for line in lines if not line.startswith("#") for word in line.split()}
+
+
 CLITICS = frozenset({"n't", "nt", "t", "s", "re", "ve", "ll", "d", "m", "em"})
 """Tokens of contractions that cannot stand alone."""
-STOP_WORDS = CLITICS.union(w for line in _LINES if not line.startswith("#") for w in line.split())
+STOP_WORDS = CLITICS | _load("stop_words.txt")
+FUNCTION_WORDS = STOP_WORDS | _load("function_words.txt")
+"""The stop words of English, and those of German, Portuguese, Spanish and French."""
 
 
 def is_stop_word(word: str) -> bool:
@@ -25,6 +32,15 @@ def is_stop_word(word: str) -> bool:
     (True, True, False)
     """
     return _plain(word) in STOP_WORDS
+
+
+def is_function_word(word: str) -> bool:
+    """Tell whether a word is a stop word of one of the five languages, whatever its case.
+
+    >>> is_function_word("Durch"), is_function_word("não"), is_function_word("Hund")
+    (True, True, False)
+    """
+    return _plain(word) in FUNCTION_WORDS
 
 
 def is_clitic(word: str) -> bool:

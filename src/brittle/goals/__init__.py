@@ -10,10 +10,11 @@ from brittle.goals.classes import (
     is_reached,
 )
 from brittle.goals.combined import AllOf, AnyOf, Not
+from brittle.goals.drawn import DrawnKeyword
 from brittle.goals.functions import FunctionGoal
 from brittle.goals.measured import Measured
 from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
-from brittle.goals.texts import Copied, Keyword, LengthRatio, Lost
+from brittle.goals.texts import Changed, Copied, Keyword, LengthRatio, Lost
 
 __all__ = [
     "OF_THE_CLASS_AIMED_AT",
@@ -21,8 +22,10 @@ __all__ = [
     "AnyOf",
     "BleuBelow",
     "Candidates",
+    "Changed",
     "Confident",
     "Copied",
+    "DrawnKeyword",
     "FunctionGoal",
     "Goal",
     "Keyword",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from brittle.answers import SCORES, TEXTS, AnswerKind
 from brittle.goals.bleu import BleuBelow
+from brittle.goals.drawn import parse_keyword
 from brittle.goals.protocol import Goal
-from brittle.goals.texts import Copied, Keyword, LengthRatio, Lost
+from brittle.goals.texts import Changed, Copied, LengthRatio, Lost
 
 BOTH = (SCORES, TEXTS)
 
@@ -38,8 +39,12 @@ GOALS: Mapping[str, GoalEntry] = {
         *("toward:LABEL", "toward:sports", (SCORES,)),
     ),
     "keyword": GoalEntry(
-        "a word or phrase appears in the translation",
-        *("keyword:WORD", "keyword:Art", (TEXTS,), Keyword.parse),
+        "a word or phrase appears in the translation; without one, a word drawn for each case",
+        *("keyword[:WORD]", "keyword:Art", (TEXTS,), parse_keyword),
+    ),
+    "changed": GoalEntry(
+        "any other translation than before",
+        *("changed", "changed", (TEXTS,), Changed.parse),
     ),
     "lost": GoalEntry(
         "the source has all the words, and the translation lost the partner of one",

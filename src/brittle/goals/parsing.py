@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from brittle.answers import SCORES, AnswerKind
 from brittle.errors import UsageError, unknown
 from brittle.goals.catalogue import GOALS, fitting
 from brittle.goals.classes import Confident, Targeted, Untargeted
 from brittle.goals.combined import AllOf, AnyOf, Not
+from brittle.goals.drawn import DrawnKeyword
 from brittle.goals.functions import FunctionGoal, import_goal
 from brittle.goals.protocol import Goal, spec_of
+from brittle.goals.texts import Keyword
 
 NOUNS = {"scores": "the scores of classes", "texts": "translations"}
 _COMBINED = re.compile(r"(any|all)\s*\(", re.IGNORECASE)
@@ -66,12 +69,12 @@ def parse_goal(spec: str, answers: AnswerKind = SCORES, labels: Sequence[str] = 
     if combined:
         parts = tuple(parse_goal(part, answers, labels) for part in _split(spec, combined.end()))
         return AllOf(parts) if combined[1].lower() == "all" else AnyOf(parts)
-    name, _, value = spec.partition(":")
+    name, colon, value = spec.partition(":")
     name, value = name.strip().lower(), value.strip()
     if name not in GOALS:
         raise unknown("goal", name, GOALS, "`brittle list goals` shows how they are written.")
     entry = GOALS[name]
-    if (not value and ":" in entry.form.partition("[")[0]) or name in ("any", "all"):
+    if (not value and (colon or ":" in entry.form.partition("[")[0])) or name in ("any", "all"):
         raise UsageError(f"Got the goal {spec!r}; expected {entry.form}, such as {entry.example}.")
     if value and name == "untargeted":
         raise UsageError(f"Got the goal {spec!r}; expected untargeted, with nothing after it.")
@@ -111,8 +114,13 @@ def join_goals(specs: Sequence[str] | None) -> str | None:
     return specs[0] if len(specs) == 1 else f"all({'; '.join(specs)})"
 
 
-def goal_name(goal: Goal, toward: str | None = None) -> str:
-    """Return the name of a goal as runs keep it; `rebuild_goal` is its inverse."""
+def goal_name(goal: Goal, toward: str | None = None, keyword: str | None = None) -> str:
+    """Return the name of a goal as runs keep it; `rebuild_goal` is its inverse.
+
+    With the `keyword` of a case it is the name of the goal of that case.
+    """
+    if keyword is not None:
+        goal = _with_keyword(goal, keyword)
     if isinstance(goal, Confident):
         return f"{goal_name(goal.goal, toward)} with confidence {goal.at_least:g}"
     if goal == Targeted() and toward is not None:
@@ -168,6 +176,25 @@ def check_goal(
                 f"The goal {spec_of(part)!r} judges {judged}, but target {target!r} answers with "
                 f"{answered}. Name a goal that fits: {', '.join(fitting(answers))}."
             )
+
+
+def draws_keywords(goal: Goal) -> bool:
+    """Tell whether a goal, or a part of it, needs a keyword for every case."""
+    return any(isinstance(part, DrawnKeyword) for part in _parts(goal))
+
+
+def named_keywords(goal: Goal) -> list[str]:
+    """List the keywords that a goal names."""
+    return [part.keyword for part in _parts(goal) if isinstance(part, Keyword)]
+
+
+def _with_keyword(goal: Goal, keyword: str) -> Goal:
+    """Return a goal with a word in place of the one that each case has of its own."""
+    if isinstance(goal, AllOf | AnyOf):
+        return replace(goal, goals=tuple(_with_keyword(part, keyword) for part in goal.goals))
+    if isinstance(goal, Not):
+        return Not(_with_keyword(goal.goal, keyword))
+    return Keyword(keyword) if isinstance(goal, DrawnKeyword) else goal
 
 
 def no_classes(got: str, answers: AnswerKind) -> UsageError:

@@ -202,6 +202,40 @@ class Copied:
         return share, share >= self.at_least
 
 
+@dataclass(frozen=True)
+class Changed:
+    """The translation is another than that of the original; blanks around it do not count.
+
+    The loss is 0 where it is the same; else ½ and more, by the share of words that the two do not
+    have in common.
+    """
+
+    answers: AnswerKind = TEXTS
+
+    @staticmethod
+    def parse(value: str) -> Changed:
+        if value:
+            raise UsageError(f"Got the goal changed:{value}; expected changed, with nothing more.")
+        return Changed()
+
+    def __str__(self) -> str:
+        return "changed"
+
+    def judge(self, candidates: Candidates) -> tuple[Losses, Wins]:
+        return judge_texts(candidates, self._measure)
+
+    def unfit(self, case: Case[Any], answer: Any) -> str | None:
+        return None
+
+    def _measure(self, case: Case[Any], source: str, translation: str) -> tuple[float, bool]:
+        before = translation_before(case, translation)
+        if translation.strip() == before.strip():
+            return 0.0, False
+        old, new = folded_words(before), folded_words(translation)
+        common = _share_kept(old, new) * len(old)
+        return 1.0 - common / max(1, len(old) + len(new)), True
+
+
 def _share_kept(words: list[str], others: list[str]) -> float:
     """Return the share of words that are among others too, each as often as it is there."""
     return sum((Counter(words) & Counter(others)).values()) / max(1, len(words))

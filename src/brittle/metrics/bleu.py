@@ -1,4 +1,4 @@
-"""BLEU of a run on a translator, before and under attack, with bootstrap intervals."""
+"""BLEU of a run on a translator, before and under attack, with paired bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -10,25 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import require
-from brittle.goals.bleu import bleu_signature, corpus_bleu
+from brittle.goals.bleu import bleu_signature
 from brittle.metrics.summary import Figure
 from brittle.results import Result
 
 RESAMPLES = 1000
+CHANGE_EVERY_TEXT = ("typo",)
+"""Attacks that do not search: every text that they change counts, broken or not."""
 
 
 @dataclass(frozen=True)
 class BleuFigures:
     """BLEU (0 to 100) over the translated examples; `against` names what it is compared with.
 
-    Under attack, the translation of a broken case is that of its adversary. Compared with the
-    target's own translations of the originals, BLEU before the attack is 100 by definition.
+    Under attack, the translation of a broken case is that of its adversary; of an attack that
+    changes every text, that of the changed text. Compared with the target's own translations of the
+    originals, BLEU before the attack is 100 by definition. `drop` is before − after, with the
+    interval of a paired bootstrap: the same sentences are drawn for both. `changed` counts the
+    examples with another text than before, of all that are translated.
     """
 
     before: Figure
     after: Figure
     against: str
     signature: str
+    drop: Figure
+    changed: int
 
 
 def bleu_figures(results: Sequence[Result]) -> BleuFigures | None:
@@ -42,13 +49,16 @@ def bleu_figures(results: Sequence[Result]) -> BleuFigures | None:
         return None
     compared_with = [(r.reference if has_reference(r) else r.answer) or "" for r in rows]
     before = [r.answer or "" for r in rows]
-    after = [(r.adversarial_answer if r.status == "broken" else r.answer) or "" for r in rows]
-    return BleuFigures(
-        corpus_figure(before, compared_with),
-        corpus_figure(after, compared_with),
-        compared(rows),
-        bleu_signature(),
-    )
+    after = [(r.adversarial_answer if counts_as_changed(r) else r.answer) or "" for r in rows]
+    figures = paired_figures(before, after, compared_with)
+    changed = sum(map(counts_as_changed, rows))
+    return BleuFigures(*figures[:2], compared(rows), bleu_signature(), figures[2], changed)
+
+
+def counts_as_changed(result: Result) -> bool:
+    """Tell whether a case counts under attack with the translation of its changed text."""
+    is_kept = result.attack in CHANGE_EVERY_TEXT and result.adversarial_answer is not None
+    return result.status == "broken" or is_kept
 
 
 def is_translated(result: Result) -> bool:
@@ -77,19 +87,33 @@ def compared(results: Sequence[Result]) -> str:
     return f"the references of {own} of {len(rows)} examples, else the originals' translations"
 
 
-def corpus_figure(hypotheses: Sequence[str], references: Sequence[str], seed: int = 0) -> Figure:
-    """Return the BLEU of a corpus with a bootstrap interval over its sentences.
+def paired_figures(
+    before: Sequence[str], after: Sequence[str], references: Sequence[str], seed: int = 0
+) -> tuple[Figure, Figure, Figure]:
+    """Return the BLEU of two translations of a corpus, and the drop from the first to the second.
 
-    >>> corpus_figure(["the cat sat on the mat"], ["the cat sat on the mat"]).value
-    100.0
+    Intervals are by bootstrap over sentences, each resample with the same ones on both sides.
+
+    >>> reference = "the cat sat on the mat"
+    >>> same, worse, drop = paired_figures([reference], ["the cat sat on a mat"], [reference])
+    >>> same.value, round(worse.value, 2), round(drop.value, 2)
+    (100.0, 53.73, 46.27)
     """
-    statistics = _statistics(hypotheses, references)
-    rng = np.random.default_rng(seed)
-    chosen = rng.integers(0, len(statistics), (RESAMPLES, len(statistics)))
-    scores = [bleu_of_counts(statistics[rows].sum(axis=0)) for rows in chosen]
-    low, high = np.quantile(scores, (0.025, 0.975))
-    value = corpus_bleu(hypotheses, references)
-    return Figure(value, float(low), float(high), None, len(statistics), "translated examples")
+    size = len(references)
+    chosen = np.random.default_rng(seed).integers(0, size, (RESAMPLES, size))
+    sides = []
+    for texts in (before, after):
+        statistics = _statistics(texts, references)
+        resampled = [bleu_of_counts(statistics[rows].sum(axis=0)) for rows in chosen]
+        sides.append(np.array([bleu_of_counts(statistics.sum(axis=0)), *resampled]))
+    first, second = sides
+    return _figure(first, size), _figure(second, size), _figure(first - second, size)
+
+
+def _figure(scores: NDArray[np.float64], of: int) -> Figure:
+    """Return the first score as a figure, with the interval of those of the resamples."""
+    low, high = np.quantile(scores[1:], (0.025, 0.975))
+    return Figure(float(scores[0]), float(low), float(high), None, of, "translated examples")
 
 
 def as_share(figure: Figure) -> Figure:

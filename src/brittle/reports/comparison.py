@@ -74,7 +74,7 @@ def _before_and_after(
         return [_cell(figure, percent) for figure in (figures.before, figures.after)]
     lines = [
         Text.assemble((line.value, "bold"), "\n", (line.interval, "dim"))
-        for line in bleu_lines(results)
+        for line in bleu_lines(results)[:2]
     ]
     return [*lines] or [NO_VALUE, NO_VALUE]
 

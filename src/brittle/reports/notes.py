@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,12 @@ from brittle.errors import MissingPackage
 from brittle.formatting import number, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
 from brittle.goals.bleu import bleu_signature
-from brittle.metrics.bleu import has_reference, is_translated
+from brittle.metrics.bleu import (
+    CHANGE_EVERY_TEXT,
+    counts_as_changed,
+    has_reference,
+    is_translated,
+)
 from brittle.metrics.summary import Summary
 from brittle.reports.summary_lines import answers_texts
 from brittle.results import DAMAGED_EDITS, Result
@@ -80,17 +86,34 @@ def bleu_notes(results: Sequence[Result]) -> list[str]:
     own = sum(map(has_reference, translated))
     if not translated:
         return []
+    unchanged = unchanged_notes(translated)
     if own == len(translated):
-        return [f"BLEU is that of all examples against their references ({signature})."]
+        return [f"BLEU is that of all examples against their references ({signature}).", *unchanged]
     if own:
         return [
             f"{number(own)} of {number(len(translated))} translated examples have a reference. "
             "BLEU of the others is against the target's own translations of the originals, which "
-            f"count as right before the attack ({signature})."
+            f"count as right before the attack ({signature}).",
+            *unchanged,
         ]
     return [
         "The examples have no references: BLEU is against the target's own translations of the "
-        f"originals, and 100 before the attack by definition ({signature})."
+        f"originals, and 100 before the attack by definition ({signature}).",
+        *unchanged,
+    ]
+
+
+def unchanged_notes(translated: Sequence[Result]) -> list[str]:
+    """Say which examples an attack that changes every text has left as they are."""
+    if not translated or translated[0].attack not in CHANGE_EVERY_TEXT:
+        return []
+    others = [r for r in translated if not counts_as_changed(r)]
+    reasons = Counter(r.reason or r.status for r in others)
+    listed = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.most_common())
+    left = f", but for {number(len(others))} that stayed as they were ({listed})" if others else ""
+    return [
+        f"BLEU under attack is that of all {number(len(translated))} translated examples with "
+        f"their {translated[0].attack}, whether or not it reached the goal{left}."
     ]
 
 

@@ -86,7 +86,7 @@ def answers_texts(manifest: Mapping[str, Any]) -> bool:
 
 
 def bleu_lines(results: Sequence[Result]) -> list[SummaryLine]:
-    """Format BLEU before and under attack; nothing without rows, or without sacrebleu."""
+    """Format BLEU before and under attack, and its drop; nothing without rows or sacrebleu."""
     try:
         bleu = bleu_figures(results)
     except MissingPackage:
@@ -96,6 +96,7 @@ def bleu_lines(results: Sequence[Result]) -> list[SummaryLine]:
     return [
         _bleu("bleu_before", "BLEU before", bleu.before),
         _bleu("bleu_after", "BLEU under attack", bleu.after),
+        _bleu("bleu_drop", "BLEU lost", bleu.drop),
     ]
 
 

@@ -37,7 +37,7 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, find_label, match_labels
 from brittle.targets.protocols import Target, positions_read
 
-PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn")
+PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Job:
 
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
     `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
-    and that are asked, by question.
+    and that are asked, by question. `keywords` are those of cases, where the goal draws them.
     """
 
     target: Target
@@ -63,6 +63,7 @@ class Job:
     only: str | None = None
     labels: Sequence[str] = ()
     helpers: Mapping[str, Any] = field(default_factory=dict)
+    keywords: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -212,6 +213,7 @@ class Job:
                     toward=toward,
                     read_positions=positions_read(self.target, item),
                     reference=None if is_class else example.label,
+                    keyword=self.keywords.get(case),
                 )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from brittle.answers import AnswerColumns
 from brittle.engine.outcomes import Outcome
+from brittle.goals.parsing import goal_name
 from brittle.results import Result, Step
 from brittle.runs.job import Job
 
@@ -32,7 +33,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         case=case.id,
         attack=job.attack_name,
         target=job.target.name,
-        goal=job.goal_name,
+        goal=goal_name(job.goal, job.toward, case.keyword),
         status=outcome.status,
         reason=outcome.reason,
         fields=fields,

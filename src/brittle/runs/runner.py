@@ -21,9 +21,11 @@ from brittle.engine.outcomes import Outcome
 from brittle.engine.workers import within
 from brittle.errors import UsageError
 from brittle.goals import Goal
+from brittle.goals.parsing import draws_keywords, named_keywords
 from brittle.opening import open_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job, build_engine
+from brittle.runs.keywords import with_keywords
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import FinishedRows, rows_of
 from brittle.runs.run import Run
@@ -143,6 +145,11 @@ def attack(
 
 def search(job: Job, case: Case[Text]) -> Outcome:
     """Attack one case and return the outcome; nothing is stored."""
+    if draws_keywords(job.goal) and case.keyword is None:
+        raise UsageError(
+            f"The goal {job.goal_name!r} draws a keyword from the translations of other texts, and "
+            "there is only one. Name the word: keyword:WORD."
+        )
     broker = Broker(job.desks)
     try:
         return next(build_engine(job, broker).run([case]))[0]
@@ -174,6 +181,7 @@ def _attack_cases(
     try:
         if len(done) == len(set(ids) | done):
             return
+        job = with_keywords(job, store, broker, taken, ids)
         cases, count = job.cases(taken, ids, done), len(set(ids) - done)
         with _rows_of(workforce, job, broker, cases, count, budget, warn or _silent) as finished:
             # Workers open the target meanwhile.
@@ -241,7 +249,8 @@ def _diagnose(
     count = MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE
     cases = list(islice(job.cases(taken, ids, set()), count))
     messages = list(job.dataset.warnings)
-    doubts = diagnose(job.target, cases, broker, data_labels=job.index)
+    keywords = named_keywords(job.goal)
+    doubts = diagnose(job.target, cases, broker, data_labels=job.index, keywords=keywords)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages += [warning.message for warning in doubts] + ([foreign] if foreign else [])

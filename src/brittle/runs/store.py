@@ -9,7 +9,8 @@
 | answers | an answer of a costly target | question, key, payload (JSON) |
 
 `application_id` is 0x62726974 ("brit"), `user_version` the version of this layout. The manifest is
-the meta row "manifest", the counters are "totals". A case with a row in results is finished; all
+the meta row "manifest", the counters are "totals", and "keywords" those of cases, if the goal draws
+them. A case with a row in results is finished; all
 its rows were written in one transaction.
 """
 
@@ -138,6 +139,15 @@ class Store:
     @property
     def totals(self) -> dict[str, float]:
         return self._load_meta("totals")
+
+    @property
+    def keywords(self) -> dict[str, str]:
+        """The keywords that were drawn for cases, if the goal draws them."""
+        return self._load_meta("keywords")
+
+    def keep_keywords(self, keywords: Mapping[str, str]) -> None:
+        with _translated_errors(self.path), self._db:
+            self._write_meta("keywords", dict(keywords))
 
     def amend(self, **changes: Any) -> None:
         with _translated_errors(self.path), self._db:

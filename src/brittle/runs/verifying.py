@@ -12,7 +12,7 @@ from brittle.engine.desks import Desk
 from brittle.engine.judging import judge_alone, start_case
 from brittle.goals import Goal
 from brittle.goals.classes import is_class_goal
-from brittle.goals.parsing import check_goal, rebuild_goal
+from brittle.goals.parsing import check_goal, draws_keywords, rebuild_goal
 from brittle.kinds import kind_named
 from brittle.results import Result
 from brittle.targets.capabilities import answers_of, make_desks
@@ -46,9 +46,9 @@ def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Rechec
     manifest, locked = run.manifest, run.manifest.get("locked", [])
     kind, toward = kind_named(manifest.get("kind", "text")), manifest.get("toward")
     labels, answers = tuple(getattr(target, "labels", ())), answers_of(target)
-    if goal is None:
-        limits = (toward, manifest.get("confidence"))
-        goal = rebuild_goal(manifest["goal"], *limits, answers, labels)
+    limits = (toward, manifest.get("confidence"), answers, labels)
+    goal = goal or rebuild_goal(manifest["goal"], *limits)
+    draws = draws_keywords(goal)
     check_goal(goal, answers, target.name, toward, labels)
     desk = make_desks(target)[ANSWER]
     is_same = target.fingerprint == manifest.get("fingerprint")
@@ -56,6 +56,8 @@ def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Rechec
     for row in run.results():
         if row.status != "broken" or row.adversarial is None:
             continue
+        if draws:  # the row names the keyword that was drawn for its case
+            goal = rebuild_goal(row.goal, *limits)
         original = kind.item(dict(row.fields), locked)
         case: Case[Any] = Case(row.case, original, reference=row.reference)
         if answers == SCORES:

@@ -67,6 +67,15 @@ class Translates(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsItsWords(Protocol):
+    """A translator that knows what it can write."""
+
+    def can_write(self, word: str) -> bool:
+        """Tell whether the pieces of its vocabulary can spell a word, or a phrase."""
+        ...
+
+
 class Translator(Target, Translates, Protocol):
     """A target that translates; it has no labels, or () as its labels."""
 

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import brittle
 from brittle.asks import Case
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown
 from brittle.opening import as_target
 from brittle.targets.capabilities import make_desks
 from brittle.targets.diagnosis import diagnose
-from brittle.targets.diagnosis.translator import constant, copied, empty, endless, unstable
+from brittle.targets.diagnosis.translator import (
+    constant,
+    copied,
+    empty,
+    endless,
+    unstable,
+    unwritable,
+)
 from brittle.text import Text
 
 SOURCES = [Text.of(text) for text in ("a good film", "a bad film", "Rome 1960", "a plot")]
@@ -60,6 +69,38 @@ def test_translators_that_misbehave() -> None:
     assert codes(lambda texts: [f"{text} la" * 1000 for text in texts]) == ["endless"]
     assert codes(lambda texts: texts) == ["copied"]
     assert codes(lambda texts: [f"{text} {next(numbers)}" for text in texts]) == ["random"]
+
+
+class Speller:
+    """A translator that can write small letters only, and says so."""
+
+    name, fingerprint, labels = "speller", "1", ()
+
+    def translate(self, items: Any) -> list[str]:
+        return [str(item).lower() for item in items]
+
+    def can_write(self, word: str) -> bool:
+        return set(word) <= set("abcdefghijklmnopqrstuvwxyz ")
+
+
+def test_a_keyword_that_the_target_cannot_spell_is_warned_of() -> None:
+    warning = unwritable(Speller(), ["Kunst", "große Kunst", "art", "東京"])
+    assert warning is not None and warning.code == "unwritable"
+    assert "cannot write 'große Kunst', '東京'" in warning.message
+    assert unwritable(Speller(), ["ART", "ja"]) is None and unwritable(Speller(), []) is None
+    silent: Any = as_target(lambda texts: texts, answers="text", name="x")
+    assert unwritable(silent, ["東京"]) is None
+
+
+def test_a_run_warns_of_the_keywords_of_its_goal(tmp_path: Path) -> None:
+    said: list[str] = []
+    options = {
+        "goal": "any(keyword:東京; not:keyword:Kunst)",
+        "folder": tmp_path,
+        "warn": said.append,
+    }
+    brittle.attack(Speller(), ["a good film", "A BAD PLOT"], "key", budget=3, **options)
+    assert [message for message in said if "cannot write '東京':" in message]
 
 
 def test_one_that_answers_nothing_is_down() -> None:

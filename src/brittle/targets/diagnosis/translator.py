@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from brittle.asks import Case
 from brittle.engine.broker import Broker
+from brittle.targets.diagnosis.exchanged_languages import ask_exchanged_languages
 from brittle.targets.diagnosis.sample import DiagnosisWarning, ask_sample
-from brittle.targets.protocols import Translator
+from brittle.targets.protocols import KnowsItsWords, Translator
 from brittle.targets.translators.texts import (
     CHARACTERS_PER_CHARACTER,
     EXTRA_CHARACTERS,
@@ -22,9 +23,9 @@ MAX_COPIED_SHARE = 0.5  # of the texts: names and numbers are rightly the same i
 
 
 def diagnose_translator(
-    target: Translator, cases: Sequence[Case[Text]], broker: Broker
+    target: Translator, cases: Sequence[Case[Text]], broker: Broker, keywords: Sequence[str] = ()
 ) -> list[DiagnosisWarning]:
-    """Check the translations of a sample of the cases; return warnings.
+    """Check the translations of a sample of the cases, and named keywords; return warnings.
 
     Of a costly target, or under a limit on the whole run, 8 cases are asked and 4 of them
     repeated, else 32 and 8. If the target answers nothing at all, `TargetDown` is raised.
@@ -41,6 +42,8 @@ def diagnose_translator(
         copied(sources, translations, target.name),
         constant(sources, translations, target.name),
         unstable(sample.repeated, target.name),
+        ask_exchanged_languages(sample.answered, broker),
+        unwritable(target, keywords),
     ]
     return [warning for warning in warnings if warning is not None]
 
@@ -54,6 +57,22 @@ def mixed(target: Translator) -> DiagnosisWarning | None:
         f"Target {target.name!r} does not translate several texts as it translates each alone, not "
         "even with a blank line between them. Every text gets a process of its own, which is slow. "
         "A flag of the program may make it take every line by itself.",
+    )
+
+
+def unwritable(target: Translator, keywords: Sequence[str]) -> DiagnosisWarning | None:
+    """Warn of keywords that a target says it cannot write, in whatever case."""
+    if not isinstance(target, KnowsItsWords):
+        return None
+    forms = {word: {word, word.lower(), word.upper(), word.title()} for word in keywords}
+    missing = [word for word in keywords if not any(map(target.can_write, forms[word]))]
+    if not missing:
+        return None
+    return DiagnosisWarning(
+        "unwritable",
+        f"Target {target.name!r} cannot write {', '.join(map(repr, missing))}: its vocabulary has "
+        "no pieces that spell this. No attack can bring it about. Name a keyword that is in its "
+        "translations, or let it draw them (--goal keyword).",
     )
 
 

@@ -61,6 +61,12 @@ class Seq2Seq:
                     texts[row] = text
         return texts
 
+    def can_write(self, word: str) -> bool:
+        """Tell whether the tokenizer has tokens for a word of the language translated to."""
+        tokenizer = self.tokenizer.hf_tokenizer
+        tokens = tokenizer(text_target=word, add_special_tokens=False)["input_ids"]
+        return tokenizer.unk_token_id is None or tokenizer.unk_token_id not in tokens
+
     def close(self) -> None:
         """Let torch use as many threads as without this target."""
         if self.threads is not None:
