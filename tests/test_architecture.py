@@ -65,8 +65,8 @@ ROOMS: dict[str, set[str]] = {
     "workflow": {"errors", "files", "formatting"},
     "runs": {
         *("answers", "asks", "attacks", "data", "edits", "engine", "errors", "files", "goals"),
-        *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
-        *("workflow", "zoo"),
+        *("inside", "kinds", "metrics", "opening", "picture", "reports", "results", "targets"),
+        *("text", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {
