@@ -23,6 +23,8 @@ from brittle.reports.figures import bar
 from brittle.reports.word_map import Cell, cell, heat_map
 
 MAX_CASES = 3
+MAX_ROWS = 20
+WORDS = ("word", "words")
 
 
 def inside_section(inside: InsideRun) -> str:
@@ -138,20 +140,24 @@ def compared_rows(case: InsideCase) -> list[tuple[int | None, int | None]]:
 
 
 def _summary_table(case: InsideCase, layer: str) -> str:
+    """Show what the summary position gives each word; of a long text, the words that get most."""
     before, after = case.before, case.after
     assert before.summary is not None and after.summary is not None
+    sides = ((before, before.summary, "tone-0"), (after, after.summary, "tone-1"))
     highest = max((*before.summary, *after.summary), default=1.0) or 1.0
+    positions = strongest_rows(case, MAX_ROWS)
     rows = []
-    for old, new in compared_rows(case):
-        words = [None if n is None else text.words[n] for n, text in ((old, before), (new, after))]
-        word = isolate(words[0] if words[0] is not None else "∅")
+    for both in positions:
+        words = [None if n is None else text.words[n] for n, (text, _, _) in zip(both, sides)]
+        word = isolate(words[0] or "∅")
         if words[0] != words[1]:
             word = f"<del>{word}</del> <ins>{isolate(words[1] or '∅')}</ins>"
         cells = "".join(
             '<td></td><td class="n"></td>'
             if n is None
-            else f'<td>{bar(summary[n] / highest)}</td><td class="n">{summary[n]:.3f}</td>'
-            for n, summary in ((old, before.summary), (new, after.summary))
+            else f'<td class="{tone}">{bar(summary[n] / highest)}</td>'
+            f'<td class="n">{summary[n]:.3f}</td>'
+            for n, (_, summary, tone) in zip(both, sides)
         )
         rows.append(f'<tr><th scope="row">{word}</th>{cells}</tr>')
     if before.elsewhere is not None and after.elsewhere is not None:
@@ -159,14 +165,30 @@ def _summary_table(case: InsideCase, layer: str) -> str:
             f'<td></td><td class="n">{text.elsewhere:.3f}</td>' for text in (before, after)
         )
         rows.append(f'<tr><th scope="row"><small>elsewhere</small></th>{rest}</tr>')
+    left_out = len(compared_rows(case)) - len(positions)
     return (
         '<div class="scroll"><table class="attended"><thead><tr><th scope="col">word</th>'
         '<th scope="col" colspan="2">attention before</th>'
         '<th scope="col" colspan="2">after</th></tr></thead>'
         f'<tbody>{"".join(rows)}</tbody></table></div><p class="small">What the summary position '
-        f"gives each word: {escape(layer_words(layer))}, mean over heads. Elsewhere are special "
-        "tokens, punctuation and fields that the attack could not edit.</p>"
+        f"gives each word: {escape(layer_words(layer))}, mean over heads. "
+        f"{plural(left_out, WORDS) + ' with less are left out. ' if left_out else ''}"
+        "Elsewhere are special tokens, punctuation and fields that the attack could not edit.</p>"
     )
+
+
+def strongest_rows(case: InsideCase, count: int) -> list[tuple[int | None, int | None]]:
+    """Return the edited words and those with most attention, before or after, in reading order."""
+    rows = compared_rows(case)
+    old, new = case.before.summary or (), case.after.summary or ()
+
+    def strength(row: tuple[int | None, int | None]) -> tuple[bool, float]:
+        before, after = row
+        weight = max(0 if before is None else old[before], 0 if after is None else new[after])
+        return before is None or after is None or after in case.edited, weight
+
+    chosen = sorted(rows, key=strength, reverse=True)[:count]
+    return [row for row in rows if row in chosen]
 
 
 def layer_words(layer: str) -> str:

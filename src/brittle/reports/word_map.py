@@ -26,9 +26,9 @@ def heat_map(
 ) -> str:
     """Draw shares as coloured cells, in natural size; marked columns and rows have a frame."""
     heads, names = [_cut(name) for name in columns], [_cut(name) for name, _ in rows]
-    left = round(14 + CHARACTER_WIDTH * max(map(len, names), default=0))
-    top = round(14 + 0.8 * CHARACTER_WIDTH * max(map(len, heads), default=0))
-    overhang = round(0.8 * CHARACTER_WIDTH * len(heads[-1])) if heads else 0
+    left = round(16 + 1.1 * CHARACTER_WIDTH * max(map(len, names), default=0))
+    top = round(18 + 0.85 * CHARACTER_WIDTH * max(map(len, heads), default=0))
+    overhang = round(0.85 * CHARACTER_WIDTH * len(heads[-1])) if heads else 0
     width, height = left + CELL * len(heads) + overhang + 4, top + CELL * len(rows) + 4
     parts = [
         f'<svg class="map" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
