@@ -1,0 +1,216 @@
+"""Check Theorem 1 of the self-attention paper with numbers: the mean and the tail bound.
+
+    python benchmarks/attention_bound.py [--draws 20000] [--models MiniLM,BERT-NOPT] [--data mr]
+
+Writes benchmarks/attention_bound.json and attention_bound.svg. Random matrices from d = 8 to 4,096;
+then W_Q and W_K of every head of trained models (trained when they are not there yet), with points
+on the unit sphere as the theorem assumes, and with the vectors that the layer reads of real
+sentences instead. --models "" leaves the trained models out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.reports import standalone_svg
+from brittle.reports.axes import PlotArea, draw, tone
+from brittle.studies.attention_bound import (
+    CONSTANT,
+    DELTAS,
+    DIMENSIONS,
+    FAMILIES,
+    Check,
+    check,
+    check_family,
+    measured,
+    norms,
+    slope,
+    unit_columns,
+    worst_perturbation,
+)
+
+HERE = Path(__file__).parent
+SENTENCES = 100
+Array = NDArray[np.float64]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=20_000, help="points on the sphere")
+    parser.add_argument("--models", default="MiniLM,BERT-NOPT", help="models of the zoo")
+    parser.add_argument("--data", default="mr", help="what they were trained on")
+    parser.add_argument("--out", type=Path, default=HERE / "attention_bound.json")
+    given = parser.parse_args()
+    started = time.perf_counter()
+    families = {}
+    for name in FAMILIES:
+        families[name] = [check_family(name, d, given.draws) for d in DIMENSIONS]
+        print(f"{name}: slope {slope(families[name]):.3f}", flush=True)
+    models = {
+        name: heads_of(name, given.data, given.draws) for name in given.models.split(",") if name
+    }
+    content = {
+        "draws": given.draws,
+        "families": {
+            name: {
+                "slope": round(slope(checks), 4),
+                "norms_are_constant": name in CONSTANT,
+                "checks": [rounded(one) for one in checks],
+            }
+            for name, checks in families.items()
+        },
+        "models": {name: summary(heads) for name, heads in models.items()},
+        "seconds": round(time.perf_counter() - started),
+    }
+    given.out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    plot = standalone_svg(figure(families, models))
+    given.out.with_suffix(".svg").write_text(plot, "utf-8")
+    for name, heads in models.items():
+        print(name, json.dumps(summary(heads)["ratios"]))
+
+
+def heads_of(name: str, data: str, draws: int) -> list[dict[str, Check]]:
+    """Check every head of a trained model: random directions, the worst, and real inputs."""
+    from brittle.opening import load_zoo
+
+    model, tokenizer = hf_parts(load_zoo(f"zoo:{name}@{data}"))
+    inputs = layer_inputs(model, tokenizer, data)
+    count = model.config.num_attention_heads
+    heads = []
+    for n, layer in enumerate(model.base_model.encoder.layer):
+        own = layer.attention.self
+        weights = [part.weight.detach().double().numpy() for part in (own.query, own.key)]
+        for h in range(count):
+            w_q, w_k = (np.split(weight, count)[h].T for weight in weights)
+            heads.append(head_checks(f"{name} {n + 1}.{h + 1}", w_q, w_k, inputs[n], draws))
+    return heads
+
+
+def head_checks(name: str, w_q: Array, w_k: Array, vectors: Array, draws: int) -> dict[str, Check]:
+    """Check one head; scores are those of the theorem: no bias, not divided by √k."""
+    rng, norm, d = np.random.default_rng(0), norms(w_q, w_k), len(w_q)
+    bound = norm / math.sqrt(d)
+    drawn, worst = unit_columns(d, rng), worst_perturbation(w_q, w_k)
+    pairs = rng.integers(0, len(vectors), (2, 4 * DELTAS))
+    real = (vectors[pairs[0]] - vectors[pairs[1]]).T
+    real = real[:, np.linalg.norm(real, axis=0) > 0][:, :DELTAS]
+    real /= np.linalg.norm(real, axis=0)
+    changes: Iterator[Array] = iter([vectors @ (w_q @ (w_k.T @ real))])
+    return {
+        "sphere": check(name, w_q @ (w_k.T @ drawn), norm, draws, rng),
+        "sphere, worst direction": check(name, w_q @ (w_k.T @ worst), norm, draws, rng),
+        "real inputs": measured(name, changes, norm, bound, d),
+    }
+
+
+def hf_parts(target: Any) -> tuple[Any, Any]:
+    classifier = target.inside
+    return classifier.model, classifier.tokenizer.hf_tokenizer
+
+
+def layer_inputs(model: Any, tokenizer: Any, data: str) -> list[Array]:
+    """Return what every layer reads of real sentences, token by token, scaled to length 1."""
+    import torch
+
+    from brittle.data import load
+
+    texts = [" ".join(example.fields.values()) for example in load(data, limit=SENTENCES)]
+    layers: list[list[Array]] = [[] for _ in model.base_model.encoder.layer]
+    for text in texts:
+        inputs = tokenizer(text, return_tensors="pt", truncation=True)
+        with torch.inference_mode():
+            states = model(**inputs, output_hidden_states=True).hidden_states
+        for vectors, state in zip(layers, states):
+            vectors.append(state[0].double().numpy())
+    joined = [np.concatenate(vectors) for vectors in layers]
+    return [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in joined]
+
+
+def rounded(one: Check) -> dict[str, Any]:
+    values = asdict(one)
+    for name in ("norm", "mean", "low", "high", "bound"):
+        values[name] = float(f"{values[name]:.5g}")
+    values["tails"] = [round(share, 5) for share in one.tails]
+    values["tail_bounds"] = [round(share, 5) for share in one.tail_bounds]
+    return values | {"holds": one.holds}
+
+
+def summary(heads: Sequence[Mapping[str, Check]]) -> dict[str, Any]:
+    """Return the ratio of mean to bound over the heads, and every head's own."""
+    ratios = {}
+    for kind in heads[0]:
+        values = [head[kind].mean / head[kind].bound for head in heads]
+        ratios[kind] = {
+            "lowest": round(min(values), 4),
+            "median": round(statistics.median(values), 4),
+            "highest": round(max(values), 4),
+            "heads_under_both_bounds": sum(head[kind].holds for head in heads),
+            "heads": len(values),
+        }
+    first = heads[0]["sphere"]
+    norm = [head["sphere"].norm for head in heads]
+    return {
+        "d": first.d,
+        "norm": {"lowest": round(min(norm), 3), "highest": round(max(norm), 3)},
+        "ratios": ratios,
+        "heads": [{kind: rounded(one) for kind, one in head.items()} for head in heads],
+    }
+
+
+def figure(
+    families: Mapping[str, Sequence[Check]], models: Mapping[str, Sequence[Mapping[str, Check]]]
+) -> str:
+    """Draw mean over C δ against d, both as logarithms, with the bound 1 / √d over all of them."""
+    x = (math.log2(DIMENSIONS[0]) - 0.3, math.log2(DIMENSIONS[-1]) + 0.3)
+    values = [one.mean / one.norm for checks in families.values() for one in checks]
+    heads = {
+        f"{name}, real inputs": [head["real inputs"] for head in found]
+        for name, found in models.items()
+    }
+    values += [one.mean / one.norm for checks in heads.values() for one in checks]
+    lowest = math.floor(min(map(math.log10, values)))
+    shown = [name for name in families if name != "norms that grow"]
+    legend = ("bound 1 / √d", *shown, *heads)
+    sizes = {"width": 640, "height": 420}
+    labels = ("dimension d", "mean |s′ − s| / (C δ)")
+    area = PlotArea(x, (float(lowest), 0.0), *labels, "", legend, "line", **sizes)
+    ends = [(math.log2(d), -math.log10(d) / 2) for d in (DIMENSIONS[0], DIMENSIONS[-1])]
+    series = [ends] + [
+        [(math.log2(one.d), math.log10(one.mean / one.norm)) for one in families[name]]
+        for name in shown
+    ]
+    body = [
+        f'<path class="line{tone(n, len(legend))}" d="M{" L".join(points(area, line))}"/>'
+        for n, line in enumerate(series)
+    ]
+    for n, checks in enumerate(heads.values(), len(series)):
+        dots = "".join(
+            f"M{point}h0"
+            for point in points(
+                area, [(math.log2(c.d), math.log10(c.mean / c.norm)) for c in checks]
+            )
+        )
+        body.append(f'<path class="dots{tone(n, len(legend))}" d="{dots}"/>')
+    x_ticks = [(math.log2(d), f"{d:,}") for d in DIMENSIONS]
+    y_ticks = [(float(n), f"{10.0**n:g}") for n in range(lowest, 1)]
+    description = "Mean change of a score against the dimension; all means are under the bound"
+    return draw(area, description, x_ticks, y_ticks, "".join(body))
+
+
+def points(area: PlotArea, line: Sequence[tuple[float, float]]) -> list[str]:
+    return [f"{area.x_at(x):.1f} {area.y_at(y):.1f}" for x, y in line]
+
+
+if __name__ == "__main__":
+    main()
