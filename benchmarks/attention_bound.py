@@ -15,7 +15,7 @@ import json
 import math
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -106,11 +106,12 @@ def head_checks(name: str, w_q: Array, w_k: Array, vectors: Array, draws: int) -
     real = (vectors[pairs[0]] - vectors[pairs[1]]).T
     real = real[:, np.linalg.norm(real, axis=0) > 0][:, :DELTAS]
     real /= np.linalg.norm(real, axis=0)
-    changes: Iterator[Array] = iter([vectors @ (w_q @ (w_k.T @ real))])
+    by_kind = {"real inputs": real, "real inputs, worst direction": worst}
+    changes = {kind: vectors @ (w_q @ (w_k.T @ deltas)) for kind, deltas in by_kind.items()}
     return {
         "sphere": check(name, w_q @ (w_k.T @ drawn), norm, draws, rng),
         "sphere, worst direction": check(name, w_q @ (w_k.T @ worst), norm, draws, rng),
-        "real inputs": measured(name, changes, norm, bound, d),
+        **{kind: measured(name, [value], norm, bound, d) for kind, value in changes.items()},
     }
 
 
@@ -125,7 +126,8 @@ def layer_inputs(model: Any, tokenizer: Any, data: str) -> list[Array]:
 
     from brittle.data import load
 
-    texts = [" ".join(example.fields.values()) for example in load(data, limit=SENTENCES)]
+    examples = load(data, limit=SENTENCES)
+    texts = [" ".join(text for _, text in example.fields) for example in examples]
     layers: list[list[Array]] = [[] for _ in model.base_model.encoder.layer]
     for text in texts:
         inputs = tokenizer(text, return_tensors="pt", truncation=True)

@@ -88,15 +88,15 @@ def load_inside(path: Path) -> InsideRun:
     """Load the file; one that is damaged or of another layout is refused by name."""
     try:
         content = json.loads(path.read_text("utf-8"))
-        if content["layout"] != LAYOUT:
-            raise ValueError(f"its layout is {content['layout']!r}; expected {LAYOUT}")
-        return _parse(content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = error if type(error) is ValueError else "it is damaged"
-        raise UsageError(
-            f"Cannot read {path.name!r}: {reason}. Delete it, and look again: brittle inside "
-            f"{path.name.removesuffix('.inside.json')}"
-        ) from error
+        reason = f"its layout is {content['layout']!r}, expected {LAYOUT}"
+        if content["layout"] == LAYOUT:
+            return _parse(content)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        reason = "it is damaged"
+    raise UsageError(
+        f"Cannot read {path.name!r}: {reason}. Delete it, and look again: brittle inside "
+        f"{path.name.removesuffix('.inside.json')}"
+    )
 
 
 def _parse(content: Mapping[str, Any]) -> InsideRun:
