@@ -192,9 +192,11 @@ def rotate(columns: Array, rng: np.random.Generator) -> Array:
     rotated, d = columns.copy(), len(columns)
     for n in range(d):
         mirror = rng.standard_normal(d - n)
-        mirror[0] += math.copysign(float(np.linalg.norm(mirror)), mirror[0])
+        sign = math.copysign(1.0, mirror[0])
+        mirror[0] += sign * float(np.linalg.norm(mirror))
         mirror /= np.linalg.norm(mirror)
         rotated[n:] -= 2 * np.outer(mirror, mirror @ rotated[n:])
+        rotated[n] *= -sign  # a reflection alone never turns an axis to its own side
     return rotated
 
 
