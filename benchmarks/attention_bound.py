@@ -62,14 +62,7 @@ def main() -> None:
     }
     content = {
         "draws": given.draws,
-        "families": {
-            name: {
-                "slope": round(slope(checks), 4),
-                "norms_are_constant": name in CONSTANT,
-                "checks": [rounded(one) for one in checks],
-            }
-            for name, checks in families.items()
-        },
+        "families": {name: family_summary(name, checks) for name, checks in families.items()},
         "models": {name: summary(heads) for name, heads in models.items()},
         "seconds": round(time.perf_counter() - started),
     }
@@ -146,6 +139,14 @@ def rounded(one: Check) -> dict[str, Any]:
     values["tails"] = [round(share, 5) for share in one.tails]
     values["tail_bounds"] = [round(share, 5) for share in one.tail_bounds]
     return values | {"holds": one.holds}
+
+
+def family_summary(name: str, checks: Sequence[Check]) -> dict[str, Any]:
+    return {
+        "slope": round(slope(checks), 4),
+        "norms_are_constant": name in CONSTANT,
+        "checks": [rounded(one) for one in checks],
+    }
 
 
 def summary(heads: Sequence[Mapping[str, Check]]) -> dict[str, Any]:
