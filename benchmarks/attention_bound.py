@@ -1,11 +1,11 @@
 """Check Theorem 1 of the self-attention paper with numbers: the mean and the tail bound.
 
-    python benchmarks/attention_bound.py [--draws 20000] [--models MiniLM,BERT-NOPT] [--data mr]
+    python benchmarks/attention_bound.py [--draws 20000] [--only MiniLM;orthogonal] [--data mr]
 
 Writes benchmarks/attention_bound.json and attention_bound.svg. Random matrices from d = 8 to 4,096;
 then W_Q and W_K of every head of trained models (trained when they are not there yet), with points
 on the unit sphere as the theorem assumes, and with the vectors that the layer reads of real
-sentences instead. --models "" leaves the trained models out.
+sentences instead. With --only the others stay as they were measured before.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import argparse
 import json
 import math
 import statistics
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -42,35 +41,47 @@ from brittle.studies.attention_bound import (
 
 HERE = Path(__file__).parent
 SENTENCES = 100
+MODELS = ("MiniLM", "BERT-NOPT")
 Array = NDArray[np.float64]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=20_000, help="points on the sphere")
-    parser.add_argument("--models", default="MiniLM,BERT-NOPT", help="models of the zoo")
-    parser.add_argument("--data", default="mr", help="what they were trained on")
+    names = ";".join((*FAMILIES, *MODELS))
+    parser.add_argument("--only", default=names, help="families and models, by semicolons")
+    parser.add_argument("--data", default="mr", help="what the models were trained on")
     parser.add_argument("--out", type=Path, default=HERE / "attention_bound.json")
     given = parser.parse_args()
-    started = time.perf_counter()
-    families = {}
-    for name in FAMILIES:
-        families[name] = [check_family(name, d, given.draws) for d in DIMENSIONS]
-        print(f"{name}: slope {slope(families[name]):.3f}", flush=True)
-    models = {
-        name: heads_of(name, given.data, given.draws) for name in given.models.split(",") if name
-    }
-    content = {
-        "draws": given.draws,
-        "families": {name: family_summary(name, checks) for name, checks in families.items()},
-        "models": {name: summary(heads) for name, heads in models.items()},
-        "seconds": round(time.perf_counter() - started),
-    }
+    only = given.only.split(";")
+    former = json.loads(given.out.read_text("utf-8")) if given.out.exists() else {}
+    if given.only != names and former.get("draws") != given.draws:
+        parser.error(f"--only keeps what was measured before, with {former.get('draws')} draws")
+    kept = {name: former.get(name, {}) for name in ("families", "models")}
+    content: dict[str, Any] = {"draws": given.draws, **kept}
+    for name in (name for name in FAMILIES if name in only):
+        checks = [check_family(name, d, given.draws) for d in DIMENSIONS]
+        content["families"][name] = family_summary(name, checks)
+        print(f"{name}: slope {slope(checks):.3f}", flush=True)
+    for name in (name for name in MODELS if name in only):
+        content["models"][name] = summary(heads_of(name, given.data, given.draws))
+        print(name, json.dumps(content["models"][name]["ratios"]), flush=True)
     given.out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    families = {
+        name: [stored(one) for one in content["families"][name]["checks"]] for name in FAMILIES
+    }
+    models = {
+        name: [{kind: stored(one) for kind, one in head.items()} for head in found["heads"]]
+        for name, found in content["models"].items()
+    }
     plot = standalone_svg(figure(families, models))
     given.out.with_suffix(".svg").write_text(plot, "utf-8")
-    for name, heads in models.items():
-        print(name, json.dumps(summary(heads)["ratios"]))
+
+
+def stored(values: Mapping[str, Any]) -> Check:
+    """Return a check as it was written."""
+    lists = {name: tuple(values[name]) for name in ("tails", "tail_bounds")}
+    return Check(**{name: value for name, value in values.items() if name != "holds"} | lists)
 
 
 def heads_of(name: str, data: str, draws: int) -> list[dict[str, Check]]:
