@@ -42,6 +42,7 @@ from brittle.studies.attention_bound import (
 HERE = Path(__file__).parent
 SENTENCES = 100
 MODELS = ("MiniLM", "BERT-NOPT")
+IN_FIGURE = ("orthogonal", "Gaussian", "64 wide, worst direction")
 Array = NDArray[np.float64]
 
 
@@ -185,45 +186,38 @@ def summary(heads: Sequence[Mapping[str, Check]]) -> dict[str, Any]:
 def figure(
     families: Mapping[str, Sequence[Check]], models: Mapping[str, Sequence[Mapping[str, Check]]]
 ) -> str:
-    """Draw mean over C δ against d, both as logarithms, with the bound 1 / √d over all of them."""
-    x = (math.log2(DIMENSIONS[0]) - 0.3, math.log2(DIMENSIONS[-1]) + 0.3)
-    values = [one.mean / one.norm for checks in families.values() for one in checks]
-    heads = {
-        f"{name}, real inputs": [head["real inputs"] for head in found]
-        for name, found in models.items()
+    """Draw mean / (C δ) against d, both as logarithms: lines of families, a dot for every head."""
+    bound = [(math.log2(d), -math.log10(d) / 2) for d in (DIMENSIONS[0], DIMENSIONS[-1])]
+    lines = {"bound 1 / √d": bound}
+    lines |= {name: list(map(place, families[name])) for name in IN_FIGURE}
+    heads = [head for found in models.values() for head in found]
+    dots = {
+        f"heads: {kind} (dots)": [place(head[kind]) for head in heads]
+        for kind in ("real inputs", "real inputs, worst direction")
     }
-    values += [one.mean / one.norm for checks in heads.values() for one in checks]
-    lowest = math.floor(min(map(math.log10, values)))
-    shown = [name for name in families if name != "norms that grow"]
-    legend = ("bound 1 / √d", *shown, *heads)
-    sizes = {"width": 640, "height": 420}
+    legend = (*lines, *dots)
+    low = math.floor(min(y for series in (*lines.values(), *dots.values()) for _, y in series))
+    x = (math.log2(DIMENSIONS[0]) - 0.3, math.log2(DIMENSIONS[-1]) + 0.3)
     labels = ("dimension d", "mean |s′ − s| / (C δ)")
-    area = PlotArea(x, (float(lowest), 0.0), *labels, "", legend, "line", **sizes)
-    ends = [(math.log2(d), -math.log10(d) / 2) for d in (DIMENSIONS[0], DIMENSIONS[-1])]
-    series = [ends] + [
-        [(math.log2(one.d), math.log10(one.mean / one.norm)) for one in families[name]]
-        for name in shown
-    ]
-    body = [
-        f'<path class="line{tone(n, len(legend))}" d="M{" L".join(points(area, line))}"/>'
-        for n, line in enumerate(series)
-    ]
-    for n, checks in enumerate(heads.values(), len(series)):
-        dots = "".join(
-            f"M{point}h0"
-            for point in points(
-                area, [(math.log2(c.d), math.log10(c.mean / c.norm)) for c in checks]
-            )
-        )
-        body.append(f'<path class="dots{tone(n, len(legend))}" d="{dots}"/>')
+    sizes = {"width": 640, "height": 420}
+    area = PlotArea(x, (float(low), 0.0), *labels, "", legend, "line", **sizes)
+    body = []
+    for n, series in enumerate((*lines.values(), *dots.values())):
+        points = [f"{area.x_at(x):.1f} {area.y_at(y):.1f}" for x, y in series]
+        colour, is_line = tone(n, len(legend)), n < len(lines)
+        path = f"M{' L'.join(points)}" if is_line else "".join(f"M{point}h0" for point in points)
+        body.append(f'<path class="{"line" if is_line else "dots"}{colour}" d="{path}"/>')
     x_ticks = [(math.log2(d), f"{d:,}") for d in DIMENSIONS]
-    y_ticks = [(float(n), f"{10.0**n:g}") for n in range(lowest, 1)]
-    description = "Mean change of a score against the dimension; all means are under the bound"
+    y_ticks = [(float(n), f"{10.0**n:g}") for n in range(low, 1)]
+    description = (
+        "Mean change of a score against the dimension. With points on the sphere it is under the "
+        "bound; heads with real inputs and the worst direction are partly above it"
+    )
     return draw(area, description, x_ticks, y_ticks, "".join(body))
 
 
-def points(area: PlotArea, line: Sequence[tuple[float, float]]) -> list[str]:
-    return [f"{area.x_at(x):.1f} {area.y_at(y):.1f}" for x, y in line]
+def place(one: Check) -> tuple[float, float]:
+    return math.log2(one.d), math.log10(one.mean / one.norm)
 
 
 if __name__ == "__main__":
