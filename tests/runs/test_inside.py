@@ -236,14 +236,16 @@ class Shown:
         return getattr(self.white, name)
 
 
-def look(target: Any, before: str, after: str, layer: str = "first") -> InsideRun:
+def look(
+    target: Any, before: Any, after: Any, layer: str = "first", locked: Sequence[str] = ()
+) -> InsideRun:
     from brittle.edits import diff
     from brittle.metrics.samples import sample_results
 
-    texts = [Text.of(before), Text.of(after)]
+    texts = [Text.of(before, locked), Text.of(after, locked)]
     fields = tuple(texts[0].fields().items())
     row = replace(sample_results()[0], case="c", fields=fields, edits=diff(*texts))
-    rows: Any = type("Rows", (), {"name": "r", "manifest": {}, "results": lambda self: [row]})()
+    rows: Any = type("Rows", (), {"name": "r", "manifest": {"locked": locked}})()
     return look_inside(rows, target, [row], layer)
 
 
@@ -285,3 +287,21 @@ def test_a_transformers_model_shows_the_mean_of_its_heads() -> None:
             assert seen.elsewhere is not None and seen.summary is not None
             assert sum(seen.summary) + seen.elsewhere == pytest.approx(1, abs=1e-4)
     assert inside.layers == ("embedding", "layer 1", "layer 2")
+
+
+def test_a_pair_with_a_locked_side_shows_the_open_one() -> None:
+    pytest.importorskip("torch")
+    from brittle.zoo.white_box import NetworkWhiteBox
+    from zoo.exact import model
+
+    white = Shown(NetworkWhiteBox(model("BiLSTM-W-Random-1-attention-pair")))
+    before = {"premise": "the film is good", "hypothesis": "a plot on"}
+    after = {**before, "hypothesis": "a film on"}
+    (case,) = look(white, before, after, locked=["premise"]).cases
+    assert case.after.words == ("a", "film", "on") and case.edited == (1,)
+    assert case.before.summary is not None and case.before.elsewhere == 1.0  # of the locked side
+    assert sum(case.before.summary) == pytest.approx(1, abs=1e-4)
+    (whole,) = look(white, before, after).cases
+    assert whole.edited == (5,) and whole.before.elsewhere == 0.0
+    assert whole.changes[-1][4:] == case.changes[-1] and not any(whole.changes[-1][:4])
+    assert whole.relative == case.relative

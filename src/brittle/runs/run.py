@@ -146,23 +146,20 @@ class Run:
         the run, in NAME.inside.json, and computed only for cases that are not there.
         """
         rows = broken_cases(self, case, limit)
-        opened = (
-            self._own_target()
-            if target is None
-            else as_target(target, answers=self.answers_of(target))
-        )
-        return looked_at(self, opened, rows, layer)
+        return looked_at(self, self._opened(target), rows, layer)
 
-    def _own_target(self) -> Any:
-        """Open the target that the run was made on."""
+    def _opened(self, target: Any) -> Any:
+        """Open the target that is handed in, or else the one that the run was made on."""
+        rows = self.results()
+        fields = tuple(name for name, _ in rows[0].fields) if rows else ("text",)
+        if target is not None:
+            return as_target(target, fields=fields, answers=self.answers_of(target))
         stored = dict(self.manifest.get("about_target") or {})
         if not stored:
             raise UsageError(
                 f"The run {self.name!r} was made on a live object. Hand in the target."
             )
-        rows = self.results()
-        fields = tuple(name for name, _ in rows[0].fields) if rows else ("text",)
-        return as_target(stored.pop("spec"), fields=fields, shape=self.shape, **stored)
+        return as_target(stored.pop("spec"), fields=fields, **stored)
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
         """Write the HTML report, one file that needs no network; `further` adds sections to it.
