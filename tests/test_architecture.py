@@ -64,10 +64,9 @@ ROOMS: dict[str, set[str]] = {
     },
     "workflow": {"errors", "files", "formatting"},
     "runs": {
-        *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors", "files"),
-        "goals",
-        *("kinds", "opening", "picture", "reports", "results", "targets", "text"),
-        *("workflow", "zoo"),
+        *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors"),
+        *("files", "goals", "inside", "kinds", "metrics", "opening", "picture", "reports"),
+        *("results", "targets", "text", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {

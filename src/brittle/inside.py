@@ -26,9 +26,16 @@ class Attention:
     a whole text has one row: 1 × 1 × 1 × words. `summary` are layers × heads × words: what the
     summary position, from which the head reads the text, gives each word; a head that attends has
     its own weights there, 1 × 1 × words. What goes to a word of several tokens is the sum over
-    them, what comes from it the mean. Attention to tokens that are no word of the text (special
-    tokens, punctuation, locked fields) is left out, so that rows do not add up to 1.
+    them, what comes from it the mean.
+
+    What a row gives to tokens that are no word of the text (special tokens, punctuation, locked
+    fields) is `elsewhere`, layers × heads × rows, and `summary_elsewhere`, layers × heads: with it
+    a row adds up to 1. Rows of words that are not read are zeros. Where the sides of a pair are
+    read apart, what both have in common (the one row of a head, the summary) adds up to 1 for each
+    side. None where a target does not say.
     """
 
     weights: Array
     summary: Array
+    elsewhere: Array | None = None
+    summary_elsewhere: Array | None = None

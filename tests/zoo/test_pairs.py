@@ -275,6 +275,20 @@ def test_each_side_attends_to_itself(name: str) -> None:
         assert np.allclose([weights[..., :4].sum(), weights[..., 4:].sum()], 1)
 
 
+@pytest.mark.parametrize(
+    "name", ["Transformer-W-Random-2-pair", "BiLSTM-W-Random-1-attention-pair"]
+)
+def test_what_goes_to_a_locked_side_goes_elsewhere(name: str) -> None:
+    white = NetworkWhiteBox(model(name))
+    for locked in ((), ("premise",)):
+        [shown] = white.attention([pair("the film is good", "a plot on", *locked)])
+        rows = shown.weights.sum(axis=-1) + shown.elsewhere
+        # A head has one row for both sides, which are read apart: 1 for each.
+        assert np.allclose(rows, 1 if name.startswith("Transformer") else 2)
+        assert np.allclose(shown.summary.sum(axis=-1) + shown.summary_elsewhere, 2)
+        assert np.allclose(shown.summary_elsewhere, len(locked))
+
+
 def test_edit_requests_of_a_locked_premise_have_its_scores() -> None:
     tested = model("BiLSTM-W-Random-1-pair")
     text = pair("the film is good", "a plot on foo", "premise")

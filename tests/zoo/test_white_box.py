@@ -492,6 +492,22 @@ def test_attention_leaves_out_what_is_locked_or_cut_off(name: str) -> None:
     assert not few[..., 4:].any()
 
 
+@pytest.mark.parametrize(
+    "name", ["Transformer-W-Random-2", "Transformer-C-Random-1-max", "BiLSTM-WC-Random-2-attention"]
+)
+def test_a_row_and_what_goes_elsewhere_are_1(name: str) -> None:
+    tested = model(name, reads=8, pairs=True)
+    items = [*ITEMS, pair(True), pair(False)]
+    for item, shown in zip(items, NetworkWhiteBox(tested).attention(items)):
+        rows = shown.weights.sum(axis=-1) + shown.elsewhere
+        read = np.zeros(len(item))
+        read[list(tested.words_read([item])[0])] = 1
+        expected = read if isinstance(tested.network.encoder, TransformerEncoder) else [1]
+        assert close(rows, np.broadcast_to(expected, rows.shape), 1e-12)
+        summary = shown.summary.sum(axis=-1) + shown.summary_elsewhere
+        assert close(summary, np.ones(summary.shape), 1e-12)
+
+
 @pytest.mark.parametrize("head", ["", "-max", "-attention"])
 def test_the_summary_is_what_the_head_reads(head: str) -> None:
     tested = model(f"Transformer-W-Random-2{head}")

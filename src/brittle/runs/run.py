@@ -15,14 +15,18 @@ from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
 from brittle.goals import Goal
 from brittle.kinds import KINDS
+from brittle.metrics.inside import InsideRun
 from brittle.opening import as_target
 from brittle.picture import Picture, stack
 from brittle.results import Result, Step
+from brittle.runs.inside import broken_cases
+from brittle.runs.inside_file import inside_sections, looked_at
 from brittle.runs.store import Store
 from brittle.runs.verifying import recheck
 
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
+INSIDE_CASES = 100
 
 
 class Run:
@@ -128,13 +132,46 @@ class Run:
         opened = as_target(target, shape=self.shape, answers=self.answers_of(target))
         return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
 
+    def inside(
+        self,
+        target: Any = None,
+        *,
+        case: str | None = None,
+        limit: int | None = INSIDE_CASES,
+        layer: str = "first",
+    ) -> InsideRun:
+        """Look inside the target at broken cases, before and after; of one case, or of the first.
+
+        The run's own target is opened again, unless one is handed in. What was seen is kept beside
+        the run, in NAME.inside.json, and computed only for cases that are not there.
+        """
+        rows = broken_cases(self, case, limit)
+        return looked_at(self, self._opened(target), rows, layer)
+
+    def _opened(self, target: Any) -> Any:
+        """Open the target that is handed in, or else the one that the run was made on."""
+        rows = self.results()
+        fields = tuple(name for name, _ in rows[0].fields) if rows else ("text",)
+        if target is not None:
+            return as_target(target, fields=fields, answers=self.answers_of(target))
+        stored = dict(self.manifest.get("about_target") or {})
+        if not stored:
+            raise UsageError(
+                f"The run {self.name!r} was made on a live object. Hand in the target."
+            )
+        return as_target(stored.pop("spec"), fields=fields, **stored)
+
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
-        """Write the HTML report, one file that needs no network; `further` adds sections to it."""
+        """Write the HTML report, one file that needs no network; `further` adds sections to it.
+
+        What `inside` has seen is one of its sections.
+        """
         from brittle.reports.html import render
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(render(self, further), encoding="utf-8", errors="replace")
+        sections = [*inside_sections(self), *further]
+        out.write_text(render(self, sections), encoding="utf-8", errors="replace")
         return out
 
     def export(self, path: str | Path) -> Path:

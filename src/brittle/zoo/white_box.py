@@ -210,8 +210,8 @@ class NetworkWhiteBox:
         1 × words. The summary of a head that attends are its weights. Other heads read several
         positions: their rows are averaged by the share that each has in the vector of the text (the
         last word alone, all alike, or those with the maxima). Words that are not read have zeros;
-        what goes to words of locked fields is left out, so that not all rows add up to 1. Sides of
-        a pair that are read apart attend to themselves only, and each has its summary.
+        what goes to words of locked fields goes elsewhere. Sides of a pair that are read apart
+        attend to themselves only, and each has its summary.
         """
         encoder, head = self.network.encoder, self.network.pool
         if not isinstance(encoder, TransformerEncoder) and not isinstance(head, heads.Attention):
@@ -228,6 +228,8 @@ class NetworkWhiteBox:
                 row_count = words if isinstance(encoder, TransformerEncoder) else 1
                 value = np.zeros((*weights.shape[1:3], row_count, words))
                 summary = np.zeros((*summaries.shape[1:3], words))
+                elsewhere = np.zeros((*weights.shape[1:3], row_count))
+                summary_elsewhere = np.zeros(summaries.shape[1:3])
                 layers_and_heads = [range(size) for size in weights.shape[1:3]]
                 read = self.model.columns(items[n])
                 for weight, given, where in zip(side_weights, side_summaries, read):
@@ -239,7 +241,10 @@ class NetworkWhiteBox:
                         np.ix_(*layers_and_heads, from_rows, columns)
                     ]
                     summary[..., positions] = given[..., columns]
-                values[n] = Attention(value, summary)
+                    others = np.delete(weight[..., from_rows, :], columns, axis=-1)
+                    elsewhere[..., rows] += others.sum(axis=-1)
+                    summary_elsewhere += np.delete(given, columns, axis=-1).sum(axis=-1)
+                values[n] = Attention(value, summary, elsewhere, summary_elsewhere)
         return [values[n] for n in range(len(items))]
 
     def _attend(self, embedded: EmbeddedTexts) -> tuple[Tensor, Tensor]:

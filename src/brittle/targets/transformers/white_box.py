@@ -149,10 +149,13 @@ class TransformersWhiteBox:
             for i, (n, share) in enumerate(zip(numbers, shares.cpu().numpy())):
                 total, mean = sum_and_mean(alignments[n])
                 width = len(alignments[n].word)
-                to_words = [w[i, :, :width, :width] @ total.T for w in weights]
+                whole = np.stack([w[i, :, :width, :width] for w in weights])
+                to_words, to_others = whole @ total.T, whole @ (alignments[n].word < 0)
                 values[n] = Attention(
-                    np.stack([mean @ weight for weight in to_words]),
-                    np.stack([share[:width] @ weight for weight in to_words]),
+                    mean @ to_words,
+                    share[:width] @ to_words,
+                    to_others @ mean.T,
+                    to_others @ share[:width],
                 )
         return [values[n] for n in range(len(items))]
 

@@ -1,0 +1,132 @@
+"""What an attack did inside a target: attention before and after, and how far vectors moved.
+
+A case is looked at as two texts, the original and what broke it. Re is ‖z − z′‖ / ‖z‖ of the
+vectors z and z′ of the two texts (On the Robustness of Self-Attentive Models, Hsieh et al., 2019,
+Section 7); the change of a word at a layer is the L2 distance of its two vectors (Figure 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brittle.metrics.summary import Figure, mean
+
+MAX_DISTANCE = 4
+"""Words that are further from the edit are counted together."""
+
+
+@dataclass(frozen=True)
+class AttendedText:
+    """A text, and the attention of one layer, the mean over its heads.
+
+    `summary` is what the summary position gives each word, and `elsewhere` the rest of that row.
+    `weights` are words × words, from row to column. None where the target does not show it.
+    """
+
+    words: tuple[str, ...]
+    summary: tuple[float, ...] | None = None
+    elsewhere: float | None = None
+    weights: tuple[tuple[float, ...], ...] | None = None
+
+
+@dataclass(frozen=True)
+class InsideCase:
+    """A broken case, before and after.
+
+    `pairs` are the positions, before and after, of the words that are compared; `edited` those
+    positions of the text after that the attack changed. `changes` has a row for every layer of the
+    run and a value for every pair, None for a word that is not read. `relative` is Re.
+    """
+
+    case: str
+    before: AttendedText
+    after: AttendedText
+    pairs: tuple[tuple[int, int], ...]
+    edited: tuple[int, ...]
+    changes: tuple[tuple[float | None, ...], ...] = ()
+    relative: float | None = None
+
+
+@dataclass(frozen=True)
+class InsideRun:
+    """What was looked at of a run: the cases, and what they have in common.
+
+    `layers` name the rows of the changes; `attention` says which layer's attention is shown;
+    `notes` say what the target does not show.
+    """
+
+    run: str
+    target: str
+    fingerprint: str
+    attention: str
+    layers: tuple[str, ...]
+    notes: tuple[str, ...]
+    cases: tuple[InsideCase, ...]
+
+
+def relative_change(cases: Sequence[InsideCase]) -> Figure:
+    """Return the mean Re of cases, with its interval.
+
+    >>> from brittle.metrics.samples import sample_inside
+    >>> round(relative_change(sample_inside().cases).value, 3)
+    0.55
+    """
+    values = [case.relative for case in cases if case.relative is not None]
+    return mean(values, "broken cases")
+
+
+def distances(case: InsideCase) -> tuple[int, ...]:
+    """Return for every compared word its position minus that of the nearest edited word.
+
+    Of two edited words that are as near, the one before the word counts.
+
+    >>> from brittle.metrics.samples import sample_inside
+    >>> distances(sample_inside().cases[0])
+    (-3, -2, -1, 0, 1)
+    """
+    edited = case.edited or (0,)
+    return tuple(
+        min((after - e for e in edited), key=lambda distance: (abs(distance), -distance))
+        for _, after in case.pairs
+    )
+
+
+def change_by_distance(
+    cases: Sequence[InsideCase], layers: Sequence[str]
+) -> Mapping[str, Mapping[int, Figure]]:
+    """Return for every layer the mean change of a word by its distance from the edit.
+
+    A case counts once for each distance, with the mean of its words there; distances beyond
+    `MAX_DISTANCE` on either side are one.
+
+    >>> from brittle.metrics.samples import sample_inside
+    >>> inside = sample_inside()
+    >>> by_distance = change_by_distance(inside.cases, inside.layers)
+    >>> [(d, figure.value) for d, figure in by_distance["embedding"].items()][-3:]
+    [(-1, 0.0), (0, 2.0), (1, 0.0)]
+    """
+    by_layer = {}
+    for n, layer in enumerate(layers):
+        values: dict[int, list[float]] = {}
+        for case in cases:
+            within: dict[int, list[float]] = {}
+            for distance, change in zip(distances(case), case.changes[n]):
+                if change is not None:
+                    bounded = max(-MAX_DISTANCE - 1, min(MAX_DISTANCE + 1, distance))
+                    within.setdefault(bounded, []).append(change)
+            for distance, changes in within.items():
+                values.setdefault(distance, []).append(sum(changes) / len(changes))
+        by_layer[layer] = {d: mean(values[d], "broken cases") for d in sorted(values)}
+    return by_layer
+
+
+def distance_name(distance: int) -> str:
+    """Return a distance as a table shows it.
+
+    >>> distance_name(-5), distance_name(0), distance_name(2)
+    ('≤ −5', '0', '+2')
+    """
+    if abs(distance) > MAX_DISTANCE:
+        return f"≤ −{-distance}" if distance < 0 else f"≥ +{distance}"
+    return f"{distance:+d}".replace("-", "−") if distance else "0"
