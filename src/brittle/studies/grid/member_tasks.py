@@ -153,8 +153,10 @@ def run_files(folder: Path, result: TaskResult) -> list[Path]:
 def _row(result: Result) -> CellRow:
     has_text = result.status == "broken" and result.reason != DAMAGED_EDITS
     after = tuple(patch(dict(result.fields), result.edits).items()) if has_text else None
-    counts = (getattr(result, name, None) for name in ("tried", "won"))
-    return CellRow(result.case, result.status, result.reason, result.queries, *counts, after)
+    # Only attacks that draw candidates count them.
+    tried, won = (getattr(result, name, None) for name in ("tried", "won"))
+    about = (result.case, result.status, result.reason, result.queries)
+    return CellRow(*about, tried, won, after)
 
 
 def _ending(cells: Mapping[str, TaskResult]) -> TaskResult:
