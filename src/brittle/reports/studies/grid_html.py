@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 
 from brittle.formatting import number, percent, plural
 from brittle.metrics.summary import Figure
@@ -41,7 +42,7 @@ def render_grid(study: ReportedGrid) -> str:
 
 def _facts(study: ReportedGrid) -> str:
     size = f"{len(study.attacks)} attacks × {len(study.targets)} targets"
-    facts = [size, study.facts.get("data"), study.facts.get("pool"), study.about_cases]
+    facts = [size, study.facts.get("data"), study.about_cases]
     return f'<p class="facts">{"".join(f"<span>{isolate(f)}</span>" for f in facts if f)}</p>'
 
 
@@ -68,6 +69,7 @@ def _success_section(study: ReportedGrid) -> str:
     body += f'<tr class="apart"><th scope="row">accuracy</th>{accuracy}</tr>'
     has_empty = any(len(study.cells[attack]) < len(study.targets) for attack in study.attacks)
     best = f" {BEST}: {BEST_EXPLAINED}." if study.best else ""
+    skipped = "".join(f" {escape(line)}." for line in study.not_attacked)
     return (
         '<section><h2>How often each attack breaks each target</h2><p class="lead">Share of the '
         f"attacked cases that are broken, with a 95% interval. {escape(study.about_cases)}.</p>"
@@ -77,7 +79,7 @@ def _success_section(study: ReportedGrid) -> str:
         f"<tbody>{body}</tbody></table></div></div>"
         f'<p class="small">Accuracy is that on the {number(study.scored)} texts from which the '
         f"cases were taken, before any attack.{best} An attack that counts draws has the mean "
-        "share of draws that break a text, with an interval over texts.</p></section>"
+        f"share of draws that break a text, with an interval over texts.{skipped}</p></section>"
     )
 
 
@@ -122,7 +124,10 @@ def _shown(figure: Figure | None) -> str:
 def _pairs_section(study: ReportedGrid) -> str:
     if not study.pairs:
         return ""
-    rows = "".join(map(_pair_row, study.pairs))
+    rows = ""
+    for attack, group in groupby(study.pairs, key=lambda row: row.attack):
+        rows += f'<tr class="attack"><th colspan="4" scope="rowgroup">{isolate(attack)}</th></tr>'
+        rows += "".join(map(_pair_row, group))
     tests = sum(row.p is not None for row in study.pairs)
     differing = sum(row.differs for row in study.pairs)
     return (
@@ -131,29 +136,28 @@ def _pairs_section(study: ReportedGrid) -> str:
         "95% interval for pairs. McNemar’s exact test, corrected by Holm’s method for all "
         f"{plural(tests, ('test', 'tests'))} of this table: {number(differing)} below 0.05.</p>"
         '<div class="card"><div class="scroll"><table class="pairs"><thead><tr>'
-        '<th scope="col">attack</th><th scope="col">first → second</th>'
-        '<th scope="col" class="n">points</th><th scope="col" class="n">95% interval</th>'
-        '<th scope="col" class="n">only first</th><th scope="col" class="n">only second</th>'
-        '<th scope="col" class="n">cases</th><th scope="col" class="n">p</th>'
+        '<th scope="col">first → second</th><th scope="col" class="n">points</th>'
+        '<th scope="col" class="n">broken on<br>one alone</th>'
         '<th scope="col" class="n">p, Holm</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div></div>"
-        '<p class="small">Only first, only second: cases that are broken on that target alone. '
-        "An attack that counts draws is not tested; its difference is a mean over texts.</p>"
-        "</section>"
+        '<p class="small">Broken on one alone: cases that are broken on the first target and not '
+        "on the second, and the other way round; small: the cases attacked on both. Small under "
+        "p, Holm: p without the correction. An attack that counts draws is not tested; its "
+        "difference is a mean over texts.</p></section>"
     )
 
 
 def _pair_row(row: PairRow) -> str:
+    alone = "–" if row.only_a is None else f"{number(row.only_a)} : {number(row.only_b)}"
     numbers = [
-        f"<b>{points(row.difference)}</b>" if row.differs else points(row.difference),
-        f"{points(row.low)} to {points(row.high)}",
-        *(number(count) for count in (row.only_a, row.only_b, row.of)),
-        p_value(row.p),
-        f"<b>{p_value(row.p_holm)}</b>" if row.differs else p_value(row.p_holm),
+        f"{points(row.difference)}<small>{points(row.low)} to {points(row.high)}</small>",
+        f"{alone}<small>of {number(row.of)}</small>",
+        p_value(row.p_holm) + ("" if row.p is None else f"<small>{p_value(row.p)}</small>"),
     ]
     cells = "".join(f'<td class="n">{cell}</td>' for cell in numbers)
     names = f"{isolate(row.a)} → {isolate(row.b)}"
-    return f'<tr><th scope="row">{isolate(row.attack)}</th><td>{names}</td>{cells}</tr>'
+    differs = ' class="differs"' if row.differs else ""
+    return f'<tr{differs}><th scope="row">{names}</th>{cells}</tr>'
 
 
 def _costs_section(study: ReportedGrid) -> str:
@@ -195,7 +199,8 @@ def _text_card(text: BrokenText) -> str:
         f'<article class="card case is-broken"><header><span class="status">{isolate(text.attack)}'
         f'</span><span class="verdict">label <b>{isolate(text.label)}</b></span>'
         f'<span class="costs">breaks {number(text.broken_on)} of '
-        f"{plural(text.of, ('target', 'targets'))}; here {isolate(text.target)}</span></header>{fields}</article>"
+        f"{plural(text.of, ('target', 'targets'))}; here {isolate(text.target)}</span></header>"
+        f"{fields}</article>"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from brittle.asks import DECIDED
 from brittle.metrics.summary import Figure
 
 BEST = "A*"
@@ -91,6 +92,20 @@ class ReportedGrid:
         if self.all_right:
             return f"{self.cases:,} cases that all targets get right, of {self.scored:,} texts"
         return f"{self.cases:,} cases; each target is attacked where it is right"
+
+    @property
+    def not_attacked(self) -> list[str]:
+        """Which attacks could do nothing with how many cases that a target has right."""
+        lines = []
+        for attack, cells in self.cells.items():
+            counts = {
+                target: sum(n for why, n in cell.skipped.items() if not why.startswith(DECIDED))
+                for target, cell in cells.items()
+            }
+            parts = [f"{count:,} on {target}" for target, count in counts.items() if count]
+            if parts:
+                lines.append(f"{attack} could not attack {', '.join(parts)}; they do not count")
+        return lines
 
     @property
     def empty(self) -> list[tuple[str, str]]:

@@ -38,6 +38,7 @@ def grid_block(study: ReportedGrid) -> RenderableType:
     ]
     if study.best:
         parts.append(Text(f"  {BEST}: {BEST_EXPLAINED}.", style="dim"))
+    parts += [Text(f"  {visible(line)}.", style="dim") for line in study.not_attacked]
     if study.pairs:
         parts += ["", *_pairs(study.pairs)]
     parts += [note_block(warning) for warning in study.warnings]

@@ -63,7 +63,10 @@ def best_attention(study: GridStudy, target: str) -> tuple[str, Figure] | None:
 
 
 def paired_tests(study: GridStudy) -> list[PairedTest]:
-    """Compare every two targets under every attack by McNemar's exact test, Holm-corrected."""
+    """Compare every two targets under every attack by McNemar's exact test, Holm-corrected.
+
+    Targets on which no case was attacked by both are not compared.
+    """
     names = [target.name for target in study.targets]
     tests = [
         _compare(row, a, b, study.cells[row][a], study.cells[row][b])
@@ -71,6 +74,7 @@ def paired_tests(study: GridStudy) -> list[PairedTest]:
         for a, b in combinations(names, 2)
         if a in study.cells[row] and b in study.cells[row]
     ]
+    tests = [test for test in tests if test.of]
     tested = [test.contrast.p for test in tests if test.contrast is not None]
     corrected = iter(holm(tested))
     return [
