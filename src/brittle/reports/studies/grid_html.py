@@ -137,10 +137,10 @@ def _pairs_section(study: ReportedGrid) -> str:
         f"{plural(tests, ('test', 'tests'))} of this table: {number(differing)} below 0.05.</p>"
         '<div class="card"><div class="scroll"><table class="pairs"><thead><tr>'
         '<th scope="col">first → second</th><th scope="col" class="n">points</th>'
-        '<th scope="col" class="n">broken on<br>one alone</th>'
-        '<th scope="col" class="n">p, Holm</th></tr></thead>'
+        '<th scope="col" class="n">p, Holm</th>'
+        '<th scope="col" class="n">on one<br>alone</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div></div>"
-        '<p class="small">Broken on one alone: cases that are broken on the first target and not '
+        '<p class="small">On one alone: cases that are broken on the first target and not '
         "on the second, and the other way round; small: the cases attacked on both. Small under "
         "p, Holm: p without the correction. An attack that counts draws is not tested; its "
         "difference is a mean over texts.</p></section>"
@@ -151,8 +151,8 @@ def _pair_row(row: PairRow) -> str:
     alone = "–" if row.only_a is None else f"{number(row.only_a)} : {number(row.only_b)}"
     numbers = [
         f"{points(row.difference)}<small>{points(row.low)} to {points(row.high)}</small>",
-        f"{alone}<small>of {number(row.of)}</small>",
         p_value(row.p_holm) + ("" if row.p is None else f"<small>{p_value(row.p)}</small>"),
+        f"{alone}<small>of {number(row.of)}</small>",
     ]
     cells = "".join(f'<td class="n">{cell}</td>' for cell in numbers)
     names = f"{isolate(row.a)} → {isolate(row.b)}"

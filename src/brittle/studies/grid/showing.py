@@ -49,7 +49,7 @@ def reported_grid(study: GridStudy) -> ReportedGrid:
 
 def _cell(cell: Cell) -> GridCell:
     skipped = Counter(row.reason for row in cell.rows if row.status not in ATTACKED)
-    return GridCell(success(cell), skipped, mean_queries(cell), cell.sent, cell.run)
+    return GridCell(success(cell), dict(skipped), mean_queries(cell), cell.sent, cell.run)
 
 
 def _pair(test: PairedTest) -> PairRow:
