@@ -178,6 +178,7 @@ def test_the_public_names() -> None:
             "as_target",
             "attack",
             "data",
+            "grid",
             "mine",
             "open_run",
             "torch_target",
