@@ -98,7 +98,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
-    from brittle.studies.grid.chosen_attacks import split_row
+    from brittle.studies.grid.row_names import split_row
 
     return [split_row(row.strip())[0] for row in (args.attack or "").split(",")]
 

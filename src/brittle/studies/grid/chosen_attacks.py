@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.asks import Embed
-from brittle.attacks import Setting, build, default_settings, recipe, settings
+from brittle.attacks import Setting, recipe, settings
+from brittle.data import Dataset
 from brittle.errors import BrittleError, UsageError, unknown
+from brittle.runs.job import Job
+from brittle.studies.grid.row_names import split_row
 from brittle.values import parse_values, split_settings
 
 
@@ -44,17 +47,6 @@ def choose_attacks(
     return tuple(chosen)
 
 
-def split_row(row: str) -> tuple[str, list[str]]:
-    """Split an attack into its name and its own settings.
-
-    >>> split_row("gs-ec:nearest=50"), split_row("python:mine:shout:times=2")
-    (('gs-ec', ['nearest=50']), ('python:mine:shout', ['times=2']))
-    """
-    parts = row.split(":")
-    own = [part for part in parts if "=" in part]
-    return ":".join(part for part in parts if "=" not in part), own
-
-
 def _choose(row: str, shared: Mapping[str, Any]) -> ChosenAttack:
     name, parts = split_row(row)
     known = _settings_of(name)
@@ -69,17 +61,18 @@ def _settings_of(name: str) -> dict[str, Setting]:
     return {setting.name: setting for setting in settings(recipe(name))}
 
 
-def embedding_first(attacks: Sequence[ChosenAttack], labels: Sequence[str]) -> list[ChosenAttack]:
+def embedding_first(
+    attacks: Sequence[ChosenAttack], target: Any, dataset: Dataset
+) -> list[ChosenAttack]:
     """Sort attacks: those that embed texts come first, since such a pass gives the scores too.
 
     In the other order a text that was scored would be computed again to be embedded.
     """
-    return sorted(attacks, key=lambda attack: not _embeds(attack, labels))
+    return sorted(attacks, key=lambda attack: not _embeds(attack, target, dataset))
 
 
-def _embeds(attack: ChosenAttack, labels: Sequence[str]) -> bool:
+def _embeds(attack: ChosenAttack, target: Any, dataset: Dataset) -> bool:
     try:
-        values = {**default_settings(attack.name), **attack.settings}
-        return Embed in build(attack.name, values, labels).asks
+        return Embed in Job.of(target, dataset, attack.name, attack.settings).attack.asks
     except BrittleError:  # the run itself says what is wrong with it
         return False

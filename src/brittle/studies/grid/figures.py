@@ -10,7 +10,7 @@ from brittle.metrics.clusters import mean_by_text
 from brittle.metrics.holm import holm
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure, rate
-from brittle.studies.grid.chosen_attacks import split_row
+from brittle.studies.grid.row_names import split_row
 from brittle.studies.grid.study import Cell, CellRow, GridStudy
 
 ATTENTION = ("asmin-", "asmax-")

@@ -76,10 +76,11 @@ class GridTasks:
         `files` are the digests of files that the settings name: new contents are a new attack.
         """
         opened = succeeded(context, open_name(spec))
-        shared = SharedAnswers()
+        shared, cells = SharedAnswers(), {}
         chosen = [ChosenAttack(**attack) for attack in attacks]
-        cells = {}
-        for attack in embedding_first(chosen, opened["labels"]):
+        with MemberTasks(self.live).opened(context, spec) as target:
+            chosen = embedding_first(chosen, target, unpack_texts(context.needs[CASES]))
+        for attack in chosen:
             about = [opened["fingerprint"], asdict(attack), seed, budget, files]
             name = run_name(spec, attack, [*about, context.needs[CASES]])
             try:
