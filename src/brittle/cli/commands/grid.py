@@ -16,7 +16,7 @@ from brittle.errors import Incomplete
 EXAMPLES = """\
 examples:
   brittle grid zoo:LSTM-W-Random-1@mr,zoo:MiniLM@mr pwws,random-swap --data mr --limit 100
-  brittle grid pool:mine.txt pwws,salient-swap:sure=0.6,hotflip --data mr --budget 500
+  brittle grid pool:mine.txt pwws,pwws:share=0.2,hotflip --data mr --budget 500
   brittle show runs/NAME/RUN.sqlite      one cell of the grid is a run like any other
 
 Targets are a pool (brittle list pools; pool:FILE has a target a line), or any targets that brittle
