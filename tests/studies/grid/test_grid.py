@@ -22,6 +22,7 @@ from brittle.asks import Case, Embed, Search, Try
 from brittle.errors import UsageError
 from brittle.inside import Embedding
 from brittle.runs.shared_answers import SharedAnswers
+from brittle.studies.grid import cases
 from brittle.studies.grid.chosen_attacks import choose_attacks
 from brittle.studies.grid.study import GridStudy
 from brittle.testing import FakeTarget
@@ -75,15 +76,13 @@ def statuses(study: GridStudy) -> dict[tuple[str, str, str], str]:
 
 
 def test_cases_are_those_that_all_get_right_and_rows_those_of_plain_attacks(tmp_path: Path) -> None:
-    lines: list[str] = []
-    study = brittle.grid(
-        *(pool(), ATTACKS, TEXTS), limit=6, seed=3, folder=tmp_path, report=lines.append
-    )
+    targets = [*pool()[:2], fake("W", 0.0, good=-2.0, poor=1.0)]
+    study = brittle.grid(targets, ATTACKS, TEXTS, limit=6, seed=3, folder=tmp_path)
     in_order = data.as_dataset(TEXTS).take(len(TEXTS), 3).examples
-    right = [example for example in in_order if all(is_right(t, example) for t in pool())]
+    right = [example for example in in_order if all(is_right(t, example) for t in targets)]
     assert [case.fields for case in study.cases] == [e.fields for e in right[:6]]
     assert study.right == {
-        t.name: sum(is_right(t, example) for example in in_order) for t in pool()
+        t.name: sum(is_right(t, example) for example in in_order) for t in targets
     }
     assert GridStudy.load(tmp_path / f"{study.name}.study.json") == study
     for target in pool()[:2]:
@@ -96,6 +95,35 @@ def test_cases_are_those_that_all_get_right_and_rows_those_of_plain_attacks(tmp_
             assert [(r.case, r.status, r.queries) for r in stored] == [
                 (r.case, r.status, r.queries) for r in cell.rows
             ]
+
+
+@pytest.mark.parametrize("limit", [1, 5, 9, 40])
+def test_texts_are_labelled_in_blocks_until_there_are_cases(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cases, "MIN_BLOCK", 4)
+    monkeypatch.setattr(cases, "TEXTS_PER_CASE", 1)
+    targets = {t.name: t for t in (pool()[1], fake("W", 0.0, good=-2.0, poor=1.0))}
+    dataset = data.as_dataset(TEXTS)
+    maps = cases.map_labels({name: tuple(t.labels) for name, t in targets.items()}, dataset)
+    blocks: list[tuple[str, int]] = []
+
+    def label_block(texts: data.Dataset, name: str) -> dict[str, list[int]]:
+        blocks.append((name, len(texts)))
+        items = [Text.of(dict(example.fields)) for example in texts]
+        return {t: np.argmax(targets[t].scores(items), axis=1).tolist() for t in targets}
+
+    chosen = cases.choose_cases(dataset, maps, label_block, limit=limit, seed=1, all_right=True)
+    in_order = dataset.take(len(dataset), 1).examples
+    right = [e for e in in_order if all(is_right(t, e) for t in targets.values())]
+    assert list(chosen.dataset.examples) == right[:limit]
+    assert chosen.scored == sum(size for _, size in blocks)
+    assert len({name for name, _ in blocks}) == len(blocks)
+    if limit == 40:
+        assert chosen.scored == len(TEXTS) and len(chosen.dataset) == len(right) < 40
+    else:  # not a block more than needed
+        before = chosen.scored - blocks[-1][1]
+        assert sum(e in right for e in in_order[:before]) < limit
 
 
 def test_attacks_on_one_target_share_its_answers(tmp_path: Path) -> None:
