@@ -70,9 +70,9 @@ ROOMS: dict[str, set[str]] = {
     },
     # Questions across runs.
     "studies": {
-        *("asks", "data", "edits", "english", "errors", "files", "goals"),
+        *("asks", "attacks", "data", "edits", "english", "errors", "files", "goals"),
         *("metrics", "opening", "proposals", "reports", "results", "runs", "targets", "text"),
-        *("training", "workflow", "zoo"),
+        *("training", "values", "workflow", "zoo"),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
@@ -178,6 +178,7 @@ def test_the_public_names() -> None:
             "as_target",
             "attack",
             "data",
+            "grid",
             "mine",
             "open_run",
             "torch_target",

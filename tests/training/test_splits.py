@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,14 @@ import pytest
 
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
-from brittle.training.splits import TrainingSplits, check_splits, hold_out, load_splits
+from brittle.training.splits import (
+    TrainingSplits,
+    check_splits,
+    hold_out,
+    load_folder,
+    load_splits,
+    load_unlabelled,
+)
 
 
 def dataset(*labels: str | None, split: str = "train") -> Dataset:
@@ -108,3 +116,63 @@ def test_the_fingerprint_follows_the_data(splits: Any) -> None:
 def test_data_nothing_can_be_learnt_from(train: Dataset, dev: Dataset, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         check_splits(TrainingSplits("toy", train, dev))
+
+
+def write_pairs(path: Path, numbers: Iterable[int], per_premise: int = 3) -> None:
+    """Write pairs; those of equal numbers have equal premises, in any file."""
+    lines = ["premise,hypothesis,label"]
+    for n in numbers:
+        for h in range(per_premise):
+            label = ("entailment", "neutral", "contradiction")[h % 3]
+            lines.append(f"A man {n},h {n} {h} {path.name},{label}")
+    path.write_text("\n".join(lines))
+
+
+PAIR: dict[str, Any] = {"text": ["premise", "hypothesis"]}
+
+
+def test_a_folder_without_a_train_file_has_its_dev_file_divided_by_premise(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_pairs(tmp_path / "dev.csv", range(200))
+    write_pairs(tmp_path / "test.csv", range(190, 260))
+    splits = load_folder(tmp_path, **PAIR)
+    names = {split: premises(dataset) for split, dataset in splits.items()}
+    assert names["test"] == {f"a man {n}" for n in range(190, 260)} and len(splits["test"]) == 210
+    assert names["train"] | names["dev"] == {f"a man {n}" for n in range(190)}
+    assert not names["train"] & names["dev"] and len(names["dev"]) > 10
+    assert "30 of 600 examples of the dev split are left out" in caplog.text
+    trained = load_splits(str(tmp_path), **PAIR)
+    assert trained.name == tmp_path.name and trained.train == splits["train"]
+    assert trained.dev == splits["dev"]
+    assert load_unlabelled(str(tmp_path), **PAIR).train.examples[0].fields == (
+        splits["train"].examples[0].fields
+    )
+
+
+def test_a_premise_of_a_later_file_is_not_learnt_from(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "train.csv", range(60))
+    write_pairs(tmp_path / "dev.csv", range(50, 80))
+    write_pairs(tmp_path / "test.csv", [0, 1, 79, 90])
+    splits = load_folder(tmp_path, **PAIR)
+    numbers = {split: {int(p.split()[-1]) for p in premises(d)} for split, d in splits.items()}
+    assert numbers == {
+        "train": {*range(2, 50)},
+        "dev": {*range(50, 79)},
+        "test": {0, 1, 79, 90},
+    }
+    # A text alone is no premise: files of single texts stay as they are.
+    (single,) = (load_folder(tmp_path, text=["premise"])["train"],)
+    assert len(single) == 180
+    (tmp_path / "dev.csv").unlink()
+    parted = load_folder(tmp_path, **PAIR)
+    assert premises(parted["train"]).isdisjoint(premises(parted["dev"]) | premises(parted["test"]))
+
+
+def test_a_folder_without_anything_to_learn_from_is_refused(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "test.csv", range(5))
+    with pytest.raises(UsageError, match="neither a train nor a dev split"):
+        load_splits(str(tmp_path), **PAIR)
+    write_pairs(tmp_path / "test.tsv", range(5))
+    with pytest.raises(UsageError, match=r"two files of the test split: test\.csv and test\.tsv"):
+        load_splits(str(tmp_path), **PAIR)

@@ -20,14 +20,14 @@ class _QuietParser(argparse.ArgumentParser):
         raise argparse.ArgumentError(None, message)
 
 
-def named_attack(command: Command, words: Sequence[str]) -> str | None:
-    """Return the attack that the words after a command name, or None.
+def named_attacks(command: Command, words: Sequence[str]) -> list[str]:
+    """Return the attack that the words after a command name, or the attacks if it takes several.
 
     A parser of its own is needed: the command's parser must know the settings of the attack before
     it parses.
     """
     if command.attack_words is None:
-        return None
+        return []
     # Without abbreviations, so that the setting --n is not taken for --name.
     parser = _QuietParser(add_help=False, allow_abbrev=False)
     command.add_flags(parser)
@@ -35,23 +35,37 @@ def named_attack(command: Command, words: Sequence[str]) -> str | None:
         # --data is required, but a call for help may leave it out.
         args, rest = parser.parse_known_args(["--data=", *words])
     except argparse.ArgumentError:
-        return None
+        return []
     candidates = command.attack_words(args, rest)
-    return next((w for w in candidates if w.lower() in ATTACKS or w.startswith("python:")), None)
+    named = [w for w in candidates if w.lower() in ATTACKS or w.startswith("python:")]
+    return list(dict.fromkeys(named)) if command.several_attacks else named[:1]
 
 
-def add_setting_flags(parser: argparse.ArgumentParser, attack: str, command: Command) -> None:
-    group = parser.add_argument_group(f"settings of {attack}")
-    for setting in settings(recipe(attack)):
-        if setting.name in command.own_settings:
-            continue
-        try:
-            group.add_argument("--" + setting.name.replace("_", "-"), **_options(setting))
-        except argparse.ArgumentError:
-            raise UsageError(
-                f"The setting {setting.name!r} of {attack} is also a flag of {parser.prog}. Give "
-                "the setting another name."
-            ) from None
+def add_setting_flags(
+    parser: argparse.ArgumentParser, attacks: Sequence[str], command: Command
+) -> None:
+    """Add the settings of attacks as flags; one that several attacks have is a flag of the first.
+
+    Of several attacks none must be set, since each can have its settings behind its name.
+    """
+    there = set(command.own_settings)
+    for attack in attacks:
+        group = parser.add_argument_group(f"settings of {attack}")
+        own = [setting for setting in settings(recipe(attack)) if setting.name not in there]
+        there |= {setting.name for setting in own}
+        for setting in own:
+            _add_flag(group, setting, attack, parser.prog, command.several_attacks)
+
+
+def _add_flag(group: Any, setting: Setting, attack: str, prog: str, optional: bool) -> None:
+    options = _options(setting) | ({"required": False} if optional else {})
+    try:
+        group.add_argument("--" + setting.name.replace("_", "-"), **options)
+    except argparse.ArgumentError:
+        raise UsageError(
+            f"The setting {setting.name!r} of {attack} is also a flag of {prog}. Give the setting "
+            "another name."
+        ) from None
 
 
 def parsed_settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -14,7 +14,8 @@ class Command:
     A command that can name an attack has `attack_words`: from the parsed arguments and the words
     that the parser does not know, it returns those that may be the name. The settings of that
     attack become flags, except `own_settings`, which the command has as flags already. A command
-    that `resumes` goes on where it was stopped when it is called again.
+    that `resumes` goes on where it was stopped when it is called again. With `several_attacks` all
+    of the words that name an attack count, else the first.
     """
 
     help: str
@@ -24,6 +25,7 @@ class Command:
     attack_words: Callable[[argparse.Namespace, Sequence[str]], Sequence[str]] | None = None
     own_settings: tuple[str, ...] = ()
     resumes: bool = False
+    several_attacks: bool = False
 
 
 def add_target_flags(parser: argparse.ArgumentParser) -> None:

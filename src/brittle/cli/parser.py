@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from brittle.cli.attack_settings import add_setting_flags, named_attack
+from brittle.cli.attack_settings import add_setting_flags, named_attacks
 from brittle.cli.command import Command
 from brittle.cli.commands import (
     attack,
     compare,
+    grid,
     importance,
     inside,
     listing,
@@ -34,6 +35,7 @@ COMMANDS: Mapping[str, Command] = {
     "train": train.COMMAND,
     "nearest": nearest.COMMAND,
     "inside": inside.COMMAND,
+    "grid": grid.COMMAND,
     "transfer": transfer.COMMAND,
     "select": select.COMMAND,
     "importance": importance.COMMAND,
@@ -61,7 +63,6 @@ def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_flags(subparser)
-        named = named_attack(command, words[1:]) if [*words[:1]] == [name] else None
-        if named is not None:
-            add_setting_flags(subparser, named, command)
+        named = named_attacks(command, words[1:]) if [*words[:1]] == [name] else []
+        add_setting_flags(subparser, named, command)
     return parser

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from brittle.errors import BrittleError, UsageError, unknown
 from brittle.runs.run import list_runs
+from brittle.studies.grid.study import KIND as GRID
+from brittle.studies.grid.study import GridStudy
 from brittle.studies.transfer.study import SUFFIX, TransferStudy
+
+Study = TransferStudy | GridStudy
 
 
 def list_studies(folder: str | Path) -> list[Path]:
@@ -18,11 +22,11 @@ def list_studies(folder: str | Path) -> list[Path]:
 
 def readable_studies(
     folder: str | Path, report: Callable[[str], None]
-) -> Iterator[tuple[str, TransferStudy]]:
+) -> Iterator[tuple[str, Study]]:
     """Load the studies of a folder by their names; files that cannot be read are reported."""
     for path in list_studies(folder):
         try:
-            yield path.name.removesuffix(SUFFIX), TransferStudy.load(path)
+            yield path.name.removesuffix(SUFFIX), load_study(path)
         except BrittleError as error:
             report(f"Left out: {error}")
 
@@ -52,7 +56,24 @@ def find_study(name: str, folder: str | Path) -> Path | None:
     return hits[0]
 
 
-def named_study(name: str, folder: str | Path) -> tuple[TransferStudy, Path] | None:
+def load_study(path: Path) -> Study:
+    """Load a study of any kind; a grid says at its beginning that it is one."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        is_grid = f'"kind": "{GRID}"' in file.read(40)
+    return GridStudy.load(path) if is_grid else TransferStudy.load(path)
+
+
+def named_study(name: str, folder: str | Path) -> tuple[Study, Path] | None:
     """Load a study by its name, with its path; None if the name is no study's."""
     path = find_study(name, folder)
-    return None if path is None else (TransferStudy.load(path), path)
+    return None if path is None else (load_study(path), path)
+
+
+def as_transfer(study: Study) -> TransferStudy:
+    """Return a transfer study as it is; a grid is an error."""
+    if isinstance(study, GridStudy):
+        raise UsageError(
+            f"{study.name!r} is a grid; expected a transfer study. brittle show and brittle report "
+            "take grids, and brittle compare takes their runs."
+        )
+    return study

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from brittle.data import catalogue, files, hub, pictures
+from brittle.data import catalogue, files, folders, hub, pictures
 from brittle.data.catalogue import Entry
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import Example, as_examples, case_ids, kind_of
@@ -51,11 +51,12 @@ def load(
     limit: int | None = None,
     seed: int = 0,
 ) -> Dataset:
-    """Load a data set: a name of the catalogue, a file, a folder of pictures, or `hf:NAME`.
+    """Load a data set: a name of the catalogue, a file, a folder, or `hf:NAME`.
 
     `text` names the text columns (several make a pair), `label` the column of the label ("" takes
     the data as unlabelled), `locked` the text columns that no attack may edit. The default split is
-    "test"; a file has no splits. `limit` takes the first examples of a seeded permutation.
+    "test"; a file has no splits, and a folder of tables a file for each. `limit` takes the first
+    examples of a seeded permutation.
     """
     source = os.fspath(source)
     text, locked = _column_names(text), _column_names(locked) or ()
@@ -65,6 +66,8 @@ def load(
         dataset = _load_known(source, split, text, label, locked)
     elif source == MNIST.name or pictures.is_pictures(source):
         dataset = _load_pictures(source, split, text, label, locked)
+    elif folders.split_files(source):
+        dataset = folders.load(source, split, text, label, locked)
     elif files.ending(source) or os.sep in source or Path(source).exists():
         if split is not None:
             raise _no_splits(source, split)

@@ -52,7 +52,8 @@ class Broker:
     """Answers questions about many items at once.
 
     `watchdog` is the number of seconds after which an in-process call counts as hanging.
-    `most_sent` limits the items computed on counted desks over the broker's life.
+    `most_sent` limits the items computed on counted desks over the broker's life. `caches` are
+    the answers kept in memory, by question; those handed in outlive the broker.
     """
 
     desks: Mapping[str, Desk]
@@ -61,11 +62,13 @@ class Broker:
     most_sent: int | None = None
     batch: int | None = None
     cache_size: int = 1 << 16
+    caches: dict[str, Cache] = field(default_factory=dict)
     totals: Totals = field(default_factory=Totals)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self._caches = {q: Cache(desk.cache or self.cache_size) for q, desk in self.desks.items()}
+        for q, desk in self.desks.items():
+            self.caches.setdefault(q, Cache(desk.cache or self.cache_size))
         # A desk's own size is the most that it takes well; the user can ask for less.
         sizes = {q: [n for n in (desk.batch, self.batch) if n] for q, desk in self.desks.items()}
         self._sizes = {q: BatchSize(min(own, default=None)) for q, own in sizes.items()}
@@ -82,7 +85,7 @@ class Broker:
 
     def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]:
         """Return a payload for every item; None where the desk failed, with the failure."""
-        desk, cache = self.desks[question], self._caches[question]
+        desk, cache = self.desks[question], self.caches[question]
         self.totals.asked += len(items) if desk.counted else 0
         keys, failures = cache_keys(desk, items)
         payloads = cache.find(keys)
@@ -96,7 +99,7 @@ class Broker:
             payloads.update(fresh)
             cache.keep(fresh)
             if desk.gives_answers:
-                self._caches[ANSWER].keep({key: p.scores for key, p in fresh.items()})
+                self.caches[ANSWER].keep({key: p.scores for key, p in fresh.items()})
         if failed:
             failures |= {i: failed[key] for i, key in enumerate(keys) if key in failed}
         return [payloads.get(key) for key in keys], failures

@@ -1,7 +1,8 @@
 """The data of a paper: loaded from a source, and written as three files, one for each split.
 
 A source is a name of the catalogue, `hf:NAME`, a folder with train.csv and test.csv (dev.csv is
-optional; .gz and the other endings of data files are fine), or one file, which is then divided.
+optional, or stands for train.csv; .gz and the other endings of data files are fine), or one file,
+which is then divided.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from brittle import data
-from brittle.data import Dataset, Example
+from brittle.data import Dataset, Example, folders
 from brittle.data.catalogue import CATALOGUE, divide_by
-from brittle.data.files import ENDINGS, ENDINGS_TEXT, ending
+from brittle.data.files import ENDINGS, ENDINGS_TEXT
 from brittle.errors import UsageError
 from brittle.text import split as split_text
-from brittle.training.splits import TrainingSplits, hold_out, short_name
+from brittle.training.splits import (
+    TrainingSplits,
+    hold_out,
+    load_folder,
+    part_by_premise,
+    short_name,
+)
 from brittle.workflow.tasks import Task, TaskContext
 
 SPLITS = ("train", "dev", "test")
@@ -122,17 +129,19 @@ def load_splits(
 ) -> dict[str, Dataset]:
     """Load the three splits of a source; a missing dev split is a tenth of the train split.
 
-    One file is divided into train, dev and test, 80/10/10, by a hash of its texts. Examples of
-    several fields are divided by the first: no premise is in two splits.
+    Of a folder without a train split the dev split is divided into both. One file is divided into
+    train, dev and test, 80/10/10, by a hash of its texts. Examples of several fields are divided by
+    the first: no premise is in two splits, also where the splits are given.
     """
     columns: dict[str, Any] = {"text": text or None, "locked": locked}
     if source in CATALOGUE:
         return {split: data.load(source, split=split, **columns) for split in SPLITS}
     if source.startswith("hf:"):
-        splits = {split: data.load(source, split=split, **columns) for split in ("train", "test")}
+        loaded = {split: data.load(source, split=split, **columns) for split in ("train", "test")}
+        splits = part_by_premise(loaded)
     elif Path(source).is_dir():
-        files = _split_files(Path(source))
-        splits = {split: data.load(file, **columns) for split, file in files.items()}
+        _split_files(Path(source))
+        splits = load_folder(source, **columns)
     else:
         splits = _divide(data.load(source, **columns))
     if "dev" not in splits:
@@ -169,18 +178,14 @@ def source_digest(source: str) -> str:
 
 
 def _split_files(folder: Path) -> dict[str, Path]:
-    files = {}
-    for file in sorted(folder.iterdir()):
-        suffix = ending(file.name)
-        if suffix and file.name[: -len(suffix)] in SPLITS:
-            files[file.name[: -len(suffix)]] = file
-    for split in ("train", "test"):
-        if split not in files:
+    there = folders.split_files(folder)
+    for split, needed in (("test", ["test"]), ("train", ["train", "dev"])):
+        if not any(name in there for name in needed):
             raise UsageError(
                 f"The folder {folder} has no {split} split. Expected {split}{ENDINGS[0]} or "
                 f"another data file ({ENDINGS_TEXT}) named {split}."
             )
-    return files
+    return there
 
 
 def _divide(whole: Dataset) -> dict[str, Dataset]:

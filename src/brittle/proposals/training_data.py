@@ -10,6 +10,7 @@ from brittle import data
 from brittle.data.catalogue import CATALOGUE
 from brittle.data.columns import Columns
 from brittle.data.example import Example
+from brittle.data.folders import split_files
 from brittle.errors import UsageError
 
 T = TypeVar("T")
@@ -18,7 +19,7 @@ T = TypeVar("T")
 def load_training_data(
     learn_from: str | None, what: str, columns: Columns | None = None
 ) -> Sequence[Example]:
-    """Load a file, or the train split of a data set by name; `what` is learnt from it.
+    """Load a file, or the train split of a folder or of a data set by name, to learn `what`.
 
     A file is read by the `columns` of the data that is attacked; one that does not have them, by
     the usual ones.
@@ -30,13 +31,15 @@ def load_training_data(
         )
     if learn_from in CATALOGUE:
         return data.load(learn_from, split="train").examples
+    split = "train" if split_files(learn_from) else None
     if columns is None:
-        return data.load(learn_from).examples
+        return data.load(learn_from, split=split).examples
     try:
-        return data.load(learn_from, text=columns.text, label=columns.label).examples
+        text, label = columns.text, columns.label
+        return data.load(learn_from, split=split, text=text, label=label).examples
     except UsageError as error:
         with suppress(UsageError):
-            return data.load(learn_from).examples
+            return data.load(learn_from, split=split).examples
         raise error
 
 

@@ -29,6 +29,7 @@ from brittle.runs.keywords import with_keywords
 from brittle.runs.resuming import open_store
 from brittle.runs.rows import FinishedRows, rows_of
 from brittle.runs.run import Run
+from brittle.runs.shared_answers import SharedAnswers
 from brittle.runs.store import Store
 from brittle.runs.workers.setup import Origin
 from brittle.runs.workers.starting import WorkerSettings, Workforce, start_driver
@@ -84,6 +85,8 @@ def attack(
     warn: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
     about_target: Mapping[str, Any] | None = None,
+    shared: SharedAnswers | None = None,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
     **settings: Any,
 ) -> Run:
     """Attack a target and store the run; the same call again resumes it or returns it.
@@ -97,6 +100,8 @@ def attack(
     `about_target` is kept with the run, so that the same target can be opened again.
     With several `workers` the cases are attacked in that many processes of this machine, or, with
     `backend="ray"`, in actors of the Ray cluster at `address`; the results are the same.
+    `shared` keeps answers for further runs on the same target in this process. `columns` are those
+    of `TargetOptions`, for models that are trained on a table.
     """
     worker_settings = WorkerSettings(workers, backend, address)
     if name is not None and Path(name).name != name:
@@ -107,7 +112,9 @@ def attack(
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
-    target_options = TargetOptions(fields=fields, shape=dataset.shape, **options)
+    target_options = TargetOptions(
+        fields=fields, shape=dataset.shape, columns=columns or {}, **options
+    )
     opened: Any = open_target(target, target_options)
     about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
     origin = Origin.of(target, about, target_options)
@@ -129,6 +136,7 @@ def attack(
                 watchdog=watchdog,
                 most_sent=max_sent,
                 batch=batch,
+                caches={} if shared is None else shared.caches_of(job),
                 totals=totals,
                 stopping=stopping or threading.Event(),
             )

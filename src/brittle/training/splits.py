@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from brittle.data import Dataset, Example, has_splits
 from brittle.data import load as load_data
+from brittle.data.files import ENDINGS_TEXT
+from brittle.data.folders import split_files
 from brittle.errors import UsageError
 from brittle.text import Text
 
+log = logging.getLogger(__name__)
 NO_LABEL = -1
+LATER = {"train": ("dev", "test"), "dev": ("test",)}
+"""The splits that come after one: what is in them is not in this one."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,15 @@ class TrainingSplits:
 def load_splits(
     data: str, *, text: Sequence[str] | None = None, label: str | None = None
 ) -> TrainingSplits:
-    """Load the train and the dev split; a data set without a dev split has a tenth held out."""
+    """Load the train and the dev split; a data set without a dev split has a tenth held out.
+
+    A folder has a file for each split; its dev file is divided if it has no train file.
+    """
     if has_splits(data):
         splits = TrainingSplits(data, load_data(data, split="train"), load_data(data, split="dev"))
+    elif split_files(data):
+        parts = load_folder(data, text=text, label=label)
+        splits = TrainingSplits(short_name(data), parts["train"], parts["dev"])
     else:
         split = "train" if data.startswith("hf:") else None
         whole = load_data(data, split=split, text=text, label=label)
@@ -69,11 +81,70 @@ def load_splits(
     return check_splits(splits)
 
 
+def load_folder(
+    folder: str | Path,
+    *,
+    text: Sequence[str] | None = None,
+    label: str | None = None,
+    locked: Sequence[str] = (),
+) -> dict[str, Dataset]:
+    """Load train and dev, and test if it is there.
+
+    Without a train file the dev file is divided into both, without a dev file the train file is: a
+    tenth is held out. Premises that are in a later split are left out of the earlier ones.
+    """
+    there = split_files(folder)
+    given = [split for split in ("train", "dev") if split in there]
+    if not given:
+        raise UsageError(
+            f"The folder {folder} has neither a train nor a dev split. Expected a file named train "
+            f"({ENDINGS_TEXT}), or dev, which is then divided."
+        )
+    splits = part_by_premise(
+        {
+            split: load_data(folder, split=split, text=text, label=label, locked=locked)
+            for split in there
+        }
+    )
+    if len(given) < 2:
+        splits["train"], splits["dev"] = hold_out(splits[given[0]])
+    return splits
+
+
+def part_by_premise(splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Leave out of train and dev the examples whose first field is in a later split.
+
+    Only examples of several fields are looked at: a premise has several hypotheses.
+    """
+    ranks = {split: [_rank(example) for example in dataset] for split, dataset in splits.items()}
+    parted = dict(splits)
+    for split, later in LATER.items():
+        dataset = splits.get(split)
+        if dataset is None or not len(dataset) or len(dataset.examples[0].fields) < 2:
+            continue
+        taken = {rank for other in later for rank in ranks.get(other, ())}
+        examples = [e for e, rank in zip(dataset, ranks[split]) if rank not in taken]
+        if len(examples) < len(dataset):
+            log.warning(
+                "%s: %d of %d examples of the %s split are left out: their %r is in a later split.",
+                dataset.name,
+                len(dataset) - len(examples),
+                len(dataset),
+                split,
+                dataset.examples[0].fields[0][0],
+            )
+            parted[split] = replace(dataset, examples=tuple(examples))
+    return parted
+
+
 def load_unlabelled(data: str, *, text: Sequence[str] | None = None) -> TrainingSplits:
     """Load the train and the dev split of texts whose labels, if any, are left out."""
     if has_splits(data):
         parts = (load_data(data, split=split, label="") for split in ("train", "dev"))
         return _check_texts(TrainingSplits(data, *parts))
+    if split_files(data):
+        splits = load_folder(data, text=text, label="")
+        return _check_texts(TrainingSplits(short_name(data), splits["train"], splits["dev"]))
     split = "train" if data.startswith("hf:") else None
     whole = load_data(data, split=split, text=text, label="")
     return _check_texts(TrainingSplits(short_name(data), *hold_out(whole)))

@@ -44,7 +44,7 @@ def _level(text: str) -> float:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import named_study
+    from brittle.cli.studies import as_transfer, named_study
     from brittle.reports.comparison import comparison_block
     from brittle.reports.summaries import comparison_json
     from brittle.runs.run import open_run
@@ -58,7 +58,7 @@ def _run(args: argparse.Namespace) -> None:
                     f"{name!r} is a run, and others are studies. Compare studies with studies, and "
                     "runs with runs."
                 )
-        _compare_studies(args, [found[0] for found in studies if found is not None])
+        _compare_studies(args, [as_transfer(found[0]) for found in studies if found is not None])
         return
     runs = [open_run(name, args.runs) for name in args.names]
     if args.fail_if_worse and len(runs) < 2:

@@ -6,10 +6,13 @@ import argparse
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
+
+if TYPE_CHECKING:
+    from brittle.cli.studies import Study
 
 Rows = list[dict[str, Any]]
 
@@ -56,20 +59,33 @@ def _run_rows(folder: str | Path) -> Rows:
 
 
 def _study_rows(folder: str | Path) -> Rows:
-    """List the transfer studies of a folder, newest last."""
+    """List the studies of a folder, newest last."""
     from brittle.cli.studies import readable_studies
 
-    return [
-        {
-            "study": name,
-            **{fact: getattr(study, fact) for fact in ("pool", "attack", "data")},
-            "sources": len(study.sources),
-            "targets": len(study.targets),
-            "texts": sum(map(len, study.winners.values())),
-            "failures": len(study.failures),
-        }
-        for name, study in readable_studies(folder, console.tell)
-    ]
+    return [_study_row(name, study) for name, study in readable_studies(folder, console.tell)]
+
+
+def _study_row(name: str, study: Study) -> dict[str, Any]:
+    from brittle.studies.grid.study import GridStudy
+
+    own: dict[str, Any]
+    if isinstance(study, GridStudy):
+        own = {"kind": "grid", "attack": ", ".join(study.attacks), "sources": "-"}
+        texts = len(study.cases)
+    else:
+        own = {"kind": "transfer", "attack": study.attack, "sources": len(study.sources)}
+        texts = sum(map(len, study.winners.values()))
+    return {
+        "study": name,
+        "kind": own["kind"],
+        "pool": study.pool,
+        "attack": own["attack"],
+        "data": study.data,
+        "sources": own["sources"],
+        "targets": len(study.targets),
+        "texts": texts,
+        "failures": len(study.failures),
+    }
 
 
 def _attack_rows(folder: str | Path) -> Rows:

@@ -11,7 +11,7 @@ from brittle.cli.targets import open_run_target
 from brittle.errors import GateFailed, UsageError
 
 if TYPE_CHECKING:
-    from brittle.studies.transfer.study import TransferStudy
+    from brittle.cli.studies import Study
 
 MAX_FAILURES_SHOWN = 20
 
@@ -41,10 +41,17 @@ def _show(args: argparse.Namespace) -> None:
     console.print_result(args, lambda: summary_json(run), lambda: run_block(run, args.examples))
 
 
-def _show_study(args: argparse.Namespace, study: TransferStudy) -> None:
+def _show_study(args: argparse.Namespace, study: Study) -> None:
+    from brittle.reports.studies.grid_terminal import grid_block, grid_json
     from brittle.reports.studies.terminal import study_block, study_json
+    from brittle.studies.grid.showing import reported_grid
+    from brittle.studies.grid.study import GridStudy
     from brittle.studies.transfer.showing import reported_study
 
+    if isinstance(study, GridStudy):
+        grid = reported_grid(study)
+        console.print_result(args, lambda: grid_json(grid), lambda: grid_block(grid))
+        return
     tables = reported_study(study)
     console.print_result(
         args, lambda: study_json(tables), lambda: study_block(tables, args.examples)
@@ -86,7 +93,8 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a name that ends in .csv, .jsonl or .parquet; of pictures also .npz",
     )
-    texts = "of a study: a row for every adversarial text, instead of one for every cell"
+    texts = "of a study: a row for every adversarial text (of a grid: for every case of a cell), "
+    texts += "instead of one for every cell"
     parser.add_argument("--texts", action="store_true", help=texts)
 
 

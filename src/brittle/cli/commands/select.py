@@ -116,14 +116,14 @@ def _check(args: argparse.Namespace) -> None:
 
 def _study(args: argparse.Namespace) -> TransferStudy:
     """Load the study of a pool, or the one that is named instead of a pool."""
-    from brittle.cli.studies import named_study
+    from brittle.cli.studies import as_transfer, named_study
     from brittle.studies.pools import PREFIX
     from brittle.studies.selecting.finding import find_study
 
     if args.study is None and not args.pool.startswith(PREFIX):
         named = named_study(args.pool, args.runs)
         if named is not None:
-            return named[0]
+            return as_transfer(named[0])
     return find_study(args.pool, Path(args.runs), args.study)
 
 

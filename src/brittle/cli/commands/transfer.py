@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.failed_members import failed_members
 from brittle.errors import Incomplete
-from brittle.formatting import plural
 
 EXAMPLES = """\
 examples:
@@ -89,21 +89,7 @@ def _run(args: argparse.Namespace) -> None:
         lambda: Group(study_block(shown), f"\nStudy: {path}"),
     )
     if study.failures:
-        raise Incomplete(_failed(study.failures, with_reasons=args.quiet))
-
-
-def _failed(failures: Mapping[str, str], with_reasons: bool) -> str:
-    """Name the members that failed; their reasons stand with the tables, unless those are off."""
-    their, them = ("its", "it") if len(failures) == 1 else ("their", "them")
-    lines = [f"  {name}: {why}" if with_reasons else f"  {name}" for name, why in failures.items()]
-    members = plural(len(failures), ("member", "members"))
-    return "\n".join(
-        [
-            f"{members} of the pool failed, and {their} cells are empty:",
-            *lines,
-            f"The same command tries {them} again; or leave {them} out of the pool.",
-        ]
-    )
+        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:

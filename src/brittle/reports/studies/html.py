@@ -239,7 +239,7 @@ def _texts_section(study: ReportedStudy) -> str:
 
 def _text_card(text: FoolingText) -> str:
     fields = "".join(
-        _field(name, old, new, len(text.original) > 1)
+        marked_field(name, old, new, len(text.original) > 1)
         for (name, old), (_, new) in zip(text.original, text.adversarial)
     )
     return (
@@ -250,7 +250,8 @@ def _text_card(text: FoolingText) -> str:
     )
 
 
-def _field(name: str, old: str, new: str, is_named: bool) -> str:
+def marked_field(name: str, old: str, new: str, is_named: bool) -> str:
+    """Write a field of a text with what was taken out and put in."""
     edits = diff_strings(old, new)
     is_long = len(old) > LONG_TEXT_CHARACTERS
     context = CONTEXT_CHARACTERS if is_long else None

@@ -19,6 +19,11 @@ Rows = Sequence[Mapping[str, Any]]
 
 def export_study(study: TransferStudy, path: str | Path, texts: bool = False) -> Path:
     """Write the cells of a study, or its texts, as .csv, .jsonl or .parquet."""
+    return write_rows(text_rows(study) if texts else cell_rows(study), path)
+
+
+def write_rows(rows: Rows, path: str | Path) -> Path:
+    """Write rows as .csv, .jsonl or .parquet, by the ending of the file's name."""
     out = Path(path)
     writers = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
     if out.suffix not in writers:
@@ -26,7 +31,7 @@ def export_study(study: TransferStudy, path: str | Path, texts: bool = False) ->
             f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or .parquet."
         )
     out.parent.mkdir(parents=True, exist_ok=True)
-    writers[out.suffix](text_rows(study) if texts else cell_rows(study), out)
+    writers[out.suffix](rows, out)
     return out
 
 

@@ -46,7 +46,7 @@ def names_failure(function: Callable[..., TaskResult]) -> Callable[..., TaskResu
     """Turn an error of a member into a result, so that the rest of the study goes on."""
 
     @wraps(function)
-    def guarded(self: MemberTasks, context: TaskContext, **arguments: Any) -> TaskResult:
+    def guarded(self: Any, context: TaskContext, **arguments: Any) -> TaskResult:
         try:
             return function(self, context, **arguments)
         except (Interrupted, StoreError):
@@ -79,8 +79,8 @@ class MemberTasks:
         `contents` is a digest of the files that the spec names, so that new ones are noticed.
         """
         for name in context.needs:
-            _succeeded(context, name)
-        with self._opened(context, spec) as target:
+            succeeded(context, name)
+        with self.opened(context, spec) as target:
             if not getattr(target, "labels", ()):
                 raise UsageError(f"The target {spec!r} has no labels. Name a classifier.")
             return {"labels": list(target.labels), "fingerprint": target.fingerprint}
@@ -100,7 +100,7 @@ class MemberTasks:
 
         `files` are the digests of files that the settings name: new contents are a new attack.
         """
-        opened = _succeeded(context, open_name(spec))
+        opened = succeeded(context, open_name(spec))
         dataset = unpack_texts(context.needs[TEXTS])
         report_seldom = throttle(context.report)
 
@@ -108,7 +108,7 @@ class MemberTasks:
             broken = progress.counts.get("broken", 0)
             report_seldom(f"{progress.done:,} of {progress.planned:,} texts, {broken:,} broken")
 
-        with self._opened(context, spec) as target:
+        with self.opened(context, spec) as target:
             run = run_attack(
                 target,
                 dataset,
@@ -151,7 +151,7 @@ class MemberTasks:
 
         A source without winners is left out. Without `all_originals` only those of winners count.
         """
-        _succeeded(context, open_name(spec))
+        succeeded(context, open_name(spec))
         dataset = unpack_texts(context.needs[TEXTS])
         originals = dict(zip(case_ids(dataset.examples), (e.fields for e in dataset.examples)))
         attacked = {source: context.needs[attack_name(source)] for source in sources}
@@ -164,7 +164,7 @@ class MemberTasks:
         texts = [*originals.values()]
         texts += [fields_of(fields) for rows in chosen.values() for _, _, fields in rows]
         file = context.folder / memory
-        with self._opened(context, spec) as target:
+        with self.opened(context, spec) as target:
             labels = label_texts(target, texts, file, throttle(context.report))
         rest = iter(labels[len(originals) :])
         return {
@@ -174,7 +174,7 @@ class MemberTasks:
         }
 
     @contextmanager
-    def _opened(self, context: TaskContext, spec: str) -> Iterator[Any]:
+    def opened(self, context: TaskContext, spec: str) -> Iterator[Any]:
         """Open a target, and close it in the end; a live one stays as it is."""
         if spec in self.live:
             yield self.live[spec]
@@ -199,7 +199,7 @@ def run_files(folder: Path, result: TaskResult) -> list[Path]:
     return [folder / result["run"]] if "run" in result else []
 
 
-def _succeeded(context: TaskContext, name: str) -> TaskResult:
+def succeeded(context: TaskContext, name: str) -> TaskResult:
     """Return the result of a task that is needed; its failure is a failure here too."""
     result: TaskResult = context.needs[name]
     if "failed" in result:

@@ -53,17 +53,17 @@ def fields_of(pairs: Sequence[Sequence[str]]) -> Fields:
     return tuple((name, value) for name, value in pairs)
 
 
-def check_texts(dataset: Dataset) -> None:
+def check_texts(dataset: Dataset, study: str = "a transfer study") -> None:
     """Refuse data without which nothing can be counted: pictures, and texts without a label."""
     if dataset.kind != "text":
         raise UsageError(
-            f"The data {dataset.name!r} holds {dataset.kind}s; a transfer study is about texts. "
+            f"The data {dataset.name!r} holds {dataset.kind}s; {study} is about texts. "
             "Name a data set of texts (brittle list data)."
         )
     unlabelled = sum(example.label is None for example in dataset.examples)
     if unlabelled:
         raise UsageError(
-            f"Of the {len(dataset):,} texts of {dataset.name!r}, {unlabelled:,} have no label; a "
-            "transfer study counts the texts that a target gets wrong. Name the column of the "
-            "labels (--label), or other data."
+            f"Of the {len(dataset):,} texts of {dataset.name!r}, {unlabelled:,} have no label; "
+            f"{study} counts the texts that a target gets wrong. Name the column of the labels "
+            "(--label), or other data."
         )

@@ -143,7 +143,7 @@ def run_study(
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     sources, targets, dataset = request.sources, request.targets, request.dataset
     members = without_idle_twins(sources, targets)
-    training = _training(zoo_specs(members), dataset)
+    training = training_tasks(zoo_specs(members), dataset)
     opening = open_tasks(members, dataset, request.live, training)
     tasks = transfer_tasks(
         *(sources, targets, opening, request.attack, request.settings),
@@ -184,7 +184,7 @@ def run_study(
     return study
 
 
-def _training(specs: Sequence[str], dataset: Dataset) -> list[Task]:
+def training_tasks(specs: Sequence[str], dataset: Dataset) -> list[Task]:
     """Build the tasks that train models; those of the study's own table read its columns."""
     columns = columns_of(pack_texts(dataset))
     tasks: dict[str, Task] = {}

@@ -1,0 +1,114 @@
+"""`brittle grid`: run several attacks on several targets, on the same cases."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from brittle.cli import console
+from brittle.cli.attack_settings import parsed_settings
+from brittle.cli.backend_flags import add_backend_flags, backend_of
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.failed_members import failed_members
+from brittle.errors import Incomplete
+
+EXAMPLES = """\
+examples:
+  brittle grid zoo:LSTM-W-Random-1@mr,zoo:MiniLM@mr pwws,random-swap --data mr --limit 100
+  brittle grid pool:mine.txt pwws,pwws:share=0.2,hotflip --data mr --budget 500
+  brittle show runs/NAME/RUN.sqlite      one cell of the grid is a run like any other
+
+Targets are a pool (brittle list pools; pool:FILE has a target a line), or any targets that brittle
+attack takes, separated by commas. A flag of an attack is for all attacks that have it. A setting
+behind the name of an attack is for this one alone, and so one attack can be there twice.
+
+By default the cases are the first --limit texts, in the seed's order, that all targets get right:
+all are compared on the same cases. With --each-right the first --limit texts are taken, and each
+target is attacked where it is right; two targets are compared on the cases attacked on both.
+
+The attacks on one target share its answers: what one has asked is not computed again for the next.
+The same command again goes on where it was stopped; an attack that was added costs itself alone.
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or targets separated by commas")
+    attacks = "attacks separated by commas (brittle list attacks)"
+    add("attack", metavar="ATTACK,ATTACK", help=attacks)
+    add = parser.add_argument_group("data").add_argument
+    add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")
+    add("--split", help="train, dev or test (default: test)")
+    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
+    add("--label", metavar="COLUMN", help="the label column")
+    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
+    add("--limit", type=positive, default=100, metavar="N", help="attack N cases (default: 100)")
+    right = parser.add_mutually_exclusive_group()
+    everyone = "only cases that all targets get right (the default)"
+    right.add_argument("--all-right", action="store_true", default=True, help=everyone)
+    each = "the first cases; each target is attacked where it is right"
+    right.add_argument("--each-right", dest="all_right", action="store_false", help=each)
+    add("--seed", type=int, default=0, help="the seed of the order and of attacks (default: 0)")
+    add("--budget", type=positive, metavar="N", help="at most N queries for each case")
+    add = parser.add_argument_group("study").add_argument
+    add("--name", help="the name of the study (default: built from targets and data)")
+    add("--report", type=Path, metavar="FILE", help="write the page of the study, too")
+    add_backend_flags(parser)
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from rich.console import Group
+
+    from brittle import data
+    from brittle.reports.studies.grid_terminal import grid_block, grid_json
+    from brittle.studies.grid.grid import grid
+    from brittle.studies.grid.showing import reported_grid
+    from brittle.studies.grid.study import SUFFIX
+
+    dataset = data.load(
+        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+    )
+    where = backend_of(args)
+    names = ("limit", "all_right", "seed", "budget", "name")
+    study = grid(
+        args.pool,
+        args.attack,
+        dataset,
+        folder=args.runs,
+        report=(lambda message: None) if args.quiet else console.tell,
+        **{name: getattr(args, name) for name in names},
+        workers=where.workers,
+        backend=where.name,
+        address=where.address,
+        **parsed_settings(args),
+    )
+    path = Path(args.runs) / f"{study.name}{SUFFIX}"
+    shown = reported_grid(study)
+    if args.report:
+        study.report(args.report)
+    console.print_result(
+        args,
+        lambda: {"file": str(path), **grid_json(shown)},
+        lambda: Group(grid_block(shown), f"\nStudy: {path}"),
+    )
+    if study.failures:
+        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+
+
+def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
+    from brittle.studies.grid.row_names import split_row
+
+    return [split_row(row.strip())[0] for row in (args.attack or "").split(",")]
+
+
+COMMAND = Command(
+    "run several attacks on several targets, on the same cases",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    _attack_words,
+    resumes=True,
+    several_attacks=True,
+)

@@ -1,0 +1,1 @@
+"""Several attacks on several targets, on the same cases."""
