@@ -30,16 +30,16 @@ ROOMS: dict[str, set[str]] = {
     "goals": {"answers", "asks", "errors", "named", "text"},
     "values": {"errors"},
     "results": {"asks", "edits"},
-    "testing": {"moves", "text"},
+    "testing": {"inside", "moves", "text"},
     "kinds": {"edits", "errors", "picture", "results", "text"},
     # What is known, and who asks.
     "engine": {"asks", "errors", "goals"},
-    "english": {"errors", "text"},
+    "english": {"errors", "inside", "text"},
     "data": {"errors", "files", "picture"},
     "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
-        *("asks", "data", "edits", "english", "errors", "moves", "named", "picture", "proposals"),
-        "text",
+        *("asks", "data", "edits", "english", "errors", "goals", "moves", "named", "picture"),
+        *("proposals", "text"),
     },
     # What is measured.
     "metrics": {"asks", "edits", "english", "errors", "goals", "results", "text"},

@@ -122,7 +122,9 @@ class Attack(Protocol):
     """A frozen dataclass with one method: the search for one case.
 
     An attack whose search looks at `case.budget` has a class variable `uses_budget = True`: its
-    cases are all attacked again if a run is resumed with a larger budget.
+    cases are all attacked again if a run is resumed with a larger budget. One whose holes should
+    read as a zero vector has a class variable `holes = "pad"`: the run opens the target so, where
+    that is possible and the user has not named another mask.
     """
 
     asks: ClassVar[tuple[type[Ask[Any]], ...]]
@@ -211,6 +213,16 @@ class Try(Ask[Answer]):
         self.in_order = in_order
         self.cost = cost
         self.keep = keep
+
+
+class Sample(Try):
+    """Offer candidates drawn at random: all are judged, and no winner ends the search.
+
+    How many were tried and how many won is counted (`Result.tried`, `Result.won`). The case is
+    broken, with its first winner, when search or budget end.
+    """
+
+    __slots__ = ()
 
 
 class Flips(Try):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from brittle import training
 from brittle.errors import UsageError
@@ -24,6 +24,7 @@ from brittle.targets.protocols import Classifies, HasScores, Translates, Transla
 from brittle.targets.scores import check_kind
 from brittle.targets.sklearn import load_skops, of_estimator
 from brittle.targets.transformers import classifier
+from brittle.targets.transformers.holes import NoZeroVector
 from brittle.targets.translators import function as translating_function
 from brittle.targets.translators import seq2seq
 from brittle.targets.translators.command import TranslatingCommand
@@ -52,6 +53,7 @@ EXAMPLES = """\
   filter:'PROGRAM ARGS'     a translator that turns lines into lines, such as apertium
 """
 Opened = Classifies | Translator
+T = TypeVar("T")
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
 
 
@@ -69,21 +71,23 @@ def as_target(
     progress: Callable[[Any], None] | None = None,
     answers: str = "auto",
     shape: tuple[int, int, int] | None = None,
+    wanted_mask: str | None = None,
 ) -> Opened:
     """Build a target from a live object or a name; a target is returned as it is.
 
     `scores` declares what comes back where that is not known (prob, logits, single, label). `mask`
     replaces a masked word (default: nothing for a black box, the mask token for a transformers
     model, the unknown word for a zoo model); "pad" is a zero vector, for models of the last two
-    kinds. `trust` names types that a `.skops` file may hold, `timeout` is for one line of a
-    command, `fields` are those of the data, and `progress` receives the reports of a training.
+    kinds. `wanted_mask` holds where `mask` is None and the target can read it. `trust` names types
+    that a `.skops` file may hold, `timeout` is for one line of a command, `fields` are those of the
+    data, and `progress` receives the reports of a training.
     `answers="text"` declares that a function, an endpoint or a program translates.
     If the data are pictures, `shape` is their height, width and channels.
     """
     options = TargetOptions(
         labels, scores, mask, name, device, fields, trust, timeout, progress, answers, shape
     )
-    return open_target(target, options)
+    return open_target(target, replace(options, wanted_mask=wanted_mask))
 
 
 def open_target(target: Any, options: TargetOptions) -> Opened:
@@ -114,7 +118,8 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
         options.refuse("a zoo model", "scores", "answers")
-        return _opened_zoo(load_folder(path, device=options.device, mask=options.mask), options)
+        folder = _masked(lambda m: load_folder(path, device=options.device, mask=m), options)
+        return _opened_zoo(folder, options)
     if (path / "config.json").is_file():
         return _open_transformers(spec, options)
     if spec and path.is_dir():
@@ -141,7 +146,8 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
         if seq2seq.is_seq2seq(obj.model):
             return seq2seq.of_model(obj.model, obj.tokenizer, **options.seq2seq)
         options.refuse("a transformers classifier", "scores", "answers")
-        return classifier.of_model(obj.model, obj.tokenizer, **options.transformers)
+        named, model = options.transformers, (obj.model, obj.tokenizer)
+        return _masked(lambda m: classifier.of_model(*model, **named | {"mask": m}), options)
     if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
         options.refuse("a scikit-learn pipeline", "answers")
         return _open_estimator(obj, options)
@@ -215,12 +221,12 @@ def load_zoo(
 
 def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     options.refuse("a zoo model", "scores", "answers")
-    device, mask, progress = options.device, options.mask, options.progress
+    device, progress = options.device, options.progress
     # A model of a file with several text columns is trained on those of the data that is attacked.
     columns: dict[str, Any] = {"text": options.fields} if len(options.fields) > 1 else {}
     columns |= options.columns.get(parse(spec).data, {})
-    target = load_zoo(spec, device=device, mask=mask, progress=progress, **columns)
-    return _opened_zoo(target, options)
+    columns |= {"device": device, "progress": progress}
+    return _opened_zoo(_masked(lambda m: load_zoo(spec, mask=m, **columns), options), options)
 
 
 def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:
@@ -242,7 +248,18 @@ def _open_transformers(spec: str, options: TargetOptions) -> Opened:
         return seq2seq.load(spec, **options.seq2seq)
     options.refuse("a transformers model that is no seq2seq model", "answers")
     options.refuse("a transformers classifier", "scores")
-    return classifier.load(spec, **options.transformers)
+    named = options.transformers
+    return _masked(lambda m: classifier.load(spec, **named | {"mask": m}), options)
+
+
+def _masked(build: Callable[[str | None], T], options: TargetOptions) -> T:
+    """Build a target with the mask that an attack wants, if it can read it and none is set."""
+    if options.mask is None and options.wanted_mask is not None:
+        try:
+            return build(options.wanted_mask)
+        except NoZeroVector:
+            pass
+    return build(options.mask)
 
 
 def _open_http(spec: str, options: TargetOptions) -> Opened:

@@ -24,6 +24,7 @@ class Result:
     Of a target that answers texts, `answer` and `adversarial_answer` hold them, `reference` is the
     example's own, and labels and confidences are None. A picture is its encoded string; `l2` and
     `linf` are the norms of the difference. `cost` is that of the winner, if the search has costs.
+    If the search samples, `tried` counts the samples and `won` those that reached the goal.
     """
 
     case: str
@@ -53,6 +54,8 @@ class Result:
     pixels_changed: int | None = None
     l2: float | None = None
     linf: float | None = None
+    tried: int | None = None
+    won: int | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.inside import Attention, Embedding
 from brittle.moves import EditKind, EditRequest, EditSpace, Gradient, Move, ScoredMoves
 from brittle.text import Text, is_word, words_of
 
@@ -60,6 +61,44 @@ class FakeTarget:
         if word in self.weights and column == 1:
             return self.weights[word]
         return self.spread * _draw(f"{column}:{word}")
+
+
+@dataclass
+class FakeInside(FakeTarget):
+    """A fake target that also embeds texts and attends, by numbers drawn from a hash.
+
+    The vector of a text is the sum of its words' vectors, each times the weight of its position.
+    `looks` lists the number of texts of each call for embeddings or attention.
+    """
+
+    dimensions: int = 3
+    layers: int = 2
+    heads: int = 2
+    looks: list[int] = field(default_factory=list)
+
+    def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
+        self.looks.append(len(items))
+        scores = FakeTarget(self.weights, self.labels, self.spread).scores(items).tolist()
+        return list(map(Embedding, map(self._vector, items), scores))
+
+    def attention(self, items: Sequence[Text]) -> list[Attention]:
+        self.looks.append(len(items))
+        return list(map(self._attention, items))
+
+    def _vector(self, text: Text) -> Array:
+        vector = np.zeros(self.dimensions)
+        for position, word in enumerate(text.words):
+            if isinstance(word, str):
+                drawn = [_draw(f"{word.lower()} {n}") for n in range(self.dimensions)]
+                vector += (1 + position) * np.array(drawn)
+        return vector
+
+    def _attention(self, text: Text) -> Attention:
+        shape = (self.layers, self.heads, len(text) + 1, len(text))
+        drawn = [_draw(f"{n} {text.words}") + 1 for n in range(math.prod(shape))]
+        weight = np.array(drawn).reshape(shape)
+        weight = weight / (weight.sum(axis=3, keepdims=True) + 1)  # some goes to no word
+        return Attention(weight[:, :, 1:], weight[:, :, 0])
 
 
 @dataclass

@@ -21,13 +21,18 @@ from brittle.attacks.hotflip import HotFlip
 from brittle.attacks.hotflip_words import HotFlipWords
 from brittle.attacks.jsma import JSMA
 from brittle.attacks.key import Key
+from brittle.attacks.list_swap import ListSwap
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.random_swap import RandomSwap
+from brittle.attacks.random_word import RandomWord
+from brittle.attacks.replacing import ByEmbeddingDistance, InRandomOrder
 from brittle.attacks.rules import ApplyRules
 from brittle.attacks.salient_swap import SalientSwap
+from brittle.attacks.spot_swap import SpotSwap
 from brittle.attacks.strongest_swap import StrongestSwap
 from brittle.attacks.tack_on import TackOn
 from brittle.attacks.typo import Typo
+from brittle.attacks.weak_spots import ByAttention, ByErasure
 from brittle.data.example import Example
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
@@ -40,7 +45,7 @@ from brittle.proposals.strong_words import StrongWords
 from brittle.proposals.synonyms import SubstituteTable
 from brittle.proposals.typos import Typos
 from brittle.targets.capabilities import make_desks
-from brittle.testing import FakeNetwork, FakeTarget
+from brittle.testing import FakeInside, FakeNetwork
 from brittle.text import Text
 
 TABLE = SubstituteTable(
@@ -72,6 +77,7 @@ RULES = Rules(
         for rank, substitute in enumerate(substitutes)
     ),
 )
+VOCABULARY = ("good", "film", "poor", "Fair", "plot", "nice", "lovely", "well-made", "fine")
 ROWS = {
     "pwws": PWWS(TABLE),
     "salient-swap": SalientSwap(TABLE),
@@ -86,6 +92,14 @@ ROWS = {
     "key-any": Key(anywhere=True, share=0.1, draws=2),
     "jsma": JSMA(words=1),
     "typo": Typo(Typos(TABLE.entries), words=2, draws=3),
+    "gs-gr": SpotSwap(ByErasure(), InRandomOrder(VOCABULARY), words=2),
+    "gs-ec": SpotSwap(ByErasure(), ByEmbeddingDistance(VOCABULARY)),
+    "asmin-gr": SpotSwap(ByAttention(lowest=True), InRandomOrder(VOCABULARY)),
+    "asmin-ec": SpotSwap(ByAttention(lowest=True), ByEmbeddingDistance(VOCABULARY)),
+    "asmax-gr": SpotSwap(ByAttention(layer="last"), InRandomOrder(VOCABULARY)),
+    "asmax-ec": SpotSwap(ByAttention(of="words"), ByEmbeddingDistance(VOCABULARY, nearest=4)),
+    "list": ListSwap(TABLE),
+    "random-word": RandomWord(VOCABULARY, draws=20),
 }
 PICTURE_ROWS = ("fgsm", "noise")
 """Attacks on pictures, which test_pictures.py holds to the contract."""
@@ -103,9 +117,9 @@ TEXTS = [
 WEIGHTS = {"good": 1.0, "lovely": 1.2, "fine": 0.1, "poor": -0.3, "fair": -0.6, "awful": -3.0}
 THREE = ("negative", "positive", "other")
 TARGETS = {
-    "linear": lambda: FakeTarget(WEIGHTS, spread=0.7),
-    "flat": lambda: FakeTarget({}, spread=0.0),
-    "three classes": lambda: FakeTarget(WEIGHTS, THREE, spread=0.9),
+    "linear": lambda: FakeInside(WEIGHTS, spread=0.7),
+    "flat": lambda: FakeInside({}, spread=0.0),
+    "three classes": lambda: FakeInside(WEIGHTS, THREE, spread=0.9),
 }
 WORDS = ("good", "film", "lovely", "story", "plot", "nice", "Fine", "tale", "--")
 NETWORKS = {

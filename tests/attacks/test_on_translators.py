@@ -18,9 +18,19 @@ from brittle.opening import as_target
 from brittle.targets.capabilities import check_asks, make_desks
 from brittle.text import Text
 
-RUN = ("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any", "typo")
+RUN = (
+    *("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any"),
+    *("typo", "gs-gr", "list", "random-word"),
+)
 LABELS = ("strongest-swap", "tack-on", "rules")
 GRADIENTS = ("hotflip", "hotflip-words", "jsma")
+INSIDE = {
+    "gs-ec": "sentence embeddings",
+    "asmin-gr": "attention",
+    "asmin-ec": "attention",
+    "asmax-gr": "attention",
+    "asmax-ec": "attention",
+}
 PICTURES = ("fgsm", "noise")
 SENTENCE = "A good man is walking through the big city with a small dog."
 
@@ -50,7 +60,7 @@ def search(name: str, **settings: Any) -> Any:
 
 
 def test_every_attack_has_its_place() -> None:
-    assert sorted(ATTACKS) == sorted((*RUN, *LABELS, *GRADIENTS, *PICTURES))
+    assert sorted(ATTACKS) == sorted((*RUN, *LABELS, *GRADIENTS, *INSIDE, *PICTURES))
 
 
 @pytest.mark.parametrize("name", RUN)
@@ -77,4 +87,12 @@ def test_entities_by_class_are_refused() -> None:
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_attacks_by_gradient_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match="asks for flips, but target 'upper' offers only transl"):
+        search(name)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_attacks_that_look_inside_are_refused(name: str) -> None:
+    with pytest.raises(
+        UsageError, match=f"asks for {INSIDE[name]}, but target 'upper' offers only"
+    ):
         search(name)

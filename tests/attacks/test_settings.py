@@ -30,6 +30,10 @@ OUT_OF_RANGE: dict[str, dict[str, list[Any]]] = {
     "key": {"share": [0, 1.5, NAN], "draws": [0, -1]},
     "key-any": {"share": [0, 1.5, NAN], "draws": [0, -1]},
     "jsma": {"words": [0, -35]},
+    "gs-gr": {"vocabulary": [1, 0, 2.5], "words": [0, -1]},
+    "gs-ec": {"vocabulary": [1], "nearest": [0, -3, 1.5], "words": [0]},
+    "asmin-ec": {"vocabulary": [1], "nearest": [0], "words": [0]},
+    "random-word": {"vocabulary": [1, -1], "draws": [0, 2.5]},
 }
 NEEDED = {"within": {"neighbours": "glove"}, "k": {"neighbours": "glove"}}
 

@@ -12,7 +12,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from brittle.asks import Attack
-from brittle.attacks.user_attacks import RUN_ARGUMENTS, check_attack, import_recipe
+from brittle.attacks.user_attacks import (
+    RUN_ARGUMENTS,
+    TARGET_WORDS,
+    check_attack,
+    import_recipe,
+)
 from brittle.errors import BrittleError, UsageError, unknown
 
 if TYPE_CHECKING:
@@ -32,6 +37,14 @@ ATTACKS: Mapping[str, str] = {
     "key-any": "brittle.attacks.key:key_any",
     "typo": "brittle.attacks.typo:typo",
     "jsma": "brittle.attacks.jsma:jsma",
+    "gs-gr": "brittle.attacks.spot_swap:gs_gr",
+    "gs-ec": "brittle.attacks.spot_swap:gs_ec",
+    "asmin-gr": "brittle.attacks.spot_swap:asmin_gr",
+    "asmin-ec": "brittle.attacks.spot_swap:asmin_ec",
+    "asmax-gr": "brittle.attacks.spot_swap:asmax_gr",
+    "asmax-ec": "brittle.attacks.spot_swap:asmax_ec",
+    "list": "brittle.attacks.list_swap:list_swap",
+    "random-word": "brittle.attacks.random_word:random_word",
     "fgsm": "brittle.attacks.fgsm:fgsm",
     "noise": "brittle.attacks.noise:noise",
 }
@@ -89,11 +102,13 @@ def build(
     labels: Sequence[str],
     label_map: Mapping[str, str] | None = None,
     data_columns: Columns | None = None,
+    target_words: Callable[[], Sequence[str]] = tuple,
 ) -> Attack:
     """Build an attack from its name and the values of its settings.
 
     `labels` are the target's, `label_map` tells which of them a label of the data means. What is
-    learnt from a file is learnt from its `data_columns`, if it has them.
+    learnt from a file is learnt from its `data_columns`, if it has them. `target_words` lists the
+    words to choose from, the most frequent first; it is called only for a recipe that takes them.
     """
     build_attack = recipe(name)
     known = {setting.name: setting for setting in settings(build_attack)}
@@ -122,8 +137,10 @@ def build(
         )
     arguments = dict(values)
     for argument, value in zip(RUN_ARGUMENTS, (labels, label_map, data_columns)):
-        if argument in _parameters(build_attack):
+        if argument in parameters:
             arguments[argument] = value
+    if TARGET_WORDS in parameters:  # listing them may take a second
+        arguments[TARGET_WORDS] = target_words()
     if not name.startswith("python:"):
         return build_attack(**arguments)
     try:
@@ -144,6 +161,7 @@ def resolve_attack(
     dataset: str,
     label_map: Mapping[str, str] | None = None,
     data_columns: Columns | None = None,
+    target_words: Callable[[], Sequence[str]] = tuple,
 ) -> tuple[Attack, str, dict[str, Any]]:
     """Return the attack, its name and all its settings, defaults included.
 
@@ -160,7 +178,8 @@ def resolve_attack(
     values = {**default_settings(name), **overrides}
     if values.get("learn_from", "") is None and dataset in CATALOGUE and _learns(values):
         values["learn_from"] = dataset
-    return build(name, values, labels, label_map, data_columns), name, values
+    attack = build(name, values, labels, label_map, data_columns, target_words)
+    return attack, name, values
 
 
 def _learns(values: Mapping[str, Any]) -> bool:
@@ -183,14 +202,28 @@ def item_kind(recipe: Recipe) -> str:
     return str(getattr(attack, "item_kind", "text"))
 
 
+def wanted_mask(attack: str | Attack) -> str | None:
+    """Return the mask with which the target of an attack is to be opened, if the attack says so."""
+    made: Any = attack
+    if isinstance(attack, str):
+        made = recipe(attack)
+        if not isinstance(made, type):
+            made = _signature(made).return_annotation
+    return getattr(made, "holes", None)
+
+
 def summary(recipe: Recipe) -> str:
     """Return the first line of a recipe's docstring."""
     return (inspect.getdoc(recipe) or "").split("\n")[0]
 
 
 def _parameters(recipe: Recipe) -> Mapping[str, inspect.Parameter]:
+    return _signature(recipe).parameters
+
+
+def _signature(recipe: Recipe) -> inspect.Signature:
     try:
-        return inspect.signature(recipe, eval_str=True).parameters
+        return inspect.signature(recipe, eval_str=True)
     except Exception as error:  # evaluating an annotation can fail in any way
         raise UsageError(
             f"The arguments of {_name(recipe)} cannot be read ({type(error).__name__}: {error}). "

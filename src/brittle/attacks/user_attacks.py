@@ -15,9 +15,10 @@ EXPECTED = (
     "`__call__(self, case, rng)` that is its search), its class, or a function of keyword "
     "arguments that makes one"
 )
-RUN_ARGUMENTS = ("labels", "label_map", "data_columns")
-"""Arguments of a recipe that the run fills in: the target's labels, {data label: target label}, and
-the columns of the data that hold open fields and label."""
+TARGET_WORDS = "target_words"
+RUN_ARGUMENTS = ("labels", "label_map", "data_columns", TARGET_WORDS)
+"""Arguments of a recipe that the run fills in: the target's labels, {data label: target label}, the
+columns of the data that hold open fields and label, and the words that the target knows."""
 
 
 def import_recipe(name: str) -> Callable[..., Attack]:

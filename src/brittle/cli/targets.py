@@ -53,4 +53,6 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translat
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     names = ("labels", "scores", "mask", "device", "trust", "timeout", "answers")
-    return {name: getattr(args, name) for name in names}
+    return {name: getattr(args, name) for name in names} | {
+        "wanted_mask": getattr(args, "wanted_mask", None)
+    }

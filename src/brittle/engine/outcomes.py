@@ -24,7 +24,10 @@ class Improvement:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one case ended. `best` is the winner, or the candidate that came nearest."""
+    """How one case ended. `best` is the winner, or the candidate that came nearest.
+
+    Of a search that samples, `tried` counts the samples, and `won` those that reached the goal.
+    """
 
     case: Case[Any]
     status: Status
@@ -32,3 +35,5 @@ class Outcome:
     queries: int
     steps: tuple[Improvement, ...] = ()
     best: Improvement | None = None
+    tried: int | None = None
+    won: int | None = None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Search, Status, Try, Unfit, leaves
+from brittle.asks import Answer, Ask, Case, Sample, Search, Status, Try, Unfit, leaves
 from brittle.engine.budget import Question, cut_to_budget
 from brittle.engine.outcomes import Improvement, Outcome
 
@@ -26,7 +26,8 @@ class RunningCase:
     `plan` lists the plain questions of this round, each with the items that the budget allows.
     `parts` are the answers so far to a path, which is asked part by part. `has_offered` tells
     whether a candidate was tried; the original, asked about again, is none. `winners` are those to
-    report, the best first: one that ended the search or, of a search with costs, the cheapest ones.
+    report, the best first: one that ended the search or, of a search with costs, the cheapest ones,
+    of a search that samples, the first ones. `sampled` and `sampled_won` count the samples so far.
     `kept` is the candidate that is reported without a winner, whatever its loss.
     """
 
@@ -41,6 +42,8 @@ class RunningCase:
     parts: list[Answer] = field(default_factory=list)
     winners: list[Improvement] = field(default_factory=list)
     kept: Improvement | None = None
+    sampled: int | None = None
+    sampled_won: int = 0
 
     @property
     def path(self) -> Sequence[Any] | None:
@@ -72,6 +75,9 @@ class RunningCase:
             return False
         if leaf.keep and len(items):
             self.kept = self._improvement(int(answer.loss.argmax()), items, answer)
+        if isinstance(leaf, Sample):
+            self._judge_samples(items, answer)
+            return False
         wins = np.flatnonzero(answer.won)
         count, winner = len(items), -1
         if len(wins):
@@ -95,6 +101,17 @@ class RunningCase:
                 self.steps.append(winner)
             self._keep(winner)
         self.queries += len(items)
+
+    def _judge_samples(self, items: Sequence[Any], answer: Answer) -> None:
+        """Count samples and winners; keep the first winners, and note what comes before them."""
+        wins = np.flatnonzero(answer.won).tolist()
+        if not self.winners:
+            self._note_improvements(items, answer, range(wins[0] if wins else len(items)))
+        for n in wins[: MAX_WINNERS - len(self.winners)]:
+            self.winners.append(self._improvement(n, items, answer))
+        self.queries += len(items)
+        self.sampled = (self.sampled or 0) + len(items)
+        self.sampled_won += len(wins)
 
     def _keep(self, winner: Improvement) -> None:
         """Keep a winner if it is among the cheapest; of equal items only the cheapest is kept."""
@@ -148,4 +165,6 @@ class RunningCase:
             best = self.kept
         elif len(steps) > 1:
             best = steps[-1]
-        return Outcome(self.case, status, reason, self.queries, steps, best)
+        won = None if self.sampled is None else self.sampled_won
+        counts = (self.sampled, won)
+        return Outcome(self.case, status, reason, self.queries, steps, best, *counts)

@@ -44,7 +44,7 @@ class Summary:
     (of the text's words) are means over the broken cases, and so are the `measures` of pictures
     (pixels_changed, l2, linf) and the `cost` of searches that have one. `reasons` counts the
     reasons of each status. `at_limit` is the success of the finished text, of attacks that finish
-    their text before they ask.
+    their text before they ask; `per_draw` is the mean success of a draw, of attacks that sample.
     """
 
     cases: int
@@ -61,6 +61,7 @@ class Summary:
     measures: Mapping[str, Figure]
     cost: Figure
     at_limit: Figure | None = None
+    per_draw: Figure | None = None
 
     @property
     def complete(self) -> bool:

@@ -53,6 +53,11 @@ def notes(
             "goes by it: a text that was driven to another label with less confidence counts as "
             "right. By label it counts as wrong."
         )
+    if summary.per_draw is not None:
+        lines.append(
+            "A case counts as broken if one of its draws reached the goal. What a random "
+            "replacement does on average is the success per draw."
+        )
     there = summary.reasons.get("skipped", {}).get(OF_THE_CLASS_AIMED_AT, 0)
     if there:
         lines.append(

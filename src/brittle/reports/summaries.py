@@ -10,6 +10,7 @@ from typing import Any
 from brittle.errors import MissingPackage
 from brittle.metrics.at_limit import success_at_limit
 from brittle.metrics.bleu import bleu_figures
+from brittle.metrics.draws import success_per_draw
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import Summary, summary
@@ -36,7 +37,7 @@ def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     figures = summary(results, manifest.get("examples"), steps=steps)
     if manifest.get("attack") == FINISHES_FIRST:
         figures = replace(figures, at_limit=success_at_limit(results, run.steps()))
-    return results, figures
+    return results, replace(figures, per_draw=success_per_draw(results))
 
 
 def summary_text(run: StoredRun) -> str:
@@ -69,6 +70,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "bleu": _bleu_json(results) if answers_texts(manifest) else None,
         "success": asdict(figures.success),
         **({"success_at_limit": asdict(figures.at_limit)} if figures.at_limit else {}),
+        **({"success_per_draw": asdict(figures.per_draw)} if figures.per_draw else {}),
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
         "cost": asdict(figures.cost) if figures.cost.of else None,

@@ -56,10 +56,11 @@ def summary_lines(
     rows of a character attack, the share of characters is one of the figures; with those of a
     search that has costs, the cost is.
     """
-    at_limit = summary.at_limit
+    at_limit, per_draw = summary.at_limit, summary.per_draw
     effort = [
         _rate("success", "attack success", summary.success),
         *([_rate("success_at_limit", "of the finished text", at_limit)] if at_limit else []),
+        *([_mean("success_per_draw", "success per draw", per_draw, percent)] if per_draw else []),
         _mean("queries", "queries per case", summary.queries),
         *_changes(summary, manifest),
     ]

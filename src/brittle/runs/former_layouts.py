@@ -4,6 +4,7 @@
 |---|---|
 | 1 | the present names of statuses |
 | 2 | the columns of answers, costs and pictures; the present name of the journal's question |
+| 3, at first | the counts of samples |
 """
 
 from __future__ import annotations

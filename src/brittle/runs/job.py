@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from brittle.answers import SCORES
-from brittle.asks import Attack, Case, helpers_of
-from brittle.attacks import default_settings, resolve_attack
+from brittle.asks import Attack, Case, Probe, helpers_of
+from brittle.attacks import default_settings, resolve_attack, wanted_mask
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
@@ -31,6 +31,7 @@ from brittle.goals.parsing import (
     split_toward,
 )
 from brittle.kinds import Kind, kind_named
+from brittle.runs.target_words import TargetWords
 from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
@@ -46,7 +47,8 @@ class Job:
 
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
     `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
-    and that are asked, by question. `keywords` are those of cases, where the goal draws them.
+    and that are asked, by question. `keywords` are those of cases, where the goal draws them;
+    `notes` say where the attack had to make do with less.
     """
 
     target: Target
@@ -64,6 +66,7 @@ class Job:
     labels: Sequence[str] = ()
     helpers: Mapping[str, Any] = field(default_factory=dict)
     keywords: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     @property
     def kind(self) -> Kind:
@@ -90,7 +93,8 @@ class Job:
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
         about = (own, dataset.name, names, dataset.open_columns)
-        search, name, resolved = resolve_attack(attack, settings, *about)
+        target_words = TargetWords(target, dataset)
+        search, name, resolved = resolve_attack(attack, settings, *about, target_words)
         check_kinds(search, name, target, dataset)
         check_items(target, dataset)
         helpers = helpers_of(search)
@@ -117,7 +121,9 @@ class Job:
             if question in asked and helper in helpers
         }
         parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
-        return Job(target, dataset, *parts, own, brought)
+        notes = [target_words.note] if target_words.note else []
+        notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
+        return Job(target, dataset, *parts, own, brought, notes=notes)
 
     @property
     def label_map(self) -> dict[str, str]:
@@ -232,6 +238,25 @@ def check_helpers(helpers: Sequence[Any], attack: str) -> None:
                 f"Attack {attack!r} brings the helper {helper!r} without {' and '.join(missing)}. "
                 "Expected both, as strings: they say which helper a run was made with."
             )
+
+
+def notes_on_holes(attack: Attack, target: Target) -> list[str]:
+    """Tell if holes should be zero vectors to an attack that masks words, and are not."""
+    masks = wanted_mask(attack) is not None and Probe in attack.asks
+    if not masks or getattr(target, "reads_zero_vectors", False):
+        return []
+    return [
+        f"Erasure is no zero vector here: a word that is erased reads to {target.name!r} as its "
+        "own hole (what --mask says; else the mask token, the unknown word, or nothing)."
+    ]
+
+
+def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
+    """Tell which questions a helper answers in place of the target."""
+    return [
+        f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
+        for question, helper in helpers.items()
+    ]
 
 
 def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> None:

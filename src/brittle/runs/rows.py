@@ -52,6 +52,8 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         adversarial_answer=after.text,
         reference=case.reference,
         cost=best.cost if best is not None and outcome.status == "broken" else None,
+        tried=outcome.tried,
+        won=outcome.won,
         **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
     )
 

@@ -95,7 +95,7 @@ class Run:
     def columns(self) -> tuple[str, ...]:
         """Return the columns of this run's rows: those of its kinds of items and answers.
 
-        A cost is one of them if a case has one.
+        A cost, and the counts of samples, are among them if a case has one.
         """
         return self.columns_of(self.results())
 
@@ -115,8 +115,9 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        if all(result.cost is None for result in results):
-            others |= {"cost"}
+        for name in ("cost", "tried", "won"):
+            if all(getattr(result, name) is None for result in results):
+                others |= {name}
         return tuple(name for name in COLUMNS if name not in others)
 
     def answers_of(self, target: Any) -> str:

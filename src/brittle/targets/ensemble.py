@@ -48,6 +48,7 @@ class Ensemble:
         self.name = f"ensemble of {', '.join(member.name for member in members)}"
         self.labels: tuple[str, ...] = tuple(members[0].labels)
         self.parallel: int = min(getattr(member, "parallel", 1) for member in members)
+        self.reads_zero_vectors = all(getattr(m, "reads_zero_vectors", False) for m in members)
         batches = [getattr(member, "batch", None) for member in members]
         self.batch: int | None = min((batch for batch in batches if batch), default=None)
         fields = {tuple(getattr(member, "trained_fields", ())) for member in members}

@@ -16,7 +16,8 @@ class TargetOptions:
     """How a target is opened: the keyword arguments of `as_target`.
 
     `columns` has, by the name of data in a table, the options `text` and `label` with which models
-    of the zoo are trained on it.
+    of the zoo are trained on it. `wanted_mask` holds where `mask` says nothing and the target can
+    read a hole so: an attack asks for it, where `mask` is the user's.
     """
 
     labels: Labels = None
@@ -31,6 +32,7 @@ class TargetOptions:
     answers: str = "auto"
     shape: tuple[int, int, int] | None = None
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    wanted_mask: str | None = None
 
     @property
     def black_box(self) -> dict[str, Any]:

@@ -12,6 +12,8 @@ target answers. It also looks for these attributes; each has a default:
 | `in_process: bool` | True | a watchdog guards the call, because nothing else can end it |
 | `label_only: bool` | False | only hard labels come back, as one-hot scores |
 | `trained_fields: tuple` | () | the fields that it was trained on, in its order |
+| `vocabulary: tuple` | none | the words that it knows, the most frequent first |
+| `reads_zero_vectors: bool` | False | a hole is a zero vector to it, or adds nothing |
 | `check_item(item)` | none | refuses data that it cannot read, before a run is stored |
 | `close()` | none | frees what the target holds |
 
@@ -167,6 +169,13 @@ class Embeds(Protocol):
 
 
 @runtime_checkable
+class HasCanonicalEmbeddings(HasCanonicalKeys, Embeds, Protocol):
+    """Embeds texts from their keys, which are its encoded input: nothing is encoded twice."""
+
+    def canonical_embeddings(self, keys: Sequence[bytes]) -> list[Embedding]: ...
+
+
+@runtime_checkable
 class HasAttention(Protocol):
     """Shows how it attends to words."""
 
@@ -216,6 +225,8 @@ class WhiteBox(HasEmbeddings, Embeds, HasAttention, HasGradients, Protocol):
 
     def flips(self, requests: Sequence[EditRequest]) -> list[ScoredMoves]: ...
 
+    def canonical_embeddings(self, keys: Sequence[bytes]) -> list[Embedding]: ...
+
 
 class ShowsInside(Protocol):
     """Answers what its white box, `inside`, answers."""
@@ -238,6 +249,9 @@ class ShowsInside(Protocol):
 
     def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
         return self.inside.sentence_embeddings(items)
+
+    def canonical_embeddings(self, keys: Sequence[bytes]) -> list[Embedding]:
+        return self.inside.canonical_embeddings(keys)
 
 
 class ShowsAttention(ShowsInside, Protocol):

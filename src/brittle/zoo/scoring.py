@@ -34,6 +34,9 @@ from brittle.zoo.tokenizers.words import WordTokenizer, encode_swaps, positions_
 MAX_WORDS_PER_PASS = 1 << 15  # with padding: more needs memory and is no faster
 TEXTS_PER_CALL = 512  # the more texts begin alike, the more states they share
 
+Read = Callable[[Tensor, Tensor], Tensor]
+FastRead = Callable[[Sequence[bytes]], NDArray[np.float32]]
+
 
 class NetworkModel:
     """A network in evaluation mode, with its tokenizer.
@@ -92,31 +95,59 @@ class NetworkModel:
         padding would change the last digits, is given texts of one length.
         """
         if self.tokenizer.sides:
-            return self._pair_logits(keys)
-        return self._in_passes(keys, self.network.classify)
+            return self._read_pairs(keys, self.network.head)
+        fast = None if self._fast is None else self._fast.logits
+        return self._in_passes(keys, self.network.classify, fast)
 
-    def _pair_logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
-        """Compute the logits of pairs; a side that many have, such as a premise, is read once."""
+    def vectors_and_logits(
+        self, keys: Sequence[bytes]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Compute the vectors of texts that the last layer reads, and the logits, as `logits` does.
+
+        One pass computes both.
+        """
+        head = self.network.head
+
+        def with_logits(vectors: Tensor) -> Tensor:
+            return torch.cat([vectors, head(vectors)], dim=1)
+
+        def read(vectors: Tensor, length: Tensor) -> Tensor:
+            return with_logits(self.network.sentence_vectors(vectors, length))
+
+        if self.tokenizer.sides:
+            rows = self._read_pairs(keys, with_logits)
+        else:
+            fast = None if self._fast is None else self._fast.vectors_and_logits
+            rows = self._in_passes(keys, read, fast)
+        return rows[:, : head.in_features], rows[:, head.in_features :]
+
+    def _read_pairs(
+        self, keys: Sequence[bytes], read: Callable[[Tensor], Tensor]
+    ) -> NDArray[np.float32]:
+        """Read the joined vectors of pairs; a side that many have, such as a premise, once."""
         number: dict[bytes, int] = {}
-        rows = [number.setdefault(side, len(number)) for side in split_sides(keys)]
+        sides = [number.setdefault(side, len(number)) for side in split_sides(keys)]
         pooled = torch.from_numpy(self._in_passes(list(number), self.network.pooled))
         joined = self.network.joined
         assert joined is not None
         with torch.inference_mode():
-            u, v = (whole_rows(pooled[rows[n::2]].to(self.device)) for n in (0, 1))
-            logits: NDArray[np.float32] = self.network.head(joined(u, v))[: len(keys)].cpu().numpy()
-        return logits
+            u, v = (whole_rows(pooled[sides[n::2]].to(self.device)) for n in (0, 1))
+            rows: NDArray[np.float32] = read(joined(u, v))[: len(keys)].cpu().numpy()
+        return rows
 
     def _in_passes(
-        self, keys: Sequence[bytes], read: Callable[[Tensor, Tensor], Tensor]
+        self, keys: Sequence[bytes], read: Read, fast: FastRead | None = None
     ) -> NDArray[np.float32]:
+        """Compute what `read` makes of vectors of words and lengths, or `fast` of keys."""
         if self._bilm is not None:
             return self._bilm.read(keys, read)
-        one_length = self.on_cpu and self._fast is None
+        one_length = self.on_cpu and fast is None
         parts = list(split_by_words(keys, MAX_WORDS_PER_PASS, one_length))
         if len(parts) == 1:
-            return self._pass(keys, read)
-        sorted_rows = np.concatenate([self._pass([keys[i] for i in rows], read) for rows in parts])
+            return self._pass(keys, read, fast)
+        sorted_rows = np.concatenate(
+            [self._pass([keys[i] for i in rows], read, fast) for rows in parts]
+        )
         in_order = np.empty_like(sorted_rows)
         in_order[np.concatenate(parts)] = sorted_rows
         return in_order
@@ -127,10 +158,10 @@ class NetworkModel:
             self._threads.close()
 
     def _pass(
-        self, keys: Sequence[bytes], read: Callable[[Tensor, Tensor], Tensor]
+        self, keys: Sequence[bytes], read: Read, fast: FastRead | None
     ) -> NDArray[np.float32]:
-        if self._fast is not None:
-            return self._fast.logits(keys)
+        if fast is not None:
+            return fast(keys)
         count = len(keys)
         if self.on_cpu:
             keys = [*keys, *[keys[-1]] * (-count % ROWS)]

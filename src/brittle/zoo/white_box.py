@@ -18,7 +18,6 @@ from torch import Tensor
 from brittle.errors import UsageError, unknown
 from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, EditSpace, Gradient, Level, ScoredMoves
-from brittle.ranking.whole_rows import repeat_last
 from brittle.text import Text, Word
 from brittle.zoo.edit_ranking import EditRanking
 from brittle.zoo.gradients import EmbeddedTexts, GradientPasses, WordGradients
@@ -189,19 +188,15 @@ class NetworkWhiteBox:
 
     def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
         """Compute the vector of every text that the last layer reads, and the scores."""
-        values: dict[int, Embedding] = {}
-        for batch, embedded in self._passes.embed(items):
-            # Whole rows, so that a text has the same vector in every batch.
-            sides = np.arange(len(embedded.inverse) // len(batch))
-            texts = repeat_last(np.arange(len(batch)))[:, None]
-            rows = torch.from_numpy((texts * len(sides) + sides).ravel()).to(self.model.device)
-            with torch.no_grad():
-                lengths = embedded.lengths[rows]
-                inputs = self.network.encoder_input(embedded.vectors[rows], lengths)
-                vectors = self.network.sentence_vectors(inputs, lengths)
-                scores = self.network.head(vectors).cpu().double().softmax(dim=1).tolist()
-            values.update(zip(batch, map(Embedding, vectors.cpu().double().numpy(), scores)))
-        return [values[n] for n in range(len(items))]
+        return self.canonical_embeddings(self.model.encode(items))
+
+    def canonical_embeddings(self, keys: Sequence[bytes]) -> list[Embedding]:
+        """Compute the same of texts by their keys."""
+        if not keys:
+            return []
+        vectors, logits = self.model.vectors_and_logits(keys)
+        scores = torch.from_numpy(logits).double().softmax(dim=1).tolist()
+        return list(map(Embedding, vectors.astype(np.float64), scores))
 
     def attention(self, items: Sequence[Text]) -> list[Attention]:
         """Compute for every text the attention weights of its words, from row to column.

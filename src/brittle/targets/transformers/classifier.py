@@ -18,6 +18,7 @@ from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment
 from brittle.targets.transformers.quiet import quiet
 from brittle.targets.transformers.tokenizer import TextTokenizer
+from brittle.targets.transformers.vocabulary import words_by_frequency
 from brittle.text import Text
 from brittle.zoo.device import cores, torch_device
 
@@ -43,6 +44,15 @@ class SequenceClassifier(ShowsAttention):
     parallel: int = 1
     threads: ThreadUse | None = field(default=None, repr=False)
     fast: FastBert | None = field(default=None, repr=False)
+
+    @property
+    def reads_zero_vectors(self) -> bool:
+        return self.tokenizer.holes is not None
+
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The words that are one token each, the most frequent first."""
+        return words_by_frequency(self.tokenizer)
 
     @cached_property
     def fingerprint(self) -> str:

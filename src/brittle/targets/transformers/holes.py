@@ -14,6 +14,10 @@ from brittle.targets.rendering import PADDING
 HOLE_TOKEN = "\ue000\ue001\ue002"  # characters for private use: no text has all three in a row
 
 
+class NoZeroVector(UsageError):
+    """The model cannot read a hole as a zero vector."""
+
+
 @dataclass(frozen=True)
 class ZeroedHoles:
     """The id that holes have in keys, and the id of an ordinary token that the model is given.
@@ -30,7 +34,7 @@ def add_hole(backend: Any, hf_tokenizer: Any, model: Any) -> ZeroedHoles:
     """Add the token of a hole to a copy of the tokenizer's backend."""
     if backend is None or model.config.is_encoder_decoder:
         reason = "a tokenizer written in Python" if backend is None else "an encoder and a decoder"
-        raise UsageError(
+        raise NoZeroVector(
             f"Got --mask {PADDING} for a {type(model).__name__} with {reason}. Expected a model "
             "with a fast tokenizer that reads its input once. Leave --mask out, or name a text."
         )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brittle.english.common_words import frequency_rank
+from brittle.errors import MissingPackage
 from brittle.targets.transformers.tokenizer import TextTokenizer
 from brittle.text import is_word
 
@@ -38,3 +40,22 @@ def whole_words(tokenizer: TextTokenizer) -> tuple[list[str], list[int]]:
     tokenized = tokens_of([word for _, word in possible], tokenizer)
     whole = [pair for pair, word_tokens in zip(possible, tokenized) if word_tokens == pair[:1]]
     return [word for _, word in whole], [token for token, _ in whole]
+
+
+def words_by_frequency(tokenizer: TextTokenizer) -> tuple[str, ...]:
+    """List the words that are one token, the most frequent first; without single characters.
+
+    WordPiece lists its words by frequency, behind the characters. Other tokenizers list them by
+    another rule: theirs are in the order of GloVe's table, if that is installed, and words that it
+    does not have come last.
+    """
+    if tokenizer.backend is None:
+        return ()
+    words = [word for word in whole_words(tokenizer)[0] if len(word) > 1]
+    if type(tokenizer.backend.model).__name__ != "WordPiece":
+        try:
+            rank = frequency_rank()
+        except MissingPackage:
+            return tuple(words)
+        words.sort(key=lambda word: rank.get(word.lower(), len(rank)))
+    return tuple(dict.fromkeys(words))

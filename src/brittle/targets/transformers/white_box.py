@@ -119,19 +119,22 @@ class TransformersWhiteBox:
 
     def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
         """Compute the vector of every text that the last linear layer reads, and the scores."""
+        return self.canonical_embeddings(self.tokenizer.encode(items))
+
+    def canonical_embeddings(self, keys: Sequence[bytes]) -> list[Embedding]:
+        """Compute the same of texts by their keys."""
         values: dict[int, Embedding] = {}
         max_tokens, who = max(TOKENS_PER_EMBEDDING_PASS, self.max_tokens), f"Target {self.name!r}"
         model: Any = self.fast or self.instrumented
         # Padding changes the last digits, but for the fast pass, which reads none.
         one_length = self.model.device.type == "cpu" and not self.fast
-        keys = self.tokenizer.encode(items)
         for numbers, arrays in self._batches(keys, max_tokens, one_length):
             vectors, logits = (
                 part.double().cpu().numpy() for part in model.pooled_and_logits(arrays)
             )
             scores = as_probabilities(logits, len(numbers), self.labels, "logits", who)
             values.update(zip(numbers, map(Embedding, vectors, scores.tolist())))
-        return [values[n] for n in range(len(items))]
+        return [values[n] for n in range(len(keys))]
 
     def attention(self, items: Sequence[Text]) -> list[Attention]:
         """Compute the attention weights from word to word, and from the summary position.

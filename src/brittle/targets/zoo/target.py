@@ -17,7 +17,6 @@ from brittle.targets.protocols import Scores, ShowsAttention, ShowsInside, White
 from brittle.targets.rendering import PADDING, UNKNOWN
 from brittle.targets.scores import softmax
 from brittle.targets.transformers import classifier as transformers
-from brittle.targets.transformers.vocabulary import whole_words
 from brittle.text import Text
 from brittle.zoo.folder import Card, load_card, load_card_checked
 from brittle.zoo.model import Model, open_model
@@ -37,6 +36,8 @@ class ZooTarget:
         self.model = model
         self.name = card.full_name
         self.fingerprint = hash_parts(card.fingerprint, mask) if mask else card.fingerprint
+        # A bag of words has no vector, and a hole adds nothing to it.
+        self.reads_zero_vectors = mask == PADDING or card.kind == "linear"
         self.labels = card.labels
         self.trained_fields = card.fields
         self.parallel = model.parallel
@@ -79,7 +80,8 @@ class ZooTarget:
     def vocabulary(self) -> tuple[str, ...]:
         model: Any = self.model
         if isinstance(model, TransformerModel):
-            return tuple(whole_words(model.classifier.tokenizer)[0])
+            known: tuple[str, ...] = model.classifier.vocabulary
+            return known
         # No word begins with "<": these entries are special, such as padding.
         return tuple(word for word in model.vocabulary.words if not word.startswith("<"))
 

@@ -40,6 +40,13 @@ class FastCnn:
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Score texts encoded as the int32 ids of their words."""
+        return self._read(keys, with_vectors=False)
+
+    def vectors_and_logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
+        """Compute for every text one row: the vector that the last layer reads, then the logits."""
+        return self._read(keys, with_vectors=True)
+
+    def _read(self, keys: Sequence[bytes], with_vectors: bool) -> NDArray[np.float32]:
         length = np.array([len(key) >> 2 for key in keys])
         ids = np.full((len(keys), max(self.min_words, int(length.max()))), PAD, dtype=np.int32)
         ids[np.arange(ids.shape[1]) < length[:, None]] = np.frombuffer(b"".join(keys), np.int32)
@@ -61,8 +68,10 @@ class FastCnn:
                 maxima.append(_maxima(response, window, length - width))
             pooled = whole_rows(torch.cat(maxima, dim=1))
             out = nn.functional.linear(pooled, self.head, self.bias)
-        logits: NDArray[np.float32] = out.numpy()[: len(keys)]
-        return logits
+            if with_vectors:
+                out = torch.cat([pooled, out], dim=1)
+        computed: NDArray[np.float32] = out.numpy()[: len(keys)]
+        return computed
 
     def _responses(
         self, product: Tensor, word: NDArray[Any], window: NDArray[Any], width: int, bias: Tensor

@@ -40,14 +40,23 @@ class FastLstm:
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Score texts encoded as the int32 ids of their words; none may be empty."""
+        return self._read(keys, with_vectors=False)
+
+    def vectors_and_logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
+        """Compute for every text one row: the vector that the last layer reads, then the logits."""
+        return self._read(keys, with_vectors=True)
+
+    def _read(self, keys: Sequence[bytes], with_vectors: bool) -> NDArray[np.float32]:
         order = sorted(range(len(keys)), key=keys.__getitem__)
         ids, length = pad_keys([keys[i] for i in order])
         with torch.inference_mode():
-            states = self._last_states(ids, length)
-            out = torch.addmm(self.bias, whole_rows(states), self.head)
-        logits: NDArray[np.float32] = np.empty_like(out.numpy()[: len(keys)])
-        logits[order] = out.numpy()[: len(keys)]
-        return logits
+            states = whole_rows(self._last_states(ids, length))
+            out = torch.addmm(self.bias, states, self.head)
+            if with_vectors:
+                out = torch.cat([states, out], dim=1)
+        rows: NDArray[np.float32] = np.empty_like(out.numpy()[: len(keys)])
+        rows[order] = out.numpy()[: len(keys)]
+        return rows
 
     def _last_states(self, ids: NDArray[np.int64], length: NDArray[np.int64]) -> Tensor:
         """Compute the last states of sorted rows; rows that begin alike share their states."""

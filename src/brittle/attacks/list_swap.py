@@ -1,0 +1,58 @@
+"""LIST: every synonym of every word, one word at a time, from the left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, ClassVar
+
+from brittle.asks import Case, Search, Tag, Try
+from brittle.attacks.requests import substitutes
+from brittle.proposals import Proposal
+from brittle.proposals.choice import choose_proposal
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class ListSwap:
+    """Replace the first word by each of its synonyms, then the second alone, and so on.
+
+    This is LIST of Hsieh et al. (2019): all other words stay as they are in the original, and the
+    first candidate that works ends the search.
+
+    Deviation: the paper's list is that of Alzantot et al. (2018), neighbours in counter-fitted
+    vectors, which are not at hand. Here the list is WordNet's synonyms of the same part of speech,
+    or a table of one's own, or the neighbours in word vectors.
+    """
+
+    proposal: Proposal
+    asks: ClassVar = (Tag, Try)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        options = yield from substitutes(case, self.proposal)
+        swaps = [case.text.swaps(i, words) for i, words in enumerate(options)]
+        yield from Try([text for texts in swaps for text in texts], in_order=True)
+
+
+def list_swap(
+    *,
+    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
+    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
+    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
+    k: Annotated[int, "with neighbours: how many"] = 8,
+    within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
+    stop_words: Annotated[bool, "replace stop words too"] = True,
+) -> ListSwap:
+    """Try every synonym of every word, one word at a time, from the left (Hsieh et al., 2019)."""
+    return ListSwap(
+        choose_proposal(
+            inflect=inflect,
+            wordnet=wordnet,
+            candidates=candidates,
+            neighbours=neighbours,
+            k=k,
+            within=within,
+            stop_words=stop_words,
+        )
+    )

@@ -1,0 +1,51 @@
+"""RANDOM: one random word becomes a random word of the vocabulary, many times over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, ClassVar
+
+from brittle.asks import NO_CANDIDATES, Case, Sample, Search, Unfit
+from brittle.attacks.replacing import TEXTS_PER_ASK, replacements, take_words
+from brittle.attacks.setting_checks import check_count
+from brittle.attacks.spot_swap import VOCABULARY_SIZE, VocabularySize
+from brittle.text import Text
+
+
+@dataclass(frozen=True)
+class RandomWord:
+    """Replace a random word by a random one, again and again; count how many draws work.
+
+    This is RANDOM of Hsieh et al. (2019): its figure is the mean success of a draw. No draw ends
+    the search. The paper has 100,000 draws in all: 100 texts of 1,000 draws. A case counts as
+    broken if one of its draws works, which is another figure.
+
+    Random draws, for each candidate: a `choice` among the positions that are read, then a `choice`
+    among the words of the vocabulary that are not the word there.
+    """
+
+    vocabulary: Sequence[str]
+    draws: int = 1000
+    asks: ClassVar = (Sample,)
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        words = {i: replacements(self.vocabulary, case.text.words[i]) for i in case.positions}
+        positions = [i for i in case.positions if words[i]]
+        if not positions:
+            raise Unfit(NO_CANDIDATES)
+        for start in range(0, self.draws, TEXTS_PER_ASK):
+            drawn = (rng.choice(positions) for _ in range(min(TEXTS_PER_ASK, self.draws - start)))
+            yield from Sample([case.text.swap(i, rng.choice(words[i])) for i in drawn])
+
+
+def random_word(
+    *,
+    target_words: Sequence[str] = (),
+    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    draws: Annotated[int, "how many random replacements are tried in each text"] = 1000,
+) -> RandomWord:
+    """Replace one random word by a random one, many times; count how often it works."""
+    check_count(draws=draws)
+    return RandomWord(take_words(target_words, vocabulary), draws)

@@ -1,0 +1,186 @@
+"""One word at the weak spot: the greedy and the attention-based attacks of Hsieh et al. (2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Annotated, Any, ClassVar
+
+from brittle.asks import NO_CANDIDATES, Case, Search, Unfit
+from brittle.attacks.replacing import (
+    Best,
+    ByEmbeddingDistance,
+    InRandomOrder,
+    Replace,
+    replacements,
+    take_words,
+)
+from brittle.attacks.setting_checks import check_count
+from brittle.attacks.weak_spots import (
+    FIRST,
+    SUMMARY,
+    Asks,
+    ByAttention,
+    ByErasure,
+    Select,
+    check_attention,
+)
+from brittle.english.sentence_encoder import installed_encoders
+from brittle.text import Text
+
+VocabularySize = Annotated[int, "how many words to choose from, the target's most frequent ones"]
+Words = Annotated[int, "at most so many words are changed, the weakest first"]
+Nearest = Annotated[int | None, "try only the k nearest words; all, if not given"]
+Layer = Annotated[str, "the layer whose attention counts: first, last, or its number from 1"]
+AttentionOf = Annotated[str, "whose attention: summary (the position that is read) or words"]
+VOCABULARY_SIZE = 2000
+
+
+@dataclass(frozen=True)
+class SpotSwap:
+    """Find the weak spot, then replace its word (Hsieh et al., 2019: GS-GR, GS-EC, AS*-GR, AS*-EC).
+
+    The weak spot is the word whose erasure changes the output most (GS), or the one with the
+    highest or lowest attention (AS); its replacement is the first word of the vocabulary that
+    works, at random (GR) or by the distance of sentence embeddings (EC). If none works, the
+    candidate with the highest loss stays, unless its loss is below that of the text so far, and
+    the word at the next weak spot is replaced as well, up to `words`. Weak spots are ranked
+    once, on the original. Distances are those from the original.
+
+    Random draws: those of InRandomOrder, for one position after another.
+
+    The paper leaves open how large its vocabulary is (here the target's `--vocabulary` most
+    frequent words), how many of the nearest words EC looks at (here all: fewer save no pass, since
+    all must be embedded to be ranked), and whose attention counts (here the summary position's).
+    Deviations: erasure is judged by the loss, so that a word whose erasure makes the target surer
+    is no weak spot; on a translator by chrF. A target whose vectors are not known has its own hole
+    in place of the zero vector. Where a target gives no embedding, that of MiniLM stands for it.
+    """
+
+    select: Select
+    replace: Replace
+    words: int = 1
+    holes: ClassVar = "pad"  # the paper's zero vector
+
+    @property
+    def asks(self) -> Asks:
+        return (*self.select.asks, *self.replace.asks)
+
+    @property
+    def helpers(self) -> tuple[Any, ...]:
+        """The encoder that embeds where a target does not."""
+        return installed_encoders() if isinstance(self.replace, ByEmbeddingDistance) else ()
+
+    def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
+        words, vocabulary = case.text.words, self.replace.vocabulary
+        positions = [i for i in case.positions if replacements(vocabulary, words[i])]
+        if not positions:
+            raise Unfit(NO_CANDIDATES)
+        ranked = yield from self.select(case, positions)
+        best = Best(case.text, case.start_loss)
+        for i in ranked[: self.words]:
+            best = yield from self.replace(case, best, i, rng)
+
+
+def gs_gr(
+    *,
+    target_words: Sequence[str] = (),
+    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    words: Words = 1,
+) -> SpotSwap:
+    """Erase words to find the weak spot, then try random words there."""
+    return SpotSwap(ByErasure(), _random(target_words, vocabulary), _checked(words))
+
+
+def gs_ec(
+    *,
+    target_words: Sequence[str] = (),
+    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    nearest: Nearest = None,
+    words: Words = 1,
+) -> SpotSwap:
+    """Erase words to find the weak spot, then try words by embedding distance."""
+    return SpotSwap(ByErasure(), _nearest(target_words, vocabulary, nearest), _checked(words))
+
+
+def asmin_gr(
+    *,
+    target_words: Sequence[str] = (),
+    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    words: Words = 1,
+    layer: Layer = FIRST,
+    attention_of: AttentionOf = SUMMARY,
+) -> SpotSwap:
+    """Take the word with the lowest attention, then try random words there."""
+    return SpotSwap(
+        _attention(True, layer, attention_of), _random(target_words, vocabulary), _checked(words)
+    )
+
+
+def asmin_ec(
+    *,
+    target_words: Sequence[str] = (),
+    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    nearest: Nearest = None,
+    words: Words = 1,
+    layer: Layer = FIRST,
+    attention_of: AttentionOf = SUMMARY,
+) -> SpotSwap:
+    """Take the word with the lowest attention, then try words by embedding distance."""
+    return SpotSwap(
+        _attention(True, layer, attention_of),
+        _nearest(target_words, vocabulary, nearest),
+        _checked(words),
+    )
+
+
+def asmax_gr(
+    *,
+    target_words: Sequence[str] = (),
+    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    words: Words = 1,
+    layer: Layer = FIRST,
+    attention_of: AttentionOf = SUMMARY,
+) -> SpotSwap:
+    """Take the word with the highest attention, then try random words there."""
+    return SpotSwap(
+        _attention(False, layer, attention_of), _random(target_words, vocabulary), _checked(words)
+    )
+
+
+def asmax_ec(
+    *,
+    target_words: Sequence[str] = (),
+    vocabulary: VocabularySize = VOCABULARY_SIZE,
+    nearest: Nearest = None,
+    words: Words = 1,
+    layer: Layer = FIRST,
+    attention_of: AttentionOf = SUMMARY,
+) -> SpotSwap:
+    """Take the word with the highest attention, then try words by embedding distance."""
+    return SpotSwap(
+        _attention(False, layer, attention_of),
+        _nearest(target_words, vocabulary, nearest),
+        _checked(words),
+    )
+
+
+def _random(target_words: Sequence[str], size: int) -> InRandomOrder:
+    return InRandomOrder(take_words(target_words, size))
+
+
+def _nearest(target_words: Sequence[str], size: int, nearest: int | None) -> ByEmbeddingDistance:
+    if nearest is not None:
+        check_count(nearest=nearest)
+    return ByEmbeddingDistance(take_words(target_words, size), nearest)
+
+
+def _attention(lowest: bool, layer: str, attention_of: str) -> ByAttention:
+    check_attention(str(layer), attention_of)
+    return ByAttention(lowest, str(layer), attention_of)
+
+
+def _checked(words: int) -> int:
+    check_count(words=words)
+    return words
