@@ -1,7 +1,8 @@
 """What every replacement does to one model's logits, each distinct encoded text computed once.
 
 Texts come in chunks of a bounded size. Within a chunk, texts that the model encodes alike are one
-row; across chunks only equal texts of the data could meet again. Rows are computed in full batches
+row; across chunks only equal texts of the data could meet again. Words that the model reads alike,
+such as all unknown ones, are found before a text is encoded. Rows are computed in full batches
 of about one length, by as many threads as the model allows; while they compute, the next chunk is
 encoded. The first chunks are small: nothing computes while the first is encoded.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -51,10 +52,12 @@ def measure(
     The effect on a text x of the label y is what the salience of a rule averages (Figure 2):
     [f(x; y) − f(x′; y)] + Σ_{z ≠ y} [f(x′; z) − f(x; z)], with f the logits of the target.
     """
+    alike = _encoder(target).alike(replacements.forms)
+    listed = replace(replacements, form=alike[replacements.form])
     with ThreadPoolExecutor(max_workers=getattr(target, "parallel", 1)) as pool:
         waiting: _Chunk | None = None
         for where in pairwise(_boundaries(texts, replacements, first_text)):
-            chunk = _begin(target, texts, replacements, where, pool)
+            chunk = _begin(target, texts, listed, where, pool)
             if waiting is not None:
                 yield waiting.collect()
             waiting = chunk
@@ -111,26 +114,46 @@ def _begin(
 ) -> _Chunk:
     """Encode the texts of a chunk and their replacements, and send the distinct ones to compute."""
     first, last = where
-    starts = np.searchsorted(replacements.text, np.arange(first, last + 1)).tolist()
+    starts = np.searchsorted(replacements.text, np.arange(first, last + 1))
     here = slice(starts[0], starts[-1])
-    forms = map(replacements.forms.__getitem__, replacements.form[here].tolist())
-    swaps = list(zip(replacements.position[here].tolist(), forms))
-    encoder = _Keys(target) if isinstance(target, HasCanonicalLogits) else _Texts(target)
+    swaps, swap_starts, swap_of_row = _distinct_swaps(replacements, here, where)
     numbers: dict[bytes, int] = {}
     number_of = numbers.setdefault
     original: list[int] = []
-    replaced: list[int] = []
+    swapped: list[int] = []
+    encoder = _encoder(target)
     chunk_texts = texts.texts[first:last]
     own_keys = encoder.originals(chunk_texts)
-    for text, key, (begin, end) in zip(chunk_texts, own_keys, pairwise(starts)):
-        if end > begin:
-            original += [number_of(key, len(numbers))] * (end - begin)
-            keys = encoder.swapped(text, key, swaps[begin - starts[0] : end - starts[0]])
-            replaced += [number_of(other, len(numbers)) for other in keys]
-    label = np.repeat(np.array(texts.label[first:last], dtype=np.int64), np.diff(starts))
-    arrays = (np.array(original, dtype=np.int64), np.array(replaced, dtype=np.int64), label)
+    for text, key, (begin, end) in zip(chunk_texts, own_keys, pairwise(swap_starts)):
+        original.append(number_of(key, len(numbers)) if end > begin else -1)
+        keys = encoder.swapped(text, key, swaps[begin:end])
+        swapped += [number_of(other, len(numbers)) for other in keys]
+    count = np.diff(starts)
+    rows_of = (
+        np.repeat(np.array(original, dtype=np.int64), count),
+        np.array(swapped, dtype=np.int64)[swap_of_row],
+        np.repeat(np.array(texts.label[first:last], dtype=np.int64), count),
+    )
     batches = send_batches(list(numbers), encoder.logits, pool, getattr(target, "batch", None))
-    return _Chunk(last, starts[0], *arrays, len(numbers), batches)
+    return _Chunk(last, int(starts[0]), *rows_of, len(numbers), batches)
+
+
+def _distinct_swaps(
+    replacements: Replacements, here: slice, where: tuple[int, int]
+) -> tuple[list[tuple[int, str]], list[int], NDArray[np.int64]]:
+    """Return the distinct pairs (position, form) of each text of a chunk, in the order of texts.
+
+    Besides, where the pairs of each text begin and the last end, and the pair of every row.
+    """
+    text = replacements.text[here].astype(np.int64)
+    position, form = replacements.position[here], replacements.form[here]
+    positions, forms = int(position.max(initial=0)) + 1, len(replacements.forms)
+    code = (text * positions + position) * forms + form
+    distinct, swap_of_row = np.unique(code, return_inverse=True)
+    place, form_number = np.divmod(distinct, max(forms, 1))
+    starts = np.searchsorted(place, np.arange(where[0], where[1] + 1) * positions).tolist()
+    words = map(replacements.forms.__getitem__, form_number.tolist())
+    return list(zip((place % positions).tolist(), words)), starts, swap_of_row
 
 
 def send_batches(
@@ -140,24 +163,36 @@ def send_batches(
     size: int | None = None,
 ) -> list[tuple[list[int], Future[Any]]]:
     """Send keys to the pool in full batches, sorted by length; neighbours stay neighbours."""
-    order = sorted(range(len(keys)), key=lambda row: len(keys[row]))
+    order = np.argsort([len(key) for key in keys], kind="stable").tolist()
     size = size or ROWS_PER_BATCH
     parts = [order[start : start + size] for start in range(0, len(order), size)]
     return [(part, pool.submit(compute, [keys[row] for row in part])) for part in parts]
+
+
+def _encoder(target: Any) -> _Keys | _Texts:
+    return _Keys(target) if isinstance(target, HasCanonicalLogits) else _Texts(target)
 
 
 class _Keys:
     """Texts by the keys of a target that computes logits from them."""
 
     def __init__(self, target: HasCanonicalLogits) -> None:
-        self.target = target
         self.logits = target.canonical_logits
         self.originals = target.canonical
+        self.has_swaps = isinstance(target, HasCanonicalSwaps)
+        self.swapped = target.canonical_swaps if self.has_swaps else self._swapped
 
-    def swapped(self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]) -> list[bytes]:
-        if isinstance(self.target, HasCanonicalSwaps):
-            return self.target.canonical_swaps(text, key, swaps)
-        return self.target.canonical([text.swap(i, word) for i, word in swaps])
+    def alike(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """Return for every word the number of the first that reads alike, where words are known."""
+        if not self.has_swaps:
+            return np.arange(len(words), dtype=np.int32)
+        first: dict[bytes, int] = {}
+        text = Text.of("a")
+        keys = self.swapped(text, *self.originals([text]), [(0, word) for word in words])
+        return np.array([first.setdefault(key, n) for n, key in enumerate(keys)], dtype=np.int32)
+
+    def _swapped(self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]) -> list[bytes]:
+        return self.originals([text.swap(i, word) for i, word in swaps])
 
 
 class _Texts:
@@ -166,6 +201,9 @@ class _Texts:
     def __init__(self, target: HasLogits) -> None:
         self.target = target
         self.texts: dict[bytes, Text] = {}
+
+    def alike(self, words: Sequence[str]) -> NDArray[np.int32]:
+        return np.arange(len(words), dtype=np.int32)
 
     def originals(self, texts: Sequence[Text]) -> list[bytes]:
         keys = [text.key for text in texts]

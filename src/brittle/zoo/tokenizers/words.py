@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from struct import Struct
 
 from brittle.text import HOLE, Text, Word
@@ -43,7 +44,7 @@ class WordTokenizer:
         self.sides = sides
         self.pairs = SEPARATOR_WORD in self.words[: SEPARATOR + 1]
         self.hole_id = hole_id
-        self._token_id = WordIds(self.words, hole_id).__getitem__
+        self.token_id: Callable[[Word], int] = WordIds(self.words, hole_id).__getitem__
 
     def __len__(self) -> int:
         return len(self.words)
@@ -61,21 +62,18 @@ class WordTokenizer:
         special = [*SPECIAL_WORDS, SEPARATOR_WORD] if pairs else SPECIAL_WORDS
         return WordTokenizer([*special, *known[:cap]])
 
-    def token_id(self, word: Word) -> int:
-        return self._token_id(word)
-
     def encode(self, texts: Sequence[Text], reads: int) -> list[bytes]:
         """Encode each text as the int32 ids of its first `reads` words, in order."""
         if self.sides:
-            return encode_pairs(texts, reads, self._token_id)
-        return encode_texts(texts, reads, self._token_id, SEPARATOR if self.pairs else -1)
+            return encode_pairs(texts, reads, self.token_id)
+        return encode_texts(texts, reads, self.token_id, SEPARATOR if self.pairs else -1)
 
     def encode_bags(self, texts: Sequence[Text]) -> list[bytes]:
         """Encode each text as the sorted int32 ids of its known words, after one 0.
 
         The 0 stands for the bias, so that no bag is empty.
         """
-        token_id = self._token_id
+        token_id = self.token_id
         keys = []
         frame = None
         for text in texts:
@@ -123,16 +121,17 @@ def encode_swaps(
     """Encode a text with one word swapped, for every pair (position, word), from the text's key.
 
     `columns` are those of the positions that are read; a swap anywhere else leaves the key alone.
+    The key is cut once for all swaps of a position that stand together.
     """
     pack = pack_int32(1)
-    keys = []
-    for position, word in swaps:
+    keys: list[bytes] = []
+    for position, group in groupby(swaps, itemgetter(0)):
         column = columns.get(position)
         if column is None:
-            keys.append(key)
+            keys += [key for _ in group]
         else:
-            start = ID_BYTES * column
-            keys.append(key[:start] + pack(token_id(word)) + key[start + ID_BYTES :])
+            before, after = key[: ID_BYTES * column], key[ID_BYTES * (column + 1) :]
+            keys += [before + pack(token_id(word)) + after for _, word in group]
     return keys
 
 
