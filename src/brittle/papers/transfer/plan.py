@@ -37,7 +37,7 @@ class Scale:
     """How much is done: the models and their size, the attacks, and the numbers of texts.
 
     Without `mined` texts there are no rules; without `sizes`, no ensembles. Ensembles are attacked
-    on the first `ensemble_cases` texts.
+    on the first `ensemble_cases` texts, models by the genetic attack on the first `genetic_cases`.
     """
 
     models: tuple[str, ...]
@@ -50,6 +50,7 @@ class Scale:
     ensemble_cases: int = 0
     mined: int | None = 0
     members: tuple[str, ...] = EXPERT_MEMBERS
+    genetic_cases: int = 1000
 
 
 TINY = ("LSTM-W-Random-1", "LSTM-W-Random-2", "CNN-W-Random-1", "CNN-C-Random-1")
@@ -74,11 +75,14 @@ def plan(request: PaperRequest) -> Sequence[Task]:
     seeded = {"data": request.data, "seed": request.seed}
     cases = request.cases or scale.cases
     tasks = [_stage(MODELS, stages.train_models, (), pool, stages.model_folders)]
+    limits = {PWWS: cases, GENETIC: min(cases, scale.genetic_cases)}
+    transfers = []
     for attack in scale.attacks:
-        counts = {"attack": attack, "cases": cases, "winners": scale.winners}
+        counts = {"attack": attack, "cases": limits[attack], "winners": scale.winners}
         arguments = pool | seeded | counts
         transfer = (TRANSFER[attack], stages.transfer_by, (MODELS,), arguments)
-        tasks.append(_stage(*transfer, stages.study_files))
+        transfers.append(_stage(*transfer, stages.study_files))
+    tasks += transfers[:1]
     if scale.sizes:
         counts = {"sizes": list(scale.sizes), "cases": min(cases, scale.ensemble_cases)}
         ensembles = (ENSEMBLES, stages.attack_ensembles_of, (TRANSFER[PWWS],), seeded | counts)
@@ -92,7 +96,8 @@ def plan(request: PaperRequest) -> Sequence[Task]:
         ]
     shallow = [name for name in scale.models if grid.design(name).parts.get("layers", 1) == 1]
     sentence = models | {"models": shallow, "sentence": SENTENCE, "word": WORD}
-    return [*tasks, _stage(IMPORTANCE, stages.importance_of, (MODELS,), sentence)]
+    tasks.append(_stage(IMPORTANCE, stages.importance_of, (MODELS,), sentence))
+    return [*tasks, *transfers[1:]]  # the genetic attack is the dearest: all else comes first
 
 
 def _stage(

@@ -179,19 +179,23 @@ class _Keys:
     def __init__(self, target: HasCanonicalLogits) -> None:
         self.logits = target.canonical_logits
         self.originals = target.canonical
-        self.has_swaps = isinstance(target, HasCanonicalSwaps)
-        self.swapped = target.canonical_swaps if self.has_swaps else self._swapped
+        self.canonical_swaps = (
+            target.canonical_swaps if isinstance(target, HasCanonicalSwaps) else None
+        )
 
     def alike(self, words: Sequence[str]) -> NDArray[np.int32]:
         """Return for every word the number of the first that reads alike, where words are known."""
-        if not self.has_swaps:
+        if self.canonical_swaps is None:
             return np.arange(len(words), dtype=np.int32)
         first: dict[bytes, int] = {}
         text = Text.of("a")
-        keys = self.swapped(text, *self.originals([text]), [(0, word) for word in words])
+        [key] = self.originals([text])
+        keys = self.canonical_swaps(text, key, [(0, word) for word in words])
         return np.array([first.setdefault(key, n) for n, key in enumerate(keys)], dtype=np.int32)
 
-    def _swapped(self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]) -> list[bytes]:
+    def swapped(self, text: Text, key: bytes, swaps: Sequence[tuple[int, str]]) -> list[bytes]:
+        if self.canonical_swaps is not None:
+            return self.canonical_swaps(text, key, swaps)
         return self.originals([text.swap(i, word) for i, word in swaps])
 
 
