@@ -12,7 +12,7 @@ import pytest
 from brittle.papers.request import PaperRequest
 from brittle.papers.transfer import plan
 from brittle.papers.transfer.claims import JUDGES
-from brittle.papers.transfer.results import TransferResults
+from brittle.papers.transfer.results import SAME_MODELS, TransferResults
 from brittle.studies.pools import Member, member_of
 from brittle.studies.rules.evaluation import RuledText
 from brittle.studies.transfer.study import TransferStudy, Winner
@@ -159,3 +159,23 @@ def test_rules_are_compared_on_the_same_texts() -> None:
         sets["pmi"], sets["uawr-6"] = sets["uawr-6"], sets["pmi"]
     judged = JUDGES["uawr-pmi"](found)
     assert judged is not None and judged.verdict == "disagrees"
+
+
+def test_pwws_is_compared_on_the_models_of_the_genetic_attack() -> None:
+    """ELMo, which the genetic attack leaves out, would turn the order round."""
+    near, far = by_factor(dict.fromkeys(ORDERED, 0.01)), by_factor(dict.fromkeys(ORDERED, 0.6))
+
+    def rate(source: Member, target: Member) -> float:
+        has_elmo = any(member.parts.get("input") == "WC" for member in (source, target))
+        return (far if has_elmo else near)(source, target)
+
+    found = results(rate, by_factor(dict.fromkeys(ORDERED, 0.2)))
+    whole = found.studies[plan.PWWS]
+    names = {m.name for m in whole.sources if m.parts.get("input") in ("W", "C")}
+    part = whole.restricted(names)
+    assert [m.name for m in part.targets] == [m.name for m in whole.targets if m.name in names]
+    rows = [n for n, member in enumerate(whole.sources) if member.name in names]
+    np.testing.assert_array_equal(part.matrix().rate, whole.matrix().rate[np.ix_(rows, rows)])
+    found.__dict__["studies"] = {**found.studies, SAME_MODELS: part}
+    judgement = JUDGES["overfit"](found)
+    assert judgement is not None and judgement.verdict == "disagrees"

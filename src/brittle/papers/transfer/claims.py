@@ -24,6 +24,7 @@ from brittle.papers.claims import (
 )
 from brittle.papers.transfer import plan, stages
 from brittle.papers.transfer.results import (
+    SAME_MODELS,
     Statistic,
     TransferResults,
 )
@@ -174,9 +175,10 @@ def _mean_distance(study: TransferStudy) -> Statistic:
 def _overfit(results: TransferResults) -> Judgement | None:
     if plan.GENETIC not in results.studies:
         return None
+    pwws = SAME_MODELS if SAME_MODELS in results.studies else plan.PWWS
     figures = [
         results.estimate(attack, _mean_distance(results.studies[attack]))[0]
-        for attack in (plan.GENETIC, plan.PWWS)
+        for attack in (plan.GENETIC, pwws)
     ]
     if any(figure.value is None for figure in figures):
         return None

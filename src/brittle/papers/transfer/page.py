@@ -13,7 +13,7 @@ from brittle.papers.page import Cell, Page, Row, format_table
 from brittle.papers.paper import Paper
 from brittle.papers.transfer import plan, stages
 from brittle.papers.transfer.claims import JUDGES, rate_text
-from brittle.papers.transfer.results import TransferResults, mean_rate
+from brittle.papers.transfer.results import SAME_MODELS, TransferResults, mean_rate
 from brittle.reports.ensembles import ensemble_figure
 from brittle.reports.importance import importance_figure
 from brittle.reports.studies.figures import matrix_figure
@@ -80,12 +80,13 @@ def _figure_3(page: Page, results: TransferResults) -> None:
 def _table_2(page: Page, results: TransferResults) -> None:
     page.add_section("table 2")
     paper = page.paper.tables["table 2"]
-    attacks = [attack for attack in plan.TRANSFER if attack in results.studies]
+    attacks = [a for a in (*plan.TRANSFER, SAME_MODELS) if a in results.studies]
     rows: dict[str, Row] = {}
     for n, factor in enumerate(FACTORS):
         cells: list[str | Cell] = []
         for attack in attacks:
-            cells.append(paper.get(factor, {}).get(attack, NO_VALUE))
+            if attack in plan.TRANSFER:
+                cells.append(paper.get(factor, {}).get(attack, NO_VALUE))
             for of_right in (False, True):
                 row = results.tables[attack, of_right].factors[n]
                 low, high = (np.nan if x is None else x for x in (row.low, row.high))
@@ -95,7 +96,11 @@ def _table_2(page: Page, results: TransferResults) -> None:
         pairs = results.tables[plan.PWWS, False].factors[n].pairs
         rows[factor] = [f"{factor} ({pairs} pairs)", *cells]
     whats = ("paper", "all texts", "texts it had right")
-    head = [f"{attack}: {what}" for attack in attacks for what in whats]
+    head = [
+        f"{attack}: {what}"
+        for attack in attacks
+        for what in (whats if attack in plan.TRANSFER else whats[1:])
+    ]
     page.add_table("table 2", ["factor", *head], rows)
 
 

@@ -37,7 +37,8 @@ class Scale:
     """How much is done: the models and their size, the attacks, and the numbers of texts.
 
     Without `mined` texts there are no rules; without `sizes`, no ensembles. Ensembles are attacked
-    on the first `ensemble_cases` texts, models by the genetic attack on the first `genetic_cases`.
+    on the first `ensemble_cases` texts. The genetic attack runs on the first `genetic_cases` texts,
+    and on `genetic_models` alone, if some are named.
     """
 
     models: tuple[str, ...]
@@ -51,6 +52,7 @@ class Scale:
     mined: int | None = 0
     members: tuple[str, ...] = EXPERT_MEMBERS
     genetic_cases: int = 1000
+    genetic_models: tuple[str, ...] | None = None
 
 
 TINY = ("LSTM-W-Random-1", "LSTM-W-Random-2", "CNN-W-Random-1", "CNN-C-Random-1")
@@ -62,6 +64,8 @@ SCALES: Mapping[str, Scale] = {
     "small": Scale(
         *(pool_models("small"), "default", 2, (PWWS, GENETIC), 1000, 500),
         *((2, 3, 4, 5, 6, 7), 300, 2500),
+        genetic_cases=300,
+        genetic_models=tuple(n for n in pool_models("small") if "-W-" in n or "-C-" in n),
     ),
     "full": Scale(pool_models("offline"), "default", 1, (PWWS,), 1000, 500),
 }
@@ -80,6 +84,8 @@ def plan(request: PaperRequest) -> Sequence[Task]:
     for attack in scale.attacks:
         counts = {"attack": attack, "cases": limits[attack], "winners": scale.winners}
         arguments = pool | seeded | counts
+        if attack == GENETIC and scale.genetic_models is not None:
+            arguments |= {"models": list(scale.genetic_models)}
         transfer = (TRANSFER[attack], stages.transfer_by, (MODELS,), arguments)
         transfers.append(_stage(*transfer, stages.study_files))
     tasks += transfers[:1]

@@ -25,6 +25,7 @@ from brittle.studies.transfer.study import TransferStudy
 from brittle.studies.transfer.tables import StudyTables, study_tables
 from brittle.workflow.tasks import Task
 
+SAME_MODELS = "pwws, same models"
 Array = NDArray[np.float64]
 Statistic = Callable[[Array], Array]
 """From matrices (resamples × sources × targets) to values (resamples × values)."""
@@ -43,13 +44,21 @@ class TransferResults(PaperResults):
 
     @cached_property
     def studies(self) -> Mapping[str, TransferStudy]:
-        """The transfer studies by attack; that of the ensembles is under "ensembles"."""
+        """The transfer studies by attack; that of the ensembles is under "ensembles".
+
+        Where the genetic attack ran on fewer models, that of PWWS on these is under `SAME_MODELS`.
+        """
         stored = plan.TRANSFER | {"ensembles": plan.ENSEMBLES}
-        return {
+        studies = {
             name: stages.load_study(self.folder, self.results[task])
             for name, task in stored.items()
             if task in self.results
         }
+        if plan.GENETIC in studies:
+            names = {member.name for member in studies[plan.GENETIC].sources}
+            if names != {member.name for member in studies[plan.PWWS].sources}:
+                studies[SAME_MODELS] = studies[plan.PWWS].restricted(names)
+        return studies
 
     @cached_property
     def counts(self) -> Mapping[str, Counts]:
@@ -62,7 +71,7 @@ class TransferResults(PaperResults):
             (attack, of_right): study_tables(
                 self.studies[attack], of_right, counts=self.counts[attack]
             )
-            for attack in plan.TRANSFER
+            for attack in (*plan.TRANSFER, SAME_MODELS)
             if attack in self.studies
             for of_right in (False, True)
         }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,24 @@ class TransferStudy:
                 f"{path} is no transfer study that this version of brittle can read ({error}). "
                 "Name a file that brittle transfer has written."
             ) from error
+
+    def restricted(self, names: Collection[str]) -> TransferStudy:
+        """Return the study without the members that are not named."""
+
+        def own(by_member: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: value for name, value in by_member.items() if name in names}
+
+        return replace(
+            self,
+            sources=tuple(member for member in self.sources if member.name in names),
+            targets=tuple(member for member in self.targets if member.name in names),
+            winners=own(self.winners),
+            before=own(self.before),
+            after={target: own(by_source) for target, by_source in own(self.after).items()},
+            twin_before=own(self.twin_before),
+            failures=own(self.failures),
+            runs=own(self.runs),
+        )
 
     def matrix(self) -> TransferMatrix:
         """Compute the transfer matrix."""
