@@ -140,6 +140,11 @@ def test_transfer(tmp_path: Path) -> None:
     check(first.page, tmp_path, headings)
     models = first.figures["models"]
     assert set(models) == set(plan.TINY) and models["CNN-W-Random-1"]["accuracy"]["of"] == 12
+    cost = first.figures["cost"]
+    assert set(cost) == {task.name for task in plan.plan(request)}
+    assert {name for name, row in cost.items() if row["paper_seconds"]} >= {
+        plan.TRANSFER[plan.PWWS]
+    }
     before = {path: path.stat().st_mtime_ns for path in stored.rglob("*") if path.is_file()}
     again = reproduce(request, stored, out)
     assert again.figures == first.figures

@@ -23,9 +23,11 @@ from brittle.studies.transfer.factors import FACTORS
 from brittle.studies.transfer.showing import rate_matrix
 from brittle.studies.transfer.study import Winner
 from brittle.studies.transfer.universal import counted_texts, universal_texts
+from brittle.workflow.tasks import load_seconds
 
 MAX_TEXTS_SHOWN = 3
 MIN_SUPPORT, RULES_SHOWN = 10, 5
+PAPER_MODELS, PAPER_TEXTS = 63, 1000
 
 
 def add_sections(page: Page, results: TransferResults) -> None:
@@ -45,6 +47,7 @@ def add_sections(page: Page, results: TransferResults) -> None:
         _table_9(page, results)
         _table_10(page, results)
     _figure_5(page, results)
+    _cost(page, results)
 
 
 def _models(page: Page, results: TransferResults) -> None:
@@ -303,6 +306,28 @@ def _figure_5(page: Page, results: TransferResults) -> None:
         )
     page.add(f"The sentence, taken for {found['words']['label']}: *{plan.SENTENCE}*")
     page.record(["figure 5"], {"words": found["words"], "substitutes": found["substitutes"]})
+
+
+def _cost(page: Page, results: TransferResults) -> None:
+    """Add what the stages took, and what as many models and texts as the paper's would take."""
+    page.add_section("cost", models=PAPER_MODELS, texts=PAPER_TEXTS)
+    rows, lines = {}, []
+    for task in plan.plan(results.request):
+        seconds = load_seconds(task, results.folder)
+        done = task.arguments.get("models", ())
+        count = len(done) * task.arguments.get("seeds", 1)
+        wanted = 0
+        if task.name == plan.MODELS:
+            wanted = 2 * PAPER_MODELS
+        elif task.name in plan.TRANSFER.values():
+            count = len(done) * results.results[task.name]["texts"]
+            wanted = PAPER_MODELS * PAPER_TEXTS
+        scaled = seconds * wanted / count if wanted else None
+        rows[task.name] = {"seconds": round(seconds), "paper_seconds": scaled and round(scaled)}
+        cells = [NO_VALUE if x is None else f"{x / 60:.0f}" for x in (seconds, scaled)]
+        lines.append([task.name, *cells])
+    page.add(format_table(["stage", "minutes", "minutes at the paper's size"], lines))
+    page.record(["cost"], rows)
 
 
 def _rate_cell(figure: Figure, key: str) -> Cell:
