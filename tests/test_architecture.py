@@ -27,6 +27,7 @@ ROOMS: dict[str, set[str]] = {
     "edits": {"text"},
     "moves": {"text"},
     "named": {"errors"},
+    "pretrained": {"errors"},
     "goals": {"answers", "asks", "errors", "named", "text"},
     "values": {"errors"},
     "results": {"asks", "edits"},
@@ -34,7 +35,7 @@ ROOMS: dict[str, set[str]] = {
     "kinds": {"edits", "errors", "picture", "results", "text"},
     # What is known, and who asks.
     "engine": {"asks", "errors", "goals"},
-    "english": {"errors", "inside", "text"},
+    "english": {"errors", "inside", "pretrained", "text"},
     "data": {"errors", "files", "picture"},
     "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
@@ -51,11 +52,11 @@ ROOMS: dict[str, set[str]] = {
     },
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "inside", "metrics"),
-        *("moves", "picture", "ranking", "text", "zoo"),
+        *("moves", "picture", "pretrained", "ranking", "text", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
-        *("picture", "ranking", "text", "values", "zoo"),
+        *("picture", "pretrained", "ranking", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.
