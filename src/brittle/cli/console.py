@@ -70,6 +70,11 @@ def print_path(args: argparse.Namespace, path: Path) -> None:
     print_result(args, lambda: {"written": str(path)}, lambda: str(path))
 
 
+def print_text(text: str) -> None:
+    """Print the content of a file on stdout: exactly, but for a terminal."""
+    print(visible(text) if sys.stdout.isatty() else text, end="")
+
+
 def table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Build a table with the keys of the first row as its head."""
     from rich.table import Table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -169,7 +169,9 @@ def _export(args: argparse.Namespace) -> None:
     rules = _load(args.rules)
     rows = [row_of(rule, rules.labels) for rule in rules.rules]
     if args.out is None:
-        write_rows(rows, args.to or FORMATS[0], sys.stdout, args.exact)
+        text = io.StringIO()
+        write_rows(rows, args.to or FORMATS[0], text, args.exact)
+        console.print_text(text.getvalue())
         return
     to = args.to or Path(args.out).suffix.removeprefix(".")
     if to not in FORMATS:
