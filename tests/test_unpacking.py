@@ -74,8 +74,9 @@ def test_arrays(tmp_path: Path) -> None:
 def test_an_array_that_claims_to_be_larger_than_the_memory(tmp_path: Path) -> None:
     path, content = tmp_path / "claims.npz", io.BytesIO()
     np.save(content, np.zeros((4, 2, 2), np.uint8))
-    claimed = content.getvalue().replace(b"(4, 2, 2)", b"(4, 2, 2" + b"0" * 0 + b")")
-    claimed = claimed.replace(b"(4, 2, 2), }" + b" " * 14, b"(4, 20000000, 2000000), }" + b" ")
+    claimed = content.getvalue().replace(
+        b"(4, 2, 2), }" + b" " * 14, b"(4, 20000000, 2000000), }" + b" "
+    )
     assert claimed != content.getvalue() and len(claimed) == len(content.getvalue())
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x.npy", claimed)

@@ -19,7 +19,7 @@ from brittle.unpacking import too_large, unpacked_limit
 GZIP_MAGIC = b"\x1f\x8b"
 # The csv module refuses longer cells; its own limit, 128 KB, is less than a long document.
 MAX_CELL_CHARACTERS = 2**31 - 1
-PARQUET_ROWS = 1024  # unpacked at a time
+GZIP_BYTES, PARQUET_ROWS = 1 << 20, 1024  # unpacked at a time
 
 
 @dataclass(frozen=True)
@@ -176,12 +176,13 @@ def _read_text(path: Path) -> str:
 
 
 def _gunzip(path: Path, content: bytes) -> bytes:
-    limit = unpacked_limit(len(content))
+    limit, unpacked = unpacked_limit(len(content)), bytearray()
     with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-        unpacked = file.read(limit + 1)
-    if len(unpacked) > limit:
-        raise too_large(str(path), limit, "If you trust it, unpack it first: gunzip FILE")
-    return unpacked
+        while part := file.read(GZIP_BYTES):
+            unpacked += part
+            if len(unpacked) > limit:
+                raise too_large(str(path), limit, "If you trust it, unpack it first: gunzip FILE")
+    return bytes(unpacked)
 
 
 def _unpack_parquet(path: Path, parquet: Any, arrow: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import brittle
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
-from brittle.targets.command.arguments import parse_command
+from brittle.targets.command.arguments import fill_arguments, parse_command
 from brittle.targets.command.pipes import quote_stderr
 from brittle.text import Text
 
@@ -93,3 +94,12 @@ def test_a_variable_that_is_not_set_is_an_error_at_once(monkeypatch: pytest.Monk
     monkeypatch.delenv("BRITTLE_TEST_KEY", raising=False)
     with pytest.raises(UsageError, match="BRITTLE_TEST_KEY, which is not set"):
         parse_command(f"cmd:'{sys.executable}' ${{BRITTLE_TEST_KEY}}", "cmd:")
+
+
+@pytest.mark.skipif(shutil.which("sed") is None, reason="needs sed")
+def test_a_line_filter_gets_the_key_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRITTLE_TEST_KEY", SECRET)
+    target: Any = as_target("filter:sed 's/$/ ${BRITTLE_TEST_KEY}/'")
+    assert SECRET in str(fill_arguments(target.arguments))
+    assert SECRET not in f"{target!r}"
+    assert target.translate([Text.of("a film")]) == ["a film ***"]
