@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,8 +185,8 @@ class Run:
         of originals and adversaries.
         """
         out = Path(path)
-        csv = _exact_csv if exact else _csv
-        writers = {".csv": csv, ".jsonl": _jsonl, ".parquet": _parquet}
+        writers: dict[str, Callable[[Run, Path], None]]
+        writers = {".csv": partial(_csv, exact=exact), ".jsonl": _jsonl, ".parquet": _parquet}
         if self.shape is not None:
             writers[".npz"] = _npz
         writer = writers.get(out.suffix)
@@ -228,13 +229,9 @@ def _is_readable(path: Path) -> bool:
     return True
 
 
-def _csv(run: Run, out: Path, exact: bool = False) -> None:
+def _csv(run: Run, out: Path, exact: bool) -> None:
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
         write_csv(file, *run._table(), exact=exact)
-
-
-def _exact_csv(run: Run, out: Path) -> None:
-    _csv(run, out, exact=True)
 
 
 def _jsonl(run: Run, out: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ def export_study(
 def write_rows(rows: Rows, path: str | Path, exact: bool = False) -> Path:
     """Write rows as .csv, .jsonl or .parquet, by the ending of the file's name."""
     out = Path(path)
-    csv = _exact_csv if exact else _csv
-    writers = {".csv": csv, ".jsonl": _jsonl, ".parquet": _parquet}
+    writers: dict[str, Callable[[Rows, Path], None]]
+    writers = {".csv": partial(_csv, exact=exact), ".jsonl": _jsonl, ".parquet": _parquet}
     if out.suffix not in writers:
         raise UsageError(
             f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or .parquet."
@@ -81,13 +82,9 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _csv(rows: Rows, out: Path, exact: bool = False) -> None:
+def _csv(rows: Rows, out: Path, exact: bool) -> None:
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
         write_csv(file, list(rows[0]) if rows else [], rows, exact=exact)
-
-
-def _exact_csv(rows: Rows, out: Path) -> None:
-    _csv(rows, out, exact=True)
 
 
 def _jsonl(rows: Rows, out: Path) -> None:
