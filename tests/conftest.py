@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import brittle
+from brittle import redaction
 
 STORE_BYTES = 150 * 2**20
 HEALTH_CHECKS = {
@@ -19,6 +20,12 @@ HEALTH_CHECKS = {
     "RAY_health_check_failure_threshold": "5",
 }
 """A killed node is noticed in seconds; with Ray's own settings it takes a quarter of a minute."""
+
+
+@pytest.fixture(autouse=True)
+def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the secrets of other tests, which would be hidden in the messages of this one."""
+    monkeypatch.setattr(redaction, "_patterns", {})
 
 
 @dataclass

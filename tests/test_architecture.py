@@ -15,7 +15,11 @@ import brittle
 ROOT = Path(brittle.__file__).parent
 ROOMS: dict[str, set[str]] = {
     # What authors of attacks, goals and targets import.
-    "errors": set(),
+    "visible": set(),
+    "redaction": set(),
+    "errors": {"redaction", "visible"},
+    "spreadsheets": set(),
+    "unpacking": {"errors"},
     "text": set(),
     "asks": set(),
     "answers": set(),
@@ -27,6 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "edits": {"text"},
     "moves": {"text"},
     "named": {"errors"},
+    "pretrained": {"errors"},
     "goals": {"answers", "asks", "errors", "named", "text"},
     "values": {"errors"},
     "results": {"asks", "edits"},
@@ -34,8 +39,8 @@ ROOMS: dict[str, set[str]] = {
     "kinds": {"edits", "errors", "picture", "results", "text"},
     # What is known, and who asks.
     "engine": {"asks", "errors", "goals"},
-    "english": {"errors", "inside", "text"},
-    "data": {"errors", "files", "picture"},
+    "english": {"errors", "inside", "pretrained", "text"},
+    "data": {"errors", "files", "picture", "unpacking"},
     "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "goals", "moves", "named", "picture"),
@@ -50,28 +55,29 @@ ROOMS: dict[str, set[str]] = {
         "values",
     },
     "targets": {
-        *("answers", "asks", "engine", "english", "errors", "inside", "metrics"),
-        *("moves", "picture", "ranking", "text", "zoo"),
+        *("answers", "asks", "engine", "english", "errors", "inside", "metrics", "moves"),
+        *("picture", "pretrained", "ranking", "redaction", "text", "unpacking", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
-        *("picture", "ranking", "text", "values", "zoo"),
+        *("picture", "pretrained", "ranking", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     # What comes out.
     "reports": {
         *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "results"),
+        *("visible",),
     },
-    "workflow": {"errors", "files", "formatting"},
+    "workflow": {"errors", "files", "formatting", "unpacking"},
     "runs": {
-        *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors"),
-        *("files", "goals", "inside", "kinds", "metrics", "opening", "picture", "reports"),
-        *("results", "targets", "text", "workflow", "zoo"),
+        *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors", "files"),
+        *("goals", "inside", "kinds", "metrics", "opening", "picture", "reports", "results"),
+        *("spreadsheets", "targets", "text", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {
-        *("asks", "attacks", "data", "edits", "english", "errors", "files", "goals"),
-        *("metrics", "opening", "proposals", "reports", "results", "runs", "targets", "text"),
+        *("asks", "attacks", "data", "edits", "english", "errors", "files", "goals", "metrics"),
+        *("opening", "proposals", "reports", "results", "runs", "spreadsheets", "targets", "text"),
         *("training", "values", "workflow", "zoo"),
     },
     "papers": {
@@ -81,9 +87,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {
         *("answers", "attacks", "data", "errors", "formatting", "goals", "metrics", "opening"),
-        *("papers", "proposals", "reports", "results", "runs", "studies", "targets", "training"),
-        *("workflow",),
-        "zoo",
+        *("papers", "proposals", "redaction", "reports", "results", "runs", "studies", "targets"),
+        *("training", "visible", "workflow", "zoo"),
     },
 }
 """The rooms from the bottom up, each with those it may import: all stand above it in this list."""

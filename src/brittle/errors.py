@@ -12,7 +12,8 @@
     │   └── StoreError        the run's file cannot be read or written
     └── GateFailed            a check asked for by the user did not hold (exit code 1)
 
-A message tells what happened, what was got, what was expected, and the remedy.
+A message tells what happened, what was got, what was expected, and the remedy. Whatever it quotes,
+it holds no secret, and nothing that steers a terminal.
 """
 
 from __future__ import annotations
@@ -22,11 +23,17 @@ import importlib
 from collections.abc import Iterable
 from types import ModuleType
 
+from brittle.redaction import redact
+from brittle.visible import visible
+
 
 class BrittleError(Exception):
     """The base class of all errors that brittle raises."""
 
     exit_code = 2
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(visible(redact(p)) if isinstance(p, str) else p for p in parts))
 
 
 class UsageError(BrittleError):

@@ -53,10 +53,35 @@ def replace_file(path: Path) -> None:
     os.replace(unfinished(path), path)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that at any moment either the old or the new one is there, complete."""
-    unfinished(path).write_text(text, "utf-8")
+def write_whole(path: Path, text: str, errors: str = "strict") -> None:
+    """Write a file so that at any moment either the old or the new one is there, complete.
+
+    A link at this path is replaced; what it points to stays as it is.
+    """
+    new = unfinished(path)
+    new.unlink(missing_ok=True)
+    with new.open("x", encoding="utf-8", errors=errors) as file:
+        file.write(text)
     replace_file(path)
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder, and those that it lies in, for their owner alone; one that exists stays."""
+    if not path.parent.exists():
+        make_private_folder(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
+
+
+def open_private(path: Path) -> IO[bytes]:
+    """Open a file to append to, for its owner alone; a link is refused, wherever it points to."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    return os.fdopen(os.open(path, flags, 0o600), "ab")
+
+
+def make_private(path: Path) -> None:
+    """Create a file if there is none, and have its owner alone read it."""
+    open_private(path).close()
+    path.chmod(0o600)
 
 
 def digest(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError
@@ -15,8 +16,13 @@ def import_named(spec: str, example: str) -> Any:
     module, colon, path = spec.removeprefix("python:").partition(":")
     if not colon or not module or not path:
         raise UsageError(f"Got {spec!r}; expected python:MODULE:NAME, such as {example}.")
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    top = module.split(".")[0]
+    if top in sys.stdlib_module_names and (Path(f"{top}.py").exists() or Path(top).is_dir()):
+        raise UsageError(
+            f"{spec!r}: the standard library has a module {top!r} too, and it comes first. Give "
+            "yours another name."
+        )
+    _add_working_folder()
     try:
         value: Any = importlib.import_module(module)
     # A script without a guard may end the program when it is imported.
@@ -34,3 +40,15 @@ def import_named(spec: str, example: str) -> Any:
             )
         value = getattr(value, part)
     return value
+
+
+def _add_working_folder() -> None:
+    """Add the working folder to the path, after the standard library and before the packages.
+
+    Before it, any file there called as one of its modules would be imported by every package.
+    """
+    if os.getcwd() in sys.path or "" in sys.path:
+        return
+    names = [Path(entry).name for entry in sys.path]
+    packages = [i for i, name in enumerate(names) if name in ("site-packages", "dist-packages")]
+    sys.path.insert(packages[0] if packages else len(names), os.getcwd())

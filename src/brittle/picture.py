@@ -17,6 +17,7 @@ from brittle.errors import UsageError
 Shape = tuple[int, int, int]  # height, width, channels
 FIELD = "picture"  # the one field of an example that is a picture
 CHANNELS = (1, 3, 4)
+MAX_PIXELS = 1 << 25  # of a picture in a file: a small file may claim any size
 BYTE = np.float32(255)
 SIXTEEN_BITS = np.float32(65535)
 PIL_MODES = ("1", "L", "RGB", "RGBA")  # those that are arrays of 1, 3 or 4 channels
@@ -88,10 +89,13 @@ class Picture:
         """Build a picture from the string that `encode` made of it."""
         try:
             shape, dtype, content = text.split(":")
-            raw = zlib.decompress(base64.b64decode(content, validate=True))
-            array = np.frombuffer(raw, dtype=np.dtype(dtype)).reshape(
-                [int(n) for n in shape.split("x")]
-            )
+            height, width, channels = (int(n) for n in shape.split("x"))
+            if height * width > MAX_PIXELS:
+                raise ValueError(f"{height} × {width} pixels")
+            size = height * width * channels * np.dtype(dtype).itemsize
+            packed = base64.b64decode(content, validate=True)
+            raw = zlib.decompressobj().decompress(packed, max(1, size + 1))
+            array = np.frombuffer(raw, dtype=np.dtype(dtype)).reshape(height, width, channels)
         except (ValueError, TypeError, zlib.error) as error:
             raise UsageError(
                 f"Got {text[:40]!r} as a picture. Expected a string made by Picture.encode()."

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from brittle.cli.console import tell
 from brittle.cli.parser import COMMANDS, build_parser
 from brittle.cli.resume_line import resuming_words
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
@@ -36,27 +37,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return 0
     except BrittleError as error:
-        print(f"brittle: {error}", file=sys.stderr)
+        tell(f"brittle: {error}")
         if isinstance(error, RunStopped) and _resumes(words):
             words = resuming_words(words, error, getattr(args, "max_sent", None))
-            print(f"Resume with: {shlex.join(['brittle', *words])}", file=sys.stderr)
+            tell(f"Resume with: {shlex.join(['brittle', *words])}")
         return error.exit_code
     except KeyboardInterrupt:
         remedy = "; the same command resumes" if _resumes(words) else ""
-        print(f"brittle: interrupted{remedy}.", file=sys.stderr)
+        tell(f"brittle: interrupted{remedy}.")
         return Interrupted.exit_code
     except BrokenPipeError:
         # The reader (head, less) is gone: nothing more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"brittle: {error}. Check the path, and the free space.", file=sys.stderr)
+        tell(f"brittle: {error}. Check the path, and the free space.")
         return UsageError.exit_code
     except Exception:
-        traceback.print_exc()
-        print(
-            "brittle: this is a bug in brittle, or in code of yours that it ran.", file=sys.stderr
-        )
+        tell(traceback.format_exc().rstrip())
+        tell("brittle: this is a bug in brittle, or in code of yours that it ran.")
         return RunStopped.exit_code
 
 

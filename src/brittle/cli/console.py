@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import re
 import signal
 import sys
 import threading
@@ -13,26 +14,45 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brittle.redaction import redact
+from brittle.visible import visible
+
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.table import Table
 
     from brittle.runs.runner import RunProgress
     from brittle.training import TrainingProgress
 
 SECONDS_BETWEEN_LINES = 5.0
+CLEAR_LINE = "\r\x1b[K"
+_MORE_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 def show(block: RenderableType) -> None:
     """Print a renderable or a string on stdout."""
     from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=False)
+    # No markup: words of a text or of an answer could be links and colours.
+    console = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
     # Not printed by rich: it ends the program with an error when a reader such as head goes away.
     with console.capture() as captured:
         # A line that may not wrap is there to be copied whole, however narrow the terminal is.
-        console.print(block, crop=False)
+        console.print(_Visible(block), crop=False)
     print(captured.get(), end="")
+
+
+class _Visible:
+    """A block whose texts cannot steer the terminal; the styles that we add stay."""
+
+    def __init__(self, block: RenderableType) -> None:
+        self.block = block
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.segment import Segment
+
+        for text, style, control in console.render(self.block, options):
+            yield Segment(text if control else visible(text), style, control)
 
 
 def print_result(
@@ -50,6 +70,11 @@ def print_path(args: argparse.Namespace, path: Path) -> None:
     print_result(args, lambda: {"written": str(path)}, lambda: str(path))
 
 
+def print_text(text: str) -> None:
+    """Print the content of a file on stdout: exactly, but for a terminal."""
+    print(visible(text) if sys.stdout.isatty() else text, end="")
+
+
 def table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Build a table with the keys of the first row as its head."""
     from rich.table import Table
@@ -65,13 +90,15 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def tell(message: str) -> None:
     """Print a message on stderr, where it does not disturb what is piped."""
-    print(message, file=sys.stderr, flush=True)
+    print(visible(redact(message)), file=sys.stderr, flush=True)
 
 
 def dump(value: Any) -> None:
     """Print JSON on stdout."""
     escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
-    print(json.dumps(value, indent=2, ensure_ascii=escaped))
+    text = json.dumps(value, indent=2, ensure_ascii=escaped)
+    # JSON escapes most of what steers a terminal by itself, but not these.
+    print(_MORE_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 @contextlib.contextmanager
@@ -151,11 +178,13 @@ def training(quiet: bool) -> Iterator[Callable[[TrainingProgress], None]]:
     def update(state: TrainingProgress) -> None:
         if quiet:
             return
+        if live:
+            print(CLEAR_LINE, end="", file=sys.stderr)
         if state.dev_accuracy is not None:
-            tell(f"\r\x1b[K{state}" if live else str(state))
+            tell(str(state))
         elif live:
-            print(f"\r\x1b[K{state}", end="", file=sys.stderr, flush=True)
+            print(visible(str(state)), end="", file=sys.stderr, flush=True)
 
     yield update
     if live:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        print(CLEAR_LINE, end="", file=sys.stderr, flush=True)

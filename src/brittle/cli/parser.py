@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from brittle.cli.attack_settings import add_setting_flags, named_attacks
 from brittle.cli.command import Command
@@ -23,6 +24,7 @@ from brittle.cli.commands import (
     transfer,
 )
 from brittle.cli.commands import try_sentence as try_
+from brittle.visible import visible
 
 COMMANDS: Mapping[str, Command] = {
     "attack": attack.COMMAND,
@@ -45,9 +47,16 @@ COMMANDS: Mapping[str, Command] = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors show the names of files as they are, whatever these hold."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(visible(message))
+
+
 def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Build the parser for a command line; an attack named there adds its settings as flags."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="brittle",
         description="Find the inputs that break a text model, and measure how easily it breaks.",
         epilog="brittle COMMAND --help explains a command and shows examples.",

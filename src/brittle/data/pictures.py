@@ -12,12 +12,14 @@ import numpy as np
 from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import Example, as_examples
 from brittle.errors import UsageError, require
-from brittle.picture import Picture
+from brittle.picture import MAX_PIXELS, Picture
+from brittle.unpacking import check_archive
 
 ARRAYS = ".npz"
 PICTURES = (".png", ".jpg", ".jpeg")
 PICTURE_NAMES = ("x", "images", "pictures")
 LABEL_NAMES = ("y", "labels", "label")
+MIN_ARRAYS_BYTES = 1 << 28  # plain pictures are packed to little
 
 
 def is_pictures(source: str) -> bool:
@@ -55,10 +57,14 @@ def load(source: str, pictures: Sequence[str] | None = None, label: str | None =
 def _load_arrays(
     path: Path, pictures: Sequence[str] | None, label: str | None
 ) -> tuple[Example, ...]:
+    remedy = "If you trust it, write it with np.savez, which does not pack."
     try:
+        with zipfile.ZipFile(path) as archive:
+            check_archive(archive, path.stat().st_size, str(path), remedy, MIN_ARRAYS_BYTES)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    # An array may claim to be larger than the memory, though the file holds little of it.
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, MemoryError) as error:
         raise UsageError(f"{path} cannot be read as an .npz file of arrays: {error}") from error
     x = _array(path, arrays, PICTURE_NAMES if pictures is None else pictures, "--text")
     if label == "":
@@ -99,10 +105,17 @@ def _load_folder(path: Path, is_labelled: bool) -> tuple[Example, ...]:
 def _open(image: Any, file: Path) -> Picture:
     try:
         with image.open(file) as opened:
+            width, height = opened.size
+            if width * height > MAX_PIXELS:
+                raise UsageError(
+                    f"Got a picture of {width} × {height} pixels. Expected at most {MAX_PIXELS:,} "
+                    "pixels: make it smaller."
+                )
             return Picture.of(opened)
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from error
-    except (OSError, ValueError, SyntaxError) as error:  # Pillow raises any of these
+    # Pillow raises any of these.
+    except (OSError, ValueError, SyntaxError, image.DecompressionBombError) as error:
         raise UsageError(
             f"{file} cannot be read as a picture ({error}). Repair or remove it."
         ) from error

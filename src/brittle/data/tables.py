@@ -11,12 +11,15 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from brittle.errors import UsageError, require
+from brittle.unpacking import too_large, unpacked_limit
 
 GZIP_MAGIC = b"\x1f\x8b"
 # The csv module refuses longer cells; its own limit, 128 KB, is less than a long document.
 MAX_CELL_CHARACTERS = 2**31 - 1
+GZIP_BYTES, PARQUET_ROWS = 1 << 20, 1024  # unpacked at a time
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def read_parquet(path: Path) -> Table:
     parquet = require("pyarrow.parquet", "frames", "Reading parquet files")
     arrow = require("pyarrow", "frames", "Reading parquet files")
     try:
-        table = parquet.read_table(path)
+        table = _unpack_parquet(path, parquet, arrow)
     except (arrow.ArrowException, OSError) as error:
         raise UsageError(f"{path}: this cannot be read as parquet ({error}).") from error
     names = tuple(str(name) for name in table.column_names)
@@ -156,7 +159,7 @@ def _read_text(path: Path) -> str:
     content = path.read_bytes()
     if content.startswith(GZIP_MAGIC):
         try:
-            content = gzip.decompress(content)
+            content = _gunzip(path, content)
         except (OSError, EOFError, zlib.error) as error:
             raise UsageError(f"{path}: this gzip file is damaged ({error}).") from error
     elif path.suffix.lower() == ".gz" and content:
@@ -170,6 +173,29 @@ def _read_text(path: Path) -> str:
             f"{path}, line {line}: this is not UTF-8 (byte 0x{error.object[error.start]:02x}). "
             f"{_hint(path, 'UTF-16' if is_utf16 else 'LATIN1')}"
         ) from None
+
+
+def _gunzip(path: Path, content: bytes) -> bytes:
+    limit, unpacked = unpacked_limit(len(content)), bytearray()
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+        while part := file.read(GZIP_BYTES):
+            unpacked += part
+            if len(unpacked) > limit:
+                raise too_large(str(path), limit, "If you trust it, unpack it first: gunzip FILE")
+    return bytes(unpacked)
+
+
+def _unpack_parquet(path: Path, parquet: Any, arrow: Any) -> Any:
+    """Load a parquet file batch by batch: a word that is stored once may stand in every row."""
+    limit = unpacked_limit(path.stat().st_size)
+    with parquet.ParquetFile(path) as file:
+        batches, size = [], 0
+        for batch in file.iter_batches(batch_size=PARQUET_ROWS):
+            size += batch.nbytes + batch.num_rows * batch.num_columns
+            if size > limit:
+                raise too_large(str(path), limit, "If you trust it, write its rows as .jsonl.")
+            batches.append(batch)
+        return arrow.Table.from_batches(batches, file.schema_arrow)
 
 
 def _hint(path: Path, encoding: str) -> str:

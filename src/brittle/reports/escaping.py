@@ -1,21 +1,12 @@
-"""Any text made safe to show: on a terminal, and inside HTML."""
+"""Any text made safe to show inside HTML."""
 
 from __future__ import annotations
 
 import html
 
-import regex
+from brittle.visible import visible
 
-_CONTROL = regex.compile(r"[\p{Cc}--[\n\t]]|[\p{Bidi_Control}]|\p{Cs}", regex.V1)
-
-
-def visible(text: str) -> str:
-    """Replace characters that would steer a terminal or reverse a line by symbols.
-
-    >>> visible("a\\x1b[31mb\\u202ec")
-    'a␛[31mb⟨U+202E⟩c'
-    """
-    return str(_CONTROL.sub(_symbol, text))
+__all__ = ("escape", "isolate", "visible")
 
 
 def escape(text: object) -> str:
@@ -26,10 +17,3 @@ def escape(text: object) -> str:
 def isolate(text: object) -> str:
     """Escape a text for HTML so that its writing direction does not change the text around it."""
     return f"<bdi>{escape(text)}</bdi>"
-
-
-def _symbol(match: regex.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"

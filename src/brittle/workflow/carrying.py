@@ -17,11 +17,13 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 from brittle import files
 from brittle.errors import UsageError
+from brittle.unpacking import check_archive
 from brittle.workflow.parcels import Parcel, Places, add_to, place
 from brittle.workflow.tasks import Task, load_results
 
 MANIFEST = "manifest.json"
 FORMAT = "brittle workflow 1"
+MIN_UNPACKED_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
         raise UsageError(f"There is no file {str(archive)!r}. Name one that --pack has written.")
     try:
         with ZipFile(archive) as source:
+            packed, remedy = archive.stat().st_size, "Unpack only archives of people you trust."
+            check_archive(source, packed, str(archive), remedy, MIN_UNPACKED_BYTES)
             entries = _load_entries(source, folder)
             for entry in entries:
                 getattr(unpacked, _add(source, entry, places)).append(entry.task)

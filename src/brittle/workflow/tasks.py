@@ -169,7 +169,7 @@ def run_task(
 def store_result(task: Task, folder: Path, stored: Mapping[str, Any]) -> Any:
     """Store what `run_task` returned in one write, and return the result in it."""
     file = task.file(folder)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    files.make_private_folder(file.parent)
     files.write_whole(file, json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
     return stored["result"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -157,6 +157,8 @@ def _export_flags(parser: argparse.ArgumentParser) -> None:
     to = "the format (default: what --out ends in, or csv)"
     add("--to", choices=FORMATS, help=to)
     add("--out", metavar="FILE", help="write there instead of printing")
+    exact = "of csv: leave cells as they are, also those that a spreadsheet would compute"
+    add("--exact", action="store_true", help=exact)
     add_output_flags(parser)
 
 
@@ -167,14 +169,16 @@ def _export(args: argparse.Namespace) -> None:
     rules = _load(args.rules)
     rows = [row_of(rule, rules.labels) for rule in rules.rules]
     if args.out is None:
-        write_rows(rows, args.to or FORMATS[0], sys.stdout)
+        text = io.StringIO()
+        write_rows(rows, args.to or FORMATS[0], text, args.exact)
+        console.print_text(text.getvalue())
         return
     to = args.to or Path(args.out).suffix.removeprefix(".")
     if to not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
         raise UsageError(f"Got --out {args.out}; expected a name that ends in {endings}, or --to.")
     with open(args.out, "w", encoding="utf-8", newline="") as file:
-        write_rows(rows, to, file)
+        write_rows(rows, to, file, args.exact)
     console.print_path(args, Path(args.out))
 
 

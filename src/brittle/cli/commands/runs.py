@@ -96,6 +96,9 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     texts = "of a study: a row for every adversarial text (of a grid: for every case of a cell), "
     texts += "instead of one for every cell"
     parser.add_argument("--texts", action="store_true", help=texts)
+    exact = "of a .csv: leave cells as they are, also those that a spreadsheet would compute (by "
+    exact += "default an apostrophe stands before =, +, - and @)"
+    parser.add_argument("--exact", action="store_true", help=exact)
 
 
 def _export(args: argparse.Namespace) -> None:
@@ -103,12 +106,12 @@ def _export(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run
 
     if (found := named_study(args.run, args.runs)) is not None:
-        console.print_path(args, found[0].export(args.out, texts=args.texts))
+        console.print_path(args, found[0].export(args.out, texts=args.texts, exact=args.exact))
         return
     run = open_run(args.run, args.runs)
     if args.texts:
         raise UsageError(f"--texts is about a study, but {run.name!r} is a run: leave it out.")
-    console.print_path(args, run.export(args.out))
+    console.print_path(args, run.export(args.out, exact=args.exact))
 
 
 def _add_verify_flags(parser: argparse.ArgumentParser) -> None:

@@ -11,9 +11,11 @@ from brittle.studies.transfer.exporting import write_rows
 from brittle.text import Text
 
 
-def export_grid(study: GridStudy, path: str | Path, texts: bool = False) -> Path:
+def export_grid(
+    study: GridStudy, path: str | Path, texts: bool = False, exact: bool = False
+) -> Path:
     """Write the cells of a grid, or the cases of all cells, as .csv, .jsonl or .parquet."""
-    return write_rows(case_rows(study) if texts else cell_rows(study), path)
+    return write_rows(case_rows(study) if texts else cell_rows(study), path, exact)
 
 
 def cell_rows(study: GridStudy) -> list[dict[str, Any]]:

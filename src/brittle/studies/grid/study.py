@@ -132,11 +132,11 @@ class GridStudy:
         out.write_text(render_grid(reported_grid(self)), encoding="utf-8", errors="replace")
         return out
 
-    def export(self, path: str | Path, texts: bool = False) -> Path:
+    def export(self, path: str | Path, texts: bool = False, exact: bool = False) -> Path:
         """Write a row for every cell, or for every case of a cell, as .csv, .jsonl or .parquet."""
         from brittle.studies.grid.exporting import export_grid
 
-        return export_grid(self, path, texts)
+        return export_grid(self, path, texts, exact)
 
 
 def _fields(pairs: Any) -> Fields:

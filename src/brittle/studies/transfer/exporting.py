@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError, require
+from brittle.spreadsheets import write_csv
 from brittle.studies.transfer.showing import fooling_texts, rate_matrix
 from brittle.studies.transfer.study import TransferStudy
 from brittle.text import Text
@@ -17,15 +18,18 @@ from brittle.text import Text
 Rows = Sequence[Mapping[str, Any]]
 
 
-def export_study(study: TransferStudy, path: str | Path, texts: bool = False) -> Path:
+def export_study(
+    study: TransferStudy, path: str | Path, texts: bool = False, exact: bool = False
+) -> Path:
     """Write the cells of a study, or its texts, as .csv, .jsonl or .parquet."""
-    return write_rows(text_rows(study) if texts else cell_rows(study), path)
+    return write_rows(text_rows(study) if texts else cell_rows(study), path, exact)
 
 
-def write_rows(rows: Rows, path: str | Path) -> Path:
+def write_rows(rows: Rows, path: str | Path, exact: bool = False) -> Path:
     """Write rows as .csv, .jsonl or .parquet, by the ending of the file's name."""
     out = Path(path)
-    writers = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+    writers: dict[str, Callable[[Rows, Path], None]]
+    writers = {".csv": partial(_csv, exact=exact), ".jsonl": _jsonl, ".parquet": _parquet}
     if out.suffix not in writers:
         raise UsageError(
             f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or .parquet."
@@ -78,11 +82,9 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _csv(rows: Rows, out: Path) -> None:
+def _csv(rows: Rows, out: Path, exact: bool) -> None:
     with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        writer = csv.DictWriter(file, list(rows[0]) if rows else [])
-        writer.writeheader()
-        writer.writerows(rows)
+        write_csv(file, list(rows[0]) if rows else [], rows, exact=exact)
 
 
 def _jsonl(rows: Rows, out: Path) -> None:

@@ -164,11 +164,11 @@ class TransferStudy:
         out.write_text(render_study(reported_study(self)), encoding="utf-8", errors="replace")
         return out
 
-    def export(self, path: str | Path, texts: bool = False) -> Path:
+    def export(self, path: str | Path, texts: bool = False, exact: bool = False) -> Path:
         """Write a row for every cell, or for every text, as .csv, .jsonl or .parquet."""
         from brittle.studies.transfer.exporting import export_study
 
-        return export_study(self, path, texts)
+        return export_study(self, path, texts, exact)
 
 
 def _winner(content: Mapping[str, Any]) -> Winner:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from brittle.errors import TargetDown, TargetError, UsageError
+from brittle.redaction import redact
+from brittle.targets.command.arguments import fill_arguments
 from brittle.targets.command.pipes import quote_stderr
 from brittle.targets.command.program import NoAnswer, Program
 from brittle.targets.fingerprints.hashing import probe_texts
@@ -57,9 +59,9 @@ class Conversation(Generic[A]):
             if extra is not None:
                 self.close()
                 raise TargetDown(
-                    f"{self._who} printed a line nobody asked for: {extra[:80]!r}. Expected one "
-                    "line for every text: answers can no longer be told apart. Send its logs to "
-                    "stderr."
+                    f"{self._who} printed a line nobody asked for: {redact(extra)[:80]!r}. "
+                    "Expected one line for every text: answers can no longer be told apart. Send "
+                    "its logs to stderr."
                 )
             try:
                 return self._parse(program.ask(_format_line(item, self.mask), self.timeout))
@@ -76,7 +78,7 @@ class Conversation(Generic[A]):
     def _start(self, item: Text) -> Program:
         """Start the program and check that it answers a simple sentence."""
         try:
-            program = Program(self.arguments)
+            program = Program(fill_arguments(self.arguments))
         except OSError as error:
             raise UsageError(f"{self._who} cannot be started: {error}.") from error
         sentence = probe_texts([field.name for field in item.frame.fields])[0]
@@ -96,15 +98,15 @@ class Conversation(Generic[A]):
         except TargetError as error:
             program.end()
             raise UsageError(
-                f"{self._who} answered a plain sentence with {answer[:200]!r}, which cannot be "
-                f"read: {error}"
+                f"{self._who} answered a plain sentence with {redact(answer)[:200]!r}, which "
+                f"cannot be read: {error}"
             ) from error
         extra = program.read_extra_line(EXTRA_LINE_SECONDS)
         if extra is not None:
             program.end()
             raise UsageError(
-                f"{self._who} answered one text with more than one line: {answer[:80]!r}, then "
-                f"{extra[:80]!r}. Send its logs to stderr."
+                f"{self._who} answered one text with more than one line: "
+                f"{redact(answer)[:80]!r}, then {redact(extra)[:80]!r}. Send its logs to stderr."
             )
         self._program = program
         return program

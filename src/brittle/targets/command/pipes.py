@@ -10,8 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import IO
 
+from brittle.redaction import redact
+
 GRACE_SECONDS = 0.5  # for a program to end by itself, or its pipes to be read
 MAX_STDERR_LINES, MAX_STDERR_CHARACTERS = 8, 200  # what an error message quotes
+MAX_STDERR_BYTES = 1 << 16  # of a line; a longer one counts as several
 
 
 def start_thread(work: Callable[..., None], *arguments: object) -> threading.Thread:
@@ -23,8 +26,9 @@ def start_thread(work: Callable[..., None], *arguments: object) -> threading.Thr
 
 def read_stderr(pipe: IO[bytes], lines: deque[str]) -> None:
     with pipe:
-        for line in pipe:
-            lines.append(line.decode("utf-8", "replace").strip()[:MAX_STDERR_CHARACTERS])
+        while line := pipe.readline(MAX_STDERR_BYTES):
+            text = redact(line.decode("utf-8", "replace").strip())
+            lines.append(text[:MAX_STDERR_CHARACTERS])
 
 
 def quote_stderr(lines: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ Lines = queue.SimpleQueue[bytes | None]
 """Lines of a pipe; None is its end."""
 
 MAX_LINE_BYTES = 1 << 24  # an answer without an end is cut here, and the program started again
+MAX_WAITING_LINES = 1000  # that nobody asked for; a program that prints more is cut off
 
 
 class NoAnswer(Exception):
@@ -94,7 +95,7 @@ def _read_outputs(pipe: IO[bytes], lines: Lines) -> None:
     with pipe:
         while line := pipe.readline(MAX_LINE_BYTES):
             lines.put(line)
-            if len(line) == MAX_LINE_BYTES:
+            if len(line) == MAX_LINE_BYTES or lines.qsize() > MAX_WAITING_LINES:
                 break
     lines.put(None)
 

@@ -11,7 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from brittle.errors import TargetDown, TargetError, require
+from brittle.redaction import hide_in_logs, redact
 from brittle.targets.fingerprints.hashing import probe_texts
+from brittle.targets.http.content import ACCEPTED, BadContent, TooLong, read_content
+from brittle.targets.http.deadline import with_deadline
 from brittle.targets.http.endpoint import Endpoint
 from brittle.targets.json_replies import parse_json
 from brittle.targets.rendering import render
@@ -21,6 +24,8 @@ log = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 0.5, 30.0
 MAX_RETRY_AFTER_SECONDS = 300.0  # a server that asks for a longer wait counts as down
+MAX_ANSWER_BYTES = 1 << 24
+QUOTED_BYTES = 1 << 12  # looked at to quote the start of an answer
 REFUSED_TEXT = frozenset({400, 413, 414, 422})  # statuses that are about this one text
 
 
@@ -43,17 +48,22 @@ class HttpClient:
         self.batch = endpoint.batch if endpoint.batched else 1
         self._who = f"The endpoint {endpoint.url}"
         self._sleep = sleep
-        self._headers, self._url = endpoint.sent_headers(), endpoint.sent_url()
         self._lock = threading.Lock()
         self._next_slot = 0.0
         self._httpx: Any = require("httpx", "http", "An HTTP target")
+        self._url = endpoint.sent_url()
+        headers = self._httpx.Headers({"Accept-Encoding": ACCEPTED})
+        headers.update(endpoint.sent_headers())
         self._client = self._httpx.Client(
-            headers=self._headers,
+            headers=headers,
             timeout=endpoint.timeout,
             # Certificates take time to load, and plain http, which is never redirected, needs none.
             verify=not self._url.startswith("http://"),
             limits=self._httpx.Limits(max_connections=endpoint.concurrency),
         )
+        core = require("httpcore", "http", "An HTTP target")
+        self._deadline = with_deadline(self._client, core.ReadTimeout)
+        hide_in_logs("httpx", "httpcore", "brittle")
 
     def answers(self, items: Sequence[Text]) -> list[Any]:
         """Return what the endpoint answers, parsed, one value for every text."""
@@ -72,7 +82,7 @@ class HttpClient:
         try:
             reply = parse_json(content, self._who)
         except ValueError as error:
-            start = content[:80].decode("utf-8", "replace")
+            start = _start(content, 80)
             raise TargetError(f"{self._who} answered something that is not JSON: {start!r}.") from (
                 error
             )
@@ -116,15 +126,17 @@ class HttpClient:
     def _send(self, body: Any) -> bytes:
         """Send one request within the rate limit and the timeout; return the reply's content."""
         self._wait_for_turn()
-        deadline = time.monotonic() + self.endpoint.timeout
-        content = b""
         try:
-            with self._client.stream(self.endpoint.method, self._url, json=body) as response:
-                for chunk in response.iter_bytes():
-                    content += chunk
-                    # The client's timeout is for every single read; this is for all of them.
-                    if time.monotonic() > deadline:
-                        raise _Failure(f"no whole answer within {self.endpoint.timeout:g} s")
+            with (
+                self._deadline.after(self.endpoint.timeout),
+                self._client.stream(self.endpoint.method, self._url, json=body) as response,
+            ):
+                encoding = response.headers.get("Content-Encoding", "")
+                content = read_content(response.iter_raw(), encoding, MAX_ANSWER_BYTES)
+        except TooLong as error:
+            raise TargetError(f"{self._who} answered {error}. Expected a short answer.") from error
+        except BadContent as error:
+            raise _Failure(str(error)) from error
         except self._httpx.TimeoutException:
             raise _Failure(f"no answer within {self.endpoint.timeout:g} s") from None
         except self._httpx.TransportError as error:
@@ -138,7 +150,7 @@ class HttpClient:
     def _check_status(self, response: Any, content: bytes) -> None:
         status = response.status_code
         answer = f"status {status} {response.reason_phrase}".rstrip()
-        start = content[:120].decode("utf-8", "replace").strip()
+        start = _start(content, 120).strip()
         answer += f" ({start!r})" if start else ""
         if 200 <= status < 300:
             return
@@ -165,6 +177,11 @@ class HttpClient:
             self._next_slot = slot + 1.0 / self.endpoint.per_second
         if slot > now:
             self._sleep(slot - now)
+
+
+def _start(content: bytes, characters: int) -> str:
+    """Return the start of an answer; secrets are hidden before one could be cut in the middle."""
+    return redact(content[:QUOTED_BYTES].decode("utf-8", "replace"))[:characters]
 
 
 def _parse_retry_after(header: str | None, status: int) -> float | None:

@@ -14,21 +14,22 @@ inputs = "{text}"                      # or "{texts}" for several at once, or fi
 from __future__ import annotations
 
 import json
-import os
 import re
-import reprlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from brittle.errors import TargetError, UsageError, unknown
+from brittle.redaction import is_secret_name, remember, short_repr
+from brittle.targets.environment import fill_in
 from brittle.targets.scores import check_kind
 from brittle.targets.translators.texts import check_answers
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_ENVIRONMENT = re.compile(r"\$\{(\w+)\}")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 MINIMA = {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1, "batch": 1}
 _KEYS = {
     "json": "template",
@@ -88,7 +89,7 @@ class Endpoint:
         star = self.path.index("*") if "*" in self.path else len(self.path)
         entries, rest = self._walk(reply, self.path[:star]), self.path[star + 1 :]
         if not isinstance(entries, list) or len(entries) != count:
-            got = f"{len(entries)}" if isinstance(entries, list) else reprlib.repr(entries)
+            got = f"{len(entries)}" if isinstance(entries, list) else short_repr(entries)
             raise TargetError(
                 f"The endpoint {self.url} gave {got} answers for {count} texts. Expected a list "
                 f"with one for each at the path {'.'.join(self.path)!r}."
@@ -97,10 +98,20 @@ class Endpoint:
 
     def sent_headers(self) -> dict[str, str]:
         """Return the headers with the values of environment variables in them."""
-        return {name: _expand(value, f"header {name}") for name, value in self.headers.items()}
+        return {name: _header_value(name, str(value)) for name, value in self.headers.items()}
 
     def sent_url(self) -> str:
-        return _expand(self.url, "url")
+        """Return the address with the values of environment variables in it."""
+        url = fill_in(str(self.url), "url")
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return url  # the client refuses it, with a message
+        remember(parts.password or "")
+        for name, value in parse_qsl(parts.query):
+            if is_secret_name(name):
+                remember(value)
+        return url
 
     def _walk(self, reply: Any, path: Sequence[str]) -> Any:
         for step in path:
@@ -109,7 +120,7 @@ class Endpoint:
             except (KeyError, IndexError, ValueError, TypeError):
                 raise TargetError(
                     f"The answer of {self.url} has nothing at {step!r} of the path "
-                    f"{'.'.join(self.path)!r}: {reprlib.repr(reply)}. Correct `path` in the TOML "
+                    f"{'.'.join(self.path)!r}: {short_repr(reply)}. Correct `path` in the TOML "
                     "file if this is what the endpoint always answers."
                 ) from None
         return reply
@@ -209,15 +220,15 @@ def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
     return Endpoint(**raw)
 
 
-def _expand(value: str, where: str) -> str:
-    """Replace `${NAME}` by the value of the environment variable."""
-
-    def expand_one(match: re.Match[str]) -> str:
-        if match[1] not in os.environ:
-            raise UsageError(
-                f"The {where} needs the environment variable {match[1]}, which is not set. "
-                f"Set it first: export {match[1]}=…"
-            )
-        return os.environ[match[1]]
-
-    return _ENVIRONMENT.sub(expand_one, str(value))
+def _header_value(name: str, template: str) -> str:
+    """Fill in a header, and refuse what no header can hold; the message never shows the value."""
+    value = fill_in(template, f"header {name}")
+    if is_secret_name(name):
+        remember(value.split()[-1] if value.strip() else "")
+    if not _HEADER_VALUE.fullmatch(value):
+        raise UsageError(
+            f"The header {name}, {template!r}, holds a line break or another character that no "
+            "header can hold once its variables are filled in. A key read from a file often ends "
+            "in a line break: remove it."
+        )
+    return value

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError, require
+from brittle.pretrained import load_pretrained
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores, ShowsAttention
@@ -142,12 +143,16 @@ def load(
     device = torch_device(device)
     with quiet(transformers):
         try:
-            config = transformers.AutoConfig.from_pretrained(source)
+            config = load_pretrained(transformers.AutoConfig, source)
             _check_task(config, source)
-            model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
-                source, config=config, use_safetensors=True, output_loading_info=True
+            model, info = load_pretrained(
+                transformers.AutoModelForSequenceClassification,
+                source,
+                config=config,
+                use_safetensors=True,
+                output_loading_info=True,
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+            tokenizer = load_pretrained(transformers.AutoTokenizer, source)
         except BrittleError:
             raise
         except (OSError, ValueError, KeyError, RuntimeError) as error:

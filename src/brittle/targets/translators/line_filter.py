@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import IO
 
 from brittle.errors import TargetDown, TargetError, UsageError
-from brittle.targets.command.arguments import hash_command, parse_command
+from brittle.redaction import redact
+from brittle.targets.command.arguments import fill_arguments, hash_command, parse_command
 from brittle.targets.command.conversation import describe_program
 from brittle.targets.command.pipes import (
     GRACE_SECONDS,
@@ -122,7 +123,7 @@ class LineFilter:
             self._texts = max(self._texts, min(2 * len(texts), MAX_TEXTS))
         answers = output.decode("utf-8", "replace").removesuffix("\n").split("\n") if output else []
         answers = [answer.removesuffix("\r") for answer in answers]
-        return layout.read(answers, self._who, len(texts))
+        return layout.read(list(map(redact, answers)), self._who, len(texts))
 
     def _output(self, content: bytes, max_bytes: int, count: int) -> bytes:
         """Run the program on its input; return what it writes, if it ends in time and well."""
@@ -162,7 +163,7 @@ class LineFilter:
         try:
             # In its own session, Ctrl-C does not reach it, and its children can be ended with it.
             return subprocess.Popen(
-                self.arguments,
+                fill_arguments(self.arguments),
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

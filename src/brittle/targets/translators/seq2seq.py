@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brittle.errors import BrittleError, TargetError, UsageError, require
+from brittle.pretrained import load_pretrained
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.rendering import render_single
 from brittle.targets.transformers.quiet import quiet
@@ -104,7 +105,7 @@ def names_seq2seq(spec: str) -> bool:
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     with quiet(transformers):
         try:
-            config = transformers.AutoConfig.from_pretrained(spec.removeprefix("hf:"))
+            config = load_pretrained(transformers.AutoConfig, spec.removeprefix("hf:"))
         except (OSError, ValueError, KeyError):
             return False
     return _is_seq2seq(config.architectures or [])
@@ -136,10 +137,13 @@ def load(
     device = torch_device(device)
     with quiet(transformers):
         try:
-            model, info = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-                source, use_safetensors=True, output_loading_info=True
+            model, info = load_pretrained(
+                transformers.AutoModelForSeq2SeqLM,
+                source,
+                use_safetensors=True,
+                output_loading_info=True,
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+            tokenizer = load_pretrained(transformers.AutoTokenizer, source)
         except BrittleError:
             raise
         except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brittle.errors import TargetError, unknown
+from brittle.redaction import redact, short_repr
 from brittle.text import Text
 
 CHARACTERS_PER_CHARACTER, EXTRA_CHARACTERS = 20, 200
@@ -26,14 +26,14 @@ def parse_texts(answers: Any, count: int, who: str) -> list[str]:
     """Return the answers of any translator as a list of strings, one for every text."""
     if isinstance(answers, str | bytes | Mapping):
         raise TargetError(
-            f"{who} gave {reprlib.repr(answers)}, a {type(answers).__name__}, for {count} texts. "
+            f"{who} gave {short_repr(answers)}, a {type(answers).__name__}, for {count} texts. "
             "Expected a list with a string for every text."
         )
     try:
         texts = list(answers)
     except TypeError as error:
         raise TargetError(
-            f"{who} gave {reprlib.repr(answers)} for {count} texts. Expected a list with a string "
+            f"{who} gave {short_repr(answers)} for {count} texts. Expected a list with a string "
             "for every text."
         ) from error
     if len(texts) != count:
@@ -57,11 +57,11 @@ def cut(texts: Sequence[str], items: Sequence[Text]) -> list[str]:
 def _check_text(text: Any, who: str) -> str:
     if not isinstance(text, str):
         raise TargetError(
-            f"{who} gave {reprlib.repr(text)}, a {type(text).__name__}, as a translation. Expected "
+            f"{who} gave {short_repr(text)}, a {type(text).__name__}, as a translation. Expected "
             "a string; if it is inside of something, unpack it."
         )
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise TargetError(f"{who} gave a translation that is no valid Unicode: {error}.") from error
-    return str(text)
+    return redact(str(text))
