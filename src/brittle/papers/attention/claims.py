@@ -69,7 +69,10 @@ def judge_each(
 def _verdict(rule: Rule, value: Difference, bound: float) -> Verdict:
     if isinstance(value, Contrast) and rule is not within and value.p >= MAX_P:
         return "undecided"
-    return rule(interval_of(value), bound)
+    low, high = interval_of(value)
+    if low == high and rule is not within:  # nothing was ever broken: no draw differs from another
+        return "undecided"
+    return rule((low, high), bound)
 
 
 def _support(rule: Rule, value: Difference) -> float:
@@ -87,7 +90,7 @@ def _cells(found: AttentionResults) -> Iterator[tuple[str, str]]:
 
 def _random_lowest(found: AttentionResults) -> Judgement | None:
     gaps = {
-        f"{attack} less RANDOM on {target}, {task}": found.between_attacks(
+        f"{plan.attack_name(attack)} less RANDOM on {target}, {task}": found.between_attacks(
             task, target, plan.RANDOM, attack
         )
         for task, target in _cells(found)
@@ -99,7 +102,7 @@ def _random_lowest(found: AttentionResults) -> Judgement | None:
 
 def _greedy_highest(found: AttentionResults) -> Judgement | None:
     gaps = {
-        f"GS-GR less {attack} on {target}, {task}": found.between_attacks(
+        f"GS-GR less {plan.attack_name(attack)} on {target}, {task}": found.between_attacks(
             task, target, attack, plan.GS_GR
         )
         for task, target in _cells(found)
@@ -123,7 +126,7 @@ def _lower(found: AttentionResults, task: str, *attacks: str) -> Judgement | Non
     if task not in found.studies:
         return None
     gaps = {
-        f"{attack} on {target} less {plan.LSTM}": found.between_targets(
+        f"{plan.attack_name(attack)} on {target} less {plan.LSTM}": found.between_targets(
             task, attack, plan.LSTM, target
         )
         for attack in attacks
@@ -158,7 +161,7 @@ def _harder(found: AttentionResults) -> Judgement | None:
             if a is not None and b is not None and a.value is not None and b.value is not None:
                 low, high = claims.difference(a, b)
                 gap = Figure(b.value - a.value, low, high, None, min(a.of, b.of), "cases")
-                gaps[f"{attack} on {target}"] = gap
+                gaps[f"{plan.attack_name(attack)} on {target}"] = gap
     return judge_each(above, gaps)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brittle.edits import diff_strings
 from brittle.formatting import NO_VALUE
 from brittle.metrics.inside import InsideCase, attention_shift
@@ -20,8 +22,6 @@ from brittle.reports.inside_figures import attention_figure, change_figure, dist
 from brittle.studies.grid.figures import paired_tests
 from brittle.studies.grid.study import Fields
 
-NAMES = {plan.RANDOM: "RANDOM", plan.LIST: "LIST"}
-"""The attacks that the paper calls otherwise."""
 BEST = "best"
 
 
@@ -80,29 +80,21 @@ def _grid(page: Page, found: AttentionResults, task: str) -> None:
             beside = paper[attack].get(target, NO_VALUE)
             if attack == BEST:
                 best = found.best_attention(task, target)
-                figure, suffix = (best[1], f", {best[0]}") if best else (None, "")
+                figure, suffix = (best[1], f", {plan.attack_name(best[0])}") if best else (None, "")
             else:
                 figure, suffix = found.success_of(task, attack, target), ""
             if figure is None:
                 cells.append(f"{NO_VALUE} [{beside}]")
                 continue
             cells.append(Cell(figure, target, f"{Cell(figure)}{suffix} [{beside}]"))
-        rows[attack] = ["A\\*" if attack == BEST else attack_name(attack), *cells]
+        rows[attack] = ["A\\*" if attack == BEST else plan.attack_name(attack), *cells]
     page.add_table(task, ["attack [paper]", *targets], rows)
-
-
-def attack_name(attack: str) -> str:
-    """Return the paper's name of an attack.
-
-    >>> attack_name("random-word"), attack_name("gs-ec")
-    ('RANDOM', 'GS-EC')
-    """
-    return NAMES.get(attack, attack.upper())
 
 
 def _paired(page: Page, found: AttentionResults, task: str) -> None:
     page.add_section("paired")
-    tests = {(t.attack, t.b): t for t in paired_tests(found.studies[task]) if t.a == plan.LSTM}
+    table = replace(found.studies[task], attacks=plan.ATTACKS)
+    tests = {(t.attack, t.b): t for t in paired_tests(table) if t.a == plan.LSTM}
     others = found.targets(task)[1:]
     rows: dict[str, Row] = {}
     for attack in plan.ATTACKS:
@@ -112,7 +104,7 @@ def _paired(page: Page, found: AttentionResults, task: str) -> None:
             holm = tests[attack, target].p_holm if (attack, target) in tests else None
             cells.append(NO_VALUE if gap is None else Cell(gap, target, difference_text(gap)))
             cells.append(NO_VALUE if holm is None else f"{holm:.3f}")
-        rows[attack] = [attack_name(attack), *cells]
+        rows[attack] = [plan.attack_name(attack), *cells]
     head = [part for t in others for part in (f"{t} less {plan.LSTM}", "p, Holm")]
     page.add_table(f"{task}, paired", ["attack", *head], rows)
 
@@ -142,7 +134,9 @@ def _examples(page: Page, found: AttentionResults, task: str) -> None:
         return
     lines = [["original", f"{' / '.join(v for _, v in case.fields)} ({case.label})"]]
     for attack, part in zip((plan.GS_GR, plan.GS_EC), broken):
-        lines.append([attack_name(attack), edited(case.fields, part[case.case] or case.fields)])
+        lines.append(
+            [plan.attack_name(attack), edited(case.fields, part[case.case] or case.fields)]
+        )
     page.add(format_table(["", "text"], lines, of_words=True))
 
 

@@ -30,6 +30,8 @@ ATTACKS = (RANDOM, LIST, *BY_ATTENTION, GS_GR, GS_EC)
 """The rows of Tables 1 and 5 in the paper's order."""
 LAST_LAYER = "asmax-ec:layer=last"
 """The attack of the paper's footnote."""
+PAPER_NAMES = {RANDOM: "RANDOM", LIST: "LIST"}
+"""The attacks that the paper calls otherwise; the others are in capitals there."""
 
 SEQ2SEQ = {RECURRENT: "seq2seq-LSTM", TRANSFORMER: "seq2seq-Transformer"}
 MAX_CHANGED = 3
@@ -111,6 +113,15 @@ SCALES: Mapping[str, Scale] = {
         *(tuple(2**n for n in range(3, 13)), 20_000, SHORT),
     ),
 }
+
+
+def attack_name(attack: str) -> str:
+    """Return the paper's name of an attack.
+
+    >>> attack_name("random-word"), attack_name("gs-ec")
+    ('RANDOM', 'GS-EC')
+    """
+    return PAPER_NAMES.get(attack, attack.upper())
 
 
 def plan(request: PaperRequest) -> Sequence[Task]:

@@ -13,6 +13,7 @@ from brittle.metrics.inside import InsideCase, InsideRun
 from brittle.metrics.paired import Contrast, contrast
 from brittle.metrics.summary import ATTACKED, Figure
 from brittle.papers.attention import plan, stages
+from brittle.papers.claims import difference as newcombe
 from brittle.papers.results import PaperResults
 from brittle.runs.inside_file import load_inside
 from brittle.studies.grid.figures import best_attention, success
@@ -49,12 +50,22 @@ def outcomes(cell: Cell) -> dict[str, float]:
 
 
 def difference(a: Cell, b: Cell) -> Difference:
-    """Compare the success of cell b with that of cell a, over the cases attacked in both."""
+    """Compare the success of cell b with that of cell a, over the cases attacked in both.
+
+    Where one of them counts draws, the intervals of both rates are combined (Newcombe): a bootstrap
+    over texts would take a rate of 0 for certain.
+    """
     first, second = outcomes(a), outcomes(b)
     shared = [case for case in first if case in second]
-    if any(row.tried for cell in (a, b) for row in cell.rows):
+    count_draws = [any(row.tried for row in cell.rows) for cell in (a, b)]
+    if all(count_draws):
         return mean_by_text([(case, second[case] - first[case]) for case in shared], "texts")
-    return contrast([(first[case] > 0, second[case] > 0) for case in shared])
+    if not any(count_draws):
+        return contrast([(first[case] > 0, second[case] > 0) for case in shared])
+    rates = success(a), success(b)
+    low, high = newcombe(*rates)
+    gap = None if low is None else (rates[1].value or 0.0) - (rates[0].value or 0.0)
+    return Figure(gap, low, high, None, len(shared), "texts")
 
 
 @dataclass(frozen=True)
