@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.metrics.inside import (
-    InsideCase,
-    change_by_distance,
-    distance_name,
-)
+from brittle.metrics.inside import InsideCase, change_by_distance, distance_name
 from brittle.reports.axes import CHARACTER_WIDTH
 from brittle.reports.escaping import escape
 from brittle.reports.importance import importance_figure
@@ -21,6 +17,7 @@ MAX_ROWS = 24
 MAX_COLUMNS = 24
 MAX_CHARACTERS = 26
 NUMBER_WIDTH = 48
+BOLD = 1.35  # how much wider the letters of edited words are
 
 Panel = tuple[str, InsideCase]
 """A heading, and the case whose attention is shown under it."""
@@ -36,8 +33,8 @@ def attention_figure(panels: Sequence[Panel]) -> str:
     if not shown:
         return ""
     rows = [(title, _rows(case)) for title, case in shown]
-    names = [name for _, lines in rows for name, _, _ in lines]
-    left = 16 + round(1.05 * CHARACTER_WIDTH * max(map(len, names)))
+    widths = [len(name) * (BOLD if bold else 1) for _, lines in rows for name, _, bold in lines]
+    left = 16 + round(1.05 * CHARACTER_WIDTH * max(widths))
     highest = max((v for _, lines in rows for _, values, _ in lines for v in values), default=0)
     heights = [PANEL_TOP + ROW_HEIGHT * len(lines) + PANEL_GAP for _, lines in rows]
     height = 26 + sum(heights)

@@ -29,6 +29,8 @@ from brittle.studies.attention_bound import CONSTANT
 
 ALMOST_IDENTICAL = 0.05
 MAX_LAST_LAYER = 0.1
+MIN_SHARED = 10
+"""With fewer cases that are broken on both, what is seen inside decides nothing."""
 SLOPE, SLOPE_MARGIN = -0.5, 0.05
 FIRST_LAYER = 1
 """The layer after the embedding, among those whose changes are measured."""
@@ -70,7 +72,7 @@ def _verdict(rule: Rule, value: Difference, bound: float) -> Verdict:
     if isinstance(value, Contrast) and rule is not within and value.p >= MAX_P:
         return "undecided"
     low, high = interval_of(value)
-    if low == high and rule is not within:  # nothing was ever broken: no draw differs from another
+    if low == high == 0 and rule is not within:  # no draw was ever won, on neither side
         return "undecided"
     return rule((low, high), bound)
 
@@ -178,7 +180,8 @@ def _inside(found: AttentionResults, measure: Measure) -> Judgement | None:
     own = [found.measured(plan.SENTIMENT, name, measure) for name in (plan.LSTM, plan.ENCODER)]
     names = f"{plan.LSTM} {own[0].value:.2f}, {plan.ENCODER} {own[1].value:.2f}"
     evidence = f"{names}; over the cases broken on both {number_text(figure)}"
-    return Judgement(below(interval_of(figure)), evidence)
+    verdict = below(interval_of(figure)) if figure.of >= MIN_SHARED else "undecided"
+    return Judgement(verdict, evidence)
 
 
 def relative(case: InsideCase) -> float | None:

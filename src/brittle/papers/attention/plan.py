@@ -98,7 +98,7 @@ TINY: Mapping[str, Mapping[str, str]] = {
 SHORT = {task: Limits(words=words) for task, words in MAX_WORDS.items()}
 SCALES: Mapping[str, Scale] = {
     "tiny": Scale(
-        *(TINY, "tiny", 8, 40, 10, 4, Translating("tiny", 12, 6, 8, 4)),
+        *(TINY, "tiny", 8, 40, 10, 8, Translating("tiny", 12, 6, 8, 4)),
         *((8, 16, 32), 200, {task: Limits(240, 40, 40) for task in CLASSIFIED}),
     ),
     # Two hours of two cores at most: MiniLM answers 300 sentences or 200 pairs a second, and ranks
@@ -183,9 +183,11 @@ def _translate(request: PaperRequest, sizes: Translating, source: str) -> list[T
         )
         for name, model in SEQ2SEQ.items()
     ]
-    typo = {"attack": "typo", "goal": "changed", "limit": sizes.typo_sentences, "settings": {}}
+    limit, sentences = sizes.typo_sentences, sizes.keyword_sentences
+    if request.cases:
+        limit = sentences = request.cases
+    typo = {"attack": "typo", "goal": "changed", "limit": limit, "settings": {}}
     words = {"vocabulary": sizes.vocabulary, "nearest": sizes.nearest, "words": MAX_CHANGED}
-    sentences = request.cases or sizes.keyword_sentences
     keyword = {"attack": GS_EC, "goal": "keyword", "limit": sentences, "settings": words}
     attacks = [(KEYWORD, keyword)]
     if translation.is_installed(translation.TYPOS_PACKAGE):

@@ -56,7 +56,8 @@ def train_translator(
         "examples": card.examples,
         "epochs": card.epochs,
         "seconds": card.seconds,
-        "message": f"trained in {card.seconds:.0f} s, {card.epochs} epochs",
+        "dev_bleu": card.dev_bleu,
+        "message": f"dev BLEU {card.dev_bleu:.2f} after {card.epochs} epochs",
     }
 
 
