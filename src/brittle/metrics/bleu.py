@@ -74,7 +74,16 @@ class BleuContrast:
 
 
 def compare_bleu(a: Sequence[Result], b: Sequence[Result], seed: int = 0) -> BleuContrast | None:
-    """Compare two translators on the same sentences; None if they share none."""
+    """Compare two translators on the same sentences; None if they share none.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> row = replace(sample_results()[0], reference="the cat sat on the mat")
+    >>> a = replace(row, answer="the cat sat on a mat", adversarial_answer="a mat")
+    >>> b = replace(row, answer=row.reference, adversarial_answer="the cat sat on a mat")
+    >>> compared = compare_bleu([a], [b])
+    >>> round(compared.before.value, 2), compared.drop.value < 0
+    (46.27, True)
+    """
     rows_b = {r.case: r for r in b if is_translated(r)}
     shared = [(r, rows_b[r.case]) for r in a if is_translated(r) and r.case in rows_b]
     if not shared:

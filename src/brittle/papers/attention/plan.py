@@ -186,9 +186,14 @@ def _translate(request: PaperRequest, sizes: Translating, source: str) -> list[T
     limit, sentences = sizes.typo_sentences, sizes.keyword_sentences
     if request.cases:
         limit = sentences = request.cases
-    typo = {"attack": "typo", "goal": "changed", "limit": limit, "settings": {}}
+    typo: dict[str, Any] = {"attack": "typo", "goal": "changed", "limit": limit, "settings": {}}
     words = {"vocabulary": sizes.vocabulary, "nearest": sizes.nearest, "words": MAX_CHANGED}
-    keyword = {"attack": GS_EC, "goal": "keyword", "limit": sentences, "settings": words}
+    keyword: dict[str, Any] = {
+        "attack": GS_EC,
+        "goal": "keyword",
+        "limit": sentences,
+        "settings": words,
+    }
     attacks = [(KEYWORD, keyword)]
     if translation.is_installed(translation.TYPOS_PACKAGE):
         attacks.insert(0, (TYPO, typo))
