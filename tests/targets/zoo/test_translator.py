@@ -141,7 +141,11 @@ def test_it_is_found_by_the_path_of_its_data_and_by_its_name(
         (tmp_path / f"{split}.csv").write_text("\n".join(["en,de", *rows]) + "\n")
     folder = brittle.train(
         *("seq2seq-LSTM", str(tmp_path)),
-        text="en", label="de", size="tiny", changed=["epochs=1"], device="cpu",
+        text="en",
+        label="de",
+        size="tiny",
+        changed=["epochs=1"],
+        device="cpu",
     )
     spec = f"zoo:seq2seq-LSTM@{tmp_path}?size=tiny,epochs=1,beam=2"
     for name in (spec, f"zoo:seq2seq-LSTM@{tmp_path.name}#0?size=tiny,epochs=1"):

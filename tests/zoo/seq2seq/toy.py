@@ -17,9 +17,20 @@ from brittle.zoo.names import grid
 
 ENCODERS = ("LSTM", "Transformer")
 WORDS = {
-    "a": "ein", "the": "das", "man": "Mann", "dog": "Hund", "child": "Kind", "house": "Haus",
-    "walks": "geht", "sleeps": "schläft", "runs": "läuft", "sees": "sieht", "red": "rote",
-    "old": "alte", "today": "heute", "here": "hier",
+    "a": "ein",
+    "the": "das",
+    "man": "Mann",
+    "dog": "Hund",
+    "child": "Kind",
+    "house": "Haus",
+    "walks": "geht",
+    "sleeps": "schläft",
+    "runs": "läuft",
+    "sees": "sieht",
+    "red": "rote",
+    "old": "alte",
+    "today": "heute",
+    "here": "hier",
 }
 NOUNS, VERBS = ("man", "dog", "child", "house"), ("walks", "sleeps", "runs", "sees")
 

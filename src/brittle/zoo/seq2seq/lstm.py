@@ -34,6 +34,8 @@ class LstmTranslator(nn.Module):
         self.first_state = nn.Linear(width, 2 * width * settings.layers)
         self.query = nn.Linear(width, width, bias=False)
         self.out = nn.Linear(2 * width, width)
+        for layer in (*self.encoder, *self.decoder):
+            _begin_remembering(layer)
 
     def encode(self, ids: Tensor, padding: Tensor | None = None) -> Source:
         states = [self.embedding(ids)]
@@ -96,6 +98,14 @@ class LstmTranslator(nn.Module):
 
     def _vectors(self, x: Tensor, context: Tensor) -> Tensor:
         return torch.tanh(self.out(self.drop(torch.cat((x, context), dim=-1))))
+
+
+def _begin_remembering(layer: nn.Module) -> None:
+    """Open the forget gates at the start, so that gradients reach far back (Jozefowicz, 2015)."""
+    for name, bias in layer.named_parameters():
+        if name.startswith("bias_ih"):
+            width = len(bias) // 4
+            nn.init.ones_(bias.data[width : 2 * width])
 
 
 def lstm_step(layer: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
