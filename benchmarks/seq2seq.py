@@ -31,7 +31,7 @@ from brittle.text import Text
 from brittle.training import TrainingProgress, train
 from brittle.training.loop import batches_by_length
 from brittle.training.pairs import load_pairs
-from brittle.training.seq2seq import smoothed_loss
+from brittle.training.seq2seq import smoothed_loss, training_threads
 from brittle.zoo.device import cores
 from brittle.zoo.folder import load_card
 from brittle.zoo.names import grid
@@ -95,7 +95,7 @@ def plan_epochs(name: str, args: argparse.Namespace) -> dict[str, Any]:
     network: Any = build_network(str(design.parts["encoder"]), settings, len(pieces))
     optimizer = torch.optim.AdamW(network.parameters(), foreach=False)
     seconds = []
-    with ThreadUse(cores()):
+    with ThreadUse(training_threads(settings)):
         for rows in batches[: SAMPLED_STEPS + 1]:
             started = time.perf_counter()
             optimizer.zero_grad()

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -63,8 +63,7 @@ def fit_translator(job: TranslatorJob) -> Fitted:
     vocabulary = frequent_words(sources)
     dev_sources, dev_targets = _sides(job.dev)
     dev = pieces.encode(dev_sources, settings.reads)
-    # For a small network a second thread gains little, and costs much on a busy machine.
-    with seeded(job.seed, cores() if settings.hidden >= WIDE else 1):
+    with seeded(job.seed, training_threads(settings)):
         network = build_network(job.encoder, settings, len(pieces)).to(device)
         model = TranslationModel(network, pieces, settings.reads, device=device)
 
@@ -91,8 +90,13 @@ def fit_translator(job: TranslatorJob) -> Fitted:
             raise
 
 
+def training_threads(settings: TranslatorSettings) -> int:
+    """Return the threads of a training; a small network gains little by a second one."""
+    return cores() if settings.hidden >= WIDE else 1
+
+
 def smoothed_loss(
-    network: torch.nn.Module,
+    network: Any,
     source: Sequence[Sequence[int]],
     target: Sequence[Sequence[int]],
     smoothing: float,

@@ -7,6 +7,8 @@ computed at once in training. This file needs torch.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -108,7 +110,7 @@ def _begin_remembering(layer: nn.Module) -> None:
             nn.init.ones_(bias.data[width : 2 * width])
 
 
-def lstm_step(layer: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+def lstm_step(layer: Any, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Compute one position of a layer, rows × width; return its hidden and its cell state."""
     gates = functional.linear(x, layer.weight_ih_l0, layer.bias_ih_l0)
     gates = gates + functional.linear(hidden, layer.weight_hh_l0, layer.bias_hh_l0)
