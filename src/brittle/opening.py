@@ -267,7 +267,7 @@ def _open_zoo_translator(wanted: ModelName, options: TargetOptions) -> ZooTransl
 
 
 def _load_translator(folder: Path, beam: int, options: TargetOptions) -> ZooTranslator:
-    options.refuse("a translator of the zoo", "labels", "scores")
+    options.refuse_classifier()
     mask = options.wanted_mask if options.mask is None else options.mask
     return load_translator(folder, device=options.device, mask=mask, beam=beam)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -16,6 +16,7 @@ from brittle.goals.bleu import corpus_bleu
 from brittle.text import words_of
 from brittle.training.job import Diverged, Fitted
 from brittle.training.loop import Trainable, fit_and_save, seeded
+from brittle.training.pairs import TranslationSplits
 from brittle.training.plan import TrainingPlan
 from brittle.training.progress import Report, silent
 from brittle.zoo.device import cores, torch_device
@@ -40,6 +41,7 @@ class TranslatorJob:
     folder: Path
     device: str = "auto"
     report: Report = silent
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(plan: TrainingPlan, folder: Path, device: str, report: Report) -> TranslatorJob:
@@ -47,7 +49,8 @@ class TranslatorJob:
         assert isinstance(plan.settings, TranslatorSettings)
         encoder, splits = str(plan.design.parts["encoder"]), plan.splits
         what = (plan.name, encoder, plan.settings, plan.seed, splits.train, splits.dev)
-        return TranslatorJob(*what, folder, device, report)
+        columns = splits.columns if isinstance(splits, TranslationSplits) else {}
+        return TranslatorJob(*what, folder, device, report, columns)
 
 
 def fit_translator(job: TranslatorJob) -> Fitted:
@@ -60,8 +63,7 @@ def fit_translator(job: TranslatorJob) -> Fitted:
     vocabulary = frequent_words(sources)
     dev_sources, dev_targets = _sides(job.dev)
     dev = pieces.encode(dev_sources, settings.reads)
-    # For a small network a second thread gains little, and costs much on a busy machine.
-    with seeded(job.seed, cores() if settings.hidden >= WIDE else 1):
+    with seeded(job.seed, training_threads(settings)):
         network = build_network(job.encoder, settings, len(pieces)).to(device)
         model = TranslationModel(network, pieces, settings.reads, device=device)
 
@@ -81,15 +83,20 @@ def fit_translator(job: TranslatorJob) -> Fitted:
             network, settings, lambda _: lengths, loss, dev_bleu, describe=_describe
         )
         try:
-            return _measured_by_bleu(fit_and_save(job, trainable, save))
+            return _measured_by_bleu(job, fit_and_save(job, trainable, save))
         except Diverged as error:
             if error.fitted is not None:
-                error.fitted = _measured_by_bleu(error.fitted)
+                error.fitted = _measured_by_bleu(job, error.fitted)
             raise
 
 
+def training_threads(settings: TranslatorSettings) -> int:
+    """Return the threads of a training; a small network gains little by a second one."""
+    return cores() if settings.hidden >= WIDE else 1
+
+
 def smoothed_loss(
-    network: torch.nn.Module,
+    network: Any,
     source: Sequence[Sequence[int]],
     target: Sequence[Sequence[int]],
     smoothing: float,
@@ -127,6 +134,6 @@ def _describe(loss: float, bleu: float) -> str:
     return f"loss {loss:.3f}, dev BLEU {bleu:.2f}"
 
 
-def _measured_by_bleu(fitted: Fitted) -> Fitted:
+def _measured_by_bleu(job: TranslatorJob, fitted: Fitted) -> Fitted:
     bleu = None if fitted.dev_accuracy is None else round(fitted.dev_accuracy, 2)
-    return replace(fitted, dev_accuracy=None, dev_bleu=bleu)
+    return replace(fitted, dev_accuracy=None, dev_bleu=bleu, parts={"columns": dict(job.columns)})

@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from brittle import files
@@ -17,7 +16,7 @@ from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.linear import fit_linear_svm, fit_naive_bayes
-from brittle.training.pairs import TranslationSplits, check_pairs, load_pairs
+from brittle.training.pairs import check_pairs, load_pairs
 from brittle.training.pictures import PictureJob, fit_pictures
 from brittle.training.plan import (
     Changed,
@@ -73,8 +72,9 @@ def train(
     settings that differ from those of the model at this size: values by name, or texts such as
     "hidden=64". A model that is already trained from the same data and settings is not trained
     again, unless forced; an interrupted training resumes after its last complete epoch. `text` and
-    `label` name the columns of a file. `adversarial` hardens the model: hotflip, miyato, key, the
-    name of an attack, or a method. The model's name may say it too: `CharCNN-LSTM+hotflip`.
+    `label` name the columns of a file; of a translator, both languages. `adversarial` hardens the
+    model: hotflip, miyato, key, the name of an attack, or a method. The model's name may say it
+    too: `CharCNN-LSTM+hotflip`.
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
@@ -260,9 +260,7 @@ def _fit_translator(plan: TrainingPlan, partial: Path, device: str, progress: Re
     require("sacrebleu", "translation", f"Training {plan.design.name}")
     from brittle.training.seq2seq import TranslatorJob, fit_translator
 
-    fitted = fit_translator(TranslatorJob.of(plan, partial, device, progress))
-    columns = plan.splits.columns if isinstance(plan.splits, TranslationSplits) else {}
-    return replace(fitted, parts={"columns": columns})
+    return fit_translator(TranslatorJob.of(plan, partial, device, progress))
 
 
 def _job(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> TrainingJob:

@@ -7,6 +7,8 @@ computed at once in training. This file needs torch.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -34,6 +36,8 @@ class LstmTranslator(nn.Module):
         self.first_state = nn.Linear(width, 2 * width * settings.layers)
         self.query = nn.Linear(width, width, bias=False)
         self.out = nn.Linear(2 * width, width)
+        for layer in (*self.encoder, *self.decoder):
+            _begin_remembering(layer)
 
     def encode(self, ids: Tensor, padding: Tensor | None = None) -> Source:
         states = [self.embedding(ids)]
@@ -98,7 +102,15 @@ class LstmTranslator(nn.Module):
         return torch.tanh(self.out(self.drop(torch.cat((x, context), dim=-1))))
 
 
-def lstm_step(layer: nn.LSTM, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+def _begin_remembering(layer: nn.Module) -> None:
+    """Open the forget gates at the start, so that gradients reach far back (Jozefowicz, 2015)."""
+    for name, bias in layer.named_parameters():
+        if name.startswith("bias_ih"):
+            width = len(bias) // 4
+            nn.init.ones_(bias.data[width : 2 * width])
+
+
+def lstm_step(layer: Any, x: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Compute one position of a layer, rows × width; return its hidden and its cell state."""
     gates = functional.linear(x, layer.weight_ih_l0, layer.bias_ih_l0)
     gates = gates + functional.linear(hidden, layer.weight_hh_l0, layer.bias_hh_l0)

@@ -6,6 +6,7 @@ This file needs torch.
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -46,7 +47,7 @@ class TransformerTranslator(nn.Module):
         embedded = self.embedding(written)
         x = self.drop(embedded + positions(count, embedded))
         weights = []
-        for layer in self.decoder:
+        for layer in self._decoder_layers():
             x, weight = layer(x, later, layer.cross.keys_and_values(source.state), mask)
             weights.append(weight)
         return self.decoder_norm(x), weights
@@ -56,7 +57,7 @@ class TransformerTranslator(nn.Module):
             raise ValueError("Texts are decoded without padding: sort them by length.")
         own: list[Tensor] = []
         shared: list[Tensor] = []
-        for layer in self.decoder:
+        for layer in self._decoder_layers():
             read = layer.cross.keys_and_values(source.state)
             own += (tensor[:, :, :0] for tensor in read)
             shared += read
@@ -68,11 +69,14 @@ class TransformerTranslator(nn.Module):
         embedded = self.embedding(piece[:, None])
         x = self.drop(embedded + positions(position + 1, embedded)[position:])
         own: list[Tensor] = []
-        for n, layer in enumerate(self.decoder):
+        for n, layer in enumerate(self._decoder_layers()):
             kept, read = (t[2 * n : 2 * n + 2] for t in (state.own, state.shared))
             x, grown = layer.step(x, (kept[0], kept[1]), (read[0], read[1]))
             own += grown
         return self.decoder_norm(x)[:, 0], DecoderState(tuple(own), state.shared)
+
+    def _decoder_layers(self) -> list[DecoderLayer]:
+        return cast(list[DecoderLayer], list(self.decoder))
 
 
 class Attention(nn.Module):
