@@ -7,7 +7,7 @@ of one task are a stage, `brittle grid`; what is seen inside its targets is anot
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.papers import tasks
@@ -57,7 +57,8 @@ class Translating:
     """How much is done with translators: their size, and the sentences of the two attacks.
 
     Typos are put into `typo_sentences` (None: all of the test split). Keywords are searched for
-    among the `nearest` of `vocabulary` words, at up to three positions.
+    among the `nearest` of `vocabulary` words, at up to three positions. `changed` are settings of a
+    translator that differ from those of its size, such as the epochs there is time for.
     """
 
     size: str
@@ -65,6 +66,7 @@ class Translating:
     keyword_sentences: int
     vocabulary: int
     nearest: int
+    changed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,8 @@ def _translate(request: PaperRequest, sizes: Translating, source: str) -> list[T
     trained = [
         Task(
             *(TRANSLATOR[name], translation.train_translator),
-            about | {"model": model, "size": sizes.size},
+            about
+            | {"model": model, "size": sizes.size, "changed": dict(sizes.changed.get(name, {}))},
             leaves=translation.model_folders,
             here=stages.stays_here,
         )

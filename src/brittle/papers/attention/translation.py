@@ -33,16 +33,25 @@ def is_installed(package: str) -> bool:
 
 
 def train_translator(
-    context: TaskContext, *, model: str, source: str, content: str, size: str, seed: int
+    context: TaskContext,
+    *,
+    model: str,
+    source: str,
+    content: str,
+    size: str,
+    changed: Mapping[str, Any],
+    seed: int,
 ) -> Result:
     """Train a translator on a folder of sentence pairs, or load it from the cache.
 
-    `content` is the digest of the folder's files.
+    `content` is the digest of the folder's files; `changed` are settings that differ from those of
+    the size.
     """
     report = throttle(context.report)
     folder = train(
         *(model, source, seed),
         size=size,
+        changed=changed,
         text=(SOURCE,),
         label=REFERENCE,
         progress=lambda state: report(str(state)),
