@@ -250,3 +250,10 @@ def test_the_case_of_a_figure_is_the_shortest_that_is_broken_in_all_cells() -> N
     assert stages.shortest_broken(grid, []) is None
     none = {**grid.cells, plan.GS_EC: {plan.LSTM: cell(0.3), plan.ENCODER: cell(0.0)}}
     assert stages.shortest_broken(replace(grid, cells=none), cells) is None
+
+
+def test_only_an_optional_model_that_has_not_learnt_is_left_out() -> None:
+    accuracy = {plan.LSTM: 0.7, plan.ENCODER: 0.4, plan.SCRATCH: 0.61}
+    assert stages.too_weak(accuracy, [plan.SCRATCH]) == []
+    assert stages.too_weak(accuracy | {plan.SCRATCH: 0.59}, [plan.SCRATCH]) == [plan.SCRATCH]
+    assert stages.too_weak(accuracy | {plan.SCRATCH: 0.1}, []) == []

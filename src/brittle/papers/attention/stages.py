@@ -42,8 +42,7 @@ def attack_all(
     """
     needs, backend = context.needs, context.backend
     accuracy = {name: _accuracy(needs[clean]) for name, (_, clean) in members.items()}
-    floor = next(iter(accuracy.values())) - MAX_GAP
-    left_out = [name for name in optional if accuracy[name] < floor]
+    left_out = too_weak(accuracy, optional)
     pool = Pool(
         "paper",
         tuple(
@@ -78,6 +77,16 @@ def attack_all(
         "settings": dict(settings),
         "message": f"{len(study.cases)} cases that {len(pool.members)} targets get right",
     }
+
+
+def too_weak(accuracy: Mapping[str, float], optional: Sequence[str]) -> list[str]:
+    """Return the optional models that have not learnt the task, compared with the first model.
+
+    >>> too_weak({"LSTM": 0.7, "BERT": 0.5, "BERT-NOPT": 0.55}, ["BERT-NOPT"])
+    ['BERT-NOPT']
+    """
+    floor = next(iter(accuracy.values())) - MAX_GAP
+    return [name for name in optional if accuracy[name] < floor]
 
 
 def _accuracy(scored: Mapping[str, Any]) -> float:
