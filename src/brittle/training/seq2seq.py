@@ -22,7 +22,7 @@ from brittle.training.progress import Report, silent
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.names.settings import TranslatorSettings
 from brittle.zoo.seq2seq.model import MAX_WORDS, TranslationModel, write_model
-from brittle.zoo.seq2seq.network import build_network, pad_ids
+from brittle.zoo.seq2seq.network import Ids, build_network, pad_ids
 from brittle.zoo.seq2seq.pieces import BEGIN, END, PAD, Pieces
 
 WIDE = 128
@@ -97,8 +97,8 @@ def training_threads(settings: TranslatorSettings) -> int:
 
 def smoothed_loss(
     network: Any,
-    source: Sequence[Sequence[int]],
-    target: Sequence[Sequence[int]],
+    source: Sequence[Ids],
+    target: Sequence[Ids],
     smoothing: float,
     device: str,
 ) -> Tensor:

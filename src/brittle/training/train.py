@@ -175,7 +175,7 @@ def columns_of(name: str, data: str) -> dict[str, str]:
             continue
         columns: dict[str, str] = dict(card.parts.get("columns", {}))
         with suppress(UsageError):  # another file of this name has other columns
-            if _load_splits(design, data, **columns).fingerprint == card.data_fingerprint:  # type: ignore[arg-type]
+            if _load_splits(design, data, **columns).fingerprint == card.data_fingerprint:
                 return columns
     return {}
 

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from brittle.zoo.names.settings import TranslatorSettings
 from brittle.zoo.seq2seq.pieces import BEGIN, PAD, UNKNOWN
 
+Ids = Sequence[int] | NDArray[np.int64]
 NEVER_WRITTEN = [PAD, UNKNOWN, BEGIN]
 
 
@@ -119,7 +122,7 @@ def build_network(encoder: str, settings: TranslatorSettings, pieces: int) -> nn
     return kinds[encoder](settings, pieces)
 
 
-def pad_ids(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+def pad_ids(rows: Sequence[Ids]) -> tuple[Tensor, Tensor]:
     """Stack ids, padded on the right; return them, and which positions are padding."""
     length = torch.tensor([len(row) for row in rows])
     ids = torch.full((len(rows), int(length.max())), PAD)
