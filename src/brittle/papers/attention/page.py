@@ -103,10 +103,19 @@ def _paired(page: Page, found: AttentionResults, task: str) -> None:
             gap = found.between_targets(task, attack, plan.LSTM, target)
             holm = tests[attack, target].p_holm if (attack, target) in tests else None
             cells.append(NO_VALUE if gap is None else Cell(gap, target, difference_text(gap)))
-            cells.append(NO_VALUE if holm is None else f"{holm:.3f}")
+            cells.append(NO_VALUE if holm is None else p_text(holm))
         rows[attack] = [plan.attack_name(attack), *cells]
     head = [part for t in others for part in (f"{t} less {plan.LSTM}", "p, Holm")]
     page.add_table(f"{task}, paired", ["attack", *head], rows)
+
+
+def p_text(p: float) -> str:
+    """Format a p that stands in a column of its own.
+
+    >>> p_text(0.0312), p_text(0.00001)
+    ('0.031', '< 0.001')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _last_layer(page: Page, found: AttentionResults) -> None:
