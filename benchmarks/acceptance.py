@@ -245,6 +245,27 @@ def translators(given: Any) -> Iterator[Row]:
             yield line, command, yes(row["equal_rows"] and not row["asked_twice"])
 
 
+def own_translators(given: Any) -> Iterator[Row]:
+    """Run the tests of decoding, and read how well the zoo's translators learnt."""
+    yield from tests("tests/zoo/seq2seq", "tests/training/test_seq2seq.py")
+    path, command = HERE / "seq2seq.json", "python benchmarks/seq2seq.py MULTI30K"
+    content = json.loads(path.read_text()) if path.exists() else {}
+    for name, asked in (("seq2seq-Transformer", 25), ("seq2seq-LSTM", 20)):
+        row = content.get(name, {})
+        if not row.get("measured"):
+            yield f"{name}: not measured", command, "not done"
+            continue
+        greedy, beam, minutes = (row[k] for k in ("bleu_greedy", "bleu_beam_4", "training_minutes"))
+        line = f"{name}: test BLEU {greedy} greedy, {beam} with a beam of 4 (asked for ≥ {asked}), "
+        holds = greedy >= asked and beam >= greedy and minutes <= 75
+        yield f"{line}{minutes} minutes of training (≤ 75)", command, yes(holds)
+        same = f"{row['same_text_as_plain']} of {row['compared_with_plain']} sentences"
+        yield f"{name}: the plain reference's translation in {same}", command, yes(row["equal"])
+        times = min(row["greedy_batched_over_alone"], row["beam_4_batched_over_alone"])
+        line = f"{name}: in batches {times:.1f}× as fast as one at a time (asked for ≥ 4×)"
+        yield line, command, yes(times >= 4)
+
+
 def transfer_tables(given: Any) -> Iterator[Row]:
     yield from tests("tests/studies/transfer")
 
@@ -320,6 +341,7 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "19": ("Mining computes each distinct text once, near the bare rate", mining),
     "20": ("Two workers against one process; equal rows of one process, workers and Ray", workers),
     "21": ("Driver, worker and node killed: nothing finished is done again", cluster),
+    "22": ("Our translators learn, and decode as a plain reference does", own_translators),
 }
 
 
