@@ -33,11 +33,10 @@ from brittle.targets.translators.http import TranslatingEndpoint
 from brittle.targets.translators.line_filter import LineFilter
 from brittle.targets.translators.texts import check_answers
 from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
-from brittle.targets.zoo.translator import ZooTranslator, load_translator
+from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load_translator
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
 from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
-from brittle.zoo.folder import load_card
 from brittle.zoo.model import no_target
 from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import BEAM_SETTING, ModelName, find_listed, parse, parse_beam
@@ -121,7 +120,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         options = replace(options, name=options.name or path.stem)
         return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
-        if load_card(path).kind == TRANSLATOR:
+        if holds_translator(path):
             return _load_translator(path, beam, options)
         options.refuse("a zoo model", "scores", "answers")
         folder = _masked(lambda m: load_folder(path, device=options.device, mask=m), options)

@@ -47,7 +47,7 @@ def test_batches_with_kept_states_equal_the_plain_reference(
 
 
 def test_a_text_has_the_same_translation_alone_and_in_every_batch(model: TranslationModel) -> None:
-    texts = encoded_texts(model, 40)
+    texts = encoded_texts(model, 24)
     for model.beam in (2, 1):
         together = model.decode(texts)
         alone = [model.decode([text])[0] for text in texts]
@@ -69,7 +69,7 @@ def test_a_beam_of_one_takes_the_best_piece_at_every_step(model: TranslationMode
 
 
 def test_it_has_learnt_and_a_wider_beam_is_no_worse_a_translation(model: TranslationModel) -> None:
-    texts = encoded_texts(model, 40)
+    texts = encoded_texts(model, 20)
     greedy = [one.score for one in model.decode(texts)]
     model.beam = 4
     beam = [one.score for one in model.decode(texts)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.errors import require, unknown
+from brittle.errors import UsageError, require, unknown
 from brittle.inside import Attention, Embedding
 from brittle.moves import Level
 from brittle.targets.alignment import Alignment, TokenizedText, align, at_level, sum_and_mean
@@ -20,8 +20,8 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.rendering import PADDING, UNKNOWN, render_single
 from brittle.targets.zoo.target import check_mask
 from brittle.text import Text
-from brittle.zoo.folder import Card
-from brittle.zoo.seq2seq import pieces
+from brittle.zoo.folder import Card, load_card
+from brittle.zoo.seq2seq import KIND, pieces
 from brittle.zoo.seq2seq.pieces import HOLE_PIECE, Encoded
 
 if TYPE_CHECKING:
@@ -158,6 +158,14 @@ def to_words(weight: Array, alignment: Alignment) -> tuple[Array, Array]:
     """
     by_word = weight @ sum_and_mean(alignment)[0].T
     return by_word, weight.sum(axis=-1) - by_word.sum(axis=-1)
+
+
+def holds_translator(folder: Path) -> bool:
+    """Tell whether a folder holds a translator; False if its card cannot be read."""
+    try:
+        return load_card(folder).kind == KIND
+    except UsageError:
+        return False
 
 
 def load_translator(
