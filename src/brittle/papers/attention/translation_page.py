@@ -38,7 +38,7 @@ def _keyword(page: Page, found: AttentionResults) -> None:
     for name, figure in found.keyword.items():
         paper = page.paper.tables["keyword"].get(name, NO_VALUE)
         skipped = sum(summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {}).values())
-        rows[name] = [name, paper, figure, str(skipped)]
+        rows[name] = [name, paper, figure, Cell(skipped, "skipped")]
     page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
     lines = []
     for name in found.keyword:
