@@ -14,6 +14,7 @@ import pytest
 from brittle.metrics.samples import sample_results, sample_steps
 from brittle.papers import PAPERS, SCALES, tasks
 from brittle.papers.attention import translation
+from brittle.papers.attention.plan import SCALES as ATTENTION_SCALES
 from brittle.papers.attention.plan import plan as plan_attention
 from brittle.papers.claims import GUESS
 from brittle.papers.components import principal_components
@@ -208,6 +209,16 @@ def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: st
     )
     assert grid["settings"] == {"vocabulary": 800, "draws": 500} and grid["limit"] == 100
     assert list(grid["members"]) == ["BiLSTM", "MiniLM", "BERT-NOPT"]
+
+
+def test_the_docs_have_the_scales_of_attention() -> None:
+    text = (NOTES.parent / "weak-spots.md").read_text("utf-8")
+    for name in ("small", "full"):
+        scale = ATTENTION_SCALES[name]
+        words = scale.translating
+        keyword = f"{words.keyword_sentences}, {words.vocabulary:,}, {words.nearest}"
+        sizes = f"{scale.cases} | {scale.vocabulary:,} | {scale.draws:,} a text | {keyword}"
+        assert f"| `{name}` | {sizes} |" in text
 
 
 @pytest.mark.parametrize("name", PAPERS)
