@@ -62,7 +62,8 @@ def check_pairs(splits: TrainingSplits) -> TranslationSplits:
         if len(dataset) < least:
             raise UsageError(
                 f"{what} has {len(dataset)} pairs of texts in its {dataset.split} split; expected "
-                f"{least} or more. Name the columns of both languages: --text en --label de."
+                f"{least} or more. Name the columns of both languages, --text en --label de, or "
+                "more pairs: without a dev split a tenth of the different texts is held out."
             )
     fields = [name for name, _ in whole[0].examples[0].fields]
     if len(fields) > 1:
