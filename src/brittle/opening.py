@@ -33,15 +33,18 @@ from brittle.targets.translators.http import TranslatingEndpoint
 from brittle.targets.translators.line_filter import LineFilter
 from brittle.targets.translators.texts import check_answers
 from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
+from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load_translator
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
 from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.model import no_target
 from brittle.zoo.names.members import parse_members
-from brittle.zoo.names.parsing import find_listed, parse
+from brittle.zoo.names.parsing import BEAM_SETTING, ModelName, find_listed, parse, parse_beam
+from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
 EXAMPLES = """\
   zoo:LSTM-W-Random-1@mr    a model of our own, trained when first used
+  zoo:seq2seq-LSTM@multi30k  a translator of our own; zoo:NAME@DATA?beam=4 with a beam
   folder/                   a transformers classifier or seq2seq model, or a trained zoo model
   hf:NAME                   a transformers classifier or seq2seq model from the hub
   model.skops               a scikit-learn pipeline
@@ -104,7 +107,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
     for prefix, opener in OPENERS.items():
         if spec.startswith(prefix):
             return opener(spec, options)
-    path = Path(spec)
+    path, beam = _split_beam(spec)
     if path.suffix in PICKLES:
         raise UsageError(
             f"{spec!r} is a pickled file, and loading one runs whatever code is in it. Convert it "
@@ -117,6 +120,8 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         options = replace(options, name=options.name or path.stem)
         return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
+        if holds_translator(path):
+            return _load_translator(path, beam, options)
         options.refuse("a zoo model", "scores", "answers")
         folder = _masked(lambda m: load_folder(path, device=options.device, mask=m), options)
         return _opened_zoo(folder, options)
@@ -128,6 +133,12 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
             "model.json (zoo) is in it."
         )
     raise _not_a_target(repr(spec))
+
+
+def _split_beam(spec: str) -> tuple[Path, int]:
+    """Split `FOLDER?beam=4`, the folder of a translator, into its parts; the beam is 1 without."""
+    folder, mark, beam = spec.rpartition(f"?{BEAM_SETTING}=")
+    return (Path(folder), parse_beam(beam)) if mark else (Path(spec), 1)
 
 
 def _open_object(obj: Any, options: TargetOptions) -> Opened:
@@ -203,6 +214,23 @@ def load_zoo(
     """
     check_mask(mask)
     wanted = parse(spec, size)
+    if wanted.kind == TRANSLATOR:
+        raise UsageError(
+            f"{wanted.full_name} is a translator, but a classifier is expected here. Open it with "
+            "brittle.as_target."
+        )
+    folder = _find_or_train(wanted, device, train, progress, **options)
+    return load_folder(folder, device=device, mask=mask)
+
+
+def _find_or_train(
+    wanted: ModelName,
+    device: str,
+    train: bool,
+    progress: Callable[[Any], None] | None,
+    **options: Any,
+) -> Path:
+    """Return the folder of a model of the zoo; train it first if it is not in the cache."""
     if wanted.kind == LANGUAGE_MODEL:
         raise no_target(wanted.full_name)
     model = (wanted.source, wanted.data, wanted.seed)
@@ -216,10 +244,12 @@ def load_zoo(
         raise UsageError(
             f"The model {wanted.full_name!r} is not trained yet. Train it with: {wanted.command}"
         )
-    return load_folder(folder, device=device, mask=mask)
+    return folder
 
 
-def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
+def _open_zoo(spec: str, options: TargetOptions) -> Opened:
+    if parse(spec).kind == TRANSLATOR:
+        return _open_zoo_translator(parse(spec), options)
     options.refuse("a zoo model", "scores", "answers")
     device, progress = options.device, options.progress
     # A model of a file with several text columns is trained on those of the data that is attacked.
@@ -227,6 +257,18 @@ def _open_zoo(spec: str, options: TargetOptions) -> Classifies:
     columns |= options.columns.get(parse(spec).data, {})
     columns |= {"device": device, "progress": progress}
     return _opened_zoo(_masked(lambda m: load_zoo(spec, mask=m, **columns), options), options)
+
+
+def _open_zoo_translator(wanted: ModelName, options: TargetOptions) -> ZooTranslator:
+    columns = options.columns.get(wanted.data) or training.columns_of(wanted.source, wanted.data)
+    named = (wanted, options.device, True, options.progress)
+    return _load_translator(_find_or_train(*named, **columns), wanted.beam, options)
+
+
+def _load_translator(folder: Path, beam: int, options: TargetOptions) -> ZooTranslator:
+    options.refuse_classifier()
+    mask = options.wanted_mask if options.mask is None else options.mask
+    return load_translator(folder, device=options.device, mask=mask, beam=beam)
 
 
 def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:

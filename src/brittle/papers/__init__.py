@@ -8,6 +8,7 @@ PAPERS: Mapping[str, str] = {
     "hotflip": "HotFlip: white-box edits of characters and words (Ebrahimi et al., 2018)",
     "imdb": "three word attacks on three sentiment models, on IMDb reviews",
     "transfer": "transfer among many models, ensembles and universal rules, on movie reviews",
+    "attention": "self-attention against recurrence: sentiment, entailment and translation",
 }
 """The papers by name. Each has a folder of that name: its words in paper.toml, its tasks and their
 names in plan.py, what is read from their results in results.py, how claims are judged in claims.py,

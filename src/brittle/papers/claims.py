@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeVar
 
+from brittle.formatting import NO_VALUE
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
 from brittle.papers.page import format_value
@@ -146,6 +147,14 @@ def difference(a: Figure, b: Figure) -> Interval:
     down = math.hypot(q - low_b, high_a - p)
     up = math.hypot(high_b - q, p - low_a)
     return q - p - down, q - p + up
+
+
+def points(figure: Figure) -> str:
+    """Format a difference of two shares in points, with its interval."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return NO_VALUE
+    low, high = 100 * figure.low, 100 * figure.high
+    return f"{100 * figure.value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
 
 def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:

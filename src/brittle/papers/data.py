@@ -49,10 +49,12 @@ def data_task(
     seed: int = 0,
     text: Sequence[str] = (),
     locked: Sequence[str] = (),
+    joined: bool = False,
 ) -> Task:
     """Build the task that writes the splits of a source; it is run again if files changed.
 
     `text` names the columns of the text if there are several, `locked` those that no attack edits.
+    With `joined` the files of a folder without a train split are joined, and divided anew.
     """
     arguments = {
         "source": source,
@@ -62,6 +64,8 @@ def data_task(
     }
     if text or locked:  # a task of one text column keeps its former arguments, and so its result
         arguments |= {"text": list(text), "locked": list(locked)}
+    if joined:
+        arguments["joined"] = True
     return Task(name, write_splits, arguments, leaves=split_files, here=reads_files)
 
 
@@ -74,13 +78,14 @@ def write_splits(
     content: str,
     text: Sequence[str] = (),
     locked: Sequence[str] = (),
+    joined: bool = False,
 ) -> dict[str, Any]:
     """Write train.csv, dev.csv and test.csv into a new folder, and return what they hold."""
     max_words = limits["words"]
     name = source_name(source)
     folder = f"{context.unique_name}-{name}"
     result: dict[str, Any] = {"name": name, "folder": folder, "words": max_words}
-    splits = load_splits(source, text, locked)
+    splits = load_splits(source, text, locked, joined)
     fields = [name for name, _ in splits["train"].examples[0].fields]
     if len(fields) > 1:
         result |= {"fields": fields, "locked": list(splits["train"].examples[0].locked)}
@@ -125,11 +130,12 @@ def load_training_splits(folder: Path, result: dict[str, Any]) -> TrainingSplits
 
 
 def load_splits(
-    source: str, text: Sequence[str] = (), locked: Sequence[str] = ()
+    source: str, text: Sequence[str] = (), locked: Sequence[str] = (), joined: bool = False
 ) -> dict[str, Dataset]:
     """Load the three splits of a source; a missing dev split is a tenth of the train split.
 
-    Of a folder without a train split the dev split is divided into both. One file is divided into
+    Of a folder without a train split the dev split is divided into both; if its files are `joined`,
+    all of it is divided as one file is. One file is divided into
     train, dev and test, 80/10/10, by a hash of its texts. Examples of several fields are divided by
     the first: no premise is in two splits, also where the splits are given.
     """
@@ -140,8 +146,11 @@ def load_splits(
         loaded = {split: data.load(source, split=split, **columns) for split in ("train", "test")}
         splits = part_by_premise(loaded)
     elif Path(source).is_dir():
-        _split_files(Path(source))
-        splits = load_folder(source, **columns)
+        there = _split_files(Path(source))
+        if joined and "train" not in there:
+            splits = _divide(_join([data.load(file, **columns) for file in there.values()]))
+        else:
+            splits = load_folder(source, **columns)
     else:
         splits = _divide(data.load(source, **columns))
     if "dev" not in splits:
@@ -195,6 +204,12 @@ def _divide(whole: Dataset) -> dict[str, Dataset]:
         split: replace(whole, split=split, examples=tuple(Example(*row, locked) for row in part))
         for split, part in divide_by(rows, lambda fields: fields[0][1]).items()
     }
+
+
+def _join(parts: Sequence[Dataset]) -> Dataset:
+    examples = tuple(example for part in parts for example in part)
+    labels = dict.fromkeys(label for part in parts for label in part.labels)
+    return replace(parts[0], examples=examples, labels=tuple(labels))
 
 
 def _check_labels(splits: dict[str, Dataset]) -> dict[str, Dataset]:

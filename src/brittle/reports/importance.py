@@ -76,8 +76,13 @@ def importance_page(
     return still_page(title, [section for section in sections if section], STYLE)
 
 
-def importance_figure(columns: Sequence[str], rows: Rows, title: str = "") -> str:
-    """Draw the heat map as SVG, with its numbers; `standalone_svg` makes a file of it."""
+def importance_figure(
+    columns: Sequence[str], rows: Rows, title: str = "", description: str = ""
+) -> str:
+    """Draw the heat map as SVG, with its numbers; `standalone_svg` makes a file of it.
+
+    `description` is for a map of something else than the importance of words.
+    """
     highest = _highest(rows)
     left = round(16 + CHARACTER_WIDTH * max(len(_cut(name)) for name, _ in rows))
     top = round(
@@ -88,7 +93,7 @@ def importance_figure(columns: Sequence[str], rows: Rows, title: str = "") -> st
     height = top + CELL_HEIGHT * len(rows) + 8
     parts = [
         f'<svg class="plot" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="{escape(_description(columns, rows))}">'
+        f'aria-label="{escape(description or _description(columns, rows))}">'
     ]
     if title:
         parts.append(f'<text class="heading" x="8" y="20">{escape(title)}</text>')

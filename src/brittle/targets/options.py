@@ -54,6 +54,11 @@ class TargetOptions:
     @property
     def translator(self) -> dict[str, Any]:
         """Return the arguments of every translator; refuse what only a classifier has."""
+        self.refuse_classifier()
+        return {"name": self.name, "mask": self._black_box_mask}
+
+    def refuse_classifier(self) -> None:
+        """Refuse, for a translator, what only a classifier has."""
         for flag in ("labels", "scores"):
             if getattr(self, flag) != getattr(TargetOptions, flag):
                 raise UsageError(
@@ -62,7 +67,6 @@ class TargetOptions:
                 )
         if self.answers == "scores":
             raise UsageError("Got --answers scores for a translator, which answers texts.")
-        return {"name": self.name, "mask": self._black_box_mask}
 
     @property
     def transformers(self) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from brittle.files import cache_folder
 from brittle.training.progress import TrainingProgress
-from brittle.training.train import find, is_trained_on, train, train_on
+from brittle.training.train import columns_of, find, is_trained_on, train, train_on
 from brittle.zoo.model_cache import TrainedModel, trained_models
 
 __all__ = [
     "TrainedModel",
     "TrainingProgress",
     "cache_folder",
+    "columns_of",
     "find",
     "is_trained_on",
     "train",

@@ -46,7 +46,7 @@ class Fitted:
 
     `gradients` is what `check_gradients` measured on the dev split, for a network. `parts` are
     those of the design that the data decide, such as the shape of pictures. A language model has
-    `perplexity` and no accuracy.
+    `perplexity` and no accuracy, a translator `dev_bleu`.
     """
 
     dev_accuracy: float | None
@@ -54,6 +54,7 @@ class Fitted:
     gradients: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
     perplexity: Mapping[str, float] = field(default_factory=dict)
+    dev_bleu: float | None = None
 
 
 class Diverged(BrittleError):

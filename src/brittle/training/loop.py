@@ -29,7 +29,7 @@ from brittle.training.optimizers import (
     state_of,
 )
 from brittle.training.progress import Report, TrainingProgress
-from brittle.zoo.names.settings import TrainedByEpochs
+from brittle.zoo.names.settings import TrainedByEpochs, TranslatorSettings
 from brittle.zoo.threads import ThreadUse
 
 REPORTS_PER_EPOCH = 20
@@ -135,6 +135,22 @@ def batches(lengths: list[int], size: int, random: Random) -> list[list[int]]:
     return divided
 
 
+def batches_by_length(lengths: list[int], max_total: int, random: Random) -> list[list[int]]:
+    """Divide shuffled examples into batches of similar length, in random order.
+
+    A batch has as many examples as `max_total` allows for, each as long as its longest one.
+    """
+    order = list(range(len(lengths)))
+    random.shuffle(order)
+    divided: list[list[int]] = []
+    for i in sorted(order, key=lengths.__getitem__):
+        if not divided or lengths[i] * (len(divided[-1]) + 1) > max_total:
+            divided.append([])
+        divided[-1].append(i)
+    random.shuffle(divided)
+    return divided
+
+
 def _run_epoch(
     job: EpochsJob, trainable: Trainable, optimizer: torch.optim.Optimizer, state: TrainingState
 ) -> float:
@@ -145,7 +161,10 @@ def _run_epoch(
     random = Random(f"{job.seed}:{epoch}")
     torch.manual_seed(random.getrandbits(63))
     trainable.network.train()
-    rows_of_batches = batches(lengths, settings.batch, random)
+    if isinstance(settings, TranslatorSettings):
+        rows_of_batches = batches_by_length(lengths, settings.batch_pieces, random)
+    else:
+        rows_of_batches = batches(lengths, settings.batch, random)
     steps = len(rows_of_batches)
     total = 0.0
     report_every = max(1, steps // REPORTS_PER_EPOCH)

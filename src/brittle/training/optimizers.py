@@ -12,6 +12,7 @@ from brittle.zoo.names.settings import (
     LanguageModelSettings,
     NetworkSettings,
     TrainedByEpochs,
+    TranslatorSettings,
 )
 
 STATE = "adam"  # the first part of its tensors' names in a checkpoint
@@ -38,7 +39,8 @@ def schedule(done: float, warmup: float) -> float:
 
 def clip_gradients(settings: TrainedByEpochs, weights: Iterable[nn.Parameter]) -> None:
     """Clip the norm of the gradient of all weights together, if the settings say so."""
-    if isinstance(settings, NetworkSettings | LanguageModelSettings) and settings.clip:
+    clipped = NetworkSettings | LanguageModelSettings | TranslatorSettings
+    if isinstance(settings, clipped) and settings.clip:
         torch.nn.utils.clip_grad_norm_(weights, settings.clip)
 
 

@@ -8,6 +8,7 @@ from brittle.data import has_splits
 from brittle.zoo.folder import Card
 from brittle.zoo.gradient_check import describe
 from brittle.zoo.names import changes
+from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
 
 def readme(card: Card, about: str) -> str:
@@ -24,7 +25,9 @@ def readme(card: Card, about: str) -> str:
     reads = f"\n- Reads the biLM {bilm['name']}, in the folder {bilm['folder']}." if bilm else ""
     data = card.data if has_splits(card.data) else "FILE"
     kind, attack = ("picture", "noise") if card.kind == "picture" else ("text", "pwws")
-    if card.dev_accuracy is None:
+    if card.kind == TRANSLATOR:
+        described, measured, use = _translator(card, about)
+    elif card.dev_accuracy is None:
         described, measured, use = _language_model(card)
     else:
         described = f"A {kind} classifier of brittle's zoo: {about}.\n\n- Labels: " + (
@@ -56,6 +59,22 @@ def readme(card: Card, about: str) -> str:
 Meant for measuring attacks and defences, not for decisions about people. `model.json` holds the
 same facts for programs, and the SHA-256 of the files beside it.
 """
+
+
+def _translator(card: Card, about: str) -> tuple[str, str, str]:
+    """Describe a translator: what it is, its BLEU, and an attack on it."""
+    columns = card.parts.get("columns") or {"text": "COLUMN", "label": "COLUMN"}
+    described = (
+        f"A translator of brittle's zoo: {about}.\n\n- It reads the column `{columns['text']}` and "
+        f"writes what the column `{columns['label']}` holds."
+    )
+    measured = (
+        f"BLEU on the dev split: {card.dev_bleu} (sacrebleu, greedy decoding). The best epoch was "
+        "chosen on\n  that split, so the figure flatters a little: measure on the test split."
+    )
+    flags = f"--text {columns['text']} --label {columns['label']} --goal keyword"
+    use = f"brittle attack {shlex.quote('zoo:' + card.full_name)} gs-ec --data FOLDER {flags}"
+    return described, measured, use
 
 
 def _language_model(card: Card) -> tuple[str, str, str]:

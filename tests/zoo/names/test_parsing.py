@@ -38,6 +38,17 @@ def test_settings_stand_behind_a_question_mark() -> None:
     )
 
 
+def test_a_translators_beam_is_no_setting_of_its_training() -> None:
+    name = parse("zoo:seq2seq-lstm@pairs#2?beam=4,hidden=64,size=tiny")
+    assert (name.beam, name.size, dict(name.changed)) == (4, "tiny", {"hidden": 64})
+    assert name.full_name == "seq2seq-LSTM@pairs#2?size=tiny,hidden=64"
+    assert parse("zoo:seq2seq-LSTM@pairs").beam == 1
+    with pytest.raises(UsageError, match="setting beam of a translator"):
+        parse("zoo:seq2seq-LSTM@pairs?beam=0")
+    with pytest.raises(UsageError, match="Unknown setting of LSTM-W-Random-1"):
+        parse("zoo:LSTM-W-Random-1@mr?beam=4")
+
+
 def test_settings_that_are_the_models_own_change_nothing() -> None:
     assert parse("zoo:LSTM-W-Random-1@mr?hidden=128,size=default") == ModelName(
         "LSTM-W-Random-1", "mr", source="LSTM-W-Random-1"

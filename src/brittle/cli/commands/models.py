@@ -130,7 +130,9 @@ def _trained_rows(trained: Sequence[TrainedModel]) -> Rows:
 
 
 def _measure(model: TrainedModel) -> str:
-    """Format the accuracy of a classifier, or the perplexity of a language model."""
+    """Format the accuracy of a classifier, the BLEU of a translator, or a perplexity."""
+    if model.card.dev_bleu is not None:
+        return f"BLEU {model.card.dev_bleu:.1f}"
     if model.dev_accuracy is None:
         return f"perplexity {model.card.perplexity.get('dev', 0):.1f}"
     return f"{model.dev_accuracy:.3f}"
@@ -151,6 +153,7 @@ def _trained_json(model: TrainedModel) -> dict[str, Any]:
         **{name: getattr(card, name) for name in CARD_FACTS},
         "dev accuracy": card.dev_accuracy,
         "perplexity": dict(card.perplexity),
+        "dev BLEU": card.dev_bleu,
         "gradients": dict(card.gradients),
         "parameters": model.parameters,
         "bytes": model.size,

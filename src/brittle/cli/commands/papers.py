@@ -17,6 +17,7 @@ examples:
   brittle papers imdb --scale small
   brittle papers hotflip --scale small --data ag_news/ --words sst2/
   brittle papers transfer --scale small --workers 2
+  brittle papers attention --data sst2/ --pairs snli/ --translations multi30k/
 
 The same command continues where it was stopped, and writes the page when all tasks are done.
 """

@@ -30,6 +30,7 @@ examples:
   brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
   brittle train BERT-NOPT --data mr
   brittle train hf:roberta-base --data mr --set layers=3
+  brittle train seq2seq-Transformer --data multi30k --text en --label de   (a translator)
   brittle train pool:small --data mr --seeds 2
 """
 
@@ -46,7 +47,11 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     )
     text = "the text column of a file; two are a pair: --text premise,hypothesis"
     add("--text", metavar="COLUMN[,COLUMN]", help=text)
-    add("--label", metavar="COLUMN", help="the label column of a file")
+    add(
+        "--label",
+        metavar="COLUMN",
+        help="the label column of a file; of a translator, the translations",
+    )
     add("--seed", type=int, default=0, help="the seed of the training (default: 0)")
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     size = (

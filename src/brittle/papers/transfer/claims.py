@@ -20,6 +20,7 @@ from brittle.papers.claims import (
     below,
     difference,
     interval_of,
+    points,
     within,
 )
 from brittle.papers.transfer import plan, stages
@@ -46,14 +47,6 @@ def rate_text(figure: Figure) -> str:
         return NO_VALUE
     numbers = [f"{x:.3f}".replace("0.", ".", 1) for x in (figure.value, figure.low, figure.high)]
     return f"{numbers[0]} ({numbers[1]}–{numbers[2]})".replace("–-", " to -")
-
-
-def points(figure: Figure) -> str:
-    """Format a difference of two shares in points, with its interval."""
-    if figure.value is None or figure.low is None or figure.high is None:
-        return NO_VALUE
-    low, high = 100 * figure.low, 100 * figure.high
-    return f"{100 * figure.value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
 
 def _judge_each(rule: Rule, figures: Mapping[str, Figure], bound: float = 0.0) -> Judgement:

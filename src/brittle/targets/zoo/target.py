@@ -20,6 +20,7 @@ from brittle.targets.transformers import classifier as transformers
 from brittle.text import Text
 from brittle.zoo.folder import Card, load_card, load_card_checked
 from brittle.zoo.model import Model, open_model
+from brittle.zoo.seq2seq import KIND as TRANSLATOR
 from brittle.zoo.tokenizers import words
 
 
@@ -169,6 +170,11 @@ def load_folder(
     """
     check_mask(mask)
     folder = Path(path)
+    if load_card(folder).kind == TRANSLATOR:
+        raise UsageError(
+            f"{folder} holds a translator, but a classifier is expected here. Open it with "
+            "brittle.as_target."
+        )
     if load_card(folder).kind == "transformer":
         card = load_card_checked(folder)
         classifier = transformers.load(str(folder), device=device, mask=mask)

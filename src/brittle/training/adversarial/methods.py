@@ -131,9 +131,9 @@ def check_method(design: Design, settings: ModelSettings, method: AdversarialTra
         raise UsageError(
             f"{name!r} hardens models of texts, but {design.name} reads pictures. Train it plain."
         )
-    if design.kind == "language model":
+    if design.kind in ("language model", "translator"):
         raise UsageError(
-            f"{name!r} hardens classifiers, but {design.name} is a language model. Train it plain."
+            f"{name!r} hardens classifiers, but {design.name} is a {design.kind}. Train it plain."
         )
     if design.kind == "linear" and isinstance(method, HotFlipTraining | NoiseTraining):
         raise UsageError(

@@ -14,7 +14,7 @@ S = TypeVar("S")
 OPTIMIZERS = ("adam", "sgd")
 # All other whole numbers are 1 or more.
 ZERO_ALLOWED = ("frozen", "highways", "joined", "layers", "width")
-SHARE_SETTINGS = ("dropout", "forget", "warmup")
+SHARE_SETTINGS = ("dropout", "forget", "label_smoothing", "warmup")
 POSITIVE_SETTINGS = ("rate", "smoothing", "penalty", "character_scale")
 
 

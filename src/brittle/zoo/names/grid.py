@@ -27,10 +27,11 @@ from brittle.zoo.names.settings import (
     ModelSettings,
     NetworkSettings,
     PictureNetworkSettings,
+    TranslatorSettings,
 )
 
 as_json = changes.as_json
-ModelKind = Literal["linear", "network", "transformer", "picture", "language model"]
+ModelKind = Literal["linear", "network", "transformer", "picture", "language model", "translator"]
 
 ENCODER_NAMES = {
     "Average": "the vectors of the words themselves",
@@ -102,6 +103,10 @@ def designs() -> tuple[Design, ...]:
         ),
         *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
         Design("biLM", "language model", "a language model of both directions; ELMo reads it"),
+        *(
+            Design(f"seq2seq-{encoder}", "translator", about, {"encoder": encoder})
+            for encoder, about in TRANSLATORS.items()
+        ),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
         *(
             _network(encoder, inputs, embedding, layers, head, pair)
@@ -163,6 +168,13 @@ ENCODER_MODELS = {
 """Encoders with a name of their own; any other has the name of its folder, or that on the hub."""
 
 
+TRANSLATORS = {
+    "LSTM": "a translator: LSTMs from both sides, and a decoder with attention",
+    "Transformer": "a translator of self- and cross-attention, Vaswani et al. (2017)",
+}
+"""Translators, by their encoder."""
+
+
 PICTURE_MODELS = {
     "LeNet": "two convolutions, LeCun et al. (1998)",
     "MLP": "one hidden layer",
@@ -217,7 +229,23 @@ def settings(design: Design, size: str = "default", **changed: Any) -> ModelSett
                 f"{design.name} divides its hidden size among its heads, but {result.hidden} is no "
                 f"multiple of {result.heads}. Change the setting hidden, or heads."
             )
+    if isinstance(result, TranslatorSettings):
+        _check_translator(design, result)
     return result
+
+
+def _check_translator(design: Design, settings: TranslatorSettings) -> None:
+    if settings.layers < 1:
+        raise UsageError(
+            f"{design.name} needs a layer, but the setting layers is 0. Set 1 or more."
+        )
+    parts = {"LSTM": ("both directions", 2), "Transformer": ("its heads", settings.heads)}
+    what, count = parts[str(design.parts["encoder"])]
+    if settings.hidden % count:
+        raise UsageError(
+            f"{design.name} divides its hidden size among {what}, but {settings.hidden} is no "
+            f"multiple of {count}. Change the setting hidden."
+        )
 
 
 def parse_settings(
@@ -263,6 +291,20 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
             filters=8,
             rate=1e-2,
             batch=8,
+            epochs=4,
+        )
+    if size == "tiny" and isinstance(default, TranslatorSettings):
+        return replace(
+            default,
+            pieces=300,
+            min_count=1,
+            hidden=32,
+            layers=2,
+            heads=2,
+            feed_forward=64,
+            dropout=0.0,
+            rate=1e-2,
+            batch_pieces=400,
             epochs=4,
         )
     if size == "tiny" and isinstance(default, LanguageModelSettings):

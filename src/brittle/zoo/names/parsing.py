@@ -15,13 +15,14 @@ from typing import Any
 
 from brittle.data import has_splits
 from brittle.errors import UsageError
-from brittle.values import split_settings
+from brittle.values import split_settings, wrong_value
 from brittle.zoo.folder import full_name
 from brittle.zoo.model_cache import trained_models
 from brittle.zoo.names import changes, grid
 from brittle.zoo.names.grid import Design
+from brittle.zoo.seq2seq import KIND
 
-SIZE_SETTING = "size"
+SIZE_SETTING, BEAM_SETTING = "size", "beam"
 FORM = re.compile(
     r"(?:zoo:)?(?P<model>[^+@]*)(?:\+(?P<method>[^@]*))?"
     r"(?:@(?P<data>.+?)(?:#(?P<seed>\d+))?(?:\?(?P<settings>\w+=[^?]*))?)?"
@@ -78,7 +79,8 @@ def wrong_name(text: str) -> UsageError:
 class ModelName:
     """The name of a trained model; `changed` are settings that differ from those of its size.
 
-    `source` is the part before the data as it was written; it may name a folder.
+    `source` is the part before the data as it was written; it may name a folder. `beam` is how a
+    translator decodes: it is no setting of the training.
     """
 
     name: str
@@ -87,9 +89,11 @@ class ModelName:
     size: str = "default"
     changed: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    beam: int = 1
 
     @property
     def full_name(self) -> str:
+        """Return the name of the model as it is listed, however it decodes."""
         return full_name(self.name, self.data, self.seed, self.size, self.changed)
 
     @property
@@ -119,17 +123,27 @@ def parse(spec: str, size: str = "default") -> ModelName:
     if not parts.data:
         raise wrong_name(spec)
     design = _design(parts.model)
-    sizes = [part.partition("=")[2] for part in parts.settings if _is_size(part)]
-    size = sizes[-1] if sizes else size
-    others = [part for part in parts.settings if not _is_size(part)]
+    apart = (SIZE_SETTING, *([BEAM_SETTING] if design.kind == KIND else []))
+    named = dict(part.partition("=")[::2] for part in parts.settings if _name(part) in apart)
+    size = named.get(SIZE_SETTING, size)
+    others = [part for part in parts.settings if _name(part) not in apart]
     changed = grid.changed_settings(design, size, grid.parse_settings(design, size, others))
     method = f"+{parts.method}" if parts.method else ""
     source = f"{parts.model}{method}"
-    return ModelName(f"{design.name}{method}", parts.data, parts.seed, size, changed, source)
+    beam = parse_beam(named.get(BEAM_SETTING, "1"))
+    model = (f"{design.name}{method}", parts.data, parts.seed)
+    return ModelName(*model, size, changed, source, beam)
 
 
-def _is_size(setting: str) -> bool:
-    return setting.partition("=")[0] == SIZE_SETTING
+def parse_beam(text: str) -> int:
+    """Parse the width of the beam of a translator."""
+    if not (text.isdecimal() and int(text) > 0):
+        raise wrong_value("a translator", BEAM_SETTING, text, "a whole number of 1 or more")
+    return int(text)
+
+
+def _name(setting: str) -> str:
+    return setting.partition("=")[0]
 
 
 def find_listed(wanted: ModelName) -> Path | None:

@@ -1,0 +1,1 @@
+"""On the robustness of self-attentive models (Hsieh et al., ACL 2019)."""

