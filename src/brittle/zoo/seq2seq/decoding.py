@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from brittle.zoo.seq2seq.network import TranslationNetwork, next_piece
+from brittle.zoo.seq2seq.network import TranslationNetwork, best_next_pieces
 from brittle.zoo.seq2seq.pieces import BEGIN, END
 
 MAX_PIECES_PER_PIECE, EXTRA_PIECES = 2, 10
@@ -47,7 +47,7 @@ def decode_batch(network: TranslationNetwork, source: Tensor, beam: int = 1) -> 
     total[:, 0] = 0.0  # all beams of a text begin alike: only the first is followed
     for position in range(limit):
         vectors, state = network.step(written[:, :, -1].reshape(-1), state, position)
-        chosen = _choose(total, next_piece(network, vectors))
+        chosen = _choose(total, *best_next_pieces(network, vectors, 2 * beam))
         _collect(finished, texts, written, chosen, beam)
         total, rows, piece = chosen.unfinished(beam)
         running = [n for n, text in enumerate(texts.tolist()) if len(finished[text]) < beam]
@@ -82,14 +82,15 @@ class _Chosen:
         return total[:, :beam], self.row.gather(1, order), self.piece.gather(1, order)[:, :, None]
 
 
-def _choose(total: Tensor, log_probability: Tensor) -> _Chosen:
-    """Take twice as many continuations as the beam is wide: at most half of them end."""
+def _choose(total: Tensor, log_probability: Tensor, piece: Tensor) -> _Chosen:
+    """Take twice as many continuations as the beam is wide: at most half of them end.
+
+    The best of all rows are among as many of each row.
+    """
     texts, beam = total.shape
-    pieces = log_probability.shape[1]
-    continued = total[:, :, None] + log_probability.view(texts, beam, pieces)
-    count = min(2 * beam, beam * pieces)
-    best, index = continued.view(texts, -1).topk(count, dim=1)
-    return _Chosen(best, index // pieces, index % pieces)
+    continued = total[:, :, None] + log_probability.view(texts, beam, -1)
+    best, index = continued.view(texts, -1).topk(min(2 * beam, continued[0].numel()), dim=1)
+    return _Chosen(best, index // continued.shape[2], piece.view(texts, -1).gather(1, index))
 
 
 def _collect(

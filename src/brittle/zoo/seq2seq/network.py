@@ -112,6 +112,19 @@ def next_piece(network: TranslationNetwork, vectors: Tensor) -> Tensor:
     return logits.log_softmax(dim=-1)
 
 
+def best_next_pieces(
+    network: TranslationNetwork, vectors: Tensor, count: int
+) -> tuple[Tensor, Tensor]:
+    """Compute the `count` best next pieces of every row, and their log-probabilities.
+
+    They are those of `next_piece`, without a table of all pieces in double precision.
+    """
+    logits = network.embedding.logits(vectors)
+    logits[..., NEVER_WRITTEN] = -torch.inf
+    best, piece = logits.topk(min(count, logits.shape[-1]), dim=-1)
+    return best.double() - logits.logsumexp(dim=-1, keepdim=True).double(), piece
+
+
 def build_network(encoder: str, settings: TranslatorSettings, pieces: int) -> nn.Module:
     """Build a network with random weights; its encoder is an LSTM or a Transformer."""
     from brittle.zoo.seq2seq.lstm import LstmTranslator
