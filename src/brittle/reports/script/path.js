@@ -19,7 +19,7 @@ const stepEdits = (entry, edits, came, went) => {
   return nodes;
 };
 
-const stepRow = (entry, edits, step, n) => {
+const stepRow = (entry, edits, step, n, hasLabels) => {
   const [query, label, confidence, came, went, cost = null, answer = -1] = step;
   const predicted = stringAt(label);
   const isWrong = predicted !== null && predicted !== entry.predicted;
@@ -33,7 +33,7 @@ const stepRow = (entry, edits, step, n) => {
     "tr",
     "",
     element("td", "n", count(query)),
-    element("td", "verdict", name, percent(confidence)),
+    hasLabels ? element("td", "verdict", name, percent(confidence)) : null,
     element("td", "", ...nodes.flatMap((node) => [node, " "])),
   );
 };
@@ -41,10 +41,11 @@ const stepRow = (entry, edits, step, n) => {
 const pathTable = (entry) => {
   const [flat, total, ...steps] = entry.path;
   const edits = inFours(flat);
-  const heads = ["query", "predicted", "changed since the step before"];
+  const hasLabels = steps.some((step) => step[1] >= 0);
+  const heads = ["query", ...(hasLabels ? ["predicted"] : []), entry.picture ? "" : "changed since the step before"];
   const head = element("tr", "", ...heads.map((name, n) => element("th", n ? "" : "n", name)));
   const table = element("table", "", element("thead", "", head), element("tbody", ""));
-  table.tBodies[0].append(...steps.map((step, n) => stepRow(entry, edits, step, n)));
+  table.tBodies[0].append(...steps.map((step, n) => stepRow(entry, edits, step, n, hasLabels)));
   const left = total - steps.length;
   const note = left > 0 ? element("p", "small", `${plural(left, "step", "steps")} in between left out.`) : null;
   return element("div", "scroll", table, note);
