@@ -19,7 +19,17 @@ ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "report.png"
 WIDTH, HEIGHT = 1130, 830  # to the end of the section on how the cases ended
 OPENING, CLOSING = "<!-- demo: scripts/readme_demo.py writes this -->", "<!-- end of demo -->"
-ATTACK = "attack zoo:LSTM-W-Random-1@mr pwws --data mr --limit 100 --name demo".split()
+ATTACK = (
+    "attack",
+    "zoo:LSTM-W-Random-1@mr",
+    "pwws",
+    "--data",
+    "mr",
+    "--limit",
+    "100",
+    "--name",
+    "demo",
+)
 SHOWN_EXAMPLES = 2
 
 
