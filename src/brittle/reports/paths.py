@@ -45,7 +45,7 @@ def embedded_path(
     before: set[int] = set()
     for step in _thinned(steps):
         now = {numbers.setdefault(edit, len(numbers)) for edit in step.edits}
-        row = [step.query, index(step.label), rounded(step.confidence)]
+        row: list[Any] = [step.query, index(step.label), rounded(step.confidence)]
         row += [sorted(now - before), sorted(before - now)]
         if step.cost is not None or step.answer is not None:
             row += [rounded(step.cost), index(step.answer)]
