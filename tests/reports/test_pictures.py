@@ -101,8 +101,8 @@ def test_the_page_sorts_as_the_terminal_does() -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    script = (files("brittle.reports") / "report.js").read_text()
-    (key,) = re.findall(r"clearest: (\(entry\) => \{.*?\n    \}),", script, re.DOTALL)
+    script = (files("brittle.reports") / "script/rows.js").read_text()
+    (key,) = re.findall(r"clearest: (\(entry\) => \{.*?\n  \}),", script, re.DOTALL)
     rows = broken_at_one_epsilon()
     entries = [
         {"status": "broken", "after": r.adversarial_confidence, "picture": {"largest": images[1]}}

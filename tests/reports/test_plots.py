@@ -77,7 +77,7 @@ def test_a_figure_is_sound_xml_and_says_in_words_what_it_shows(name: str) -> Non
     assert "nan" not in svg and "inf" not in svg
     assert 'style="' not in svg and "<script" not in svg
     tags = {element.tag.removeprefix(SVG) for element in root.iter()}
-    assert tags <= {"svg", "style", "rect", "path", "text", "circle", "g"}
+    assert tags <= {"svg", "style", "rect", "path", "text", "circle", "g", "title"}
 
 
 @pytest.mark.parametrize("name", all_figures())

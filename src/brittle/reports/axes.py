@@ -13,6 +13,7 @@ from brittle.metrics.intervals import wilson
 from brittle.reports.escaping import escape
 
 WIDTH, HEIGHT = 420, 250
+NARROW_WIDTH = 320  # of a plot that stands with two others in a row
 TONES = 6
 LINE_HEIGHT = 16
 LEGEND_ROW_HEIGHT = 20
@@ -136,6 +137,11 @@ def round_ticks(end: float, max_steps: int = 6) -> list[int]:
     size: float = 10 ** math.floor(math.log10(end / max_steps))
     step = next(int(size * m) for m in (1, 2, 5, 10) if int(size * m) * max_steps >= end)
     return list(range(0, math.ceil(end / step) * step + 1, step))
+
+
+def tick_steps(width: int) -> int:
+    """Return how many steps the ticks of an x axis may have in a plot of this width."""
+    return 6 if width >= WIDTH else 4
 
 
 def decimal_ticks(end: float, max_steps: int = 6) -> list[float]:

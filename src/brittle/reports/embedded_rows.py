@@ -2,16 +2,18 @@
 
 `strings` holds every label, status and reason once; `shapes` every list of field names. A row is
 `[case, status, reason, label, predicted, confidence, adversarial label, adversarial confidence,
-queries, words, words changed, shape, [text of each field], [field, start, stop, new, …]]`; labels,
-status and reason are indices into `strings` (−1: none), offsets count UTF-16 units, as JavaScript
-does. A text that the target answered is one more field. Of pictures there are no texts; a last
-element has their images (pictures.py).
+queries, words, words changed, shape, [text of each field], [field, start, stop, new, …], path]`;
+labels, status and reason are indices into `strings` (−1: none), offsets count UTF-16 units, as
+JavaScript does. A text that the target answered is one more field; `answered` says of every shape
+whether its last field is one. Of pictures there are no texts; a last element has their images
+(pictures.py). A path is how the search came there (paths.py).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import regex
@@ -19,23 +21,34 @@ import regex
 from brittle.edits import Edit
 from brittle.formatting import rounded
 from brittle.reports.excerpts import shown_fields
+from brittle.reports.paths import embedded_path, steps_by_case
 from brittle.reports.pictures import embedded_pictures
-from brittle.results import Result
+from brittle.results import Result, Step
+
+Shape = tuple[tuple[str, ...], bool]
+"""The names of the fields of a row, and whether the last one is an answer."""
 
 _SURROGATE = regex.compile(r"\p{Cs}")
 
 
-def embedded_rows(results: Sequence[Result], has_pictures: bool = False) -> str:
+def embedded_rows(
+    results: Sequence[Result], has_pictures: bool = False, steps: Iterable[Step] = ()
+) -> str:
     """Write result rows as JSON that cannot end the script element it stands in."""
     strings: dict[str | None, int] = {None: -1}
-    shapes: dict[tuple[str, ...], int] = {}
-    rows = [_row(r, strings, shapes) for r in results]
+    shapes: dict[Shape, int] = {}
+    by_case = steps_by_case(steps)
+    rows = [_row(r, by_case.get(r.case, ()), strings, shapes) for r in results]
     if has_pictures:
-        rows = [
-            [*row[:-2], [], [], images] for row, images in zip(rows, embedded_pictures(results))
-        ]
+        images = embedded_pictures(results)
+        rows = [[*row[:-3], [], [], row[-1], own] for row, own in zip(rows, images)]
     del strings[None]
-    data = {"strings": list(strings), "shapes": list(shapes), "rows": rows}
+    data = {
+        "strings": list(strings),
+        "shapes": [names for names, _ in shapes],
+        "answered": [has_answer for _, has_answer in shapes],
+        "rows": rows,
+    }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # Inside a script element only "<" can do harm ("</script", "<!--"); a lone surrogate cannot
     # be written as UTF-8.
@@ -43,18 +56,22 @@ def embedded_rows(results: Sequence[Result], has_pictures: bool = False) -> str:
 
 
 def _row(
-    r: Result, strings: dict[str | None, int], shapes: dict[tuple[str, ...], int]
+    r: Result,
+    steps: Sequence[Step],
+    strings: dict[str | None, int],
+    shapes: dict[Shape, int],
 ) -> list[Any]:
     def index(value: str | None) -> int:
         return strings.setdefault(value, len(strings) - 1)
 
     fields = shown_fields(r)
-    names = tuple(name for name, _, _ in fields)
     numbers = [index(value) for value in (r.status, r.reason, r.label, r.predicted)]
+    shape = tuple(name for name, _, _ in fields), r.answer is not None
     return [
         *(r.case, *numbers, rounded(r.confidence), index(r.adversarial_label)),
         *(rounded(r.adversarial_confidence), r.queries, r.words, r.words_changed),
-        *(shapes.setdefault(names, len(shapes)), [raw for _, raw, _ in fields], _edits(fields)),
+        *(shapes.setdefault(shape, len(shapes)), [raw for _, raw, _ in fields], _edits(fields)),
+        embedded_path(steps, partial(_flat_by_name, r.fields), index),
     ]
 
 
@@ -62,8 +79,20 @@ def _edits(fields: Sequence[tuple[str, str, Sequence[Edit]]]) -> list[Any]:
     flat: list[Any] = []
     for number, (_, text, edits) in enumerate(fields):
         for edit in sorted(edits, key=lambda e: (e.start, e.stop)):
-            flat += [number, _units(text, edit.start), _units(text, edit.stop), edit.new]
+            flat += _flat(number, text, edit)
     return flat
+
+
+def _flat(number: int, text: str, edit: Edit) -> list[Any]:
+    return [number, _units(text, edit.start), _units(text, edit.stop), edit.new]
+
+
+def _flat_by_name(fields: Sequence[tuple[str, str]], edit: Edit) -> list[Any]:
+    """Write the edit of a step; one of a field that the row has not (a damaged file) is empty."""
+    for number, (name, text) in enumerate(fields):
+        if name == edit.field:
+            return _flat(number, text, edit)
+    return [0, 0, 0, ""]
 
 
 def _units(text: str, offset: int) -> int:

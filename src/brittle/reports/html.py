@@ -15,6 +15,7 @@ from brittle.metrics.bleu import as_share
 from brittle.metrics.confusion import confusion
 from brittle.metrics.summary import Summary
 from brittle.reports.character_edits import character_edits_section
+from brittle.reports.contents import with_contents
 from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import css_class, scale_figure, status_bar
@@ -36,6 +37,8 @@ from brittle.reports.tables import confusion_section, parts_table, words_table
 from brittle.results import Result
 
 MAX_REASONS = 5
+SCRIPT = ("elements", "values", "rows", "texts", "path", "saving", "list")
+"""The files in `script/`, in reading order."""
 TEXT_WORDS = ("texts, labels, ids", "Words changed")
 CONFIDENCES = (
     '<option value="before">Confidence before</option>\n'
@@ -52,7 +55,6 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     """Render the report of a run as one HTML page; `further` sections come before the cases."""
     manifest, (results, figures) = run.manifest, summarize(run)
     has_pictures = manifest.get("kind") == "picture"
-    style, script = asset("report.css"), asset("report.js")
     sections = [_header(run)]
     if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest, results)]:
         sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
@@ -69,9 +71,15 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     if results:
         sections.append(_cases(figures, manifest))
     sections.append(_how_it_was_run(manifest))
-    body = "\n".join(section for section in sections if section)
-    rows = embedded_rows(results, has_pictures)
-    return page(run.name, body, style, script, rows, has_pictures)
+    body = "\n".join(with_contents([section for section in sections if section]))
+    rows = embedded_rows(results, has_pictures, run.steps())
+    return page(run.name, body, asset("report.css"), _script(), rows, has_pictures)
+
+
+def _script() -> str:
+    """Join the parts of the page's script into one function, so that they share their names."""
+    parts = "\n".join(asset(f"script/{name}.js") for name in SCRIPT)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _header(run: StoredRun) -> str:

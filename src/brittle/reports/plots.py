@@ -25,8 +25,10 @@ from brittle.reports.axes import (
     draw,
     fold,
     round_ticks,
+    tick_steps,
     tone,
 )
+from brittle.reports.hover import hover_zones, value_title
 
 MAX_LEVELS = 160
 MAX_POINTS = 2400
@@ -35,7 +37,9 @@ LAYERS = 8
 Point = tuple[float, float]
 
 
-def confidence_figure(curves: Mapping[str, ConfidenceCurve], title: str = "") -> str:
+def confidence_figure(
+    curves: Mapping[str, ConfidenceCurve], title: str = "", *, width: int = WIDTH
+) -> str:
     """Draw success against the confidence asked for; a dot marks the end of what is known.
 
     A search stops at the confidence that its run asked for, so nothing is known beyond it.
@@ -43,7 +47,7 @@ def confidence_figure(curves: Mapping[str, ConfidenceCurve], title: str = "") ->
     start = _start(list(curves.values()))
     legend = tuple(curves) if len(curves) > 1 else ()
     labels = ("confidence asked for", "attacked cases broken", title)
-    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line")
+    area = PlotArea((start, 1.0), (0.0, 1.0), *labels, legend, "line", width=width)
     bands, lines, ends = [], [], []
     for n, (name, curve) in enumerate(curves.items()):
         levels = _levels(curve, start)
@@ -54,12 +58,14 @@ def confidence_figure(curves: Mapping[str, ConfidenceCurve], title: str = "") ->
         lines.append(f'<circle class="fill{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
         end = f"{percent(curve.share(curve.known))} at confidence {curve.known:.2g}"
         ends.append(f"{name}: {end}" if name else end)
-    ticks = [(n / 10, f"{n / 10:.1f}") for n in range(round(10 * start), 11)]
+    every = 1 if width >= WIDTH or start >= 0.5 else 2
+    ticks = [(n / 10, f"{n / 10:.1f}") for n in range(round(10 * start), 11, every)]
     description = f"Attacked cases broken against the confidence asked for. {'; '.join(ends)}"
-    return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines))
+    zones = "".join(_confidence_zones(area, c, start) for c in curves.values() if len(curves) == 1)
+    return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines) + zones)
 
 
-def cost_figure(curve: CostCurve, title: str = "") -> str:
+def cost_figure(curve: CostCurve, title: str = "", *, width: int = WIDTH) -> str:
     """Draw how the median cost of the cheapest winner falls with the queries of a case.
 
     The curve needs a point: more than half of its cases have a winner by the end.
@@ -67,15 +73,24 @@ def cost_figure(curve: CostCurve, title: str = "") -> str:
     costs = [cost for _, cost in curve.points]
     low, high = min(0.0, *costs), max(0.0, *costs)
     y = (low, high + (0.05 * (high - low) or 1.0))
-    queries = round_ticks(curve.end)
+    queries = round_ticks(curve.end, tick_steps(width))
     x = (0.0, max(queries[-1], 1.04 * curve.end))
-    area = PlotArea(x, y, "queries per case", "median cost", title)
+    area = PlotArea(x, y, "queries per case", "median cost", title, width=width)
     points = [*curve.points[:: math.ceil(len(costs) / MAX_LEVELS)], curve.points[-1]]
     first, start = points[0]
     line = f"M{area.x_at(first):.1f} {area.y_at(start):.1f}" + "".join(
         f"H{area.x_at(query):.1f}V{area.y_at(cost):.1f}" for query, cost in points[1:]
     )
     body = f'<path class="line" d="{line}H{area.x_at(curve.end):.1f}"/>'
+    ends_at = [*(query for query, _ in points[1:]), curve.end]
+    body += hover_zones(
+        area,
+        [
+            (query, end, f"{number(query)} queries per case: median cost {cost:.3g}")
+            for (query, cost), end in zip(points, ends_at)
+            if end > query
+        ],
+    )
     description = (
         f"Median cost of the cheapest winner against queries per case: {start:.3g} at "
         f"{number(first)} queries, {costs[-1]:.3g} at {number(curve.end)}"
@@ -109,8 +124,9 @@ def grid_figure(grid: Grid, title: str = "") -> str:
             if figure is None or figure.value is None:
                 continue
             x = position + 0.12 + bar_width * n
-            bars.append(_bar(area, x, bar_width, figure, tone(n, len(grid.targets))))
-            values.append(f"{target}, {attack}: {percent(figure.value)}")
+            value = f"{target}, {attack}: {percent(figure.value)}"
+            bars.append(_bar(area, x, bar_width, figure, tone(n, len(grid.targets)), value))
+            values.append(value)
             if position and (target, attack) in grid.uneven:
                 middle, y = area.x_at(x + bar_width / 2), area.y_at(figure.high or 0) - 4
                 bars.append(f'<text x="{middle:.1f}" y="{y:.1f}" text-anchor="middle">*</text>')
@@ -123,20 +139,24 @@ def histogram_figure(
     x_label: str = "words changed",
     y_label: str = "broken cases",
     title: str = "",
+    *,
+    width: int = WIDTH,
 ) -> str:
     """Draw how many values fall into each bin."""
     bins = histogram.bins
     counts = round_ticks(max((b.count for b in bins), default=0), 5)
     ranges = ((0.0, float(max(1, len(bins)))), (0.0, float(counts[-1])))
-    area = PlotArea(*ranges, x_label, y_label, title)
+    area = PlotArea(*ranges, x_label, y_label, title, width=width)
+    names = [number(b.low) if b.low == b.high else f"{b.low}–{b.high}" for b in bins]
     bar_width = min(40.0, area.x_at(0.84) - area.x_at(0))
     bars = []
     for n, b in enumerate(bins):
         x, y = area.x_at(n + 0.5) - bar_width / 2, area.y_at(b.count)
         size = f'width="{bar_width:.1f}" height="{area.bottom - y:.1f}"'
-        bars.append(f'<rect class="fill" x="{x:.1f}" y="{y:.1f}" {size}/>')
-    every = math.ceil(len(bins) / (12 if histogram.width == 1 else 6)) or 1
-    names = [number(b.low) if b.low == b.high else f"{b.low}–{b.high}" for b in bins]
+        value = value_title(f"{names[n]} {x_label}: {number(b.count)} {y_label}")
+        bars.append(f'<rect class="fill" x="{x:.1f}" y="{y:.1f}" {size}>{value}</rect>')
+    most_names = tick_steps(width) * (2 if histogram.width == 1 else 1)
+    every = math.ceil(len(bins) / most_names) or 1
     x_ticks = [(n + 0.5, name) for n, name in enumerate(names)][::every]
     y_ticks = [(float(count), number(count)) for count in counts]
     values = "; ".join(f"{name}: {b.count}" for name, b in zip(names, bins) if b.count)
@@ -194,19 +214,28 @@ def _levels(curve: ConfidenceCurve, start: float) -> list[Level]:
     return [(low, high, curve.at_least(high)) for low, high in zip([start, *falls], ends)]
 
 
+def _confidence_zones(area: PlotArea, curve: ConfidenceCurve, start: float) -> str:
+    """Cover the curve with the value of each of its levels."""
+    zones = []
+    for low, high, count in _levels(curve, start) if curve.of else ():
+        value = f"{percent(count / curve.of)} broken, {number(count)} of {number(curve.of)}"
+        zones.append((low, high, f"confidence {low:.2f} to {high:.2f}: {value}"))
+    return hover_zones(area, zones)
+
+
 def _line_path(area: PlotArea, curve: ConfidenceCurve, levels: Sequence[Level]) -> str:
     heights = [area.y_at(count / curve.of if curve.of else 0) for _, _, count in levels]
     steps = "".join(f"V{y:.1f}H{area.x_at(end):.1f}" for (_, end, _), y in zip(levels, heights))
     return f"M{area.x_at(levels[0][0]):.1f} {heights[0]:.1f}{steps}"
 
 
-def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str) -> str:
+def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str, value: str) -> str:
     left, right = area.x_at(x + 0.04 * width), area.x_at(x + 0.96 * width)
     y, low, high = (area.y_at(v or 0) for v in (figure.value, figure.low, figure.high))
     size = f'width="{right - left:.1f}" height="{area.bottom - y:.1f}"'
     middle = (left + right) / 2
     return (
-        f'<rect class="fill{colour}" x="{left:.1f}" y="{y:.1f}" {size}/>'
+        f'<rect class="fill{colour}" x="{left:.1f}" y="{y:.1f}" {size}>{value_title(value)}</rect>'
         f'<path class="whisker" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from brittle.formatting import number, percent, plural
 from brittle.goals import is_class_goal
@@ -15,6 +17,7 @@ from brittle.metrics.curves import (
     success_by_words,
 )
 from brittle.metrics.histogram import Histogram, words_histogram
+from brittle.reports.axes import NARROW_WIDTH, WIDTH
 from brittle.reports.figures import curve_figure
 from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun
@@ -28,13 +31,23 @@ DISTANCES = {
 """The distances between pictures that are drawn, by their columns: axis and caption."""
 
 
+@dataclass(frozen=True)
+class Card:
+    """A figure that is not drawn yet, since its width depends on how many there are."""
+
+    caption: str
+    draw: Callable[..., str]
+
+
 def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     """Show what success costs; figures that would show nothing are left out."""
     steps, manifest = run.steps(), run.manifest
     is_text = manifest.get("kind", "text") == "text"
     queries = success_by_queries(results, steps)
     cards = [
-        _card(_half(queries, ("query", "queries")), curve_figure(queries, "queries per case")),
+        Card(
+            _half(queries, ("query", "queries")), partial(curve_figure, queries, "queries per case")
+        ),
         *(_words_card(results) if is_text else _distance_cards(results)),
     ]
     note = (
@@ -44,13 +57,13 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     required = manifest.get("confidence")
     if required is not None and is_class_goal(manifest.get("goal", "")):
         curve = success_by_confidence(results, steps, required, manifest.get("toward"))
-        cards.append(_card(_at_confidence(curve), confidence_figure({"": curve})))
+        cards.append(Card(_at_confidence(curve), partial(confidence_figure, {"": curve})))
         note += (
             f" Every search stopped at the confidence asked for ({curve.known:g}); what it could "
             "have reached beyond that is not known."
         )
     if (costs := cost_by_queries(results, steps)).points:
-        cards.append(_card(_at_the_end(costs), cost_figure(costs)))
+        cards.append(Card(_at_the_end(costs), partial(cost_figure, costs)))
         note += (
             f" The cost is that of the cheapest winner so far, and its median is over the "
             f"{number(costs.of)} broken cases: it is known once more than half of them have a "
@@ -58,31 +71,41 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
         )
     histogram = words_histogram(results)
     if is_text and len(histogram.bins) > 1:
-        cards.append(_card(_most_frequent(histogram), histogram_figure(histogram)))
+        cards.append(Card(_most_frequent(histogram), partial(histogram_figure, histogram)))
     return (
-        f'<section><h2>How easily it breaks</h2><div class="pair">{"".join(cards)}</div>'
+        f"<section><h2>How easily it breaks</h2>{_in_rows(cards)}"
         f'<p class="small">{note}</p></section>'
     )
 
 
-def _words_card(results: Sequence[Result]) -> list[str]:
+def _in_rows(cards: Sequence[Card]) -> str:
+    """Set cards in rows of two; of an odd number the first row has three, so that none is empty."""
+    three = 3 if len(cards) % 2 else 0
+    first = "".join(_figure(card, NARROW_WIDTH) for card in cards[:three])
+    rest = "".join(_figure(card, WIDTH) for card in cards[three:])
+    rows = [f'<div class="trio">{first}</div>'] if first else []
+    return "".join([*rows, f'<div class="pair">{rest}</div>'] if rest else rows)
+
+
+def _words_card(results: Sequence[Result]) -> list[Card]:
     words = success_by_words(results)
     caption = _half(words, ("word changed", "words changed"))
-    return [_card(caption, curve_figure(words, "words changed"))]
+    return [Card(caption, partial(curve_figure, words, "words changed"))]
 
 
-def _distance_cards(results: Sequence[Result]) -> list[str]:
+def _distance_cards(results: Sequence[Result]) -> list[Card]:
     cards = []
     for measure, (name, words) in DISTANCES.items():
         curve = success_by_measure(results, measure)
         cost = _half_cost(curve)
         caption = f"<b>{percent(curve.share(cost))}</b> {words} <b>{cost:.3g}</b>"
-        cards.append(_card(caption, curve_figure(curve, name, is_counted=False)))
+        cards.append(Card(caption, partial(curve_figure, curve, name, is_counted=False)))
     return cards
 
 
-def _card(caption: str, figure: str) -> str:
-    return f'<figure class="card"><figcaption>{caption}</figcaption>{figure}</figure>'
+def _figure(card: Card, width: int) -> str:
+    drawn = card.draw(width=width)
+    return f'<figure class="card"><figcaption>{card.caption}</figcaption>{drawn}</figure>'
 
 
 def _half(curve: Curve, units: tuple[str, str]) -> str:

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from brittle.formatting import number, percent
 from brittle.metrics.confusion import Confusion, Matrix
-from brittle.metrics.words import MOST_TAGGED, BrokenWord, parts_that_break, words_that_break
+from brittle.metrics.words import (
+    MOST_TAGGED,
+    BrokenWord,
+    PartOfSpeech,
+    parts_that_break,
+    words_that_break,
+)
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import bar
 from brittle.results import Result
@@ -24,36 +30,30 @@ def words_table(results: Sequence[Result]) -> str:
     words = words_that_break(results)
     if not words:
         return ""
-    rows = "".join(_word_row(word, words[0].count) for word in words[:MAX_WORDS])
+    rows = "".join(_word_row(word) for word in words[:MAX_WORDS])
     more = len(words) - MAX_WORDS
     others = f" {number(more)} more words were changed in broken cases." if more > 0 else ""
     return (
         '<div class="card"><h3>words</h3><div class="scroll"><table class="words"><thead><tr>'
-        '<th scope="col">word</th><th scope="col" class="n">broken</th><th scope="col"></th>'
+        '<th scope="col">word</th><th scope="col" class="n">broken</th><th scope="col">share</th>'
         f'<th scope="col">became</th></tr></thead><tbody>{rows}</tbody></table></div>'
         '<p class="small">Broken cases in which the word was changed, of the attacked cases that '
-        f"contain it.{others}</p></div>"
+        f"contain it; the bar is that share. The most frequent come first.{others}</p></div>"
     )
 
 
 def parts_table(results: Sequence[Result]) -> str:
     """Show for every part of speech how many of its words were changed in broken cases."""
     parts = parts_that_break(results)
-    changed = sum(part.count for part in parts)
     is_cut = sum(part.of for part in parts) >= MOST_TAGGED
     words = f"The first {number(MOST_TAGGED)} words" if is_cut else "Words"
-    rows = "".join(
-        f'<tr><th scope="row">{escape(part.name)}</th><td class="n">{number(part.count)}</td>'
-        f"<td>{bar(part.count / changed if changed else 0)}</td>"
-        f'<td class="n">{percent(part.count / part.of)}</td></tr>'
-        for part in parts
-    )
+    rows = "".join(_part_row(part) for part in parts)
     return (
         '<div class="card"><h3>parts of speech</h3><div class="scroll"><table class="parts"><thead>'
         '<tr><th scope="col">part</th><th scope="col" class="n">changed</th><th scope="col"></th>'
-        '<th scope="col" class="n">of all</th></tr></thead>'
+        '<th scope="col" class="n">share</th></tr></thead>'
         f'<tbody>{rows}</tbody></table></div><p class="small">{words} of broken cases: how '
-        "many were changed, and their share of all words of that kind.</p></div>"
+        "many were changed, of all words of that kind.</p></div>"
     )
 
 
@@ -67,13 +67,13 @@ def confusion_section(tables: Confusion) -> str:
         names = "pair stacked" if len(tables.labels) >= MIN_STACKED_LABELS else "pair"
         body = f'<div class="{names}">{before}{after}</div>'
     return (
-        f'<section><h2>Labels before and under attack</h2>{body}<p class="small">'
+        f'<section><h2>Confusion matrix</h2>{body}<p class="small">'
         f"{number(tables.of)} examples answered: rows are the reference, columns what the target "
         "predicts.</p></section>"
     )
 
 
-def _word_row(broken: BrokenWord, highest: int) -> str:
+def _word_row(broken: BrokenWord) -> str:
     word = _shown(broken.word) if broken.word else "<i>(inserted)</i>"
     became = ", ".join(
         (_shown(new) if new else "<i>(deleted)</i>")
@@ -82,16 +82,30 @@ def _word_row(broken: BrokenWord, highest: int) -> str:
     )
     more = len(broken.replacements) - MAX_REPLACEMENTS
     became += f" <small>and {number(more)} more</small>" if more > 0 else ""
+    share = broken.count / broken.seen if broken.seen else 0.0
     return (
         f'<tr><th scope="row">{word}</th><td class="n">{number(broken.count)}'
-        f"<small> of {number(broken.seen)}</small></td><td>{bar(broken.count / highest)}</td>"
+        f"<small> of {number(broken.seen)}</small></td><td>{bar(share, percent(share))}</td>"
         f"<td>{became}</td></tr>"
+    )
+
+
+def _part_row(part: PartOfSpeech) -> str:
+    share = part.count / part.of if part.of else 0.0
+    return (
+        f'<tr><th scope="row">{escape(part.name)}</th><td class="n">{number(part.count)}'
+        f"<small> of {number(part.of)}</small></td><td>{bar(share, percent(share))}</td>"
+        f'<td class="n">{percent(share)}</td></tr>'
     )
 
 
 def _shown(word: str) -> str:
     """Write a word as HTML, cut where it is too wide: a "word" may be a megabyte long."""
-    return isolate(word if len(word) <= MAX_CHARACTERS else word[: MAX_CHARACTERS - 2] + "…")
+    return isolate(_cut(word))
+
+
+def _cut(word: str) -> str:
+    return word if len(word) <= MAX_CHARACTERS else word[: MAX_CHARACTERS - 2] + "…"
 
 
 def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
@@ -100,8 +114,8 @@ def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
     for i, (label, row) in enumerate(zip(labels, matrix)):
         total = sum(row)
         cells = "".join(
-            f'<td class="{"right" if i == j else "wrong"} heat-{_heat(count, total)}">'
-            f"{number(count)}</td>"
+            f'<td class="{"right" if i == j else "wrong"} heat-{_heat(count, total)}" '
+            f'title="{_cell_value(count, total, label, labels[j])}">{number(count)}</td>'
             for j, count in enumerate(row)
         )
         rows.append(f'<tr><th scope="row">{_shown(label)}</th>{cells}</tr>')
@@ -109,6 +123,13 @@ def _matrix(labels: Sequence[str], matrix: Matrix, name: str) -> str:
         f'<div class="card"><h3>{name}</h3><div class="scroll"><table class="confusion"><thead><tr>'
         f"<td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
     )
+
+
+def _cell_value(count: int, total: int, label: str, predicted: str) -> str:
+    """Write as an attribute what a cell says on hover: its share of the row."""
+    share = f" ({percent(count / total)})" if total else ""
+    words = f"{number(count)} of {number(total)} {_cut(label)}{share} predicted {_cut(predicted)}"
+    return escape(words)
 
 
 def _heat(count: int, total: int) -> int:

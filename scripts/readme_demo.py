@@ -1,0 +1,88 @@
+"""Make again what the README shows of the demo: its output, and the picture of its report.
+
+    python scripts/readme_demo.py
+
+runs the attack of `make demo`, writes the output between the marks in README.md, and takes
+docs/report.png with headless Chromium (`--chromium PATH` if it is not found by its name).
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PICTURE = ROOT / "docs" / "report.png"
+WIDTH, HEIGHT = 1130, 610  # to the end of the figures
+OPENING, CLOSING = "<!-- demo: scripts/readme_demo.py writes this -->", "<!-- end of demo -->"
+ATTACK = (
+    "attack",
+    "zoo:LSTM-W-Random-1@mr",
+    "pwws",
+    "--data",
+    "mr",
+    "--limit",
+    "100",
+    "--name",
+    "demo",
+)
+SHOWN_EXAMPLES = 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--chromium", default=shutil.which("chromium"), metavar="PATH")
+    args = parser.parse_args()
+    if args.chromium is None:
+        sys.exit("Chromium was not found. Install it, or name it: --chromium PATH.")
+    with tempfile.TemporaryDirectory() as folder:
+        output = run_demo(Path(folder))
+        take_picture(args.chromium, Path(folder))
+    readme = ROOT / "README.md"
+    readme.write_text(with_demo(readme.read_text("utf-8"), output), "utf-8")
+    print(f"README.md and {PICTURE.relative_to(ROOT)} ({PICTURE.stat().st_size:,} bytes)")
+
+
+def run_demo(folder: Path) -> str:
+    """Run the demo in a folder, where it leaves report.html, and return the part to show."""
+    command = [sys.executable, "-m", "brittle", *ATTACK, "--report", "report.html"]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True, encoding="utf-8")
+    return first_examples(done.stdout)
+
+
+def first_examples(output: str, count: int = SHOWN_EXAMPLES) -> str:
+    """Keep the summary and the first examples: blocks of lines between empty ones.
+
+    >>> first_examples("demo\\n\\n  accuracy\\n\\n  broken  \\n\\n  one\\n\\n  two\\nRun: demo", 1)
+    'demo\\n\\n  accuracy\\n\\n  broken\\n\\n  one'
+    """
+    lines = "\n".join(line.rstrip() for line in output.splitlines())
+    return "\n\n".join(lines.strip("\n").split("\n\n")[: 3 + count])
+
+
+def take_picture(chromium: str, folder: Path) -> None:
+    """Show report.html as a light page, without scroll bars, and write its first screen."""
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"]
+    flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    flags += [f"--user-data-dir={folder / 'profile'}", f"--window-size={WIDTH},{HEIGHT}"]
+    page = (folder / "report.html").as_uri()
+    subprocess.run(
+        [chromium, *flags, f"--screenshot={PICTURE}", page], check=True, stderr=subprocess.DEVNULL
+    )
+
+
+def with_demo(readme: str, output: str) -> str:
+    """Return the README with this output between the marks."""
+    before, _, rest = readme.partition(OPENING)
+    _, _, after = rest.partition(CLOSING)
+    if not after:
+        sys.exit(f"README.md has no place for the output: {OPENING} … {CLOSING}.")
+    return f"{before}{OPENING}\n```text\n{output}\n```\n{CLOSING}{after}"
+
+
+if __name__ == "__main__":
+    main()

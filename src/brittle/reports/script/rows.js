@@ -1,0 +1,49 @@
+// The cases of the run, from the block of JSON in the page.
+const data = JSON.parse(byId("rows").textContent);
+const stringAt = (index) => (index < 0 ? null : data.strings[index]);
+const inFours = (flat) => {
+  const fours = [];
+  for (let i = 0; i < flat.length; i += 4) fours.push(flat.slice(i, i + 4));
+  return fours;
+};
+const cases = data.rows.map((row, order) => {
+  const [id, status, reason, label, predicted, before, adversarial, after, ...rest] = row;
+  const [queries, size, words, shape, texts, edits, path, images] = rest;
+  const [distance, largest, ...pictures] = images || [];
+  const strings = { status, reason, label, predicted, adversarial };
+  for (const name in strings) strings[name] = stringAt(strings[name]);
+  return {
+    ...{ order, id, before, after, queries, size, words, texts, path, ...strings },
+    edits: inFours(edits),
+    picture: images ? { distance, largest, pictures } : null,
+    names: data.shapes[shape],
+    hasAnswer: data.answered[shape],
+  };
+});
+
+const isChanged = (entry) => (entry.picture ? entry.picture.largest !== null : entry.edits.length > 0);
+// What the target predicts in the end, as the confusion matrix under attack counts it.
+const predictedAtLast = (entry) =>
+  entry.status === "broken" && entry.adversarial !== null ? entry.adversarial : entry.predicted;
+
+// What is searched: originals, new words, labels, reason and id; built at the first search.
+const searchText = (entry) => {
+  const added = entry.edits.map((edit) => edit[3]);
+  const labels = [entry.label, entry.predicted, entry.adversarial];
+  const parts = [...entry.texts, ...added, ...labels, entry.reason, entry.id];
+  return parts.filter(Boolean).join("\n").toLowerCase();
+};
+
+const change = (entry) => (entry.picture ? entry.picture.largest : entry.words);
+const sortKeys = {
+  clearest: (entry) => {
+    if (entry.status !== "broken") return null;
+    // Confidence decides between equal changes: distances have four decimals, words none.
+    return entry.picture ? entry.picture.largest - (entry.after || 0) / 1e5 : entry.words - (entry.after || 0);
+  },
+  run: (entry) => entry.order,
+  queries: (entry) => entry.queries,
+  words: (entry) => (isChanged(entry) ? change(entry) : null),
+  before: (entry) => entry.before,
+  after: (entry) => entry.after,
+};

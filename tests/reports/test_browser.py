@@ -1,0 +1,227 @@
+"""What a reader does in the report, in headless Chromium; skipped where it is not installed.
+
+A script that plays the reader is added to the page, with its hash in the content policy, which so
+holds for everything else. What it saw is read from the page in the end.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.reports import render
+from brittle.reports.page import content_hash
+from brittle.results import Step
+
+Make = Callable[..., Any]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars"),
+)
+EVIL = "<img src=x onerror=\"document.title='owned'\">"
+
+READER = """
+(async () => {
+  const seen = {};
+  const find = (query) => document.querySelector(query);
+  const all = (query) => [...document.querySelectorAll(query)];
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 150));
+  const choose = (id, text) => {
+    const menu = find(id);
+    menu.value = [...menu.options].find((option) => option.text.startsWith(text)).value;
+    menu.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  const words = (query) => all(query).map((node) => node.textContent);
+  const saved = [];
+  URL.createObjectURL = (blob) => (saved.push(blob), "#saved");
+  HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };
+  const copied = [];
+  const clipboard = { writeText: async (text) => copied.push(text) };
+  Object.defineProperty(navigator, "clipboard", { value: clipboard });
+  const blocked = [];
+  const note = (event) => blocked.push(event.violatedDirective);
+  document.addEventListener("securitypolicyviolation", note);
+  try {
+%s
+  } catch (error) { seen.error = String(error) + error.stack; }
+  seen.blocked = blocked;
+  seen.title = document.title;
+  const box = document.createElement("pre");
+  box.id = "seen";
+  box.textContent = JSON.stringify(seen);
+  document.body.append(box);
+})();
+"""
+
+
+@pytest.fixture
+def read(tmp_path: Path, make_run: Make, make_row: Make) -> Callable[..., dict[str, Any]]:
+    """Return a function that plays a reader on the page of 40 cases, and returns what was seen."""
+    rows, steps = [], []
+    for n in range(40):
+        label, other = ("positive", "negative") if n % 4 else ("negative", "positive")
+        row = make_row(
+            f"=1+1 film number{n}{EVIL if n == 1 else ''}",
+            {1: "odd", 3: "last"},
+            case=f"{n:016x}",
+            queries=20 + n,
+            label=label,
+            predicted=label,
+            adversarial_label=other,
+        )
+        rows.append(row)
+        steps += [
+            Step(row.case, 1, 0.1, label, 0.9, ()),
+            Step(row.case, 12, 0.4, label, 0.6, row.edits[1:]),
+            Step(row.case, 17, 0.7, other, 0.7, row.edits[:1]),
+        ]
+    run = make_run(rows, name="a run/of <b>ours</b>")
+    run.improvements = steps
+    page = render(run)
+
+    def play(script: str, fragment: str = "", size: str = "1300,900") -> dict[str, Any]:
+        reader = READER % script
+        allowed = page.replace("script-src ", f"script-src {content_hash(reader)} ", 1)
+        file = tmp_path / "page.html"
+        file.write_text(allowed.replace("</body>", f"<script>{reader}</script></body>"), "utf-8")
+        command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path / 'profile'}"]
+        command += [f"--window-size={size}", "--virtual-time-budget=20000", "--dump-dom"]
+        done = subprocess.run(
+            [*command, f"{file.as_uri()}{fragment}"], capture_output=True, text=True, timeout=300
+        )
+        (text,) = re.findall(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
+        seen: dict[str, Any] = json.loads(html.unescape(text))
+        assert "error" not in seen, seen["error"]
+        assert seen["blocked"] == [] and "owned" not in seen["title"]
+        return seen
+
+    return play
+
+
+def test_filters_path_and_saved_rows(read: Callable[..., dict[str, Any]]) -> None:
+    seen = read("""
+      seen.all = find("#count").textContent;
+      seen.menus = [...find("#class").options].map((option) => option.text);
+      choose("#class", "Class: negative");
+      seen.negative = find("#count").textContent;
+      choose("#prediction", "Predicted: negative");
+      seen.none = [find("#count").textContent, find("#copy").disabled];
+      choose("#prediction", "Any");
+      choose("#sort", "Order of the run");
+      find(".path summary").click();
+      await pause();
+      seen.path = all(".path table")[0].innerText.split("\\n");
+      for (const id of ["#csv", "#json", "#copy"]) find(id).click();
+      await pause();
+      seen.copied = copied[0];
+      seen.button = find("#copy").textContent;
+      seen.names = saved.filter((part) => typeof part === "string");
+      seen.saved = await Promise.all(saved.filter((part) => part.text).map((blob) => blob.text()));
+    """)
+    assert seen["all"] == "40 cases"
+    assert seen["menus"] == ["Any class", "Class: negative (10)", "Class: positive (30)"]
+    assert seen["negative"] == "10 of 40 cases" and seen["none"] == ["0 of 40 cases", True]
+    assert [line.split("\t") for line in seen["path"]][:2] == [
+        ["query", "predicted", "changed since the step before"],
+        ["1", "negative 90%", "the original"],
+    ]
+    assert seen["path"][2].startswith("12\tnegative 60%") and "last" in seen["path"][2]
+    assert seen["path"][3].startswith("17\tpositive 70%") and "undone: last" in seen["path"][3]
+    assert seen["names"] == ["a-run-of-b-ours-b--cases.csv", "a-run-of-b-ours-b--cases.json"]
+    table, rows = seen["saved"]
+    head, first, *more = table.removeprefix("\ufeff").removesuffix("\r\n").split("\r\n")
+    assert head.startswith("case,status,reason,label,predicted,confidence,adversarial_label")
+    assert first.startswith(f"{0:016x},broken,,negative,negative,0.9,positive,0.7,20,")
+    assert len(more) == 9
+    first_row = json.loads(rows)[0]
+    assert first_row["original"] == "=1+1 film number0"
+    assert first_row["adversarial"] == "=1+odd film last"
+    assert first.endswith(",'=1+1 film number0,'=1+odd film last")  # no formula for spreadsheets
+    assert seen["copied"].count("\r\n") == 11 and "\t" in seen["copied"]
+    assert seen["button"] == "Copied 10 rows"
+
+
+def test_back_after_a_link_returns_to_the_list(read: Callable[..., dict[str, Any]]) -> None:
+    seen = read("""
+      choose("#sort", "Order of the run");
+      find("#next").click();
+      all("a.id")[9].scrollIntoView();
+      const place = () => [Math.round(scrollY), all(".case").length, find("#page").textContent];
+      seen.before = place();
+      location.hash = "cases"; // where the browser itself would scroll to
+      await pause();
+      scrollTo(0, seen.before[0]);
+      for (const link of all("a.id").slice(9, 10)) {
+        link.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
+      }
+      await pause();
+      seen.linked = [all(".case").length, words("a.id"), find("#count").textContent, location.hash];
+      history.back();
+      await pause();
+      seen.after = place();
+      history.forward();
+      await pause();
+      find("#search").value = "film";
+      find("#search").dispatchEvent(new Event("input", { bubbles: true }));
+      await pause();
+      seen.searched = [find("#count").textContent, location.hash];
+    """)
+    link = f"{34:016x}"
+    assert seen["linked"] == [1, [link], "1 case, by its link. Back to the list", f"#{link}"]
+    assert seen["before"][0] > 1000 and seen["before"] == seen["after"]
+    assert seen["after"][1:] == [15, "26–40 of 40"]
+    assert seen["searched"] == ["40 cases", "#cases"]
+
+
+def test_a_page_opened_by_a_link_shows_its_case(read: Callable[..., dict[str, Any]]) -> None:
+    seen = read(
+        """
+      seen.linked = words("a.id");
+      location.hash = find("#count a").hash;
+      await pause();
+      seen.all = [all(".case").length, find("#count").textContent];
+    """,
+        fragment=f"#{7:016x}",
+    )
+    assert seen["linked"] == [f"{7:016x}"] and seen["all"] == [25, "40 cases"]
+
+
+def test_values_are_shown_at_once_and_nothing_is_wider_than_a_phone(
+    read: Callable[..., dict[str, Any]],
+) -> None:
+    seen = read(
+        """
+      const at = (query) => {
+        const where = { bubbles: true, clientX: innerWidth - 10, clientY: 5 };
+        find(query).dispatchEvent(new PointerEvent("pointermove", where));
+        const tip = find(".tip");
+        const box = tip.getBoundingClientRect();
+        return [tip.textContent, tip.hidden, box.left >= 0 && box.right <= innerWidth];
+      };
+      seen.matrix = at(".confusion td[data-value]");
+      seen.curve = at(".zone");
+      seen.gone = at("h1");
+      seen.titles = all("svg title").length;
+      find(".path summary").click();
+      await pause();
+      seen.wide = document.documentElement.scrollWidth - innerWidth;
+    """,
+        size="500,800",
+    )
+    assert seen["matrix"] == ["10 of 10 negative (100.0%) predicted negative", False, True]
+    assert seen["curve"][0].startswith("queries per case ≤ 0: 0.0% broken") and seen["curve"][2]
+    assert seen["gone"][1] is True and seen["titles"] == 0
+    assert seen["wide"] <= 0

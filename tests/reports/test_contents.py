@@ -1,0 +1,50 @@
+"""The table of contents names every section, and the figures leave no hole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from brittle.reports import render
+from brittle.reports.contents import with_contents
+from brittle.reports.success_curves import Card, _in_rows
+
+Make = Callable[..., Any]
+LINK = re.compile(r'<a href="#([^"]+)">([^<]+)</a>')
+
+
+def test_every_link_leads_to_its_section(make_run: Make) -> None:
+    page = render(make_run(), ["<section class='x'><h2>Inside &amp; out</h2></section>"])
+    links = LINK.findall(page)
+    assert [name for _, name in links] == [
+        *("Accuracy", "How the 8 cases ended", "How easily it breaks", "What breaks it"),
+        *("Confusion matrix", "Inside &amp; out", "Cases", "How it was run"),
+    ]
+    for anchor, name in links:
+        section = re.findall(rf'<section[^>]* id="{anchor}".*?<h2>(.*?)</h2>', page, re.DOTALL)
+        section += re.findall(rf'<section id="{anchor}".*?<h2>(.*?)</h2>', page, re.DOTALL)
+        assert section[0] == name
+
+
+def test_data_cannot_add_an_entry(make_run: Make, make_row: Make) -> None:
+    evil = "<h2>evil</h2>"
+    rows = [make_row(f"{evil} film", {1: evil}, label=evil, predicted=evil)]
+    page = render(make_run(rows, name=evil, labels=[evil, "b"], data=evil))
+    assert "evil" not in "".join(name for _, name in LINK.findall(page))
+
+
+def test_a_page_of_two_sections_needs_no_contents() -> None:
+    sections = ["<header></header>", "<section><h2>A</h2></section>"]
+    assert "nav" not in "".join(with_contents(sections))
+
+
+@pytest.mark.parametrize(
+    ("count", "narrow", "wide"), [(2, 0, 2), (3, 3, 0), (4, 0, 4), (5, 3, 2), (1, 1, 0)]
+)
+def test_no_row_of_figures_has_a_hole(count: int, narrow: int, wide: int) -> None:
+    rows = _in_rows([Card("", lambda *, width: f"[{width}]")] * count)
+    assert rows.count("[320]") == narrow and rows.count("[420]") == wide
+    assert ('class="trio"' in rows) == bool(narrow) and ('class="pair"' in rows) == bool(wide)
