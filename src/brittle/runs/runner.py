@@ -157,16 +157,21 @@ def attack(
             opened.close()
 
 
-def search(job: Job, case: Case[Text]) -> Outcome:
-    """Attack one case and return the outcome; nothing is stored."""
+def search(
+    job: Job, case: Case[Text], budget: int | None = None, shared: SharedAnswers | None = None
+) -> Outcome:
+    """Attack one case and return the outcome; nothing is stored.
+
+    `budget` limits its queries; `shared` keeps answers for further searches on the same target.
+    """
     if draws_keywords(job.goal) and case.keyword is None:
         raise UsageError(
             f"The goal {job.goal_name!r} draws a keyword from the translations of other texts, and "
             "there is only one. Name the word: keyword:WORD."
         )
-    broker = Broker(job.desks)
+    broker = Broker(job.desks, caches={} if shared is None else shared.caches_of(job))
     try:
-        return next(build_engine(job, broker).run([case]))[0]
+        return next(build_engine(job, broker, budget).run([case]))[0]
     finally:
         broker.close()
 
