@@ -93,13 +93,11 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
 
 def default_attacks(target: Any) -> tuple[str, ...]:
     """Return the attacks that are tried on a target when none is named."""
-    from brittle.asks import Flips
-    from brittle.targets.capabilities import make_desks
+    from brittle.targets.protocols import HasFlips
 
     if getattr(target, "costly", False):
         return COSTLY_ATTACKS
-    has_gradients = Flips.question in make_desks(target)
-    return (*(GRADIENT_ATTACKS if has_gradients else ()), *BLACK_BOX_ATTACKS)
+    return (*(GRADIENT_ATTACKS if isinstance(target, HasFlips) else ()), *BLACK_BOX_ATTACKS)
 
 
 def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
