@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from brittle.cli.flags import check_spelling
 from brittle.cli.parser import COMMANDS, build_parser
 from brittle.cli.resume_line import resuming_words
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
@@ -23,6 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     try:
         parser = build_parser(words)
+        if words[:1] != ["completion"]:  # its words are those of an unfinished line
+            check_spelling(parser, words)
         args = parser.parse_args(words)
         if args.version:
             from importlib.metadata import version

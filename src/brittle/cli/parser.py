@@ -10,6 +10,7 @@ from brittle.cli.command import Command
 from brittle.cli.commands import (
     attack,
     compare,
+    completion,
     grid,
     importance,
     inside,
@@ -45,6 +46,7 @@ COMMANDS: Mapping[str, Command] = {
     "rules": rules.COMMAND,
     "papers": papers.COMMAND,
     "list": listing.COMMAND,
+    "completion": completion.COMMAND,
 }
 
 
