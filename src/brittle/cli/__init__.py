@@ -24,8 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     try:
         parser = build_parser(words)
-        if words[:1] != ["completion"]:  # its words are those of an unfinished line
-            check_spelling(parser, words)
+        check_spelling(parser, words)
         args = parser.parse_args(words)
         if args.version:
             from importlib.metadata import version

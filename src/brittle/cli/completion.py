@@ -1,6 +1,6 @@
 """What a shell offers when Tab is pressed, computed from the parsers and so never out of date.
 
-The shells' scripts (`shells.py`) hand over the words of a command line. The parser of these words,
+The shells' scripts (`shells.py`) hand over the line before the cursor. The parser of these words,
 with the settings of the attack that they name, says which value or flag comes next. What a value
 may be is known by its choices, or by its metavar (TARGET, ATTACK, DATA, RUN …). Where nothing is
 offered the shell offers files. No user's code is imported, and no model is loaded.

@@ -1,6 +1,6 @@
 """The scripts that make a shell ask brittle what may come next.
 
-Each is a few lines that hand over the words before the cursor; what is offered is decided in
+Each is a few lines that hand over what stands before the cursor; what is offered is decided in
 `completion.py`, so that a script never has to be written anew after an update.
 """
 
@@ -26,7 +26,8 @@ ZSH = """\
 #compdef brittle
 _brittle() {
     local -a found names texts
-    found=("${(@f)$(brittle completion zsh --words "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    local line="${(j: :)words[1,CURRENT]}"
+    found=("${(@f)$(brittle completion zsh --line "$line" 2>/dev/null)}")
     found=("${(@)found:#}")
     (( ${#found} )) || { _files; return }
     names=("${(@)found%%$'\\t'*}")
@@ -45,13 +46,12 @@ fi
 """
 FISH = """\
 function __brittle_complete
-    set -l before (commandline -opc)
-    set -l current (commandline -ct)
-    set -l found (brittle completion fish --words $before[2..-1] "$current" 2>/dev/null)
+    set -l line (commandline -cp)
+    set -l found (brittle completion fish --line "$line" 2>/dev/null)
     if set -q found[1]
         printf '%s\\n' $found
     else
-        __fish_complete_path "$current"
+        __fish_complete_path (commandline -ct)
     end
 end
 complete -c brittle -f -a '(__brittle_complete)'

@@ -23,10 +23,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("shell", choices=SHELLS, help="the shell")
     add_output_flags(parser)
-    # What the scripts call: the line or the words before the cursor.
+    # What the scripts call: the line before the cursor, and the word breaks of bash.
     add("--line", help=argparse.SUPPRESS)
     add("--breaks", default="", help=argparse.SUPPRESS)
-    add("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -35,15 +34,14 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.cli.parser import build_parser
     from brittle.cli.shells import SCRIPTS, format_candidates
 
-    if args.line is None and args.words is None:
+    if args.line is None:
         script = SCRIPTS[args.shell]
         if args.json:
             console.dump({"shell": args.shell, "script": script})
         elif not args.quiet:
             print(script, end="")
         return
-    words = args.words if args.line is None else split_line(args.line)[1:]
-    words = words or [""]
+    words = split_line(args.line)[1:] or [""]
     found = complete(build_parser(without_user_code(words[:-1])), words)
     if lines := format_candidates(found, args.shell, words[-1], args.breaks):
         print(lines)
