@@ -273,7 +273,7 @@ def _open_http(spec: str, options: TargetOptions) -> Opened:
 def _open_command(spec: str, options: TargetOptions) -> Opened:
     if options.answers == "text":
         return TranslatingCommand(spec, timeout=options.timeout, **options.translator)
-    more = {"timeout": options.timeout, "fields": options.fields}
+    more: dict[str, Any] = {"timeout": options.timeout, "fields": options.fields}
     return Command(spec, **more, **options.black_box)
 
 

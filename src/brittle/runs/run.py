@@ -161,7 +161,7 @@ class Run:
 
         `goal` is needed only for a run whose goal was an object of one's own.
         """
-        about = {"fields": self.fields, "wanted_mask": self.wanted_mask}
+        about: dict[str, Any] = {"fields": self.fields, "wanted_mask": self.wanted_mask}
         opened = as_target(target, shape=self.shape, answers=self.answers_of(target), **about)
         return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
 
