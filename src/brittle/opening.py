@@ -309,13 +309,14 @@ def _open_http(spec: str, options: TargetOptions) -> Opened:
     options = replace(options, name=options.name or name)
     if "text" in (options.answers, endpoint.answers_are):
         return TranslatingEndpoint(endpoint, **options.translator)
-    return HttpTarget(endpoint, **options.black_box)
+    return HttpTarget(endpoint, fields=options.fields, **options.black_box)
 
 
 def _open_command(spec: str, options: TargetOptions) -> Opened:
     if options.answers == "text":
         return TranslatingCommand(spec, timeout=options.timeout, **options.translator)
-    return Command(spec, timeout=options.timeout, **options.black_box)
+    more: dict[str, Any] = {"timeout": options.timeout, "fields": options.fields}
+    return Command(spec, **more, **options.black_box)
 
 
 def _open_ensemble(spec: str, options: TargetOptions) -> Classifies:

@@ -9,6 +9,7 @@ from brittle.errors import UsageError
 
 EXPECTED = (Example.of('a "fine", film', "positive"), Example.of("dull", "negative"))
 CSV = 'text,label\n"a ""fine"", film",positive\ndull,negative\n'
+SEMICOLONS = 'Text;Label\n"a ""fine"", film";positive\ndull;negative\n'
 TSV = 'text\tlabel\n"a ""fine"", film"\tpositive\ndull\tnegative\n'
 PLAIN_TSV = 'text\tlabel\na "fine", film\tpositive\ndull\tnegative\n'
 JSONL = "".join(
@@ -23,6 +24,25 @@ def written(folder: Path, name: str, content: str | bytes) -> str:
     return str(folder / name)
 
 
+def test_the_separator_is_the_one_with_which_all_rows_can_be_read(tmp_path) -> None:
+    # Commas in texts, and in the first line, are no separators of a file with semicolons.
+    content = "text, in German;label\ngut, aber lang;positive\nschlecht;negative\n"
+    dataset = files.load(written(tmp_path, "a.csv", content), text=["text, in German"])
+    assert [dict(e.fields)["text"] for e in dataset.examples] == ["gut, aber lang", "schlecht"]
+    # Semicolons in a file with commas are none either, nor in a file of one column.
+    content = "text,label; or class\na film; fine,positive\n"
+    (example,) = files.load(written(tmp_path, "b.csv", content), label="label; or class").examples
+    assert example == Example.of("a film; fine", "positive")
+    (example,) = files.load(written(tmp_path, "c.csv", "text\na film; fine\n")).examples
+    assert dict(example.fields)["text"] == "a film; fine"
+
+
+def test_a_bad_row_is_told_with_the_separator_of_the_file(tmp_path) -> None:
+    path = written(tmp_path, "a.csv", "text;label\na; film;positive\n")
+    with pytest.raises(UsageError, match=r"line 2: this row has 3 cells.*holds a semicolon"):
+        files.load(path)
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -33,6 +53,11 @@ def written(folder: Path, name: str, content: str | bytes) -> str:
         ("a.csv", CSV.replace("\n", "\r\n")),
         ("a.csv", "\ufeff" + CSV),
         ("a.csv", CSV.replace("dull", "\ndull".strip()) + "\n\n"),
+        ("a.csv", CSV.replace("text,label", "Text,LABEL")),
+        ("a.csv", SEMICOLONS),
+        ("a.csv.gz", gzip.compress(("\ufeff" + SEMICOLONS.replace("\n", "\r\n")).encode())),
+        ("a.csv", TSV),
+        ("a.csv", TSV.replace("text", "Text").replace("label", "Label")),
         ("a.tsv", TSV),
         ("a.tsv", PLAIN_TSV),
         ("a.tsv.gz", gzip.compress(TSV.encode())),

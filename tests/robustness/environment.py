@@ -170,13 +170,28 @@ def other_settings(folder: Path) -> None:
     assert contents(folder, "run") == before
 
 
-@row("a smaller budget or limit than the run has", "exit 2: a run can only be extended")
-def smaller(folder: Path) -> None:
+@row("a smaller budget than the run has", "exit 2: a run can only be extended")
+def smaller_budget(folder: Path) -> None:
     attacked(folder, *FILMS, name="run", budget=50, limit=8)
     before = contents(folder, "run")
-    for changed in ({"budget": 40, "limit": 8}, {"budget": 50, "limit": 7}):
+    for limit in (8, 7):
         with pytest.raises(UsageError, match="can only be extended"):
-            attacked(folder, *FILMS, name="run", **changed)
+            attacked(folder, *FILMS, name="run", budget=40, limit=limit)
+    assert contents(folder, "run") == before
+
+
+@row("a smaller limit than the run has", "that part of the run; exit 2 if it is not finished")
+def smaller_limit(folder: Path) -> None:
+    whole = attacked(folder, *FILMS, name="run", limit=8)
+    before = contents(folder, "run")
+    assert attacked(folder, *FILMS, name="run", limit=5) == whole[:5]
+    with sqlite3.connect(folder / "run.sqlite") as db:
+        for table in ("results", "steps"):
+            db.execute(f"DELETE FROM {table} WHERE case_id = ?", (whole[4].case,))
+    assert attacked(folder, *FILMS, name="run", limit=4) == whole[:4]
+    with pytest.raises(UsageError, match="not all of these are finished"):
+        attacked(folder, *FILMS, name="run", limit=5)
+    assert attacked(folder, *FILMS, name="run", limit=8) == whole
     assert contents(folder, "run") == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -168,3 +169,49 @@ def test_a_network_of_pairs_is_hardened_by_an_attack_that_learns(files: Path) ->
     name = "Average-W-Random-pair"
     folder = brittle.train(name, str(path), size="tiny", text=FIELDS, adversarial=method)
     assert brittle.as_target(str(folder)).name.startswith(f"{name}+strongest-swap")
+
+
+def test_a_run_on_pairs_is_verified_on_its_own_target(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ("--data", "nli.csv", "--text", "premise,hypothesis", "--label", "gold")
+    words = ["attack", "python:pair_model:entails", "pwws", *data, "--limit", "8", "--name", "p"]
+    assert main([*words, "--quiet"]) == 0
+    for named in ([], ["--target", "python:pair_model:entails"]):
+        assert main(["verify", "p", *named]) == 0
+        output = capsys.readouterr()
+        assert "still break" in output.out and "not the target" not in output.err
+
+    def entails(pairs: list[Any]) -> list[dict[str, float]]:
+        """Name the labels: it can only be opened by the fields of its pairs."""
+        yes = [0.2 if "asleep" in pair["hypothesis"] else 0.9 for pair in pairs]
+        return [{"yes": score, "no": 1 - score} for score in yes]
+
+    pairs = [{"premise": "A man plays.", "hypothesis": "A man is asleep.", "label": "no"}]
+    run = brittle.attack(entails, pairs, "key", folder="live")
+    assert run.fields == FIELDS and run.verify(entails) == []
+
+
+def test_a_run_before_its_first_row_knows_its_fields(files: Path) -> None:
+    run = brittle.attack(Weak(), numbered_pairs(1), "key")
+    with sqlite3.connect(run.path) as db:
+        db.execute("DELETE FROM results")
+    assert not run.results() and run.fields == FIELDS
+
+
+def test_another_target_is_opened_with_the_mask_that_the_attack_asked_for(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {"spec": "zoo:one", "wanted_mask": "pad"}
+    pairs = numbered_pairs(3)
+    run = brittle.attack(Weak(), pairs, "key", name="masked", about_target=about)
+    opened: dict[str, Any] = {}
+
+    def open_with(target: Any, **options: Any) -> Any:
+        opened.update(options, target=target)
+        return Weak()
+
+    monkeypatch.setattr("brittle.opening.as_target", open_with)
+    main(["verify", "masked", "--target", "zoo:two", "--quiet"])
+    assert opened["target"] == "zoo:two" and opened["wanted_mask"] == "pad"
+    assert opened["fields"] == FIELDS == run.fields

@@ -176,13 +176,13 @@ def resolve_attack(
     name = attack if attack.startswith("python:") else attack.lower()
     recipe(name)  # an unknown name is refused
     values = {**default_settings(name), **overrides}
-    if values.get("learn_from", "") is None and dataset in CATALOGUE and _learns(values):
+    if values.get("learn_from", "") is None and dataset in CATALOGUE and learns(values):
         values["learn_from"] = dataset
     attack = build(name, values, labels, label_map, data_columns, target_words)
     return attack, name, values
 
 
-def _learns(values: Mapping[str, Any]) -> bool:
+def learns(values: Mapping[str, Any]) -> bool:
     """Tell whether an attack that can learn from data does so with these settings."""
     switches = [values[name] for name in OPTIONAL_LEARNING if name in values]
     return (any(switches) or not switches) and values.get("entity_table") is None

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 
 from brittle.cli.console import tell
+from brittle.cli.flags import check_spelling
 from brittle.cli.parser import COMMANDS, build_parser
 from brittle.cli.resume_line import resuming_words
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
@@ -24,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     try:
         parser = build_parser(words)
+        check_spelling(parser, words)
         args = parser.parse_args(words)
         if args.version:
             from importlib.metadata import version

@@ -11,9 +11,11 @@ from brittle.cli.command import Command
 from brittle.cli.commands import (
     attack,
     compare,
+    completion,
     grid,
     importance,
     inside,
+    keeping,
     listing,
     nearest,
     papers,
@@ -33,6 +35,8 @@ COMMANDS: Mapping[str, Command] = {
     "report": runs.REPORT,
     "export": runs.EXPORT,
     "verify": runs.VERIFY,
+    "delete": keeping.DELETE,
+    "rename": keeping.RENAME,
     "compare": compare.COMMAND,
     "train": train.COMMAND,
     "nearest": nearest.COMMAND,
@@ -44,6 +48,7 @@ COMMANDS: Mapping[str, Command] = {
     "rules": rules.COMMAND,
     "papers": papers.COMMAND,
     "list": listing.COMMAND,
+    "completion": completion.COMMAND,
 }
 
 

@@ -44,11 +44,11 @@ def open_run_target(run: Run, args: argparse.Namespace) -> Classifies | Translat
         options = dict(stored)
         args.target = options.pop("spec")
         vars(args).update(options)
-    elif args.answers == "auto":
-        args.answers = run.answers_of(args.target)
-    rows = run.results()
-    fields = tuple(name for name, _ in rows[0].fields) if rows else ("text",)
-    return open_target(args, fields, shape=run.shape)
+    else:
+        args.wanted_mask = run.wanted_mask
+        if args.answers == "auto":
+            args.answers = run.answers_of(args.target)
+    return open_target(args, run.fields, shape=run.shape)
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 from brittle.errors import UsageError, require
 from brittle.unpacking import too_large, unpacked_limit
 
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 GZIP_MAGIC = b"\x1f\x8b"
 # The csv module refuses longer cells; its own limit, 128 KB, is less than a long document.
 MAX_CELL_CHARACTERS = 2**31 - 1
@@ -35,8 +36,20 @@ class Table:
 
 
 def read_csv(path: Path) -> Table:
-    """Load a file of comma-separated values whose first line names the columns."""
-    return _parse_separated(path, _read_text(path), ",", quoted=True)
+    """Load a file of separated values whose first line names the columns.
+
+    They are separated by commas or, as spreadsheets write them in many countries, by semicolons or
+    tabs: by the first of these that is in the first line and with which all rows can be read.
+    """
+    text = _read_text(path)
+    first_line = text.partition("\n")[0]
+    errors = []
+    for separator in [mark for mark in SEPARATORS if mark in first_line] or [","]:
+        try:
+            return _parse_separated(path, text, separator, quoted=True)
+        except UsageError as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def read_tsv(path: Path) -> Table:
@@ -120,11 +133,10 @@ def _parse_separated(path: Path, text: str, separator: str, quoted: bool) -> Tab
     for line, cells in records:
         where = f"{path}, line {line}"
         if len(cells) != len(header):
-            mark = "comma" if separator == "," else "tab"
             raise UsageError(
                 f"{where}: this row has {len(cells)} cells, but the first line names "
-                f"{len(header)} columns. Fill in what is missing; "
-                f"a cell that holds a {mark} or a line end needs double quotes around it."
+                f"{len(header)} columns. Fill in what is missing; a cell that holds a "
+                f"{SEPARATORS[separator]} or a line end needs double quotes around it."
             )
         rows.append((where, dict(zip(header, cells))))
     return Table(tuple(header), rows)

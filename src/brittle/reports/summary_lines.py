@@ -193,6 +193,8 @@ def character_edits(results: Sequence[Result]) -> list[str]:
 def format_effort(totals: Mapping[str, float]) -> str:
     """Write what the run cost: rows computed, of all that were asked, and the time.
 
+    Those of a part of a run say of how many `cases` they are.
+
     >>> format_effort({"sent": 900, "asked": 1200, "calls": 12, "seconds": 75})
     '900 rows computed of 1,200 asked (25% saved), 12 calls, 1 min 15 s'
     """
@@ -202,7 +204,8 @@ def format_effort(totals: Mapping[str, float]) -> str:
         return "Nothing has been asked yet"
     saved = f" ({1 - sent / asked:.0%} saved)" if 0 < sent < asked else ""
     rows = f"{number(sent)} rows computed of {number(asked)} asked{saved}"
-    return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}"
+    about = f", for all {number(totals['cases'])} cases" if "cases" in totals else ""
+    return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}{about}"
 
 
 def describe_run(manifest: Mapping[str, Any]) -> str:
@@ -211,7 +214,10 @@ def describe_run(manifest: Mapping[str, Any]) -> str:
     where = f" on {data}" if data else ""
     split = f" ({manifest['split']})" if data and manifest.get("split") else ""
     only = f", only {manifest['only']}" if manifest.get("only") else ""
-    return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}{only}"
+    part = ""
+    if manifest.get("part_of"):
+        part = f", {number(manifest['examples'])} of its {number(manifest['part_of'])} cases"
+    return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}{only}{part}"
 
 
 def format_interval(figure: Figure, format_value: Format = number) -> str:

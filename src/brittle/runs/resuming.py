@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from brittle.asks import STATUSES
 from brittle.attacks import default_settings
-from brittle.errors import UsageError
+from brittle.errors import BrittleError, UsageError
 from brittle.runs.store import Store
 
 FIXED = (
@@ -15,6 +16,46 @@ FIXED = (
     *("label_map", "files", "only", "helpers", "goal_code"),
 )
 """The entries of a manifest that cannot change when a run is resumed."""
+
+
+def default_path(folder: Path, name: str, budget: int | None) -> Path:
+    """Return the file of a run that has no name of its own; every budget has its own file.
+
+    A run of before budgets were part of the name goes on in its file.
+    """
+    path = folder / f"{name}.sqlite"
+    if budget is None:
+        return path
+    own = folder / f"{name}-budget{budget}.sqlite"
+    return path if not own.exists() and _manifest_at(path).get("budget") == budget else own
+
+
+def same_but_budget(path: Path, name: str) -> str | None:
+    """Return the name of a run that differs in its budget alone, if there is no run at `path`."""
+    others = sorted(path.parent.glob(f"{name}*.sqlite"))
+    return others[0].stem if others and not path.exists() else None
+
+
+def is_finished_part(path: Path, manifest: dict[str, Any], cases: Collection[str]) -> bool:
+    """Tell whether these cases are a smaller part of a run that is there, and are all finished."""
+    former = _manifest_at(path)
+    if not former or former["examples"] <= manifest["examples"]:
+        return False
+    if former["budget"] != manifest["budget"] or _changed_settings(former, manifest):
+        return False
+    with Store.read(path) as store:
+        return store.finished() >= set(cases)
+
+
+def _manifest_at(path: Path) -> dict[str, Any]:
+    """Return the manifest of a run; empty if there is none that can be read."""
+    try:
+        if not Store.exists(path):
+            return {}
+        with Store.read(path) as store:
+            return store.manifest
+    except BrittleError:
+        return {}
 
 
 def open_store(
@@ -46,8 +87,8 @@ def open_store(
     return store
 
 
-def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
-    """Refuse to resume a run with other settings, or with less than it has.
+def _changed_settings(former: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that differ between a stored run and one that is to be made, as stored.
 
     A setting that the attack did not have when the run was made counts as its default: what a new
     setting does must not change what runs did before it.
@@ -57,21 +98,31 @@ def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]
         defaults = default_settings(manifest["attack"])
         young = {name: defaults.get(name) for name in added}
         former = former | {"settings": young | former["settings"]}
-    changed = [key for key in FIXED if former.get(key) != manifest.get(key)]
+    return {key: former.get(key) for key in FIXED if former.get(key) != manifest.get(key)}
+
+
+def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
+    """Refuse to resume a run with other settings, or with less than it has."""
+    changed = _changed_settings(former, manifest)
     if changed:
         differences = "; ".join(
-            f"{key} was {former.get(key)!r}, now {manifest.get(key)!r}" for key in changed
+            f"{key} was {value!r}, now {manifest.get(key)!r}" for key, value in changed.items()
         )
         raise UsageError(
             f"The run {name!r} exists with other settings: {differences}. Only limit and budget "
             "may change. Choose another --name, or start over with --new."
         )
-    for key, words in (("budget", "a budget of {} queries"), ("examples", "a plan of {} cases")):
-        if _is_more(former[key], manifest[key]):
-            raise UsageError(
-                f"The run {name!r} has {words.format(former[key] or 'any number of')}, got "
-                f"{manifest[key]}; it can only be extended. Choose another --name, or --new."
-            )
+    if _is_more(former["budget"], manifest["budget"]):
+        raise UsageError(
+            f"The run {name!r} has a budget of {former['budget'] or 'any number of'} queries, got "
+            f"{manifest['budget']}; it can only be extended. Choose another --name, or --new."
+        )
+    if _is_more(former["examples"], manifest["examples"]):
+        raise UsageError(
+            f"The run {name!r} has a plan of {former['examples']} cases, got "
+            f"{manifest['examples']}, and not all of these are finished; a plan can only be "
+            "extended. Finish it with the limit it has, choose another --name, or --new."
+        )
 
 
 def _is_more(now: int | None, before: int | None) -> bool:

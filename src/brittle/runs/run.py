@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,14 +31,24 @@ COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edit
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 INSIDE_CASES = 100
 
+R = TypeVar("R", Result, Step)
+
 
 class Run:
-    """A stored run; everything is loaded from its file."""
+    """A stored run; everything is loaded from its file.
 
-    def __init__(self, path: str | Path) -> None:
+    With `cases` it is that part of the run: rows, steps and figures are of these cases alone, the
+    totals of what was computed are of the whole run.
+    """
+
+    def __init__(self, path: str | Path, cases: Iterable[str] | None = None) -> None:
         self.path = Path(path)
+        self.cases = None if cases is None else frozenset(cases)
         with Store.read(self.path) as store:
             self.manifest = store.manifest
+        if self.cases is not None:
+            count, planned = len(self.cases), self.manifest["examples"]
+            self.manifest |= {"limit": count, "examples": count, "part_of": planned}
 
     @property
     def name(self) -> str:
@@ -52,27 +63,47 @@ class Run:
     @property
     def totals(self) -> dict[str, float]:
         with Store.read(self.path) as store:
-            return store.totals
+            whole = {} if self.cases is None else {"cases": float(self.manifest["part_of"])}
+            return store.totals | whole
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields of its examples."""
+        with Store.read(self.path) as store:
+            return store.field_names()
+
+    @property
+    def wanted_mask(self) -> str | None:
+        """The mask that its attack asked for; with another one a target is another target."""
+        mask = (self.manifest.get("about_target") or {}).get("wanted_mask")
+        return None if mask is None else str(mask)
 
     def results(self) -> list[Result]:
         """Return one row per finished case, in the order of the examples."""
         with Store.read(self.path) as store:
-            return store.results()
+            return self._own(store.results())
 
     def counts(self) -> dict[str, int]:
         """Count the finished cases by status, without loading their rows."""
+        if self.cases is not None:
+            return dict(Counter(result.status for result in self.results()))
         with Store.read(self.path) as store:
             return store.counts()
 
     def steps(self) -> list[Step]:
         """Return every improvement of every case."""
         with Store.read(self.path) as store:
-            return store.steps()
+            return self._own(store.steps())
+
+    def _own(self, rows: list[R]) -> list[R]:
+        return rows if self.cases is None else [row for row in rows if row.case in self.cases]
 
     @property
     def complete(self) -> bool:
         """Tell whether every planned case is finished."""
         with Store.read(self.path) as store:
+            if self.cases is not None:
+                return store.finished() >= self.cases
             return len(store.finished()) == store.planned()
 
     def __repr__(self) -> str:
@@ -132,7 +163,8 @@ class Run:
 
         `goal` is needed only for a run whose goal was an object of one's own.
         """
-        opened = as_target(target, shape=self.shape, answers=self.answers_of(target))
+        about: dict[str, Any] = {"fields": self.fields, "wanted_mask": self.wanted_mask}
+        opened = as_target(target, shape=self.shape, answers=self.answers_of(target), **about)
         return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
 
     def inside(
@@ -153,10 +185,9 @@ class Run:
 
     def _opened(self, target: Any) -> Any:
         """Open the target that is handed in, or else the one that the run was made on."""
-        rows = self.results()
-        fields = tuple(name for name, _ in rows[0].fields) if rows else ("text",)
+        fields, answers = self.fields, self.answers_of(target)
         if target is not None:
-            return as_target(target, fields=fields, answers=self.answers_of(target))
+            return as_target(target, fields=fields, answers=answers, wanted_mask=self.wanted_mask)
         stored = dict(self.manifest.get("about_target") or {})
         if not stored:
             raise UsageError(

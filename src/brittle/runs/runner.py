@@ -27,7 +27,12 @@ from brittle.opening import open_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import with_keywords
-from brittle.runs.resuming import open_store
+from brittle.runs.resuming import (
+    default_path,
+    is_finished_part,
+    open_store,
+    same_but_budget,
+)
 from brittle.runs.rows import FinishedRows, rows_of
 from brittle.runs.run import Run
 from brittle.runs.shared_answers import SharedAnswers
@@ -132,7 +137,10 @@ def attack(
         within(watchdog, lambda: job.fixed)
         taken = job.dataset.take(limit, seed)
         manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
-        path = Path(folder) / f"{name or job.default_name()}.sqlite"
+        path = _path_of(job, Path(folder), name, budget, warn or _silent)
+        ids = case_ids(taken.examples)
+        if not (new or retry_errors) and is_finished_part(path, manifest, ids):
+            return Run(path, ids)
         with open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store:
             totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
             totals.sent = max(totals.sent, store.journalled())
@@ -157,16 +165,37 @@ def attack(
             opened.close()
 
 
-def search(job: Job, case: Case[Text]) -> Outcome:
-    """Attack one case and return the outcome; nothing is stored."""
+def _path_of(
+    job: Job, folder: Path, name: str | None, budget: int | None, warn: Callable[[str], None]
+) -> Path:
+    """Return the file of a run; say so if answers that were paid for are in a file beside it."""
+    if name is not None:
+        return folder / f"{name}.sqlite"
+    path = default_path(folder, job.default_name(), budget)
+    other = same_but_budget(path, job.default_name())
+    if other is not None and getattr(job.target, "costly", False):
+        warn(
+            f"The run {other!r} has the same settings and another budget. With --name {other} a "
+            "larger budget goes on with it, and asks nothing again that was answered."
+        )
+    return path
+
+
+def search(
+    job: Job, case: Case[Text], budget: int | None = None, shared: SharedAnswers | None = None
+) -> Outcome:
+    """Attack one case and return the outcome; nothing is stored.
+
+    `budget` limits its queries; `shared` keeps answers for further searches on the same target.
+    """
     if draws_keywords(job.goal) and case.keyword is None:
         raise UsageError(
             f"The goal {job.goal_name!r} draws a keyword from the translations of other texts, and "
             "there is only one. Name the word: keyword:WORD."
         )
-    broker = Broker(job.desks)
+    broker = Broker(job.desks, caches={} if shared is None else shared.caches_of(job))
     try:
-        return next(build_engine(job, broker).run([case]))[0]
+        return next(build_engine(job, broker, budget).run([case]))[0]
     finally:
         broker.close()
 

@@ -168,6 +168,13 @@ class Store:
     def planned(self) -> int:
         return int(self._one("SELECT count(*) FROM examples"))
 
+    def field_names(self) -> tuple[str, ...]:
+        """Return the names of the fields of the planned cases."""
+        with _translated_errors(self.path):
+            query = "SELECT fields FROM examples ORDER BY number LIMIT 1"
+            row = self._db.execute(query).fetchone()
+        return tuple(name for name, _ in json.loads(row[0])) if row else ("text",)
+
     # Rows.
 
     def add(
@@ -316,6 +323,13 @@ def _take_lock(path: Path) -> IO[bytes]:
             "run with --name."
         ) from None
     return lock
+
+
+@contextlib.contextmanager
+def sole_writer(path: Path) -> Iterator[None]:
+    """Be the only writer of a run while its files are changed as a whole."""
+    with _take_lock(path):
+        yield
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import BrittleError, TargetError, UsageError
+from brittle.targets.answered_labels import answered_labels, learns_labels, refuse_unnamed
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import format_rounded, hash_parts, probe_texts
 from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
@@ -27,7 +28,10 @@ from brittle.text import Text
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function that scores texts; `answered_labels` are those it answers with, in its order."""
+    """A function that scores texts; `answered_labels` are those it answers with, in its order.
+
+    A function whose labels were `learnt` from an answer must name them in every answer.
+    """
 
     call: Callable[[list[Any]], Any]
     name: str
@@ -36,6 +40,7 @@ class Function:
     kind: ScoreKind = "auto"
     mask: str = ""
     fields: tuple[str, ...] = ("text",)
+    learnt: bool = False
 
     @property
     def label_only(self) -> bool:
@@ -62,13 +67,9 @@ class Function:
         if not items:
             return np.zeros((0, len(self.labels)))
         who = f"Target {self.name!r}"
-        texts = [render(item, self.mask) for item in items]
-        try:
-            answers = self.call(texts)
-        except BrittleError:
-            raise
-        except Exception as error:
-            raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
+        answers = _ask(self.call, [render(item, self.mask) for item in items], who)
+        if self.learnt:
+            refuse_unnamed(answers, who)
         return parse_answers(answers, len(items), self.answered_labels, self.kind, who)
 
 
@@ -81,14 +82,42 @@ def of_function(
     name: str | None = None,
     fields: Sequence[str] = ("text",),
 ) -> Function:
-    """Build a target from a function; its labels are `labels`, or its attribute of that name."""
+    """Build a target from a function; its labels are `labels`, or its attribute of that name.
+
+    Without either they are those that its answer on a plain sentence names.
+    """
     name = name or getattr(call, "__qualname__", None) or type(call).__name__
     who = f"The function {name!r}"
     check_signature(call, who)
     attribute = getattr(call, "labels", None)
     stated = None if attribute is None else tuple(str(label) for label in attribute)
-    names = label_names(stated, labels, who, IF_IT_TRANSLATES)
-    return Function(call, name, names, stated or names, check_kind(scores), mask, tuple(fields))
+    kind, learnt = check_kind(scores), learns_labels(stated, labels)
+    if learnt:
+        names = _learn_labels(call, kind, mask, fields, who)
+    else:
+        names = label_names(stated, labels, who, IF_IT_TRANSLATES)
+    return Function(call, name, names, stated or names, kind, mask, tuple(fields), learnt)
+
+
+def _learn_labels(
+    call: Callable[[list[Any]], Any], kind: ScoreKind, mask: str, fields: Sequence[str], who: str
+) -> tuple[str, ...]:
+    """Ask a function about a plain sentence; a failure leaves the labels unknown."""
+    try:
+        answers = _ask(call, [render(probe_texts(fields)[0], mask)], who)
+        answer = answers[0]
+    except (TargetError, TypeError, LookupError):
+        return label_names(None, None, who, IF_IT_TRANSLATES)
+    return answered_labels(answer, kind, who)
+
+
+def _ask(call: Callable[[list[Any]], Any], texts: list[Any], who: str) -> Any:
+    try:
+        return call(texts)
+    except BrittleError:
+        raise
+    except Exception as error:
+        raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
 
 
 def check_signature(call: Any, who: str) -> None:

@@ -198,7 +198,7 @@ def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, st
         answer = [answer] if keys[1] in answer else answer[keys[0]]
     if isinstance(answer, str):
         return one_hot([index_of(answer, labels, who)], len(labels))[0]
-    pairs = _label_scores(answer, keys)
+    pairs = label_scores(answer, keys)
     if pairs is None:
         return answer
     _refuse_repeated([labels[index_of(name, labels, who)] for name, _ in pairs], answer, who)
@@ -215,7 +215,7 @@ def _parse_row(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, st
 
 def _best_label(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, str]) -> int:
     """Return the index of an answer's label, or of its first highest score."""
-    pairs = _label_scores(answer, keys)
+    pairs = label_scores(answer, keys)
     if pairs:
         # Labels of no use, with low scores, may be unknown: only the best one must be known.
         _refuse_repeated([name for name, _ in pairs], answer, who)
@@ -225,7 +225,7 @@ def _best_label(answer: Any, labels: Sequence[str], who: str, keys: tuple[str, s
     return index_of(answer, labels, who)
 
 
-def _label_scores(answer: Any, keys: tuple[str, str]) -> list[tuple[Any, Any]] | None:
+def label_scores(answer: Any, keys: tuple[str, str]) -> list[tuple[Any, Any]] | None:
     """Return the pairs of label and score of an answer that names its labels, else None."""
     label, score = keys
     if isinstance(answer, Mapping):

@@ -236,6 +236,23 @@ def test_labels_are_needed() -> None:
         as_target("cmd:cat")
 
 
+def test_labels_that_it_names_need_no_list(make_target: Any) -> None:
+    named = "print(json.dumps({'pos': 0.75, 'neg': 0.25} if 'good' in text else {'neg': 1}))"
+    target = make_target(named.replace("{'neg': 1}", "{'neg': 0.5, 'pos': 0.5}"), labels=None)
+    assert target.labels == ("neg", "pos")
+    assert target.scores([GOOD, BAD]).tolist() == [[0.25, 0.75], [0.5, 0.5]]
+    listed = SCORED.replace("[0.8, 0.2]", "{'neg': 0.8, 'pos': 0.2}")
+    target = make_target(listed, labels=None)
+    with pytest.raises(TargetError, match="names no labels"):
+        target.scores([GOOD])
+
+
+def test_pairs_name_their_labels_too(make_target: Any) -> None:
+    body = "print(json.dumps({'yes': 1.0, 'no': 0.0} if 'premise' in row else [1, 0]))"
+    target = make_target(body, labels=None, fields=("premise", "hypothesis"))
+    assert target.labels == ("no", "yes")
+
+
 def test_no_shell_is_used(make_target: Any, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     target = Command(f"cmd:echo pos ; touch {trap}", labels="neg,pos", timeout=5.0)

@@ -133,6 +133,26 @@ def test_every_shape_of_answer(
     assert make_target(path=path, **more).scores([GOOD]) == pytest.approx(np.array([[0.1, 0.9]]))
 
 
+def test_labels_that_it_names_need_no_list(server: Server, make_target: Any) -> None:
+    server.reply = lambda body: (200, {"out": {"pos": 0.9, "neg": 0.1}})
+    target = make_target(labels=None, path=("out",))
+    assert target.labels == ("neg", "pos")
+    assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
+    assert len(server.bodies) == 2  # a plain sentence, and the text
+    server.reply = lambda body: (200, {"out": [0.1, 0.9]})
+    with pytest.raises(TargetError, match="names no labels"):
+        target.scores([GOOD])
+
+
+@pytest.mark.parametrize("answer", [[0.1, 0.9], "pos", {"scores": {"pos": 0.9}}, b"<html>"])
+def test_labels_that_it_does_not_name_must_be_listed(
+    server: Server, make_target: Any, answer: Any
+) -> None:
+    server.reply = lambda body: (200, answer)
+    with pytest.raises(UsageError, match="plain sentence"):
+        make_target(labels=None)
+
+
 @pytest.mark.parametrize("answer", ["pos", {"label": "pos", "score": 0.6}, [0.4, 0.6]])
 def test_one_label(server: Server, make_target: Any, answer: Any) -> None:
     server.reply = lambda body: (200, answer)

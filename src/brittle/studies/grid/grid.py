@@ -18,6 +18,7 @@ from brittle.studies.grid.study import SUFFIX, GridStudy
 from brittle.studies.grid.tasks import attack_tasks, label_name, label_tasks, open_tasks
 from brittle.studies.pool_tasks import zoo_specs
 from brittle.studies.pools import PREFIX, Pool
+from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.transfer.texts import check_texts
 from brittle.studies.transfer.transfer import open_pool, training_tasks
 from brittle.workflow.backends import Backend
@@ -86,6 +87,13 @@ def run_grid(
     report: Report = lambda message: None,
 ) -> GridStudy:
     """Run the tasks of a grid that have no result yet, and store it in `folder`."""
+    with sole_writer_of_study(folder / f"{request.name}{SUFFIX}"):
+        return _run_locked(request, folder, backend, report)
+
+
+def _run_locked(
+    request: GridRequest, folder: Path, backend: Backend | None, report: Report
+) -> GridStudy:
     members, dataset, live = request.targets, request.dataset, request.live
     run = partial(run_tasks, folder=folder / request.name, report=report, backend=backend)
     opening = open_tasks(members, dataset, live, training_tasks(zoo_specs(members), dataset))

@@ -15,6 +15,7 @@ from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
 from brittle.studies.pools import Member, Pool, check_members, load_pool, member_of
+from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.transfer.assembling import (
     check_labels,
     failures_of,
@@ -141,6 +142,13 @@ def run_study(
     """Run the tasks of a study that have no result yet, and store it in `folder`."""
     if Path(request.name).name != request.name:
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
+    with sole_writer_of_study(folder / f"{request.name}{SUFFIX}"):
+        return _run_locked(request, folder, backend, report)
+
+
+def _run_locked(
+    request: TransferRequest, folder: Path, backend: Backend | None, report: Report
+) -> TransferStudy:
     sources, targets, dataset = request.sources, request.targets, request.dataset
     members = without_idle_twins(sources, targets)
     training = training_tasks(zoo_specs(members), dataset)

@@ -54,7 +54,7 @@ class Conversation(Generic[A]):
     def ask(self, item: Text) -> A:
         """Return the program's answer on a text."""
         for _ in range(2):
-            program = self._program or self._start(item)
+            program = self._program or self._start([field.name for field in item.frame.fields])
             extra = program.read_extra_line()
             if extra is not None:
                 self.close()
@@ -70,18 +70,22 @@ class Conversation(Generic[A]):
                 self.close()
         raise TargetError(f"{self._who} fails on this text, two times: {problem}.")
 
+    def begin(self, fields: Sequence[str]) -> None:
+        """Start the program before the first text; the simple sentence has these fields."""
+        self._start(fields)
+
     def close(self) -> None:
         if self._program is not None:
             self._program.end()
             self._program = None
 
-    def _start(self, item: Text) -> Program:
+    def _start(self, fields: Sequence[str]) -> Program:
         """Start the program and check that it answers a simple sentence."""
         try:
             program = Program(fill_arguments(self.arguments))
         except OSError as error:
             raise UsageError(f"{self._who} cannot be started: {error}.") from error
-        sentence = probe_texts([field.name for field in item.frame.fields])[0]
+        sentence = probe_texts(fields)[0]
         try:
             answer = program.ask(_format_line(sentence, self.mask), self.startup)
         except NoAnswer as error:

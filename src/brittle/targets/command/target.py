@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from brittle.targets.answered_labels import answered_labels, learns_labels, refuse_unnamed
 from brittle.targets.command.arguments import hash_command, parse_command
 from brittle.targets.command.conversation import Conversation, describe_program
 from brittle.targets.json_replies import parse_json
@@ -30,7 +31,8 @@ PREFIX = "cmd:"
 class Command:
     """A program that classifies one text per line; `timeout` is for one line, in seconds.
 
-    `startup` is the timeout of the first line after a start, when models are loaded.
+    `startup` is the timeout of the first line after a start, when models are loaded. If nobody
+    names its labels, it is started at once and asked about a plain sentence with these `fields`.
     """
 
     costly = True
@@ -48,17 +50,21 @@ class Command:
         name: str | None = None,
         timeout: float = 30.0,
         startup: float | None = None,
+        fields: Sequence[str] = ("text",),
     ) -> None:
         self.arguments = parse_command(command, PREFIX)
         self.name = name or f"{PREFIX}{Path(self.arguments[0]).name}"
         self._who = describe_program(self.arguments)
-        self.labels = label_names(None, labels, self._who, IF_IT_TRANSLATES)
+        self._learns = learns_labels(None, labels)
+        self.labels = () if self._learns else label_names(None, labels, self._who, IF_IT_TRANSLATES)
         self.kind = check_kind(scores)
         self.label_only = self.kind == "label"
         self.mask = mask
         self.conversation = Conversation(
             self.arguments, self._parse, mask=mask, timeout=timeout, startup=startup
         )
+        if self._learns:
+            self.conversation.begin(fields)
 
     def __repr__(self) -> str:
         return f"Command({shlex.join(self.arguments)!r})"
@@ -81,4 +87,8 @@ class Command:
             value: Any = parse_json(answer, self._who)
         except ValueError:
             value = answer
+        if self._learns:
+            # The first answer is that on the plain sentence.
+            self.labels = self.labels or answered_labels(value, self.kind, self._who)
+            refuse_unnamed([value], self._who)
         return parse_answers([value], 1, self.labels, self.kind, self._who)

@@ -1,0 +1,52 @@
+"""`brittle completion`: the script with which a shell completes the words of brittle."""
+
+from __future__ import annotations
+
+import argparse
+
+from brittle.cli.command import Command, add_output_flags
+
+SHELLS = ("bash", "zsh", "fish")
+EXAMPLES = """\
+examples (once, then open a new shell):
+  bash:  echo 'eval "$(brittle completion bash)"' >> ~/.bashrc
+  zsh:   echo 'eval "$(brittle completion zsh)"' >> ~/.zshrc
+         (after compinit; or write it to a file _brittle in your $fpath)
+  fish:  brittle completion fish > ~/.config/fish/completions/brittle.fish
+
+Then Tab completes commands, flags, attacks and their settings, models of the
+zoo, data sets, goals, pools, runs and studies; elsewhere files, as ever.
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("shell", choices=SHELLS, help="the shell")
+    add_output_flags(parser)
+    # What the scripts call: the line before the cursor, and the word breaks of bash.
+    add("--line", help=argparse.SUPPRESS)
+    add("--breaks", default="", help=argparse.SUPPRESS)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from brittle.cli import console
+    from brittle.cli.completion import complete, split_line, without_user_code
+    from brittle.cli.parser import build_parser
+    from brittle.cli.shells import SCRIPTS, format_candidates
+
+    if args.line is None:
+        script = SCRIPTS[args.shell]
+        if args.json:
+            console.dump({"shell": args.shell, "script": script})
+        elif not args.quiet:
+            print(script, end="")
+        return
+    words = split_line(args.line)[1:] or [""]
+    found = complete(build_parser(without_user_code(words[:-1])), words)
+    if lines := format_candidates(found, args.shell, words[-1], args.breaks):
+        print(lines)
+
+
+COMMAND = Command(
+    "print the script that completes words in bash, zsh or fish", EXAMPLES, _add_flags, _run
+)

@@ -1,0 +1,88 @@
+"""`brittle delete` and `brittle rename`: what is asked, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Brittle
+
+ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv", "--quiet")
+
+
+class Terminal(io.StringIO):
+    """Standard input with somebody at it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def made(brittle: Brittle, *names: str) -> None:
+    for name in names:
+        assert brittle(*ATTACK, "--name", name, "--limit", "3").code == 0
+
+
+@pytest.mark.parametrize(("answer", "is_deleted"), [("y\n", True), ("n\n", False), ("", False)])
+def test_a_person_is_asked(
+    brittle: Brittle,
+    workdir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    is_deleted: bool,
+) -> None:
+    made(brittle, "one", "two")
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    output = brittle("delete", "one", "two")
+    assert output.code == 0 and "run one: pwws against python:cli_models:weak" in output.err
+    assert "3 cases" in output.err and ("Nothing was deleted" in output.err) is not is_deleted
+    assert (workdir / "runs" / "one.sqlite").exists() is not is_deleted
+    assert (workdir / "runs" / "two.sqlite").exists() is not is_deleted
+
+
+def test_nobody_at_the_terminal_must_say_yes(
+    brittle: Brittle, workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(brittle, "one")
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    output = brittle("delete", "one")
+    assert output.code == 2 and "Say --yes" in output.err
+    output = brittle("delete", "one", "--yes", "--json")
+    assert json.loads(output.out) == {"deleted": ["runs/one.sqlite"]}
+    assert not [path.name for path in (workdir / "runs").glob("one.*")]
+
+
+def test_nothing_is_deleted_by_the_beginning_of_its_name(brittle: Brittle, workdir: Path) -> None:
+    made(brittle, "one-long-name")
+    for words in (("delete", "one-long", "--yes"), ("rename", "one-long", "x")):
+        output = brittle(*words)
+        assert output.code == 2 and "Did you mean 'one-long-name'" in output.err
+    # One wrong name, and nothing is deleted.
+    assert brittle("delete", "one-long-name", "none", "--yes").code == 2
+    assert brittle("delete", "runs/one-long-name.sqlite", "--yes", "--quiet").out == ""
+    assert brittle("show", "one-long-name").code == 2
+
+
+def test_a_run_is_renamed(brittle: Brittle, workdir: Path) -> None:
+    made(brittle, "one")
+    output = brittle("rename", "one", "first")
+    assert output.code == 0 and output.out.strip() == "runs/first.sqlite"
+    assert "--name first" in output.err
+    assert brittle("show", "first").code == 0
+    assert not (workdir / "runs" / "one.sqlite").exists()
+    output = brittle("rename", "first", "weak")
+    assert output.code == 2 and "There is a run 'weak' already" in output.err
+
+
+def test_a_study_is_deleted_and_renamed_too(brittle: Brittle, workdir: Path) -> None:
+    (workdir / "runs" / "fair.study.json").write_text(json.dumps({"name": "fair"}))
+    assert brittle("rename", "fair", "just", "--quiet").code == 0
+    assert json.loads((workdir / "runs" / "just.study.json").read_text())["name"] == "just"
+    made(brittle, "just")
+    output = brittle("delete", "just", "--yes")
+    assert output.code == 2 and "a run and a study" in output.err
+    assert brittle("delete", "runs/just.study.json", "just", "--yes").code == 2
+    assert brittle("delete", "runs/just.study.json", "runs/just.sqlite", "--yes").code == 0
+    assert not list((workdir / "runs").glob("just*"))

@@ -1,0 +1,74 @@
+"""`brittle try`: which attacks are tried by default, and what they may spend."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brittle.cli.commands.try_sentence import DEFAULT_BUDGET
+from cli.conftest import Brittle
+
+SENTENCE = "a good film with a warm story, a fine cast and a great deal of quiet charm"
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    print(line, end="", file=open("asked.txt", "a"))
+    text = json.loads(line)["text"]
+    print(json.dumps([0.1, 0.9] if "good" in text else [0.6, 0.4]), flush=True)
+"""
+
+
+@pytest.fixture
+def network(workdir: Path) -> str:
+    """The name of a target with gradients."""
+    (workdir / "cli_networks.py").write_text(
+        "from brittle.testing import FakeNetwork\nnetwork = FakeNetwork()\n"
+    )
+    return "python:cli_networks:network"
+
+
+def rows(brittle: Brittle, *words: str) -> dict[str, dict[str, Any]]:
+    """Return how each attack ended, by its name."""
+    output = brittle("try", *words, "--json")
+    assert output.code == 0, output.err
+    return {row["attack"]: row for row in json.loads(output.out)}
+
+
+def test_attacks_by_gradient_are_tried_where_there_are_gradients(
+    brittle: Brittle, network: str
+) -> None:
+    by_queries = ["pwws", "key", "random-swap"]
+    assert list(rows(brittle, "python:cli_models:weak", SENTENCE)) == by_queries
+    assert list(rows(brittle, network, SENTENCE)) == ["hotflip", "hotflip-words", *by_queries]
+
+
+def test_one_sentence_costs_no_thousands_of_queries(brittle: Brittle, network: str) -> None:
+    for target in ("python:cli_models:weak", network):
+        for row in rows(brittle, target, SENTENCE).values():
+            assert row["queries"] <= DEFAULT_BUDGET
+    # Without a budget this one asks thousands of times.
+    (row,) = rows(brittle, "python:cli_models:strong", SENTENCE, "--attack", "genetic").values()
+    assert row["status"] == "out of budget" and row["queries"] <= DEFAULT_BUDGET
+
+
+def test_the_budget_can_be_set(brittle: Brittle) -> None:
+    words = ("python:cli_models:strong", SENTENCE)
+    assert all(row["queries"] <= 5 for row in rows(brittle, *words, "--budget", "5").values())
+    genetic = (*words, "--attack", "genetic", "--budget", "4000")
+    assert rows(brittle, *genetic)["genetic"]["queries"] > DEFAULT_BUDGET
+    assert "A larger --budget" in brittle("try", *words, "--budget", "5").out
+    assert brittle("try", *words, "--budget", "0").code == 2
+
+
+def test_a_costly_target_gets_attacks_of_few_queries(brittle: Brittle, workdir: Path) -> None:
+    (workdir / "program.py").write_text(PROGRAM)
+    command = f"cmd:{sys.executable} program.py"
+    by_attack = rows(brittle, command, SENTENCE, "--labels", "negative,positive")
+    assert list(by_attack) == ["salient-swap", "key"]
+    # The second attack is told the answer on the original; a winner is asked about once more.
+    asked = (workdir / "asked.txt").read_text().splitlines()
+    assert sum(json.loads(line)["text"] == SENTENCE for line in asked) == 1
