@@ -76,8 +76,8 @@ def print_text(text: str) -> None:
     print(visible(text) if sys.stdout.isatty() else text, end="")
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> Table | Group:
-    """Build a table with the keys of the first row as its head.
+def table(rows: Sequence[Mapping[str, Any]], indent: int = 0) -> Table | Group:
+    """Build a table with the keys of the first row as its head, to be shown with an indent.
 
     Lines break between words only, so that names can be copied. Where the terminal is too narrow
     for that, a row is its first cell on a line, and the others below it.
@@ -87,7 +87,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Table | Group:
     from rich.text import Text
 
     columns = [[name, *(str(row[name]) for row in rows)] for name in rows[0]]
-    widths = column_widths(columns, Console().width - GAP * (len(columns) - 1))
+    widths = column_widths(columns, Console().width - indent - GAP * (len(columns) - 1))
     if widths is None:
         return _stacked(rows)
     grid = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)

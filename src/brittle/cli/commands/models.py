@@ -25,6 +25,7 @@ CARD_FACTS = (
     *("data", "seed", "size", "changed", "settings", "hardening", "labels"),
     *("epochs", "examples", "seconds"),
 )
+INDENT = 2  # columns before a table
 TUNED = {"model": "hf:NAME or a folder", "what it is": "any encoder of transformers, tuned"}
 
 
@@ -67,7 +68,7 @@ def models_block() -> Any:
     """Show the parts as tables, then models with names of their own, pools and trained models."""
 
     def indented(rows: Rows) -> list[Any]:
-        return ["", Padding(console.table(rows), (0, 0, 0, 2), expand=False)]
+        return ["", Padding(console.table(rows, INDENT), (0, 0, 0, INDENT), expand=False)]
 
     trained = trained_models()
     embeddings = _part_rows("embedding", grid.EMBEDDINGS)
