@@ -91,7 +91,7 @@ def interrupted(folder: Path) -> None:
     with started(workspace, *ATTACK, env=SLOW) as process:
         wait_until(lambda: rows_stored(workspace) > 0, process)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=30)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130 and "Stopping after the batch" in stderr
     assert "Resume with: brittle attack python:model:classify pwws --data texts.csv" in stderr
     assert 0 < rows_stored(workspace) < 80
@@ -107,7 +107,7 @@ def interrupted_twice(folder: Path) -> None:
         time.sleep(0.5)
         assert process.poll() is None, "the batch under way hangs: one Ctrl-C cannot end it"
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == 130 and 0 < rows_stored(workspace) < 160
 
 

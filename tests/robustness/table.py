@@ -103,14 +103,14 @@ def argv(*words: str) -> list[str]:
 def command(
     folder: Path, *words: str, env: dict[str, str] | None = None, **settings: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder and wait for it, at most a minute."""
+    """Run a command in a folder and wait for it, at most five minutes."""
     return subprocess.run(
         argv(*words),
         cwd=folder,
         env=os.environ | (env or {}),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         **settings,
     )
 

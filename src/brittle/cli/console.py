@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brittle.cli.paths import shown
+from brittle.cli.streams import results
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
@@ -27,12 +30,12 @@ def show(block: RenderableType) -> None:
     """Print a renderable or a string on stdout."""
     from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=False)
+    console = Console(file=results(), highlight=False, soft_wrap=False)
     # Not printed by rich: it ends the program with an error when a reader such as head goes away.
     with console.capture() as captured:
         # A line that may not wrap is there to be copied whole, however narrow the terminal is.
         console.print(block, crop=False)
-    print(captured.get(), end="")
+    print(captured.get(), end="", file=results())
 
 
 def print_result(
@@ -47,7 +50,7 @@ def print_result(
 
 def print_path(args: argparse.Namespace, path: Path) -> None:
     """Print the path of what a command wrote."""
-    print_result(args, lambda: {"written": str(path)}, lambda: str(path))
+    print_result(args, lambda: {"written": shown(path)}, lambda: shown(path))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -70,8 +73,10 @@ def tell(message: str) -> None:
 
 def dump(value: Any) -> None:
     """Print JSON on stdout."""
-    escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
-    print(json.dumps(value, indent=2, ensure_ascii=escaped))
+    # A stream may have no encoding; escaped JSON is right in all of them.
+    encoding = str(getattr(results(), "encoding", None)).lower()
+    escaped = encoding not in ("utf-8", "utf8")
+    print(json.dumps(value, indent=2, ensure_ascii=escaped), file=results())
 
 
 @contextlib.contextmanager

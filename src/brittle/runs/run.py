@@ -13,6 +13,7 @@ import numpy as np
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
+from brittle.files import replacing, write_whole
 from brittle.goals import Goal
 from brittle.kinds import KINDS
 from brittle.metrics.inside import InsideRun
@@ -27,15 +28,23 @@ from brittle.runs.verifying import recheck
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 INSIDE_CASES = 100
+NEEDED = ("target", "attack", "data", "examples", "started")
+"""Entries that every manifest has."""
 
 
 class Run:
     """A stored run; everything is loaded from its file."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # a target may change the working folder
         with Store.read(self.path) as store:
             self.manifest = store.manifest
+        missing = [name for name in NEEDED if name not in self.manifest]
+        if missing:
+            raise UsageError(
+                f"The run file {self.path} is damaged: its manifest has no {', '.join(missing)}. "
+                "Restore it from a copy, or start the run over with --new."
+            )
 
     @property
     def name(self) -> str:
@@ -172,7 +181,7 @@ class Run:
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
         sections = [*inside_sections(self), *further]
-        out.write_text(render(self, sections), encoding="utf-8", errors="replace")
+        write_whole(out, render(self, sections), errors="replace")
         return out
 
     def export(self, path: str | Path) -> Path:
@@ -192,7 +201,8 @@ class Run:
                 f"{', '.join(others)} or {last}."
             )
         out.parent.mkdir(parents=True, exist_ok=True)
-        writer(self, out)
+        with replacing(out) as new:
+            writer(self, new)
         return out
 
 
@@ -259,4 +269,5 @@ def _npz(run: Run, out: Path) -> None:
     columns: dict[str, Any] = {
         name: np.array([str(getattr(r, name) or "") for r in rows]) for name in names
     }
-    np.savez_compressed(out, originals=originals, adversaries=adversaries, **columns)
+    with out.open("wb") as file:  # to a path, numpy adds an ending
+        np.savez_compressed(file, originals=originals, adversaries=adversaries, **columns)

@@ -106,6 +106,7 @@ def attack(
     of `TargetOptions`, for models that are trained on a table.
     """
     worker_settings = WorkerSettings(workers, backend, address)
+    folder = Path(folder).absolute()  # a target may change the working folder
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
     if budget is not None and budget < 1:
@@ -132,7 +133,7 @@ def attack(
         within(watchdog, lambda: job.fixed)
         taken = job.dataset.take(limit, seed)
         manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
-        path = Path(folder) / f"{name or job.default_name()}.sqlite"
+        path = folder / f"{name or job.default_name()}.sqlite"
         with open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store:
             totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
             totals.sent = max(totals.sent, store.journalled())

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -30,10 +32,14 @@ from brittle.errors import StoreError, UsageError
 from brittle.kinds import Kind, kind_named
 from brittle.results import DAMAGED_EDITS, Result, Step
 from brittle.runs.former_layouts import FORMER_STATUSES, column_names, update_layout
+from brittle.runs.write_ahead_log import check_log, lacks_log
+
+log = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x62726974
 VERSION = 3
 READABLE = (1, 2, 3)
+SECONDS_BETWEEN_CHECKPOINTS = 2.0
 RESULT_COLUMNS = (
     *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
@@ -54,30 +60,25 @@ class Store:
         self.path = path
         self._db = db
         self._lock = lock
+        self._checkpointed = 0.0
 
     @staticmethod
     def create(path: Path, manifest: Mapping[str, Any], new: bool = False) -> Store:
         """Create a run; an existing one of that name is replaced only if `new`."""
         with contextlib.ExitStack() as failure:
             lock = failure.enter_context(_take_lock(path))
-            if Store.exists(path):
+            if Store.exists(path, new):
                 if not new:
                     raise UsageError(f"The run {path.stem!r} exists already. Resume it, or --new.")
                 _connect(path, "ro").close()  # only a run is ever replaced
-            with _translated_errors(path):
-                for ending in ("", "-wal", "-shm", "-journal"):
+            # The whole layout and the manifest appear at once, or, after a kill, not at all.
+            with _translated_errors(path), files.replacing(path) as file:
+                _write_empty_run(file, manifest)
+                # SQLite would write the log of the former run into the new one.
+                for ending in ("-wal", "-shm", "-journal"):
                     path.with_name(path.name + ending).unlink(missing_ok=True)
-                db = sqlite3.connect(path)
-                db.execute("PRAGMA journal_mode=WAL")
-                db.execute("PRAGMA synchronous=NORMAL")
-                # The whole layout and the manifest appear at once, or, after a kill, not at all.
-                db.executescript(
-                    f"BEGIN; {_LAYOUT} PRAGMA application_id={APPLICATION_ID}; "
-                    f"PRAGMA user_version={VERSION};"
-                )
-                store = Store(path, db, lock)
-                store._write_meta("manifest", dict(manifest))
-                db.commit()
+            store = Store(path, _connect(path, "rw"), lock)
+            store._begin_writing()
             failure.pop_all()
         return store
 
@@ -86,15 +87,24 @@ class Store:
         """Open a run to go on with it."""
         with contextlib.ExitStack() as failure:
             lock = failure.enter_context(_take_lock(path))
+            if lacks_log(path):
+                log.warning(
+                    "%s was killed or is being written, and %s-wal is not beside it: cases may be "
+                    "missing, and are attacked again.",
+                    *(path, path.name),
+                )
             store = Store(path, _connect(path, "rw"), lock)
-            with _translated_errors(path):
-                store._db.execute("PRAGMA journal_mode=WAL")
-                store._db.execute("PRAGMA synchronous=NORMAL")
-                with store._db as db:
-                    update_layout(db, _LAYOUT)
-                    db.execute(f"PRAGMA user_version={VERSION}")
+            store._begin_writing()
             failure.pop_all()
         return store
+
+    def _begin_writing(self) -> None:
+        with _translated_errors(self.path):
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            with self._db as db:
+                update_layout(db, _LAYOUT)
+                db.execute(f"PRAGMA user_version={VERSION}")
 
     @staticmethod
     def read(path: Path) -> Store:
@@ -102,8 +112,14 @@ class Store:
         return Store(path, _connect(path, "ro"), None)
 
     @staticmethod
-    def exists(path: Path) -> bool:
-        """Tell whether there is a run at this path; one killed before its first write is none."""
+    def exists(path: Path, new: bool = False) -> bool:
+        """Tell whether there is a run at this path; one killed before its first write is none.
+
+        Where the log of a run is there without the run, or a run that has nothing without its log,
+        this is an error, unless it is to be replaced by a `new` one.
+        """
+        if not new:
+            check_log(path)
         if not path.exists():
             return False
         try:
@@ -178,6 +194,7 @@ class Store:
             self._insert("results", RESULT_COLUMNS, (_result_row(r, kind) for r in results))
             self._insert("steps", STEP_COLUMNS, _step_rows(steps))
             self._write_meta("totals", dict(totals))
+        self._checkpoint()
 
     def _insert(
         self, table: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
@@ -220,7 +237,8 @@ class Store:
                 "JOIN examples e USING (case_id) ORDER BY e.number"
             ).fetchall()
         names = (*RESULT_COLUMNS, "fields", "reference")
-        return [_result(dict(zip(names, row)), kind) for row in rows]
+        with _damaged_json(self.path, "the texts of a case"):
+            return [_result(dict(zip(names, row)), kind) for row in rows]
 
     def steps(self) -> list[Step]:
         """Return all steps, by case in the order of the examples."""
@@ -230,7 +248,8 @@ class Store:
                 f"SELECT {columns} FROM steps r JOIN examples e USING (case_id) "
                 "ORDER BY e.number, r.number"
             ).fetchall()
-        return [_step(*row) for row in rows]
+        with _damaged_json(self.path, "a step of a case"):
+            return [_step(*row) for row in rows]
 
     @property
     def _kind(self) -> Kind:
@@ -251,7 +270,8 @@ class Store:
             for key in keys:
                 row = self._db.execute(query, (question, key)).fetchone()
                 if row is not None:
-                    payloads[key] = json.loads(row[0])
+                    with contextlib.suppress(*files.DAMAGED):
+                        payloads[key] = json.loads(row[0])  # a damaged answer is asked for again
         return payloads
 
     def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
@@ -259,6 +279,15 @@ class Store:
         rows = [(question, key, json.dumps(payload)) for key, payload in answers]
         with _translated_errors(self.path), self._db:
             self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+        self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Now and then, move what is in the log to the run file, which may be copied alone."""
+        if time.monotonic() - self._checkpointed < SECONDS_BETWEEN_CHECKPOINTS:
+            return
+        with _translated_errors(self.path):
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._checkpointed = time.monotonic()
 
     def journalled(self) -> int:
         """Count the journalled answers: what a costly target was really sent."""
@@ -267,7 +296,8 @@ class Store:
     def _load_meta(self, key: str) -> dict[str, Any]:
         with _translated_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return dict(json.loads(row[0])) if row else {}
+        with _damaged_json(self.path, f"its {key}"):
+            return dict(json.loads(row[0])) if row else {}
 
     def _write_meta(self, key: str, value: Any) -> None:
         text = json.dumps(value)
@@ -330,6 +360,26 @@ def _translated_errors(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} is not a readable run file: {error}.") from error
 
 
+@contextlib.contextmanager
+def _damaged_json(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except files.DAMAGED as error:
+        raise UsageError(
+            f"The run file {path} is damaged: {what} cannot be read ({error}). Restore it from a "
+            "copy, or start the run over with --new."
+        ) from error
+
+
+def _write_empty_run(path: Path, manifest: Mapping[str, Any]) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.executescript(
+            f"BEGIN; {_LAYOUT} PRAGMA application_id={APPLICATION_ID}; "
+            f"PRAGMA user_version={VERSION};"
+        )
+        db.execute("INSERT INTO meta VALUES ('manifest', ?)", (json.dumps(dict(manifest)),))
+
+
 def _result_row(r: Result, kind: Kind) -> dict[str, Any]:
     row: dict[str, Any] = {name: getattr(r, name, None) for name in RESULT_COLUMNS}
     row["case_id"] = r.case
@@ -348,7 +398,7 @@ def _result(row: dict[str, Any], kind: Kind) -> Result:
     if row["edits"] is not None:
         try:
             edits, adversarial = kind.restored(fields, json.loads(row["edits"]))
-        except (TypeError, ValueError, KeyError):
+        except files.DAMAGED:
             # One damaged row must not hide all others.
             row["reason"] = DAMAGED_EDITS
     row |= {"fields": fields, "edits": edits, "adversarial": adversarial}

@@ -282,7 +282,7 @@ def test_a_server_that_hangs(server: Server, make_target: Any) -> None:
     released = threading.Event()
 
     def hang(body: Any) -> Reply:
-        released.wait(5)
+        released.wait(60)
         return 200, [0.1, 0.9]
 
     server.reply = hang
@@ -290,7 +290,7 @@ def test_a_server_that_hangs(server: Server, make_target: Any) -> None:
     with pytest.raises(TargetDown, match=r"no answer within 0\.1 s"):
         make_target(timeout=0.1, retries=1).scores([GOOD])
     released.set()
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 30
 
 
 def test_an_answer_that_trickles_is_cut_off() -> None:
@@ -317,10 +317,10 @@ def test_an_answer_that_trickles_is_cut_off() -> None:
     thread = threading.Thread(target=trickle)
     thread.start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    endpoint = Endpoint(url, "{text}", labels=("a", "b"), timeout=0.2, retries=0)
+    endpoint = Endpoint(url, "{text}", labels=("a", "b"), timeout=2.0, retries=0)
     target = HttpTarget(endpoint)
     try:
-        with pytest.raises(TargetDown, match=r"no whole answer within 0\.2 s"):
+        with pytest.raises(TargetDown, match=r"no whole answer within 2 s"):
             target.scores([GOOD])
     finally:
         over.set()
@@ -378,7 +378,7 @@ def test_the_rate_is_limited_across_threads(server: Server) -> None:
 
 
 def test_requests_really_run_side_by_side(server: Server, make_target: Any) -> None:
-    together = threading.Barrier(3, timeout=5)
+    together = threading.Barrier(3, timeout=60)
 
     def meet(body: Any) -> Reply:
         together.wait()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.commands import mine_rules, try_rules
+from brittle.cli.streams import results
 from brittle.errors import UsageError
+from brittle.files import replacing
 
 if TYPE_CHECKING:
     from brittle.proposals.rules import Rule, Rules
@@ -167,13 +168,13 @@ def _export(args: argparse.Namespace) -> None:
     rules = _load(args.rules)
     rows = [row_of(rule, rules.labels) for rule in rules.rules]
     if args.out is None:
-        write_rows(rows, args.to or FORMATS[0], sys.stdout)
+        write_rows(rows, args.to or FORMATS[0], results())
         return
     to = args.to or Path(args.out).suffix.removeprefix(".")
     if to not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
         raise UsageError(f"Got --out {args.out}; expected a name that ends in {endings}, or --to.")
-    with open(args.out, "w", encoding="utf-8", newline="") as file:
+    with replacing(args.out) as new, new.open("w", encoding="utf-8", newline="") as file:
         write_rows(rows, to, file)
     console.print_path(args, Path(args.out))
 

@@ -88,7 +88,7 @@ def list_replacements(texts: LabelledTexts, proposal: Proposal | None = None) ->
 def save_replacements(replacements: Replacements, path: Path) -> None:
     """Write replacements as one .npz file, in one step."""
     names = json.dumps({"rules": replacements.rules, "forms": replacements.forms})
-    with files.unfinished(path).open("wb") as file:
+    with files.replacing(path) as new, new.open("wb") as file:
         np.savez_compressed(
             file,
             names=np.frombuffer(names.encode(), dtype=np.uint8),
@@ -97,7 +97,6 @@ def save_replacements(replacements: Replacements, path: Path) -> None:
             form=replacements.form,
             rule=replacements.rule,
         )
-    files.replace_file(path)
 
 
 def load_replacements(path: Path) -> Replacements:

@@ -181,10 +181,9 @@ class _Kept:
             return _Kept(effect, arrays["done"].tolist(), int(arrays["computed"]))
 
     def save(self, file: Path) -> None:
-        with files.unfinished(file).open("wb") as out:
+        with files.replacing(file) as new, new.open("wb") as out:
             train, held_out = self.effect
             np.savez(out, train=train, held_out=held_out, done=self.done, computed=self.computed)
-        files.replace_file(file)
         self.saved = time.monotonic()
 
     def measure(self, target: Any, number: int, split: Split, file: Path, report: Report) -> None:
