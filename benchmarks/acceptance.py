@@ -278,6 +278,11 @@ def cluster(given: Any) -> Iterator[Row]:
     yield from tests("tests/workflow", "tests/studies/rules/test_killed.py")
 
 
+def torture(given: Any) -> Iterator[Row]:
+    """Try a part of what benchmarks/torture.py does; the whole takes up to a quarter of an hour."""
+    yield from script("torture.py", "--quick")
+
+
 def script(name: str, *words: str) -> Iterator[Row]:
     """Run a benchmark script and give its last line."""
     began = time.perf_counter()
@@ -320,6 +325,7 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "19": ("Mining computes each distinct text once, near the bare rate", mining),
     "20": ("Two workers against one process; equal rows of one process, workers and Ray", workers),
     "21": ("Driver, worker and node killed: nothing finished is done again", cluster),
+    "22": ("Kills, lying endpoints, damaged files, scripts, malformed command lines", torture),
 }
 
 

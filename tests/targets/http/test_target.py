@@ -248,6 +248,24 @@ def test_a_text_that_breaks_the_server_fails_alone(server: Server, make_target: 
     assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_an_answer_that_cannot_be_unpacked_fails_alone(
+    server: Server, make_target: Any, encoding: str
+) -> None:
+    packed = (200, b"[0.1, 0.9]", {"Content-Encoding": encoding})
+    server.reply = lambda body: packed if body["text"] == "a bad film" else (200, [0.1, 0.9])
+    target = make_target(retries=0)
+    with pytest.raises(TargetError, match=r"fails on this text.*DecodingError"):
+        target.scores([BAD])
+    assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
+
+
+def test_an_answer_that_is_nested_too_deeply_fails_alone(server: Server, make_target: Any) -> None:
+    server.reply = lambda body: (200, b"[" * 200_000)
+    with pytest.raises(TargetError, match="not JSON"):
+        make_target(retries=0).scores([BAD])
+
+
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_text_that_is_refused_fails_alone_and_at_once(
     server: Server, make_target: Any, status: int
