@@ -9,6 +9,7 @@ from brittle.asks import STATUSES
 from brittle.attacks import default_settings
 from brittle.errors import UsageError
 from brittle.runs.store import Store
+from brittle.runs.store_errors import damaged_contents
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
@@ -29,17 +30,18 @@ def open_store(
         return Store.create(path, manifest, new)
     store = Store.resume(path)
     try:
-        former = store.manifest
-        _check_unchanged(path.stem, former, manifest)
-        if _is_more(manifest["budget"], former["budget"]):
-            store.forget("out of budget")
-            store.forget_cut_costs(former["budget"])
-            for status in STATUSES if uses_budget else ():
-                if status not in ("skipped", "error"):
-                    store.forget(status)
-        if retry_errors:
-            store.forget("error")
-        store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
+        with damaged_contents(path, "its manifest"):
+            former = store.manifest
+            _check_unchanged(path.stem, former, manifest)
+            if _is_more(manifest["budget"], former["budget"]):
+                store.forget("out of budget")
+                store.forget_cut_costs(former["budget"])
+                for status in STATUSES if uses_budget else ():
+                    if status not in ("skipped", "error"):
+                        store.forget(status)
+            if retry_errors:
+                store.forget("error")
+            store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
     except BaseException:
         store.close()
         raise

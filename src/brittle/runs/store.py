@@ -28,10 +28,11 @@ from typing import IO, Any
 from brittle import files
 from brittle.data.example import Example
 from brittle.edits import Edit, edit_rows
-from brittle.errors import StoreError, UsageError
+from brittle.errors import UsageError
 from brittle.kinds import Kind, kind_named
 from brittle.results import DAMAGED_EDITS, Result, Step
 from brittle.runs.former_layouts import FORMER_STATUSES, column_names, update_layout
+from brittle.runs.store_errors import damaged_contents, translated_errors
 from brittle.runs.write_ahead_log import check_log, lacks_log
 
 log = logging.getLogger(__name__)
@@ -72,7 +73,7 @@ class Store:
                     raise UsageError(f"The run {path.stem!r} exists already. Resume it, or --new.")
                 _connect(path, "ro").close()  # only a run is ever replaced
             # The whole layout and the manifest appear at once, or, after a kill, not at all.
-            with _translated_errors(path), files.replacing(path) as file:
+            with translated_errors(path), files.replacing(path) as file:
                 _write_empty_run(file, manifest)
                 # SQLite would write the log of the former run into the new one.
                 for ending in ("-wal", "-shm", "-journal"):
@@ -99,7 +100,7 @@ class Store:
         return store
 
     def _begin_writing(self) -> None:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             with self._db as db:
@@ -162,11 +163,11 @@ class Store:
         return self._load_meta("keywords")
 
     def keep_keywords(self, keywords: Mapping[str, str]) -> None:
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._write_meta("keywords", dict(keywords))
 
     def amend(self, **changes: Any) -> None:
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._write_meta("manifest", self.manifest | changes)
 
     def plan(self, examples: Sequence[Example], ids: Sequence[str]) -> None:
@@ -175,7 +176,7 @@ class Store:
             (number, case, json.dumps(example.fields), example.label)
             for number, (case, example) in enumerate(zip(ids, examples))
         )
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             # All anew, for a plan without a limit has another order than the first cases of one.
             self._db.execute("DELETE FROM examples")
             self._db.executemany("INSERT INTO examples VALUES (?, ?, ?, ?)", rows)
@@ -190,7 +191,7 @@ class Store:
     ) -> None:
         """Write finished cases, their steps and the counters in one transaction."""
         kind = self._kind
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._insert("results", RESULT_COLUMNS, (_result_row(r, kind) for r in results))
             self._insert("steps", STEP_COLUMNS, _step_rows(steps))
             self._write_meta("totals", dict(totals))
@@ -204,7 +205,7 @@ class Store:
 
     def forget(self, status: str) -> int:
         """Remove the results of one status, so that their cases are attacked again."""
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._db.execute(
                 "DELETE FROM steps WHERE case_id IN (SELECT case_id FROM results WHERE status = ?)",
                 (status,),
@@ -215,40 +216,40 @@ class Store:
         """Remove broken cases whose search went on after a winner, and was ended by the budget."""
         goes_on = "(cost IS NOT NULL OR tried IS NOT NULL)"
         cut = f"SELECT case_id FROM results WHERE {goes_on} AND queries >= ?"
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             for table in ("steps", "results"):
                 self._db.execute(f"DELETE FROM {table} WHERE case_id IN ({cut})", (budget,))
 
     def finished(self) -> set[str]:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             return {row[0] for row in self._db.execute("SELECT case_id FROM results")}
 
     def counts(self) -> dict[str, int]:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             rows = self._db.execute("SELECT status, count(*) FROM results GROUP BY status")
             return {FORMER_STATUSES.get(status, status): count for status, count in rows}
 
     def results(self) -> list[Result]:
         """Return all results in the order of the examples."""
         kind, columns = self._kind, self._selected("results", RESULT_COLUMNS)
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             rows = self._db.execute(
                 f"SELECT {columns}, e.fields, e.label FROM results r "
                 "JOIN examples e USING (case_id) ORDER BY e.number"
             ).fetchall()
         names = (*RESULT_COLUMNS, "fields", "reference")
-        with _damaged_json(self.path, "the texts of a case"):
+        with damaged_contents(self.path, "the texts of a case"):
             return [_result(dict(zip(names, row)), kind) for row in rows]
 
     def steps(self) -> list[Step]:
         """Return all steps, by case in the order of the examples."""
         columns = self._selected("steps", STEP_COLUMNS)
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             rows = self._db.execute(
                 f"SELECT {columns} FROM steps r JOIN examples e USING (case_id) "
                 "ORDER BY e.number, r.number"
             ).fetchall()
-        with _damaged_json(self.path, "a step of a case"):
+        with damaged_contents(self.path, "a step of a case"):
             return [_step(*row) for row in rows]
 
     @property
@@ -266,7 +267,7 @@ class Store:
         """Look up answers that were journalled."""
         payloads = {}
         query = "SELECT payload FROM answers WHERE question = ? AND key = ?"
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             for key in keys:
                 row = self._db.execute(query, (question, key)).fetchone()
                 if row is not None:
@@ -277,7 +278,7 @@ class Store:
     def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
         """Journal answers; when this returns they outlive the process."""
         rows = [(question, key, json.dumps(payload)) for key, payload in answers]
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
         self._checkpoint()
 
@@ -285,7 +286,7 @@ class Store:
         """Now and then, move what is in the log to the run file, which may be copied alone."""
         if time.monotonic() - self._checkpointed < SECONDS_BETWEEN_CHECKPOINTS:
             return
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         self._checkpointed = time.monotonic()
 
@@ -294,9 +295,9 @@ class Store:
         return int(self._one("SELECT count(*) FROM answers"))
 
     def _load_meta(self, key: str) -> dict[str, Any]:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        with _damaged_json(self.path, f"its {key}"):
+        with damaged_contents(self.path, f"its {key}"):
             return dict(json.loads(row[0])) if row else {}
 
     def _write_meta(self, key: str, value: Any) -> None:
@@ -304,14 +305,14 @@ class Store:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
 
     def _one(self, query: str) -> Any:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             return self._db.execute(query).fetchone()[0]
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
-    with _translated_errors(path):
+    with translated_errors(path):
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
         application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -345,30 +346,6 @@ def _take_lock(path: Path) -> IO[bytes]:
             "run with --name."
         ) from None
     return lock
-
-
-@contextlib.contextmanager
-def _translated_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.OperationalError, OSError) as error:
-        raise StoreError(
-            f"The run file {path} cannot be written or read: {error}. What was stored before is "
-            "kept; make room or mend the cause, then the same command resumes."
-        ) from error
-    except sqlite3.DatabaseError as error:
-        raise UsageError(f"{path} is not a readable run file: {error}.") from error
-
-
-@contextlib.contextmanager
-def _damaged_json(path: Path, what: str) -> Iterator[None]:
-    try:
-        yield
-    except files.DAMAGED as error:
-        raise UsageError(
-            f"The run file {path} is damaged: {what} cannot be read ({error}). Restore it from a "
-            "copy, or start the run over with --new."
-        ) from error
 
 
 def _write_empty_run(path: Path, manifest: Mapping[str, Any]) -> None:

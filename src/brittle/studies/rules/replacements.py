@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,11 +102,17 @@ def save_replacements(replacements: Replacements, path: Path) -> None:
 
 def load_replacements(path: Path) -> Replacements:
     """Load what `save_replacements` has written."""
-    with np.load(path) as arrays:
-        names = json.loads(arrays["names"].tobytes())
-        rules = tuple((label, word, substitute) for label, word, substitute in names["rules"])
-        columns = [arrays[name] for name in ("text", "position", "form", "rule")]
-    return Replacements(rules, tuple(names["forms"]), *columns)
+    try:
+        with np.load(path) as arrays:
+            names = json.loads(arrays["names"].tobytes())
+            rules = tuple((label, word, substitute) for label, word, substitute in names["rules"])
+            columns = [arrays[name] for name in ("text", "position", "form", "rule")]
+        return Replacements(rules, tuple(names["forms"]), *columns)
+    except (OSError, BadZipFile, EOFError, *files.DAMAGED) as error:
+        raise UsageError(
+            f"The replacements in {path} are damaged ({error}). Delete the file; the same command "
+            "lists them again."
+        ) from error
 
 
 def _text(example: Example) -> Text:
