@@ -62,7 +62,7 @@ def main() -> int:
             if name.startswith(only):
                 place = Path(folder) / name
                 os.environ["BRITTLE_CACHE"] = str(place / "cache")
-                found.append(trial(place, quick if args.quick else whole, args.seed))
+                found.append(_tried(trial, name, place, quick if args.quick else whole, args.seed))
                 print(_line(found[-1]), flush=True)
     for part in found:
         for failure in part.failures:
@@ -75,6 +75,14 @@ def main() -> int:
     word = "all hold" if held else "NOT ALL HOLD"
     print(f"{tried} trials in {seconds:.0f} s{skipped}: {word}")
     return 0 if held else 1
+
+
+def _tried(trial: Trial, name: str, place: Path, count: int, seed: int) -> Part:
+    """Run a part; one that cannot be run at all has failed."""
+    try:
+        return trial(place, count, seed)
+    except Exception as error:  # whatever it is, the other parts are still of use
+        return Part(name, count, failures=[f"{type(error).__name__}: {error}"])
 
 
 def _line(part: Part) -> str:

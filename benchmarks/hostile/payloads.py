@@ -104,17 +104,12 @@ def _pages(folder: Path, payloads: list[str]) -> list[Path]:
     import brittle
     from brittle.testing import FakeTarget
 
-    class Named(FakeTarget):
-        labels = (payloads[0], payloads[1 % len(payloads)] + "2")
-
-        @property
-        def name(self) -> str:
-            return f"{payloads[2 % len(payloads)]}{id(self) % 7}"
-
-    target = Named({"good": 2.0, "film": 1.0})
-    examples = [(f"a good film {text}", target.labels[1]) for text in payloads]
+    labels = (payloads[0], f"{payloads[1 % len(payloads)]}2")
+    name = f"fake {payloads[2 % len(payloads)]}"
+    target = FakeTarget({"good": 2.0, "film": 1.0}, labels=labels, name=name)
+    examples = [(f"a good film {text}", labels[1]) for text in payloads]
     run = brittle.attack(target, examples, "pwws", folder=folder, name="scripts", budget=60)
-    pages = [run.report(folder / "run.html", further=())]
+    pages = [run.report(folder / "run.html")]
     study = brittle.grid([target], "key", examples, folder=folder, name="grid", limit=20)
     return [*pages, study.report(folder / "grid.html")]
 

@@ -136,6 +136,7 @@ def damaged_run(folder: Path) -> None:
         "list": "UPDATE meta SET value = '[1, 2]'",
         "empty": "UPDATE meta SET value = '{}'",
         "table": "DROP TABLE results",
+        "settings": "UPDATE meta SET value = json_remove(value, '$.settings')",
         "texts": "UPDATE examples SET fields = 'x'",
     }
     attacked(folder, *FILMS, name="whole")
@@ -151,7 +152,10 @@ def damaged_run(folder: Path) -> None:
     names = {entry["run"] for entry in json.loads(listed.stdout)}
     assert listed.returncode == 0 and "whole" in names and not names & {"json", "deep", "list"}
     assert listed.stderr.count("Left out: ") >= 4 and "Traceback" not in listed.stderr
-    for name in (*damages, "pages", "cut"):
+    for name in ("json", "settings", "table", "pages"):
+        with pytest.raises(UsageError, match=r"damaged|not a readable run file"):
+            attacked(folder, *FILMS, name=name)
+    for name in (*damages.keys() - {"settings"}, "pages", "cut"):
         for words in (("show", name), ("report", name), ("export", name, "out.jsonl")):
             assert main([*words, "--runs", str(folder), "--json"]) == 2, words
 

@@ -30,22 +30,30 @@ def open_store(
         return Store.create(path, manifest, new)
     store = Store.resume(path)
     try:
-        with damaged_contents(path, "its manifest"):
-            former = store.manifest
-            _check_unchanged(path.stem, former, manifest)
-            if _is_more(manifest["budget"], former["budget"]):
-                store.forget("out of budget")
-                store.forget_cut_costs(former["budget"])
-                for status in STATUSES if uses_budget else ():
-                    if status not in ("skipped", "error"):
-                        store.forget(status)
-            if retry_errors:
-                store.forget("error")
-            store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
+        former = _whole_manifest(store)
+        _check_unchanged(path.stem, former, manifest)
+        if _is_more(manifest["budget"], former["budget"]):
+            store.forget("out of budget")
+            store.forget_cut_costs(former["budget"])
+            for status in STATUSES if uses_budget else ():
+                if status not in ("skipped", "error"):
+                    store.forget(status)
+        if retry_errors:
+            store.forget("error")
+        store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _whole_manifest(store: Store) -> dict[str, Any]:
+    """Return the manifest of a stored run; one that lacks what every run has is damaged."""
+    manifest = store.manifest
+    with damaged_contents(store.path, "its manifest"):
+        for key in ("attack", "settings", "budget", "examples"):
+            manifest[key]
+        return manifest | {"settings": dict(manifest["settings"])}
 
 
 def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]) -> None:
