@@ -11,6 +11,7 @@ from hostile.part import Part, timed
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MARK = "data-pwned"
+CASES_ON_A_PAGE = 25  # of a report; others are shown when one turns the page
 RUN = "document.documentElement.setAttribute('{mark}-{n}','1')"
 FORMS = (
     "<script>{js}</script>",
@@ -100,22 +101,27 @@ def script_payloads(folder: Path, count: int, seed: int) -> Part:
 
 
 def _pages(folder: Path, payloads: list[str]) -> list[Path]:
-    """Write a report and a grid's page whose texts, labels, targets and warnings are scripts."""
+    """Write reports and a grid's page whose texts, labels and targets are scripts."""
     import brittle
     from brittle.testing import FakeTarget
 
     labels = (payloads[0], f"{payloads[1 % len(payloads)]}2")
-    name = f"fake {payloads[2 % len(payloads)]}"
-    target = FakeTarget({"good": 2.0, "film": 1.0}, labels=labels, name=name)
+    first, second = (
+        FakeTarget({"good": weight, "film": 1.0}, labels=labels, name=f"{weight} {payloads[2]}")
+        for weight in (2.0, 3.0)
+    )
     examples = [(f"a good film {text}", labels[1]) for text in payloads]
-    run = brittle.attack(target, examples, "pwws", folder=folder, name="scripts", budget=60)
-    pages = [run.report(folder / "run.html")]
-    study = brittle.grid([target], "key", examples, folder=folder, name="grid", limit=20)
+    pages = []
+    for start in range(0, len(examples), CASES_ON_A_PAGE):
+        shown, name = examples[start : start + CASES_ON_A_PAGE], f"run-{start}"
+        run = brittle.attack(first, shown, "pwws", folder=folder, name=name, budget=60)
+        pages.append(run.report(folder / f"{name}.html"))
+    study = brittle.grid([first, second], "key", examples, folder=folder, name="grid", limit=20)
     return [*pages, study.report(folder / "grid.html")]
 
 
 def _dom(browser: str, page: Path) -> str:
-    """Return the page as it is after its scripts ran; a search shows all cases."""
+    """Return the page as it is after its scripts ran."""
     home = page.parent / "browser"
     argv = [browser, "--headless", "--disable-gpu", "--no-sandbox", f"--user-data-dir={home}"]
     argv += ["--virtual-time-budget=4000", "--dump-dom", page.as_uri()]
