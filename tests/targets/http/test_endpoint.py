@@ -134,6 +134,8 @@ def test_secrets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
         ("labels = 5\n" + SMALL, "`labels` in api.toml is 5. Expected a list"),
         ("headers = 'x'\n" + SMALL, "`headers` in api.toml is 'x'. Expected a table"),
         ("headers = {a = 1}\n" + SMALL, "The header 'a' in api.toml is 1. Expected a text"),
+        ("headers = {a = 'é'}\n" + SMALL, "The header 'a' in api.toml has letters"),
+        ("headers = {'é' = 'a'}\n" + SMALL, "The header 'é' in api.toml has letters"),
         ("scores = []\n" + SMALL, "`scores` in api.toml is .* Expected a text"),
         ("answers = {}\n" + SMALL, "Expected a text"),
         ("method = 1\n" + SMALL, "`method` in api.toml is 1"),

@@ -200,6 +200,11 @@ def _check_types(raw: Mapping[str, Any], path: Path) -> None:
                 f"The header {name!r} in {path.name} is {value!r}. Expected a text, in quotation "
                 "marks."
             )
+        if not (name.isascii() and value.isascii()):
+            raise UsageError(
+                f"The header {name!r} in {path.name} has letters that HTTP headers cannot have. "
+                "Expected ASCII, percent-encoded if need be."
+            )
 
 
 def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
