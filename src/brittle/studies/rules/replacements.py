@@ -103,7 +103,7 @@ def save_replacements(replacements: Replacements, path: Path) -> None:
 def load_replacements(path: Path) -> Replacements:
     """Load what `save_replacements` has written."""
     try:
-        with np.load(path) as arrays:
+        with path.open("rb") as file, np.load(file) as arrays:
             names = json.loads(arrays["names"].tobytes())
             rules = tuple((label, word, substitute) for label, word, substitute in names["rules"])
             columns = [arrays[name] for name in ("text", "position", "form", "rule")]

@@ -180,7 +180,7 @@ class _Kept:
         if not file.exists():
             return _Kept([np.zeros(len(split.replacements)) for split in splits], [0, 0])
         try:
-            with np.load(file) as arrays:
+            with file.open("rb") as opened, np.load(opened) as arrays:
                 effect = [arrays["train"], arrays["held_out"]]
                 return _Kept(effect, arrays["done"].tolist(), int(arrays["computed"]))
         except (OSError, BadZipFile, EOFError, *files.DAMAGED) as error:
