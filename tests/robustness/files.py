@@ -166,9 +166,8 @@ def damaged_run(folder: Path) -> None:
     slow=True,
 )
 def killed_while_writing(folder: Path) -> None:
-    attacked(
-        folder / "runs", *((f"a good film {i} " * 40, "positive") for i in range(400)), name="run"
-    )
+    films = [(f"a good film {i} " * 20, "positive") for i in range(150)]
+    attacked(folder / "runs", *films, name="run", budget=3)
     for name, words in {
         "report.html": ("report", "run", "--out", "report.html"),
         "rows.csv": ("export", "run", "rows.csv"),
