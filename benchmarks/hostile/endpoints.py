@@ -104,7 +104,7 @@ LIES: Mapping[str, Lie] = {
     "a reset": _resets,
     "no answer": lambda connection: time.sleep(SECONDS),
     "a redirect to itself": _says(b"", "302 Found", Location="/"),
-    "an error": _says(b"Traceback: secret", "500 \x1b[31mOops"),
+    "an error": _says(b"sorry", "500 \x1b[31mOops"),
     "try again in 30 years": _says(b"", "429 Slow", Retry_After="999999999"),
     "other answers every time": _varies(),
 }
@@ -177,4 +177,7 @@ def _attack(folder: Path, port: int, number: int, name: str) -> tuple[str, str |
             return name, f"did not end within {SECONDS:g} s"
     if usage.ru_maxrss > MAX_MEMORY_KB:
         return name, f"took {usage.ru_maxrss / 1000:.0f} MB of memory"
-    return name, verdict(process.returncode, errors.read_text("utf-8", "replace"))
+    messages = errors.read_text("utf-8", "replace")
+    if "\x1b" in messages:
+        return name, "an escape sequence reached the terminal"
+    return name, verdict(process.returncode, messages)

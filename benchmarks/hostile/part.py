@@ -78,6 +78,6 @@ def problem_of(words: Sequence[str], folder: Path, seconds: int = 60) -> str | N
 
 def verdict(code: int, stderr: str) -> str | None:
     """Return what is wrong with an exit code and messages: a traceback, or a code not ours."""
-    if "Traceback" in stderr:
+    if "Traceback (most recent call last)" in stderr:
         return stderr.strip().splitlines()[-2][:200]
     return None if code in FINE else f"exit code {code}: {stderr[-200:]}"

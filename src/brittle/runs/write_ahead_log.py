@@ -26,7 +26,7 @@ def check_log(path: Path) -> None:
             f"{'empty' if path.exists() else 'not there'}. Put the run file back beside it, or "
             "start over with --new, which deletes the log."
         )
-    if lacks_log(path) and path.stat().st_size <= PAGE_BYTES:
+    if lacks_log(path) and not log.exists() and path.stat().st_size <= PAGE_BYTES:
         raise UsageError(
             f"{path} is empty: what the run had is in {log.name}, which is not there. Copy that "
             "file beside it, or start over with --new."
@@ -34,8 +34,13 @@ def check_log(path: Path) -> None:
 
 
 def lacks_log(path: Path) -> bool:
-    """Tell whether a run was not closed, by a kill or as it is being written, and has no log."""
-    return _start(path)[18:20] == WRITE_AHEAD and not log_path(path).exists()
+    """Tell whether a run was not closed, by a kill or as it is being written, and has no log.
+
+    An empty log is none: SQLite writes one when it looks at such a run.
+    """
+    log = log_path(path)
+    has_log = log.exists() and log.stat().st_size > 0
+    return _start(path)[18:20] == WRITE_AHEAD and not has_log
 
 
 def log_path(path: Path) -> Path:
