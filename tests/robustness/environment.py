@@ -75,13 +75,14 @@ def full_disk(folder: Path) -> None:
 @row("two processes on one run", "the second: exit 2, “Another process is writing”", slow=True)
 def two_at_once(folder: Path) -> None:
     workspace = write_workspace(folder / "two", 40)
-    with started(workspace, *ATTACK, "--quiet", env=SLOW) as first:
-        wait_until(lambda: (workspace / "runs" / "run.sqlite").exists(), first)
+    with started(workspace, *ATTACK, "--quiet", env={"HANG_ON": "30"}) as first:
+        wait_until((workspace / "hanging").exists, first)
         second = command(workspace, *ATTACK, "--quiet")
         assert second.returncode == 2 and "Another process is writing" in second.stderr
         afresh = command(workspace, *ATTACK, "--quiet", "--new")
         assert afresh.returncode == 2 and "Another process is writing" in afresh.stderr
-        assert first.wait(60) == 0
+        (workspace / "hanging").unlink()
+        assert first.wait(300) == 0
     assert rows_stored(workspace) == 40
 
 
