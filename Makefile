@@ -4,6 +4,9 @@ VENV   := .venv
 RUN    := $(VENV)/bin/python
 PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# Tests and benchmarks write and read UTF-8, whatever the locale of who runs them.
+export PYTHONUTF8 := 1
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench acceptance size clean
 

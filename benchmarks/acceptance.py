@@ -299,6 +299,11 @@ def cluster(given: Any) -> Iterator[Row]:
     yield from tests("tests/workflow", "tests/studies/rules/test_killed.py")
 
 
+def torture(given: Any) -> Iterator[Row]:
+    """Try a part of what benchmarks/torture.py does; the whole takes up to a quarter of an hour."""
+    yield from script("torture.py", "--quick")
+
+
 def script(name: str, *words: str) -> Iterator[Row]:
     """Run a benchmark script and give its last line."""
     began = time.perf_counter()
@@ -444,6 +449,7 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "25": ("Typos and keywords on our translators, and on a third party", attention_translators),
     "26": ("Theorem 1: mean and tail under their bounds, slope −0.5 ± 0.05", theorem),
     "27": ("The figures of the self-attention paper's page", attention_page),
+    "28": ("Kills, lying endpoints, damaged files, scripts, malformed command lines", torture),
 }
 
 

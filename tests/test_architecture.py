@@ -81,14 +81,14 @@ ROOMS: dict[str, set[str]] = {
         *("training", "values", "workflow", "zoo"),
     },
     "papers": {
-        *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
-        *("proposals", "reports", "results", "runs", "studies", "targets", "text", "training"),
-        *("workflow", "zoo"),
+        *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals", "metrics"),
+        *("moves", "proposals", "reports", "results", "runs", "studies", "targets", "text"),
+        *("training", "workflow", "zoo"),
     },
     "cli": {
-        *("answers", "attacks", "data", "errors", "formatting", "goals", "metrics", "opening"),
-        *("papers", "proposals", "redaction", "reports", "results", "runs", "studies", "targets"),
-        *("training", "visible", "workflow", "zoo"),
+        *("answers", "attacks", "data", "errors", "files", "formatting", "goals", "metrics"),
+        *("opening", "papers", "proposals", "redaction", "reports", "results", "runs", "studies"),
+        *("targets", "training", "visible", "workflow", "zoo"),
     },
 }
 """The rooms from the bottom up, each with those it may import: all stand above it in this list."""

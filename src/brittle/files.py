@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import platform
+import secrets
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
+
+ABANDONED_SECONDS = 3600.0  # an unfinished file of that age is that of a killed process
+DAMAGED = (
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    RecursionError,  # JSON that is nested too deeply
+)
+"""What a reader of a file may raise if the file is damaged, or of another kind."""
+_locked: weakref.WeakSet[IO[bytes]] = weakref.WeakSet()
 
 
 def cache_folder() -> Path:
@@ -30,7 +42,8 @@ def cache_folder() -> Path:
 def lock(file: IO[bytes], wait: bool) -> None:
     """Lock an open file; the OS unlocks it when the file is closed or the process ends.
 
-    Without `wait`, a lock that another process holds raises OSError.
+    Without `wait`, a lock that another process holds raises OSError. A forked child does not keep
+    the lock when this process ends.
     """
     try:
         import fcntl
@@ -41,28 +54,68 @@ def lock(file: IO[bytes], wait: bool) -> None:
         msvcrt.locking(file.fileno(), mode, 1)  # type: ignore[attr-defined]
     else:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _locked.add(file)
 
 
-def unfinished(path: Path) -> Path:
-    """Return the path that a file is written to before it replaces `path`."""
-    return path.with_name(f"{path.name}.new")
+def _close_inherited_locks() -> None:
+    """Close the locked files of the parent; it keeps its locks, for they are not unlocked."""
+    for file in list(_locked):
+        file.close()
 
 
-def replace_file(path: Path) -> None:
-    """Move the file at `unfinished(path)` to `path`, in one step."""
-    os.replace(unfinished(path), path)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_inherited_locks)
 
 
-def write_whole(path: Path, text: str, errors: str = "strict") -> None:
-    """Write a file so that at any moment either the old or the new one is there, complete.
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a path to write to; the file there replaces `path` at the end, in one step.
 
-    A link at this path is replaced; what it points to stays as it is.
+    At any moment either the old or the new file is at `path`, complete. If the block raises, the
+    new file is removed. A device such as /dev/stdout is written to as it is.
     """
-    new = unfinished(path)
-    new.unlink(missing_ok=True)
-    with new.open("x", encoding="utf-8", errors=errors) as file:
+    path = Path(path)
+    if _is_device(path):
+        yield path
+        return
+    for other in unfinished(path):
+        with suppress(FileNotFoundError):  # another process may have finished it by now
+            if other.stat().st_mtime < time.time() - ABANDONED_SECONDS:
+                other.unlink()
+    new = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+    try:
+        new.open("x").close()  # a file of this process alone, never what a link points to
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+    try:
+        yield new
+        os.replace(new, path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def _is_device(path: Path) -> bool:
+    in_devices = path.absolute().parts[:2] in (("/", "dev"), ("/", "proc"))
+    return in_devices or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+def unfinished(path: Path) -> list[Path]:
+    """List the files that were to replace `path`, of a process under way or of one killed."""
+    name = f"{glob.escape(path.name)}.{'[0-9a-f]' * 8}.new"
+    return list(path.parent.glob(name)) if path.parent.is_dir() else []
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there, and those that were to replace it."""
+    for file in (path, *unfinished(path)):
+        file.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, text: str, errors: str = "strict") -> None:
+    """Write a file so that at any moment either the old or the new one is there, complete."""
+    with replacing(path) as new, new.open("w", encoding="utf-8", errors=errors, newline="") as file:
         file.write(text)
-    replace_file(path)
 
 
 def make_private_folder(path: Path) -> None:

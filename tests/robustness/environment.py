@@ -75,13 +75,14 @@ def full_disk(folder: Path) -> None:
 @row("two processes on one run", "the second: exit 2, “Another process is writing”", slow=True)
 def two_at_once(folder: Path) -> None:
     workspace = write_workspace(folder / "two", 40)
-    with started(workspace, *ATTACK, "--quiet", env=SLOW) as first:
-        wait_until(lambda: (workspace / "runs" / "run.sqlite").exists(), first)
+    with started(workspace, *ATTACK, "--quiet", env={"HANG_ON": "30"}) as first:
+        wait_until((workspace / "hanging").exists, first)
         second = command(workspace, *ATTACK, "--quiet")
         assert second.returncode == 2 and "Another process is writing" in second.stderr
         afresh = command(workspace, *ATTACK, "--quiet", "--new")
         assert afresh.returncode == 2 and "Another process is writing" in afresh.stderr
-        assert first.wait(60) == 0
+        (workspace / "hanging").unlink()
+        assert first.wait(300) == 0
     assert rows_stored(workspace) == 40
 
 
@@ -91,7 +92,7 @@ def interrupted(folder: Path) -> None:
     with started(workspace, *ATTACK, env=SLOW) as process:
         wait_until(lambda: rows_stored(workspace) > 0, process)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=30)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130 and "Stopping after the batch" in stderr
     assert "Resume with: brittle attack python:model:classify pwws --data texts.csv" in stderr
     assert 0 < rows_stored(workspace) < 80
@@ -107,7 +108,7 @@ def interrupted_twice(folder: Path) -> None:
         time.sleep(0.5)
         assert process.poll() is None, "the batch under way hangs: one Ctrl-C cannot end it"
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     assert process.returncode == 130 and 0 < rows_stored(workspace) < 160
 
 

@@ -63,14 +63,18 @@ def contents(folder: Path, name: str) -> tuple[list[Any], list[Any]]:
 MODEL = """
 import hashlib, math, os, time
 
+HUNG = []
+
 def weight(word):
     return int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") / 2**31 - 1
 
 def classify(texts):
     time.sleep(float(os.environ.get("SECONDS_A_CALL", "0")))
-    if any(os.environ.get("HANG_ON", "-") in text.split() for text in texts):
+    if not HUNG and any(os.environ.get("HANG_ON", "-") in text.split() for text in texts):
+        HUNG.append(True)
         open("hanging", "w").close()
-        time.sleep(3600)
+        while os.path.exists("hanging"):
+            time.sleep(0.05)
     positive = [1 / (1 + math.exp(-sum(map(weight, text.lower().split())))) for text in texts]
     return [[1 - p, p] for p in positive]
 
@@ -103,14 +107,14 @@ def argv(*words: str) -> list[str]:
 def command(
     folder: Path, *words: str, env: dict[str, str] | None = None, **settings: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder and wait for it, at most a minute."""
+    """Run a command in a folder and wait for it, at most five minutes."""
     return subprocess.run(
         argv(*words),
         cwd=folder,
         env=os.environ | (env or {}),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         **settings,
     )
 

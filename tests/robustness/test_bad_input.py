@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robustness import environment, pictures, targets, texts, translators, white_box
+from robustness import environment, files, pictures, targets, texts, translators, white_box
 from robustness.table import TABLE, Check, Row
 
 PAGE = Path(__file__).parents[2] / "docs" / "robustness.md"
@@ -34,6 +34,6 @@ def test_every_row_stands_in_the_page() -> None:
 
 
 def test_all_rows_are_there() -> None:
-    modules = (texts, pictures, targets, translators, environment, white_box)
+    modules = (texts, pictures, targets, translators, environment, files, white_box)
     assert all(module.__doc__ for module in modules)
     assert len({r.what for r in TABLE}) == len(TABLE)

@@ -139,7 +139,7 @@ def test_a_run_is_opened_by_name_beginning_or_path(
     with pytest.raises(UsageError, match="begins several runs: films-1, films-10"):
         brittle.open_run("films", two)
     monkeypatch.chdir(tmp_path)
-    assert brittle.open_run("films-10").path == Path("runs/films-10.sqlite")
+    assert brittle.open_run("films-10").path == two / "films-10.sqlite"
     assert [path.stem for path in list_runs()] == ["films-1", "films-10"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from brittle.data.example import Example, case_ids
 from brittle.edits import Edit
 from brittle.errors import UsageError
 from brittle.results import DAMAGED_EDITS, Result, Step
+from brittle.runs import store as module
 from brittle.runs.run import Run
 from brittle.runs.store import APPLICATION_ID, Store
 
@@ -145,3 +147,28 @@ def test_a_run_killed_before_its_first_write_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "empty.sqlite").touch()
     assert not Store.exists(tmp_path / "empty.sqlite")
     assert not Store.exists(tmp_path / "none.sqlite")
+
+
+def test_what_is_stored_is_soon_in_the_file_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    with filled(tmp_path / "run.sqlite") as store:
+        store.keep("answer", [(b"key", [1.0])])
+        alone = tmp_path / "alone.sqlite"
+        shutil.copy(tmp_path / "run.sqlite", alone)
+        with Store.read(alone) as copy:
+            assert copy.results() == store.results() and copy.journalled() == 1
+
+
+def test_a_run_that_was_just_created_is_a_run_without_its_log(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "run.sqlite", {"target": "fake"}):
+        shutil.copy(tmp_path / "run.sqlite", tmp_path / "alone.sqlite")
+    assert Store.exists(tmp_path / "alone.sqlite")
+
+
+def test_a_damaged_answer_of_the_journal_is_asked_for_again(tmp_path: Path) -> None:
+    with filled(tmp_path / "run.sqlite") as store:
+        store.keep("answer", [(b"whole", [1.0]), (b"damaged", [2.0])])
+        store._db.execute("UPDATE answers SET payload = '[' WHERE key = ?", (b"damaged",))
+        assert store.find("answer", [b"whole", b"damaged"]) == {b"whole": [1.0]}

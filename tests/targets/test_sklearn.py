@@ -280,3 +280,19 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
         load_skops(path)
     with pytest.raises(UsageError, match="no file"):
         load_skops(tmp_path / "absent.skops")
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "schema",
+    ["[1, 2]", "null", "{}", DEEP, '{"__loader__": []}', '{"__class__": 1, "__module__": 2}', "{"],
+    ids=["list", "null", "empty", "deep", "loader", "numbers", "cut"],
+)
+def test_a_damaged_schema_is_refused(tmp_path: Path, schema: str) -> None:
+    path = tmp_path / "model.skops"
+    with zipfile.ZipFile(path, "w") as damaged:
+        damaged.writestr("schema.json", schema)
+    with pytest.raises(UsageError, match="is damaged, or not a skops file"):
+        load_skops(path)

@@ -65,6 +65,7 @@ def model(
     built = NetworkModel(network, tokenizer, chosen.reads, "cpu")
     if double:
         network.double()
+        built._fast = None  # it holds weights in single precision
         if bilm is not None:
             bilm.double()
     return built

@@ -132,3 +132,14 @@ def test_damaged_and_foreign_folders(
     damage(folder)
     with pytest.raises(UsageError, match=message):
         open_model(folder)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"[1, 2]", b"null", b"[" * 100_000, b'{"w": 1}', b'{"w": {"shape": ["x"]}}', b"{", b"\xff"],
+)
+def test_a_damaged_header_of_weights_is_refused_by_name(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(UsageError, match=r"model\.safetensors is not a weights file"):
+        folders.count_parameters(path)

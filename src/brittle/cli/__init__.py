@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shlex
 import sys
@@ -13,16 +12,16 @@ from collections.abc import Sequence
 from brittle.cli.console import tell
 from brittle.cli.flags import check_spelling
 from brittle.cli.parser import COMMANDS, build_parser
+from brittle.cli.paths import fix_paths
 from brittle.cli.resume_line import resuming_words
+from brittle.cli.streams import own_stdout, prepare_streams
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    # A terminal that cannot show an arrow or an emoji shows a question mark.
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
+    prepare_streams()
     try:
         parser = build_parser(words)
         check_spelling(parser, words)
@@ -35,8 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.command is None:
             parser.print_help()
             return 0
-        COMMANDS[args.command].run(args)
-        sys.stdout.flush()
+        with own_stdout():
+            fix_paths(args)
+            COMMANDS[args.command].run(args)
         return 0
     except BrittleError as error:
         tell(f"brittle: {error}")

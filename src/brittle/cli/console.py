@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brittle.cli.paths import shown
+from brittle.cli.streams import results
 from brittle.redaction import redact
 from brittle.visible import visible
 
@@ -35,12 +37,13 @@ def show(block: RenderableType) -> None:
     from rich.console import Console
 
     # No markup: words of a text or of an answer could be links and colours.
-    console = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
+    quiet: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+    console = Console(file=results(), soft_wrap=False, **quiet)
     # Not printed by rich: it ends the program with an error when a reader such as head goes away.
     with console.capture() as captured:
         # A line that may not wrap is there to be copied whole, however narrow the terminal is.
         console.print(_Visible(block), crop=False)
-    print(captured.get(), end="")
+    print(captured.get(), end="", file=results())
 
 
 class _Visible:
@@ -68,12 +71,12 @@ def print_result(
 
 def print_path(args: argparse.Namespace, path: Path) -> None:
     """Print the path of what a command wrote."""
-    print_result(args, lambda: {"written": str(path)}, lambda: str(path))
+    print_result(args, lambda: {"written": shown(path)}, lambda: shown(path))
 
 
 def print_text(text: str) -> None:
     """Print the content of a file on stdout: exactly, but for a terminal."""
-    print(visible(text) if sys.stdout.isatty() else text, end="")
+    print(visible(text) if results().isatty() else text, end="", file=results())
 
 
 def table(rows: Sequence[Mapping[str, Any]], indent: int = 0) -> Table | Group:
@@ -143,10 +146,13 @@ def tell(message: str) -> None:
 
 def dump(value: Any) -> None:
     """Print JSON on stdout."""
-    escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+    # A stream may have no encoding; escaped JSON is right in all of them.
+    encoding = str(getattr(results(), "encoding", None)).lower()
+    escaped = encoding not in ("utf-8", "utf8")
     text = json.dumps(value, indent=2, ensure_ascii=escaped)
     # JSON escapes most of what steers a terminal by itself, but not these.
-    print(_MORE_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+    text = _MORE_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    print(text, file=results())
 
 
 @contextlib.contextmanager

@@ -86,12 +86,15 @@ def _load_array(path: Path) -> Vectors:
             f"The vectors in {path.name!r} have no words: expected {str(names)!r} beside the "
             "array, with one word a line."
         )
-    words = names.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    try:
+        words = names.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{str(names)!r} is not a UTF-8 file of words ({error}).") from error
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
+        return Vectors(words, np.asarray(matrix, dtype=np.float32))
+    except (ValueError, TypeError, EOFError) as error:
         raise UsageError(f"{str(path)!r} is not an array of numbers ({error}).") from error
-    return Vectors(words, np.asarray(matrix, dtype=np.float32))
 
 
 def _load_text(path: Path) -> Vectors:

@@ -19,6 +19,7 @@ from brittle.data import Dataset, Example, folders
 from brittle.data.catalogue import CATALOGUE, divide_by
 from brittle.data.files import ENDINGS, ENDINGS_TEXT
 from brittle.errors import UsageError
+from brittle.files import replacing
 from brittle.text import split as split_text
 from brittle.training.splits import (
     TrainingSplits,
@@ -235,7 +236,7 @@ def _cut(text: str, max_words: int | None) -> str:
 
 def _write(file: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("w", newline="", encoding="utf-8") as out:
+    with replacing(file) as new, new.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
         writer.writerow(header)
         writer.writerows(rows)

@@ -15,6 +15,7 @@ from typing import Any
 
 from brittle.edits import patch
 from brittle.errors import unknown
+from brittle.files import write_whole
 from brittle.formatting import NO_VALUE, number
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
@@ -127,9 +128,9 @@ def write_page(page: Page, folder: Path, name: str) -> Path:
         if old.stem not in page.plots:
             old.unlink()
     for plot, svg in page.plots.items():
-        (folder / f"{plot}.svg").write_text(svg, "utf-8")
+        write_whole(folder / f"{plot}.svg", svg)
     file = folder / f"{name}.md"
-    file.write_text(page.text(), "utf-8")
+    write_whole(file, page.text())
     return file
 
 

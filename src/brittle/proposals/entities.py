@@ -13,6 +13,7 @@ from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.english.entities import Recognizer, SpacyRecognizer
 from brittle.errors import UsageError
+from brittle.files import DAMAGED, write_whole
 from brittle.proposals.training_data import find_class, load_training_data
 from brittle.text import Text, is_word
 
@@ -74,7 +75,7 @@ class Entities:
         """Load a JSON file: {class of the text: {type: word that replaces it}}."""
         try:
             table = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, *DAMAGED) as error:
             raise UsageError(
                 f"The entities in {path!r} cannot be read ({error}). Expected {EXPECTED}."
             ) from error
@@ -92,7 +93,7 @@ class Entities:
     def save(self, path: str, labels: Sequence[str]) -> None:
         """Write the JSON file that `load` reads, so that nothing has to be learnt again."""
         table = {label: dict(by_type) for label, by_type in zip(labels, self.words)}
-        Path(path).write_text(json.dumps(table, ensure_ascii=False, indent=1), encoding="utf-8")
+        write_whole(path, json.dumps(table, ensure_ascii=False, indent=1))
 
     def of(self, text: Text, label: int) -> dict[int, str]:
         """Return, by position, the entity that may replace a word of a text of this class."""

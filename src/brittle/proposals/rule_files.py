@@ -87,7 +87,7 @@ def _header(line: str, name: str) -> dict[str, Any]:
         labels = about["labels"]
         if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
             raise TypeError("its labels are no list of names")
-    except (ValueError, KeyError, TypeError) as error:
+    except files.DAMAGED as error:
         raise UsageError(
             f"{name} is no file of rules: its first line is {line[:60]!r} ({error}). Name a file "
             "that brittle rules mine has written."
@@ -109,7 +109,7 @@ def _rule(line: str, number: int, labels: tuple[str, ...], name: str) -> Rule:
             raise ValueError(f"{rule} does not replace one word by one word")
         if not math.isfinite(rule.salience):
             raise ValueError(f"the salience is {rule.salience}")
-    except (ValueError, KeyError, TypeError) as error:
+    except files.DAMAGED as error:
         raise UsageError(
             f"Line {number} of the rules in {name} is damaged ({error}): {line[:60]!r}. Expected "
             'such as {"label": "positive", "word": "funny", "substitute": "laughable", "salience": '

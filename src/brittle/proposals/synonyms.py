@@ -19,6 +19,7 @@ from brittle.english.forms import (
 )
 from brittle.english.wordnet import wordnet
 from brittle.errors import UsageError
+from brittle.files import DAMAGED
 from brittle.text import is_word
 
 
@@ -62,7 +63,7 @@ class SubstituteTable:
         """Load a JSON file of one object: {"word": ["substitute", …], …}."""
         try:
             lists = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, *DAMAGED) as error:
             raise UsageError(
                 f"The substitutes in {str(path)!r} cannot be read ({error}). Expected a JSON file "
                 'such as {"good": ["fine", "decent"]}.'

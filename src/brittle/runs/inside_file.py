@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from brittle.errors import UsageError
-from brittle.files import write_whole
+from brittle.files import DAMAGED, write_whole
 from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
 from brittle.results import Result
 from brittle.runs.inside import Rows, look_inside, texts_of, words_in
@@ -91,7 +91,7 @@ def load_inside(path: Path) -> InsideRun:
         reason = f"its layout is {content['layout']!r}, expected {LAYOUT}"
         if content["layout"] == LAYOUT:
             return _parse(content)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except DAMAGED:
         reason = "it is damaged"
     raise UsageError(
         f"Cannot read {path.name!r}: {reason}. Delete it, and look again: brittle inside "

@@ -10,12 +10,16 @@ from brittle.asks import STATUSES
 from brittle.attacks import default_settings
 from brittle.errors import BrittleError, UsageError
 from brittle.runs.store import Store
+from brittle.runs.store_errors import damaged_contents
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
     *("label_map", "files", "only", "helpers", "goal_code"),
 )
 """The entries of a manifest that cannot change when a run is resumed."""
+
+NEEDED = ("attack", "settings", "budget", "examples")
+"""Entries of a manifest without which a run cannot be resumed."""
 
 
 def default_path(folder: Path, name: str, budget: int | None) -> Path:
@@ -53,7 +57,7 @@ def _manifest_at(path: Path) -> dict[str, Any]:
         if not Store.exists(path):
             return {}
         with Store.read(path) as store:
-            return store.manifest
+            return _whole_manifest(store)
     except BrittleError:
         return {}
 
@@ -70,7 +74,7 @@ def open_store(
         return Store.create(path, manifest, new)
     store = Store.resume(path)
     try:
-        former = store.manifest
+        former = _whole_manifest(store)
         _check_unchanged(path.stem, former, manifest)
         if _is_more(manifest["budget"], former["budget"]):
             store.forget("out of budget")
@@ -85,6 +89,15 @@ def open_store(
         store.close()
         raise
     return store
+
+
+def _whole_manifest(store: Store) -> dict[str, Any]:
+    """Return the manifest of a stored run; one that lacks what every run has is damaged."""
+    manifest = store.manifest
+    with damaged_contents(store.path, "its manifest"):
+        for key in NEEDED:
+            manifest[key]
+        return manifest | {"settings": dict(manifest["settings"])}
 
 
 def _changed_settings(former: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
-from brittle.files import write_whole
+from brittle.files import replacing, write_whole
 from brittle.goals import Goal
 from brittle.kinds import KINDS
 from brittle.metrics.inside import InsideRun
@@ -30,6 +30,8 @@ from brittle.spreadsheets import write_csv
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 INSIDE_CASES = 100
+NEEDED = ("target", "attack", "data", "examples", "started")
+"""Entries that every manifest has."""
 
 R = TypeVar("R", Result, Step)
 
@@ -42,10 +44,16 @@ class Run:
     """
 
     def __init__(self, path: str | Path, cases: Iterable[str] | None = None) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()  # a target may change the working folder
         self.cases = None if cases is None else frozenset(cases)
         with Store.read(self.path) as store:
             self.manifest = store.manifest
+        missing = [name for name in NEEDED if name not in self.manifest]
+        if missing:
+            raise UsageError(
+                f"The run file {self.path} is damaged: its manifest has no {', '.join(missing)}. "
+                "Restore it from a copy, or start the run over with --new."
+            )
         if self.cases is not None:
             count, planned = len(self.cases), self.manifest["examples"]
             self.manifest |= {"limit": count, "examples": count, "part_of": planned}
@@ -228,7 +236,8 @@ class Run:
                 f"{', '.join(others)} or {last}."
             )
         out.parent.mkdir(parents=True, exist_ok=True)
-        writer(self, out)
+        with replacing(out) as new:
+            writer(self, new)
         return out
 
 
@@ -292,4 +301,5 @@ def _npz(run: Run, out: Path) -> None:
     columns: dict[str, Any] = {
         name: np.array([str(getattr(r, name) or "") for r in rows]) for name in names
     }
-    np.savez_compressed(out, originals=originals, adversaries=adversaries, **columns)
+    with out.open("wb") as file:  # to a path, numpy adds an ending
+        np.savez_compressed(file, originals=originals, adversaries=adversaries, **columns)

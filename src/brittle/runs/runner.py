@@ -111,6 +111,7 @@ def attack(
     of `TargetOptions`, for models that are trained on a table.
     """
     worker_settings = WorkerSettings(workers, backend, address)
+    folder = Path(folder).absolute()  # a target may change the working folder
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
     if budget is not None and budget < 1:
@@ -137,7 +138,7 @@ def attack(
         within(watchdog, lambda: job.fixed)
         taken = job.dataset.take(limit, seed)
         manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
-        path = _path_of(job, Path(folder), name, budget, warn or _silent)
+        path = _path_of(job, folder, name, budget, warn or _silent)
         ids = case_ids(taken.examples)
         if not (new or retry_errors) and is_finished_part(path, manifest, ids):
             return Run(path, ids)

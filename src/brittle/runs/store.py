@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -26,14 +28,19 @@ from typing import IO, Any
 from brittle import files
 from brittle.data.example import Example
 from brittle.edits import Edit, edit_rows
-from brittle.errors import StoreError, UsageError
+from brittle.errors import UsageError
 from brittle.kinds import Kind, kind_named
 from brittle.results import DAMAGED_EDITS, Result, Step
 from brittle.runs.former_layouts import FORMER_STATUSES, column_names, update_layout
+from brittle.runs.store_errors import damaged_contents, translated_errors
+from brittle.runs.write_ahead_log import check_log, lacks_log
+
+log = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x62726974
 VERSION = 3
 READABLE = (1, 2, 3)
+SECONDS_BETWEEN_CHECKPOINTS = 2.0
 RESULT_COLUMNS = (
     *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
@@ -54,31 +61,25 @@ class Store:
         self.path = path
         self._db = db
         self._lock = lock
+        self._checkpointed = 0.0
 
     @staticmethod
     def create(path: Path, manifest: Mapping[str, Any], new: bool = False) -> Store:
         """Create a run; an existing one of that name is replaced only if `new`."""
         with contextlib.ExitStack() as failure:
             lock = failure.enter_context(_take_lock(path))
-            if Store.exists(path):
+            if Store.exists(path, new):
                 if not new:
                     raise UsageError(f"The run {path.stem!r} exists already. Resume it, or --new.")
                 _connect(path, "ro").close()  # only a run is ever replaced
-            with _translated_errors(path):
-                for ending in ("", "-wal", "-shm", "-journal"):
+            # The whole layout and the manifest appear at once, or, after a kill, not at all.
+            with translated_errors(path), files.replacing(path) as file:
+                _write_empty_run(file, manifest)
+                # SQLite would write the log of the former run into the new one.
+                for ending in ("-wal", "-shm", "-journal"):
                     path.with_name(path.name + ending).unlink(missing_ok=True)
-                files.make_private(path)  # the files that SQLite adds are as private as this one
-                db = sqlite3.connect(path)
-                db.execute("PRAGMA journal_mode=WAL")
-                db.execute("PRAGMA synchronous=NORMAL")
-                # The whole layout and the manifest appear at once, or, after a kill, not at all.
-                db.executescript(
-                    f"BEGIN; {_LAYOUT} PRAGMA application_id={APPLICATION_ID}; "
-                    f"PRAGMA user_version={VERSION};"
-                )
-                store = Store(path, db, lock)
-                store._write_meta("manifest", dict(manifest))
-                db.commit()
+            store = Store(path, _connect(path, "rw"), lock)
+            store._begin_writing()
             failure.pop_all()
         return store
 
@@ -87,15 +88,24 @@ class Store:
         """Open a run to go on with it."""
         with contextlib.ExitStack() as failure:
             lock = failure.enter_context(_take_lock(path))
+            if lacks_log(path):
+                log.warning(
+                    "%s was killed or is being written, and %s-wal is not beside it: cases may be "
+                    "missing, and are attacked again.",
+                    *(path, path.name),
+                )
             store = Store(path, _connect(path, "rw"), lock)
-            with _translated_errors(path):
-                store._db.execute("PRAGMA journal_mode=WAL")
-                store._db.execute("PRAGMA synchronous=NORMAL")
-                with store._db as db:
-                    update_layout(db, _LAYOUT)
-                    db.execute(f"PRAGMA user_version={VERSION}")
+            store._begin_writing()
             failure.pop_all()
         return store
+
+    def _begin_writing(self) -> None:
+        with translated_errors(self.path):
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            with self._db as db:
+                update_layout(db, _LAYOUT)
+                db.execute(f"PRAGMA user_version={VERSION}")
 
     @staticmethod
     def read(path: Path) -> Store:
@@ -103,8 +113,14 @@ class Store:
         return Store(path, _connect(path, "ro"), None)
 
     @staticmethod
-    def exists(path: Path) -> bool:
-        """Tell whether there is a run at this path; one killed before its first write is none."""
+    def exists(path: Path, new: bool = False) -> bool:
+        """Tell whether there is a run at this path; one killed before its first write is none.
+
+        Where the log of a run is there without the run, or a run that has nothing without its log,
+        this is an error, unless it is to be replaced by a `new` one.
+        """
+        if not new:
+            check_log(path)
         if not path.exists():
             return False
         try:
@@ -147,11 +163,11 @@ class Store:
         return self._load_meta("keywords")
 
     def keep_keywords(self, keywords: Mapping[str, str]) -> None:
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._write_meta("keywords", dict(keywords))
 
     def amend(self, **changes: Any) -> None:
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._write_meta("manifest", self.manifest | changes)
 
     def plan(self, examples: Sequence[Example], ids: Sequence[str]) -> None:
@@ -160,7 +176,7 @@ class Store:
             (number, case, json.dumps(example.fields), example.label)
             for number, (case, example) in enumerate(zip(ids, examples))
         )
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             # All anew, for a plan without a limit has another order than the first cases of one.
             self._db.execute("DELETE FROM examples")
             self._db.executemany("INSERT INTO examples VALUES (?, ?, ?, ?)", rows)
@@ -170,7 +186,7 @@ class Store:
 
     def field_names(self) -> tuple[str, ...]:
         """Return the names of the fields of the planned cases."""
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             query = "SELECT fields FROM examples ORDER BY number LIMIT 1"
             row = self._db.execute(query).fetchone()
         return tuple(name for name, _ in json.loads(row[0])) if row else ("text",)
@@ -182,10 +198,11 @@ class Store:
     ) -> None:
         """Write finished cases, their steps and the counters in one transaction."""
         kind = self._kind
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._insert("results", RESULT_COLUMNS, (_result_row(r, kind) for r in results))
             self._insert("steps", STEP_COLUMNS, _step_rows(steps))
             self._write_meta("totals", dict(totals))
+        self._checkpoint()
 
     def _insert(
         self, table: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
@@ -195,7 +212,7 @@ class Store:
 
     def forget(self, status: str) -> int:
         """Remove the results of one status, so that their cases are attacked again."""
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._db.execute(
                 "DELETE FROM steps WHERE case_id IN (SELECT case_id FROM results WHERE status = ?)",
                 (status,),
@@ -206,39 +223,41 @@ class Store:
         """Remove broken cases whose search went on after a winner, and was ended by the budget."""
         goes_on = "(cost IS NOT NULL OR tried IS NOT NULL)"
         cut = f"SELECT case_id FROM results WHERE {goes_on} AND queries >= ?"
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             for table in ("steps", "results"):
                 self._db.execute(f"DELETE FROM {table} WHERE case_id IN ({cut})", (budget,))
 
     def finished(self) -> set[str]:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             return {row[0] for row in self._db.execute("SELECT case_id FROM results")}
 
     def counts(self) -> dict[str, int]:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             rows = self._db.execute("SELECT status, count(*) FROM results GROUP BY status")
             return {FORMER_STATUSES.get(status, status): count for status, count in rows}
 
     def results(self) -> list[Result]:
         """Return all results in the order of the examples."""
         kind, columns = self._kind, self._selected("results", RESULT_COLUMNS)
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             rows = self._db.execute(
                 f"SELECT {columns}, e.fields, e.label FROM results r "
                 "JOIN examples e USING (case_id) ORDER BY e.number"
             ).fetchall()
         names = (*RESULT_COLUMNS, "fields", "reference")
-        return [_result(dict(zip(names, row)), kind) for row in rows]
+        with damaged_contents(self.path, "the texts of a case"):
+            return [_result(dict(zip(names, row)), kind) for row in rows]
 
     def steps(self) -> list[Step]:
         """Return all steps, by case in the order of the examples."""
         columns = self._selected("steps", STEP_COLUMNS)
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             rows = self._db.execute(
                 f"SELECT {columns} FROM steps r JOIN examples e USING (case_id) "
                 "ORDER BY e.number, r.number"
             ).fetchall()
-        return [_step(*row) for row in rows]
+        with damaged_contents(self.path, "a step of a case"):
+            return [_step(*row) for row in rows]
 
     @property
     def _kind(self) -> Kind:
@@ -255,41 +274,52 @@ class Store:
         """Look up answers that were journalled."""
         payloads = {}
         query = "SELECT payload FROM answers WHERE question = ? AND key = ?"
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             for key in keys:
                 row = self._db.execute(query, (question, key)).fetchone()
                 if row is not None:
-                    payloads[key] = json.loads(row[0])
+                    with contextlib.suppress(*files.DAMAGED):
+                        payloads[key] = json.loads(row[0])  # a damaged answer is asked for again
         return payloads
 
     def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None:
         """Journal answers; when this returns they outlive the process."""
         rows = [(question, key, json.dumps(payload)) for key, payload in answers]
-        with _translated_errors(self.path), self._db:
+        with translated_errors(self.path), self._db:
             self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+        self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Now and then, move what is in the log to the run file, which may be copied alone."""
+        if time.monotonic() - self._checkpointed < SECONDS_BETWEEN_CHECKPOINTS:
+            return
+        with translated_errors(self.path):
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._checkpointed = time.monotonic()
 
     def journalled(self) -> int:
         """Count the journalled answers: what a costly target was really sent."""
         return int(self._one("SELECT count(*) FROM answers"))
 
     def _load_meta(self, key: str) -> dict[str, Any]:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return dict(json.loads(row[0])) if row else {}
+        with damaged_contents(self.path, f"its {key}"):
+            return dict(json.loads(row[0])) if row else {}
 
     def _write_meta(self, key: str, value: Any) -> None:
         text = json.dumps(value)
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, text))
 
     def _one(self, query: str) -> Any:
-        with _translated_errors(self.path):
+        with translated_errors(self.path):
             return self._db.execute(query).fetchone()[0]
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
-    with _translated_errors(path):
+    with translated_errors(path):
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
         application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -332,17 +362,14 @@ def sole_writer(path: Path) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def _translated_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.OperationalError, OSError) as error:
-        raise StoreError(
-            f"The run file {path} cannot be written or read: {error}. What was stored before is "
-            "kept; make room or mend the cause, then the same command resumes."
-        ) from error
-    except sqlite3.DatabaseError as error:
-        raise UsageError(f"{path} is not a readable run file: {error}.") from error
+def _write_empty_run(path: Path, manifest: Mapping[str, Any]) -> None:
+    files.make_private(path)  # the files that SQLite adds are as private as this one
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.executescript(
+            f"BEGIN; {_LAYOUT} PRAGMA application_id={APPLICATION_ID}; "
+            f"PRAGMA user_version={VERSION};"
+        )
+        db.execute("INSERT INTO meta VALUES ('manifest', ?)", (json.dumps(dict(manifest)),))
 
 
 def _result_row(r: Result, kind: Kind) -> dict[str, Any]:
@@ -363,7 +390,7 @@ def _result(row: dict[str, Any], kind: Kind) -> Result:
     if row["edits"] is not None:
         try:
             edits, adversarial = kind.restored(fields, json.loads(row["edits"]))
-        except (TypeError, ValueError, KeyError):
+        except files.DAMAGED:
             # One damaged row must not hide all others.
             row["reason"] = DAMAGED_EDITS
     row |= {"fields": fields, "edits": edits, "adversarial": adversarial}

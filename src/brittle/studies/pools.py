@@ -9,6 +9,7 @@ from pathlib import Path
 from brittle import files
 from brittle.errors import UsageError
 from brittle.zoo.names import grid
+from brittle.zoo.names.members import member_lines
 from brittle.zoo.names.parsing import NameParts, split_name
 from brittle.zoo.names.pools import POOLS, pool_models
 
@@ -85,8 +86,7 @@ def _lines(name: str) -> tuple[str, ...]:
     path = Path(name)
     if not path.is_file():
         pool_models(name)  # raises, with the names that there are
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
-    return tuple(line for line in lines if line and not line.startswith("#"))
+    return tuple(member_lines(path))
 
 
 def member_of(line: str, data: str, seeds: int) -> Member:

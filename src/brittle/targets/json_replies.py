@@ -25,4 +25,7 @@ def parse_json(content: str | bytes, who: str) -> Any:
             )
         return built
 
-    return json.loads(content, object_pairs_hook=build)
+    try:
+        return json.loads(content, object_pairs_hook=build)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error

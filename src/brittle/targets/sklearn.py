@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from brittle.errors import TargetError, UsageError, require
+from brittle.errors import TargetError, UsageError, message_of, require
 from brittle.targets.fingerprints import hashing
 from brittle.targets.fingerprints.contents import hash_object
 from brittle.targets.labels import Labels, label_names
@@ -170,8 +170,10 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
             remedy = "If you trust it, write it again with skops.io.dump, which does not pack."
             check_archive(archive, len(content), repr(str(path)), remedy)
         untrusted = skops.get_untrusted_types(data=content)
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise UsageError(f"{str(path)!r} is not a skops file: {error}.") from error
+    except UsageError:
+        raise
+    except Exception as error:  # skops checks nothing: a damaged file makes it raise anything
+        raise _not_skops(path, error) from error
     refused = [name for name in untrusted if name not in trust and not _is_harmless(name)]
     if refused:
         flags = " ".join(f"--trust {name}" for name in refused)
@@ -179,7 +181,17 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
             f"{str(path)!r} holds types that are not trusted unasked: {', '.join(refused)}. If you "
             f"made the file, or trust who did, say so: {flags}"
         )
-    return skops.loads(content, trusted=untrusted), hashing.hash_parts(content)
+    try:
+        return skops.loads(content, trusted=untrusted), hashing.hash_parts(content)
+    except Exception as error:
+        raise _not_skops(path, error) from error
+
+
+def _not_skops(path: Path, error: Exception) -> UsageError:
+    return UsageError(
+        f"{str(path)!r} is damaged, or not a skops file ({message_of(error)}). Write it again with "
+        "skops.io.dump(model, file), with the versions of scikit-learn and skops that are here."
+    )
 
 
 def _is_harmless(name: str) -> bool:

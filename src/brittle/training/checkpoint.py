@@ -48,9 +48,8 @@ class TrainingState:
 
 def save(folder: Path, state: TrainingState, tensors: Mapping[str, NDArray[Any]]) -> None:
     """Write the checkpoint; at any moment either the old or the new one is complete on disk."""
-    path = folder / FILE
-    write_tensors(files.unfinished(path), tensors, {STATE: json.dumps(asdict(state))})
-    files.replace_file(path)
+    with files.replacing(folder / FILE) as new:
+        write_tensors(new, tensors, {STATE: json.dumps(asdict(state))})
 
 
 def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
@@ -64,12 +63,11 @@ def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
         tensors = load_tensors(path)
         with safe_open(str(path), framework="numpy") as file:
             return TrainingState(**json.loads((file.metadata() or {})[STATE])), tensors
-    except (UsageError, ValueError, KeyError, TypeError) as error:
+    except (UsageError, *files.DAMAGED) as error:
         log.warning("The checkpoint %s cannot be read (%s); training starts anew.", path, error)
         return None
 
 
 def remove(folder: Path) -> None:
     """Remove the checkpoint, and one that is only partly written."""
-    for path in (folder / FILE, files.unfinished(folder / FILE)):
-        path.unlink(missing_ok=True)
+    files.remove(folder / FILE)

@@ -72,12 +72,11 @@ def pack(tasks: Sequence[Task], folder: Path, archive: Path) -> list[str]:
     entries = [_entry(task, results[task.name], places) for task in finished]
     parcels = {parcel for entry in entries for parcel in (entry.result, *entry.left)}
     parcels |= {entry.memory for entry in entries if entry.memory is not None}
-    with ZipFile(files.unfinished(archive), "w", ZIP_DEFLATED) as out:
+    with files.replacing(archive) as new, ZipFile(new, "w", ZIP_DEFLATED) as out:
         manifest = {"format": FORMAT, "tasks": [entry.as_json() for entry in entries]}
         out.writestr(MANIFEST, json.dumps(manifest, indent=1))
         for parcel in sorted(parcels, key=lambda parcel: parcel.name):
             add_to(out, parcel.name, places.path(parcel.name))
-    files.replace_file(archive)
     return [task.name for task in finished]
 
 
@@ -117,7 +116,7 @@ def _load_entries(source: ZipFile, folder: Path) -> list[_Entry]:
         if manifest["format"] != FORMAT:
             raise ValueError(f"the format {manifest['format']!r}")
         entries = [_Entry.of(value) for value in manifest["tasks"]]
-    except (KeyError, ValueError, TypeError) as error:
+    except files.DAMAGED as error:
         raise _not_ours(archive, str(error)) from error
     folder.mkdir(parents=True, exist_ok=True)
     size, free = sum(info.file_size for info in source.infolist()), shutil.disk_usage(folder).free
@@ -147,7 +146,7 @@ def _add(source: ZipFile, entry: _Entry, places: Places) -> str:
 def _key(stored: bytes) -> Any:
     try:
         return json.loads(stored)["key"]
-    except (ValueError, KeyError, TypeError):
+    except files.DAMAGED:
         return None
 
 

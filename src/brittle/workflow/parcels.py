@@ -88,7 +88,7 @@ def add_to(archive: ZipFile, name: str, path: Path) -> None:
 def place(archive: ZipFile, parcel: Parcel, places: Places) -> None:
     """Put a parcel of an archive into its place, whole or not at all; it replaces what is there."""
     path = places.path(parcel.name)
-    new = files.unfinished(path)
+    new = path.with_name(f"{path.name}.new")  # a file, or a folder of them
     _remove(new)
     try:
         for member in sorted(set(archive.namelist())):

@@ -34,7 +34,7 @@ def run_tasks(
     Without a backend they run one after another, in this process. A task whose worker dies is run
     again by another one.
     """
-    graph = TaskGraph(tasks, folder, dict(known or {}), set(known or {}))
+    graph = TaskGraph(tasks, folder.absolute(), dict(known or {}), set(known or {}))
     progress = _Progress(graph, report, time.monotonic())
     with ExitStack() as stack:
         _Running(graph, progress, backend or Backend(), stack).run()

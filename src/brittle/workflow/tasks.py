@@ -127,11 +127,11 @@ def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | N
             return None
         if isinstance(result, Mapping) and FAILED in result:
             return None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *files.DAMAGED):
         return None
     try:
         leaves = [] if task.leaves is None else task.leaves(folder, result)
-    except (KeyError, TypeError):  # of a version in which the result was another
+    except files.DAMAGED:  # of a version in which the result was another
         return None
     return result if all(path.exists() for path in leaves) else None
 

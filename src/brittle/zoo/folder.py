@@ -118,11 +118,17 @@ def load_tensors(path: Path) -> dict[str, NDArray[Any]]:
 
 def count_parameters(path: Path) -> int:
     """Count the numbers in a safetensors file by its header alone."""
-    with path.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(min(size, MAX_HEADER_BYTES)))
-    shapes = [tensor["shape"] for name, tensor in header.items() if name != "__metadata__"]
-    return sum(math.prod(shape) for shape in shapes)
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(min(size, MAX_HEADER_BYTES)))
+        shapes = [tensor["shape"] for name, tensor in header.items() if name != "__metadata__"]
+        return sum(math.prod(map(int, shape)) for shape in shapes)
+    except files.DAMAGED as error:
+        raise UsageError(
+            f"{path} is not a weights file in safetensors format: its header cannot be read "
+            f"({error}). Train the model again with --force, or restore the file."
+        ) from error
 
 
 def write_words(path: Path, words: Sequence[str]) -> None:
@@ -160,7 +166,7 @@ def load_card(folder: Path) -> Card:
         )
     try:
         return _card(json.loads(path.read_text("utf-8")))
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
+    except files.DAMAGED as error:
         raise UsageError(
             f"{path} is not a model card of the zoo ({error}). Train the model again."
         ) from error

@@ -81,7 +81,7 @@ def trained_models() -> list[TrainedModel]:
         try:
             card = folders.load_card(path)
             parameters = folders.count_parameters(path / folders.WEIGHTS_FILE)
-        except (UsageError, OSError, ValueError, LookupError, TypeError):
+        except (UsageError, OSError):
             continue
         size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
         models.append(TrainedModel(card, size, parameters, path))

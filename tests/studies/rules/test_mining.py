@@ -248,6 +248,11 @@ def test_replacements_are_stored(tmp_path: Path) -> None:
     assert (loaded.rules, loaded.forms) == (listed.rules, listed.forms)
     for name in ("text", "position", "form", "rule"):
         assert np.array_equal(getattr(loaded, name), getattr(listed, name))
+    whole = (tmp_path / "some.npz").read_bytes()
+    for damaged in (b"", b"[1]", whole[:-30], whole[:100]):
+        (tmp_path / "some.npz").write_bytes(damaged)
+        with pytest.raises(UsageError, match=r"some\.npz are damaged.*Delete the file"):
+            load_replacements(tmp_path / "some.npz")
 
 
 class Stopped(Exception):

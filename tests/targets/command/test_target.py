@@ -142,21 +142,21 @@ def test_a_crash_that_does_not_repeat_is_forgiven(make_target: Any, tmp_path: Pa
 @pytest.mark.slow
 def test_a_text_that_hangs_it_fails_alone(make_target: Any) -> None:
     target = make_target(
-        "'bad' in text and time.sleep(60); print('pos')", timeout=0.2, startup=10.0
+        "'bad' in text and time.sleep(60); print('pos')", timeout=3.0, startup=30.0
     )
     start = time.monotonic()
-    with pytest.raises(TargetError, match=r"did not answer within 0\.2 s"):
+    with pytest.raises(TargetError, match=r"did not answer within 3 s"):
         target.scores([BAD])
     assert target.scores([GOOD])[0, 1] == 1.0
-    assert time.monotonic() - start < 8
+    assert time.monotonic() - start < 50
 
 
 @pytest.mark.slow
 def test_what_it_started_ends_with_it(make_target: Any, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     before = f"open({str(pid)!r}, 'w').write(str(os.getpid()))"
-    target = make_target("time.sleep(60) if 'bad' in text else print('pos')", before, timeout=0.2)
-    target.startup = 10.0
+    target = make_target("time.sleep(60) if 'bad' in text else print('pos')", before, timeout=3.0)
+    target.startup = 30.0
     target.scores([GOOD])
     first = int(pid.read_text())
     with pytest.raises(TargetError):

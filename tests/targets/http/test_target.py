@@ -268,6 +268,24 @@ def test_a_text_that_breaks_the_server_fails_alone(server: Server, make_target: 
     assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_an_answer_that_cannot_be_unpacked_fails_alone(
+    server: Server, make_target: Any, encoding: str
+) -> None:
+    packed = (200, b"[0.1, 0.9]", {"Content-Encoding": encoding})
+    server.reply = lambda body: packed if body["text"] == "a bad film" else (200, [0.1, 0.9])
+    target = make_target(retries=0)
+    with pytest.raises(TargetError, match=r"fails on this text.*(is damaged|is packed)"):
+        target.scores([BAD])
+    assert target.scores([GOOD]).tolist() == [[0.1, 0.9]]
+
+
+def test_an_answer_that_is_nested_too_deeply_fails_alone(server: Server, make_target: Any) -> None:
+    server.reply = lambda body: (200, b"[" * 200_000)
+    with pytest.raises(TargetError, match="not JSON"):
+        make_target(retries=0).scores([BAD])
+
+
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_text_that_is_refused_fails_alone_and_at_once(
     server: Server, make_target: Any, status: int
@@ -302,7 +320,7 @@ def test_a_server_that_hangs(server: Server, make_target: Any) -> None:
     released = threading.Event()
 
     def hang(body: Any) -> Reply:
-        released.wait(5)
+        released.wait(60)
         return 200, [0.1, 0.9]
 
     server.reply = hang
@@ -310,7 +328,7 @@ def test_a_server_that_hangs(server: Server, make_target: Any) -> None:
     with pytest.raises(TargetDown, match=r"no answer within 0\.1 s"):
         make_target(timeout=0.1, retries=1).scores([GOOD])
     released.set()
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 30
 
 
 def test_an_answer_that_trickles_is_cut_off() -> None:
@@ -337,10 +355,10 @@ def test_an_answer_that_trickles_is_cut_off() -> None:
     thread = threading.Thread(target=trickle)
     thread.start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    endpoint = Endpoint(url, "{text}", labels=("a", "b"), timeout=0.2, retries=0)
+    endpoint = Endpoint(url, "{text}", labels=("a", "b"), timeout=2.0, retries=0)
     target = HttpTarget(endpoint)
     try:
-        with pytest.raises(TargetDown, match=r"no answer within 0\.2 s"):
+        with pytest.raises(TargetDown, match=r"no answer within 2 s"):
             target.scores([GOOD])
     finally:
         over.set()
@@ -398,7 +416,7 @@ def test_the_rate_is_limited_across_threads(server: Server) -> None:
 
 
 def test_requests_really_run_side_by_side(server: Server, make_target: Any) -> None:
-    together = threading.Barrier(3, timeout=5)
+    together = threading.Barrier(3, timeout=60)
 
     def meet(body: Any) -> Reply:
         together.wait()

@@ -18,6 +18,7 @@ from brittle.cli.command import (
     add_target_flags,
     positive,
 )
+from brittle.cli.paths import shown
 from brittle.cli.targets import describe_target, open_target
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def _run(args: argparse.Namespace) -> None:
         return
     if not args.quiet:
         console.show(run_block(run, args.examples))
-        console.show(f"Run: {run.path}")
+        console.show(f"Run: {shown(run.path)}")
     if report is not None:
         console.show(f"Report: {report.resolve()}")
     elif not args.quiet:

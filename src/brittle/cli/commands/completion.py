@@ -39,12 +39,12 @@ def _run(args: argparse.Namespace) -> None:
         if args.json:
             console.dump({"shell": args.shell, "script": script})
         elif not args.quiet:
-            print(script, end="")
+            console.print_text(script)
         return
     words = split_line(args.line)[1:] or [""]
     found = complete(build_parser(without_user_code(words[:-1])), words)
     if lines := format_candidates(found, args.shell, words[-1], args.breaks):
-        print(lines)
+        console.print_text(f"{lines}\n")
 
 
 COMMAND = Command(

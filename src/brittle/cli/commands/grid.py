@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from brittle.cli import console
+from brittle.cli import console, paths
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
@@ -90,8 +90,8 @@ def _run(args: argparse.Namespace) -> None:
         study.report(args.report)
     console.print_result(
         args,
-        lambda: {"file": str(path), **grid_json(shown)},
-        lambda: Group(grid_block(shown), f"\nStudy: {path}"),
+        lambda: {"file": paths.shown(path), **grid_json(shown)},
+        lambda: Group(grid_block(shown), f"\nStudy: {paths.shown(path)}"),
     )
     if study.failures:
         raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
+from brittle.cli.paths import shown
 from brittle.errors import UsageError
+from brittle.files import write_whole
 
 if TYPE_CHECKING:
     from brittle.reports.importance import Rows
@@ -56,7 +58,7 @@ def _run(args: argparse.Namespace) -> None:
         report=lambda name: None if args.quiet or args.json else console.tell(name),
     )
     if args.out is not None:
-        args.out.write_text(_page(result, args.out.suffix), encoding="utf-8")
+        write_whole(args.out, _page(result, args.out.suffix))
     if not args.quiet:
         for name, reason in result.failures.items():
             console.tell(f"Left out: {name}. {reason}")
@@ -91,7 +93,7 @@ def _block(result: Importance, out: Path | None) -> Any:
     parts: list[Any] = [Text(result.sentence), *(Text(f, style="dim") for f in _facts(result))]
     for table in tables:
         parts += [Text(""), table]
-    return Group(*parts, *([Text(f"\n{out}")] if out is not None else []))
+    return Group(*parts, *([Text(f"\n{shown(out)}")] if out is not None else []))
 
 
 def _page(result: Importance, suffix: str) -> str:

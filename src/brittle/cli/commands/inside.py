@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
+from brittle.cli.paths import shown
 from brittle.cli.targets import open_run_target
 from brittle.errors import UsageError
+from brittle.files import write_whole
 
 if TYPE_CHECKING:
     from brittle.metrics.inside import InsideRun
@@ -62,7 +64,7 @@ def _block(inside: InsideRun, args: argparse.Namespace) -> Any:
     from brittle.reports.inside_terminal import case_block, run_block
 
     block = run_block(inside) if args.case is None else case_block(inside, Console().width)
-    return block if args.out is None else Group(block, f"\n{args.out}")
+    return block if args.out is None else Group(block, f"\n{shown(args.out)}")
 
 
 def _json(inside: InsideRun) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def _write(inside: InsideRun, out: Path) -> None:
     if out.suffix == ".html":
         text = still_page(f"{inside.run}: inside", [inside_section(inside)])
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text, encoding="utf-8", errors="replace")
+    write_whole(out, text, errors="replace")
 
 
 COMMAND = Command(

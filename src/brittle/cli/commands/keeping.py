@@ -8,6 +8,7 @@ from pathlib import Path
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
+from brittle.cli.paths import shown
 from brittle.errors import UsageError, unknown
 
 RUN, STUDY = ".sqlite", ".study.json"
@@ -32,7 +33,7 @@ def _delete(args: argparse.Namespace) -> None:
     deleted: list[Path] = []
     for path in paths:
         deleted += delete_study(path) if _is_study(path) else delete_run(path)
-    names = [str(path) for path in deleted]
+    names = [shown(path) for path in deleted]
     console.print_result(args, lambda: {"deleted": names}, lambda: _lines("Deleted", names))
 
 

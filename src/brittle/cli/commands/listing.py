@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
+from brittle.errors import BrittleError
 
 if TYPE_CHECKING:
     from brittle.cli.studies import Study
@@ -47,22 +48,30 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _run_rows(folder: str | Path) -> Rows:
-    """List the runs of a folder, newest last; no result is loaded."""
-    from brittle.runs.run import Run, list_runs
+    """List the runs of a folder, newest last; no result is loaded. Damaged ones are left out."""
+    from brittle.runs.run import list_runs
 
     rows = []
-    for run in map(Run, list_runs(folder)):
-        manifest, counts = run.manifest, run.counts()
-        rows.append(
-            {
-                "run": run.name,
-                **{name: manifest[name] for name in ("target", "attack", "data")},
-                "cases": f"{sum(counts.values())}/{manifest['examples']}",
-                "broken": counts.get("broken", 0),
-                "started": manifest["started"],
-            }
-        )
+    for path in list_runs(folder):
+        try:
+            rows.append(_run_row(path))
+        except BrittleError as error:
+            console.tell(f"Left out: {error}")
     return rows
+
+
+def _run_row(path: Path) -> dict[str, Any]:
+    from brittle.runs.run import Run
+
+    run = Run(path)
+    manifest, counts = run.manifest, run.counts()
+    return {
+        "run": run.name,
+        **{name: manifest[name] for name in ("target", "attack", "data")},
+        "cases": f"{sum(counts.values())}/{manifest['examples']}",
+        "broken": counts.get("broken", 0),
+        "started": manifest["started"],
+    }
 
 
 def _study_rows(folder: str | Path) -> Rows:

@@ -8,6 +8,7 @@ from pathlib import Path
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import add_output_flags, positive
+from brittle.cli.paths import shown
 from brittle.errors import UsageError
 
 
@@ -66,8 +67,8 @@ def run(args: argparse.Namespace) -> None:
     for path, part in written.items():
         replace(part, about={**part.about, "command": _command(args)}).save(path)
     about = f"{len(rules):,} rules from {rules.about['texts']:,} texts: "
-    block = about + ", ".join(map(str, written))
-    console.print_result(args, lambda: {"written": args.out, **rules.about}, lambda: block)
+    block = about + ", ".join(map(shown, written))
+    console.print_result(args, lambda: {"written": shown(args.out), **rules.about}, lambda: block)
 
 
 def _smaller_ensembles(ensemble: str | None) -> dict[int, str]:

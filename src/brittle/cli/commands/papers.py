@@ -9,6 +9,7 @@ from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.carrying import add_carrying_flags, carry
 from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.paths import shown
 from brittle.papers import PAPERS, SCALES
 from brittle.papers.request import FURTHER_DATA
 
@@ -62,7 +63,7 @@ def _run(args: argparse.Namespace) -> None:
         backend=backend_of(args),
         report=(lambda message: None) if args.quiet else console.tell,
     )
-    outcome = f"Page: {done.page}"
+    outcome = "" if done.page is None else f"Page: {shown(done.page)}"
     if done.page is None:
         left = f"{len(done.left)} tasks are left, such as {done.left[0]!r}"
         outcome = f"The page is not written yet: {left}."

@@ -13,6 +13,7 @@ from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.commands import mine_rules, try_rules
 from brittle.errors import UsageError
+from brittle.files import replacing
 
 if TYPE_CHECKING:
     from brittle.proposals.rules import Rule, Rules
@@ -177,7 +178,7 @@ def _export(args: argparse.Namespace) -> None:
     if to not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
         raise UsageError(f"Got --out {args.out}; expected a name that ends in {endings}, or --to.")
-    with open(args.out, "w", encoding="utf-8", newline="") as file:
+    with replacing(args.out) as new, new.open("w", encoding="utf-8", newline="") as file:
         write_rows(rows, to, file, args.exact)
     console.print_path(args, Path(args.out))
 

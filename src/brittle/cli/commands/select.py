@@ -14,6 +14,7 @@ from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.ensemble_table import ensembles_block, row_of
 from brittle.errors import UsageError, unknown
+from brittle.files import write_whole
 
 if TYPE_CHECKING:
     from brittle.studies.selecting.curves import EnsembleCurves
@@ -206,11 +207,11 @@ def _write(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
     if out.suffix == ".html":
         cards = "".join(f'<div class="card">{figure}</div>' for figure in figures.values())
         section = f'<section><div class="pair">{cards}</div><p class="small">{NOTE}</p></section>'
-        out.write_text(still_page(f"Ensembles of {study.pool}", [section]), encoding="utf-8")
+        write_whole(out, still_page(f"Ensembles of {study.pool}", [section]))
         return
     for name, figure in figures.items():
         file = out if name == "outside" else out.with_stem(f"{out.stem}-held-out")
-        file.write_text(standalone_svg(figure), encoding="utf-8")
+        write_whole(file, standalone_svg(figure))
 
 
 COMMAND = Command(

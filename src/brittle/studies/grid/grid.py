@@ -55,6 +55,7 @@ def grid(
     resumes it. A stored study of that name that is about something else is replaced only with
     `overwrite`.
     """
+    folder = Path(folder).absolute()  # a target may change the working folder
     if limit < 1:
         raise UsageError(f"Got a limit of {limit} cases; expected 1 or more.")
     dataset = as_dataset(examples)
@@ -76,8 +77,8 @@ def grid(
     if Path(request.name).name != request.name:
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     if not overwrite:
-        check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
-    return run_grid(request, Path(folder), where, report)
+        check_name(request, folder / f"{request.name}{SUFFIX}")
+    return run_grid(request, folder, where, report)
 
 
 def run_grid(

@@ -109,7 +109,7 @@ class GridStudy:
                 for attack, by_target in content["cells"].items()
             }
             return GridStudy(**content)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, *files.DAMAGED) as error:
             raise UsageError(
                 f"{path} is no grid that this version of brittle can read ({error}). Name a file "
                 "that brittle grid has written."
@@ -129,7 +129,7 @@ class GridStudy:
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(render_grid(reported_grid(self)), encoding="utf-8", errors="replace")
+        files.write_whole(out, render_grid(reported_grid(self)), errors="replace")
         return out
 
     def export(self, path: str | Path, texts: bool = False, exact: bool = False) -> Path:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,7 @@ def list_replacements(texts: LabelledTexts, proposal: Proposal | None = None) ->
 def save_replacements(replacements: Replacements, path: Path) -> None:
     """Write replacements as one .npz file, in one step."""
     names = json.dumps({"rules": replacements.rules, "forms": replacements.forms})
-    with files.unfinished(path).open("wb") as file:
+    with files.replacing(path) as new, new.open("wb") as file:
         np.savez_compressed(
             file,
             names=np.frombuffer(names.encode(), dtype=np.uint8),
@@ -97,16 +98,21 @@ def save_replacements(replacements: Replacements, path: Path) -> None:
             form=replacements.form,
             rule=replacements.rule,
         )
-    files.replace_file(path)
 
 
 def load_replacements(path: Path) -> Replacements:
     """Load what `save_replacements` has written."""
-    with np.load(path) as arrays:
-        names = json.loads(arrays["names"].tobytes())
-        rules = tuple((label, word, substitute) for label, word, substitute in names["rules"])
-        columns = [arrays[name] for name in ("text", "position", "form", "rule")]
-    return Replacements(rules, tuple(names["forms"]), *columns)
+    try:
+        with path.open("rb") as file, np.load(file) as arrays:
+            names = json.loads(arrays["names"].tobytes())
+            rules = tuple((label, word, substitute) for label, word, substitute in names["rules"])
+            columns = [arrays[name] for name in ("text", "position", "form", "rule")]
+        return Replacements(rules, tuple(names["forms"]), *columns)
+    except (OSError, BadZipFile, EOFError, *files.DAMAGED) as error:
+        raise UsageError(
+            f"The replacements in {path} are damaged ({error}). Delete the file; the same command "
+            "lists them again."
+        ) from error
 
 
 def _text(example: Example) -> Text:

@@ -6,11 +6,13 @@ It is written every few seconds, so that a task that was stopped goes on from th
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -35,6 +37,7 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.training.splits import TrainingSplits, load_splits
 from brittle.workflow.tasks import Report, Task, TaskContext
 
+log = logging.getLogger(__name__)
 SECONDS_BETWEEN_SAVES = 10.0
 LIST = "list replacements"
 
@@ -176,15 +179,18 @@ class _Kept:
     def load(file: Path, splits: Sequence[Split]) -> _Kept:
         if not file.exists():
             return _Kept([np.zeros(len(split.replacements)) for split in splits], [0, 0])
-        with np.load(file) as arrays:
-            effect = [arrays["train"], arrays["held_out"]]
-            return _Kept(effect, arrays["done"].tolist(), int(arrays["computed"]))
+        try:
+            with file.open("rb") as opened, np.load(opened) as arrays:
+                effect = [arrays["train"], arrays["held_out"]]
+                return _Kept(effect, arrays["done"].tolist(), int(arrays["computed"]))
+        except (OSError, BadZipFile, EOFError, *files.DAMAGED) as error:
+            log.warning("%s cannot be read (%s); what it had is measured anew.", file, error)
+            return _Kept([np.zeros(len(split.replacements)) for split in splits], [0, 0])
 
     def save(self, file: Path) -> None:
-        with files.unfinished(file).open("wb") as out:
+        with files.replacing(file) as new, new.open("wb") as out:
             train, held_out = self.effect
             np.savez(out, train=train, held_out=held_out, done=self.done, computed=self.computed)
-        files.replace_file(file)
         self.saved = time.monotonic()
 
     def measure(self, target: Any, number: int, split: Split, file: Path, report: Report) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError, require
+from brittle.files import replacing
 from brittle.spreadsheets import write_csv
 from brittle.studies.transfer.showing import fooling_texts, rate_matrix
 from brittle.studies.transfer.study import TransferStudy
@@ -35,7 +36,8 @@ def write_rows(rows: Rows, path: str | Path, exact: bool = False) -> Path:
             f"Got {out.name!r} to export to; expected a name that ends in .csv, .jsonl or .parquet."
         )
     out.parent.mkdir(parents=True, exist_ok=True)
-    writers[out.suffix](rows, out)
+    with replacing(out) as new:
+        writers[out.suffix](rows, new)
     return out
 
 

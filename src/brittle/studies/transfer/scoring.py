@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from brittle.files import DAMAGED
 from brittle.studies.transfer.labels import TEXTS_PER_CALL, predict_labels
 from brittle.studies.transfer.texts import Fields
 from brittle.targets.protocols import Classifies
@@ -49,10 +50,10 @@ def _load(memory: Path, fingerprint: str) -> dict[str, int]:
     for line in memory.read_text("utf-8").splitlines():
         try:
             content = json.loads(line)
-        except ValueError:
+            if content["fingerprint"] == fingerprint:
+                known |= {text: int(label) for text, label in content["labels"].items()}
+        except DAMAGED:
             continue  # empty, or the end of a write that was interrupted
-        if content["fingerprint"] == fingerprint:
-            known |= content["labels"]
     return known
 
 

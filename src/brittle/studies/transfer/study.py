@@ -91,7 +91,7 @@ class TransferStudy:
                 },
             }
             return TransferStudy(**content)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, *files.DAMAGED) as error:
             raise UsageError(
                 f"{path} is no transfer study that this version of brittle can read ({error}). "
                 "Name a file that brittle transfer has written."
@@ -161,7 +161,7 @@ class TransferStudy:
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(render_study(reported_study(self)), encoding="utf-8", errors="replace")
+        files.write_whole(out, render_study(reported_study(self)), errors="replace")
         return out
 
     def export(self, path: str | Path, texts: bool = False, exact: bool = False) -> Path:

@@ -67,6 +67,7 @@ def transfer(
     the pool costs its own row and column. A stored study of that name that is about something else
     is replaced only with `overwrite`.
     """
+    folder = Path(folder).absolute()  # a target may change the working folder
     if winners < 1:
         raise UsageError(f"Got {winners} winners a source; expected 1 or more.")
     dataset = as_dataset(examples).take(limit, seed)
@@ -87,8 +88,8 @@ def transfer(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
     if not overwrite:
-        _check_name(request, Path(folder) / f"{request.name}{SUFFIX}")
-    return run_study(request, Path(folder), where, report)
+        _check_name(request, folder / f"{request.name}{SUFFIX}")
+    return run_study(request, folder, where, report)
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ class HttpClient:
             raise _Failure(str(error)) from error
         except self._httpx.TimeoutException:
             raise _Failure(f"no answer within {self.endpoint.timeout:g} s") from None
-        except self._httpx.TransportError as error:
+        except (self._httpx.TransportError, self._httpx.DecodingError) as error:
             raise _Failure(f"{type(error).__name__}: {error}") from error
         except (self._httpx.RequestError, self._httpx.InvalidURL) as error:
             # The error's own message may hold the address with a secret in it.

@@ -14,6 +14,7 @@ inputs = "{text}"                      # or "{texts}" for several at once, or fi
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,17 @@ from brittle.targets.translators.texts import check_answers
 _SLOT = re.compile(r"\{(\w+)\}")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 MINIMA = {"timeout": 1e-3, "retries": 0, "per_second": 1e-6, "concurrency": 1, "batch": 1}
+TYPES: Mapping[str, tuple[Any, str]] = {
+    "url": (str, 'a text such as "https://…"'),
+    "method": (str, 'a text such as "POST"'),
+    "headers": (Mapping, "a table of texts"),
+    "path": ((str, list), 'a text such as "results.0.scores", or a list of its steps'),
+    "labels": (list, 'a list such as ["negative", "positive"]'),
+    "scores": (str, "a text"),
+    "answers_are": (str, "a text"),
+    "label_key": (str, "a text"),
+    "score_key": (str, "a text"),
+}
 _KEYS = {
     "json": "template",
     "answers": "answers_are",
@@ -132,7 +144,7 @@ def load_endpoint(path: str | Path) -> Endpoint:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"Cannot read the endpoint's file {str(path)!r}: {error}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{str(path)!r} is not a TOML file: {error}.") from error
     known = {field.name for field in fields(Endpoint)} - set(_KEYS.values()) | set(_KEYS)
     for key in raw:
@@ -141,7 +153,10 @@ def load_endpoint(path: str | Path) -> Endpoint:
     for key, example in (("url", "https://…"), ("json", '{ inputs = "{text}" }')):
         if key not in raw:
             raise UsageError(f"{str(path)!r} does not say `{key}`, for example {key} = {example}.")
-    return _build_endpoint({_KEYS.get(key, key): value for key, value in raw.items()}, path)
+    try:
+        return _build_endpoint({_KEYS.get(key, key): value for key, value in raw.items()}, path)
+    except RecursionError as error:
+        raise UsageError(f"`json` in {path.name} is nested too deeply.") from error
 
 
 def open_endpoint(spec: str) -> tuple[Endpoint, str]:
@@ -184,12 +199,32 @@ def _strings(template: Any) -> list[str]:
     return [s for part in template for s in _strings(part)] if isinstance(template, list) else []
 
 
+def _check_types(raw: Mapping[str, Any], path: Path) -> None:
+    """Refuse values of a type that a key of the file cannot have."""
+    for key, (types, expected) in TYPES.items():
+        value = raw.get(key)
+        if value is not None and not isinstance(value, types):
+            raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected {expected}.")
+    for name, value in raw.get("headers", {}).items():
+        if not isinstance(value, str):
+            raise UsageError(
+                f"The header {name!r} in {path.name} is {value!r}. Expected a text, in quotation "
+                "marks."
+            )
+        if not (name.isascii() and value.isascii()):
+            raise UsageError(
+                f"The header {name!r} in {path.name} has letters that HTTP headers cannot have. "
+                "Expected ASCII, percent-encoded if need be."
+            )
+
+
 def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
+    _check_types(raw, path)
     template = raw["template"]
     if isinstance(template, str):
         try:
             raw["template"] = template = json.loads(template)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"`json` in {path.name} is not JSON: {error}.") from error
     if not slots(template):
         raise UsageError(
@@ -213,7 +248,7 @@ def _build_endpoint(raw: dict[str, Any], path: Path) -> Endpoint:
         whole = key in ("retries", "concurrency", "batch")
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
             raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected a number.")
-        if value < minimum:
+        if not minimum <= value < math.inf:
             raise UsageError(f"`{key}` in {path.name} is {value!r}. Expected at least {minimum:g}.")
     check_kind(raw.get("scores", "auto"))
     check_answers(raw.get("answers_are", "auto"), f"It is the key `answers` in {path.name}.")

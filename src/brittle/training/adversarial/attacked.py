@@ -117,8 +117,7 @@ def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> 
 
 def remove(folder: Path) -> None:
     """Remove the files that attacks have left in the folder of a training."""
-    (folder / TEXTS_FILE).unlink(missing_ok=True)
-    files.unfinished(folder / TEXTS_FILE).unlink(missing_ok=True)
+    files.remove(folder / TEXTS_FILE)
     shutil.rmtree(folder / SNAPSHOT_FOLDER, ignore_errors=True)
 
 
@@ -131,6 +130,6 @@ def _load_texts(folder: Path, epoch: int) -> LabelledTexts | None:
         return LabelledTexts(texts, tuple(int(label) for _, label in content["rows"]))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, *files.DAMAGED) as error:
         log.warning("%s cannot be read (%s).", folder / TEXTS_FILE, error)
         return None

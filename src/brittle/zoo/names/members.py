@@ -29,7 +29,7 @@ def parse_members(text: str) -> tuple[str, ...]:
     """
     # A name with commas is a list: the longest are longer than the name of a file can be.
     is_file = "," not in text and Path(text).is_file()
-    names = _lines(Path(text)) if is_file else SEPARATOR.split(text)
+    names = member_lines(Path(text)) if is_file else SEPARATOR.split(text)
     members = [name.strip() for name in names]
     if not all(members):
         raise UsageError(
@@ -39,8 +39,14 @@ def parse_members(text: str) -> tuple[str, ...]:
     return tuple(_full_spec(members, number) for number in range(len(members)))
 
 
-def _lines(path: Path) -> list[str]:
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+def member_lines(path: Path) -> list[str]:
+    """List the lines of a file that names members; empty ones and comments are left out."""
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path} is not a UTF-8 text ({error}). Expected a file that names one target a line."
+        ) from error
     return [line for line in lines if line and not line.startswith("#")]
 
 

@@ -1,0 +1,1 @@
+"""What torture.py does: kills, lying endpoints, damaged files, scripts, command lines."""

@@ -1,0 +1,83 @@
+"""One part of the torture: what was tried, and what did not hold."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FINE = (0, 1, 2, 3)
+"""The exit codes that a command may have, whatever it is given; the messages are ours then."""
+
+
+@dataclass
+class Part:
+    """How many trials there were, how many were asked for, and which failed, with the reason."""
+
+    name: str
+    asked: int
+    tried: int = 0
+    failures: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    skipped: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not self.failures and (bool(self.skipped) or self.tried >= self.asked)
+
+    def check(self, what: str, problem: str | None) -> None:
+        """Count a trial; `problem` is what was wrong, None if it held."""
+        self.tried += 1
+        if problem is not None:
+            self.failures.append(f"{what}: {problem}")
+
+
+@contextlib.contextmanager
+def timed(part: Part) -> Iterator[Part]:
+    start = time.perf_counter()
+    yield part
+    part.seconds = round(time.perf_counter() - start, 1)
+
+
+class _TooLong(BaseException):
+    """A command did not end in its time."""
+
+
+def problem_of(words: Sequence[str], folder: Path, seconds: int = 60) -> str | None:
+    """Run a command line in this process; return what is wrong with how it ended, or None."""
+    from brittle.cli import main
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise _TooLong
+
+    out, err = io.StringIO(), io.StringIO()
+    before, here = signal.signal(signal.SIGALRM, interrupt), Path.cwd()
+    os.chdir(folder)
+    signal.alarm(seconds)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code: Any = main(words)
+    except SystemExit as left:
+        code = left.code or 0
+    except _TooLong:
+        return f"did not end within {seconds} s"
+    except BaseException as error:
+        return f"raised {type(error).__name__}: {error}"
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        os.chdir(here)
+    return verdict(code, err.getvalue())
+
+
+def verdict(code: int, stderr: str) -> str | None:
+    """Return what is wrong with an exit code and messages: a traceback, or a code not ours."""
+    if "Traceback (most recent call last)" in stderr:
+        return stderr.strip().splitlines()[-2][:200]
+    return None if code in FINE else f"exit code {code}: {stderr[-200:]}"
