@@ -63,7 +63,7 @@ SCALES: Mapping[str, Scale] = {
     ),
     "small": Scale(
         *(pool_models("small"), "default", 2, (PWWS, GENETIC), 1000, 500),
-        *((2, 3, 4, 5, 6, 7), 300, 2500),
+        *((2, 3, 4, 5, 6, 7), 200, 1500),
         genetic_cases=300,
         genetic_models=tuple(n for n in pool_models("small") if "-W-" in n or "-C-" in n),
     ),
