@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "goals": {"answers", "asks", "errors", "named", "text"},
     "values": {"errors"},
     "results": {"asks", "edits"},
-    "testing": {"inside", "moves", "text"},
+    "testing": {"inside", "latent", "moves", "text"},
     "kinds": {"edits", "errors", "picture", "results", "text"},
     # What is known, and who asks.
     "engine": {"asks", "errors", "goals"},
@@ -38,8 +38,8 @@ ROOMS: dict[str, set[str]] = {
     "data": {"errors", "files", "picture"},
     "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
-        *("asks", "data", "edits", "english", "errors", "goals", "moves", "named", "picture"),
-        *("proposals", "text"),
+        *("asks", "data", "edits", "english", "errors", "goals", "latent", "moves", "named"),
+        *("picture", "proposals", "text"),
     },
     # What is measured.
     "metrics": {"asks", "edits", "english", "errors", "goals", "results", "text"},
@@ -58,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
         *("picture", "ranking", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
+    "generators": {"errors", "latent", "named", "targets", "text"},
     # What comes out.
     "reports": {
         *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "results"),
@@ -65,8 +66,8 @@ ROOMS: dict[str, set[str]] = {
     "workflow": {"errors", "files", "formatting"},
     "runs": {
         *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors"),
-        *("files", "goals", "inside", "kinds", "metrics", "opening", "picture", "reports"),
-        *("results", "targets", "text", "workflow", "zoo"),
+        *("files", "generators", "goals", "inside", "kinds", "metrics", "opening", "picture"),
+        *("reports", "results", "targets", "text", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {

@@ -199,6 +199,20 @@ class Decodes(Protocol):
 
 
 @runtime_checkable
+class Generator(Encodes, Decodes, Protocol):
+    """Encodes items as points of a latent space, and decodes points: a GAN with an inverter, a VAE.
+
+    `size` is the number of dimensions of its latent space, `item_kind` the kind of its items. What
+    it answers must not depend on what else is in a batch: networks are in evaluation mode.
+    """
+
+    name: str
+    fingerprint: str
+    size: int
+    item_kind: str
+
+
+@runtime_checkable
 class Tags(Protocol):
     """Knows the part of speech of every word."""
 

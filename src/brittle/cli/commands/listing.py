@@ -94,7 +94,7 @@ def _attack_rows(folder: str | Path) -> Rows:
     return [
         {
             "attack": name,
-            "edits": f"{attacks.item_kind(attacks.recipe(name))}s",
+            "edits": f"{attacks.item_kind(attacks.recipe(name)) or 'text or picture'}s",
             "what it does": attacks.summary(attacks.recipe(name)),
             "settings": ", ".join(s.name for s in attacks.settings(attacks.recipe(name))),
         }

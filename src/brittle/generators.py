@@ -1,0 +1,114 @@
+"""From a generator's name to the generator: what encodes items, and decodes latent points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from brittle.errors import TargetError, UsageError
+from brittle.latent import LatentPoint
+from brittle.named import import_named
+from brittle.targets.fingerprints.code import code_of
+from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.protocols import Generator
+from brittle.text import Text
+
+EXPECTED = (
+    "an object with `encode(items)`, which returns a row of numbers for each item, `decode(rows)`, "
+    "which returns an item for each row, `size` (how many numbers a row has) and `item_kind` "
+    "('text' or 'picture')"
+)
+
+
+def open_generator(spec: str, refine: int = 0) -> Generator:
+    """Open a generator by its name, or the user's own as `python:module:name`.
+
+    With `refine` its latent points are improved by so many steps of descent.
+    """
+    if not spec:
+        raise UsageError(
+            "The attack natural needs a generator. Name one: --generator python:module:name."
+        )
+    if not spec.startswith("python:"):
+        raise UsageError(f"Got --generator {spec!r}; expected python:module:name.")
+    generator = own_generator(import_named(spec, "python:mine:vae"), spec)
+    if not refine:
+        return generator
+    refined = getattr(generator, "refined", None)
+    if refined is None:
+        raise UsageError(
+            f"Got --refine {refine}, but the generator {generator.name!r} has no method "
+            "refined(steps). Leave --refine out."
+        )
+    return refined(refine)  # type: ignore[no-any-return]
+
+
+def own_generator(value: Any, spec: str) -> Generator:
+    """Return the user's object as a generator whose answers are checked."""
+    made = value() if isinstance(value, type) else value
+    missing = [
+        name for name in ("encode", "decode", "size", "item_kind") if not hasattr(made, name)
+    ]
+    if missing:
+        kind = type(made).__name__
+        raise UsageError(f"{spec!r} is a {kind} without {', '.join(missing)}. Expected {EXPECTED}.")
+    return CheckedGenerator(made, spec.removeprefix("python:"))
+
+
+@dataclass(frozen=True)
+class CheckedGenerator:
+    """A user's generator: its rows become latent points, and what it answers is checked."""
+
+    generator: Any
+    own_name: str
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.generator, "name", self.own_name))
+
+    @property
+    def fingerprint(self) -> str:
+        own = getattr(self.generator, "fingerprint", None)
+        return str(own) if own else hash_parts(code_of(self.generator))
+
+    @property
+    def size(self) -> int:
+        return int(self.generator.size)
+
+    @property
+    def item_kind(self) -> str:
+        return str(self.generator.item_kind)
+
+    @property
+    def batch(self) -> int | None:
+        return getattr(self.generator, "batch", None)
+
+    def encode(self, items: Sequence[Any]) -> list[LatentPoint]:
+        rows = np.asarray(self.generator.encode(items), dtype=np.float64)
+        if rows.shape != (len(items), self.size) or not np.isfinite(rows).all():
+            what = "numbers that are not finite" if rows.shape == (len(items), self.size) else ""
+            raise TargetError(
+                f"The generator {self.name!r} encoded {len(items)} items as "
+                f"{what or f'an array of shape {rows.shape}'}; expected finite numbers of shape "
+                f"({len(items)}, {self.size})."
+            )
+        return [LatentPoint(row) for row in rows]
+
+    def decode(self, points: Sequence[LatentPoint]) -> list[Any]:
+        rows = np.stack([point.vector for point in points])
+        items = [Text.of(x) if isinstance(x, str) else x for x in self.generator.decode(rows)]
+        if len(items) != len(points):
+            raise TargetError(
+                f"The generator {self.name!r} decoded {len(points)} points as {len(items)} items; "
+                "expected one item for each."
+            )
+        for item in items:
+            if getattr(item, "kind", None) != self.item_kind:
+                raise TargetError(
+                    f"The generator {self.name!r} decoded a point as {type(item).__name__}; "
+                    f"expected a {self.item_kind}."
+                )
+        return items
