@@ -138,6 +138,50 @@ class PictureNetworkSettings:
 
 
 @dataclass(frozen=True)
+class SentenceGeneratorSettings:
+    """Settings of a generator of sentences (ARAE), which learns from those of up to `reads` words.
+
+    Its encoder is cnn, with `filters`, `windows` and `strides`, or lstm. Codes and the states of
+    the decoder have `hidden` numbers, points of the latent space `latent`; generator, critic and
+    inverter have `layers`. `noise` is added to codes in training and falls by `noise_decay` every
+    100 steps. A step is one of the autoencoder (SGD at `rate`), then `critic_steps` of the critic,
+    whose weights are clamped to `clamp`, and one of the generator; as many such rounds more as
+    there are ends of epochs in `more_rounds` before it. The critic's gradient reaches the encoder
+    with the factor `to_encoder`. Every `check_every` steps the reverse perplexity is measured and a
+    checkpoint written; after `patience` of them without gain the training ends. The inverter is
+    trained at last, for `inverter_steps`.
+    """
+
+    reads: int = 10
+    vocabulary: int = 8_000
+    min_count: int = 3
+    encoder: str = "cnn"
+    embedding: int = 100
+    filters: tuple[int, ...] = (128, 192, 256)
+    windows: tuple[int, ...] = (3, 3, 3)
+    strides: tuple[int, ...] = (1, 2, 2)
+    hidden: int = 128
+    latent: int = 64
+    layers: tuple[int, ...] = (256, 256)
+    noise: float = 0.2
+    noise_decay: float = 0.995
+    rate: float = 1.0
+    clip: float = 1.0
+    generator_rate: float = 2e-4
+    critic_rate: float = 1e-4
+    clamp: float = 0.05
+    critic_steps: int = 5
+    more_rounds: tuple[int, ...] = (2, 4, 6)
+    to_encoder: float = 0.01
+    batch: int = 64
+    steps: int = 8_000
+    check_every: int = 200
+    patience: int = 10
+    inverter_rate: float = 1e-3
+    inverter_steps: int = 3_000
+
+
+@dataclass(frozen=True)
 class ForestSettings:
     """Settings of a random forest: trees of any depth, as scikit-learn grows them by default."""
 
@@ -147,7 +191,13 @@ class ForestSettings:
 TrainedByEpochs = (
     NetworkSettings | FineTuningSettings | PictureNetworkSettings | LanguageModelSettings
 )
-ModelSettings = NaiveBayesSettings | LinearSvmSettings | TrainedByEpochs | ForestSettings
+ModelSettings = (
+    NaiveBayesSettings
+    | LinearSvmSettings
+    | TrainedByEpochs
+    | ForestSettings
+    | SentenceGeneratorSettings
+)
 
 
 DEFAULT: Mapping[str, ModelSettings] = {
@@ -177,6 +227,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     "LeNet": PictureNetworkSettings(),
     "MLP": PictureNetworkSettings(hidden=64, epochs=10),
     "forest": ForestSettings(),
+    "ARAE": SentenceGeneratorSettings(),
 }
 """By the name of a model, else by encoder and layers, else by encoder and pair, if the sides of a
 pair are read apart, else by encoder alone."""
@@ -197,6 +248,24 @@ PAPER: Mapping[str, ModelSettings] = {
     # LSTMs have 4,096 units, projected to 512, and learn from a billion words.
     "biLM": LanguageModelSettings(
         words=1_000_000_000, vocabulary=100_000, highways=2, hidden=512, epochs=10, patience=10
+    ),
+    # As in the authors' code; the number of steps is ours (15 epochs of theirs are many more).
+    "ARAE": SentenceGeneratorSettings(
+        vocabulary=11_000,
+        min_count=1,
+        embedding=300,
+        filters=(500, 700, 1000),
+        hidden=300,
+        latent=100,
+        layers=(300, 300),
+        generator_rate=5e-5,
+        critic_rate=1e-5,
+        clamp=0.01,
+        batch=32,
+        steps=100_000,
+        check_every=1_000,
+        inverter_rate=1e-5,
+        inverter_steps=50_000,
     ),
     "Kim-CNN": NetworkSettings(
         dropout=0.5, forget=0.0, embedding=50, batch=50, epochs=25, rate=1e-3

@@ -1,0 +1,1 @@
+"""Robustness without labels: how far from an item, in latent space, each target changes its mind."""
