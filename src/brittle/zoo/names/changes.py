@@ -14,8 +14,8 @@ S = TypeVar("S")
 OPTIMIZERS = ("adam", "sgd")
 # All other whole numbers are 1 or more.
 ZERO_ALLOWED = ("frozen", "highways", "joined", "layers", "width")
-SHARE_SETTINGS = ("dropout", "forget", "warmup")
-POSITIVE_SETTINGS = ("rate", "smoothing", "penalty", "character_scale")
+SHARE_SETTINGS = ("dropout", "forget", "warmup", "first_beta", "second_beta")
+POSITIVE_SETTINGS = ("rate", "inverter_rate", "smoothing", "penalty", "character_scale")
 
 
 def as_json(settings: Any) -> dict[str, Any]:

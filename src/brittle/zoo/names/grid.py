@@ -26,11 +26,12 @@ from brittle.zoo.names.settings import (
     LanguageModelSettings,
     ModelSettings,
     NetworkSettings,
+    PictureGeneratorSettings,
     PictureNetworkSettings,
 )
 
 as_json = changes.as_json
-ModelKind = Literal["linear", "network", "transformer", "picture", "language model"]
+ModelKind = Literal["linear", "network", "transformer", "picture", "language model", "generator"]
 
 ENCODER_NAMES = {
     "Average": "the vectors of the words themselves",
@@ -89,6 +90,11 @@ class Design:
     parts: Mapping[str, Any] = field(default_factory=dict)
     encoder: str = ""
 
+    @property
+    def item_kind(self) -> str:
+        """Return the kind of the items that the model reads: text or picture."""
+        return "picture" if self.kind == "picture" else str(self.parts.get("item_kind", "text"))
+
 
 @cache
 def designs() -> tuple[Design, ...]:
@@ -103,6 +109,10 @@ def designs() -> tuple[Design, ...]:
         *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
         Design("biLM", "language model", "a language model of both directions; ELMo reads it"),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
+        *(
+            Design(name, "generator", f"{about}; a generator of {kind}s", {"item_kind": kind})
+            for name, (kind, about) in GENERATORS.items()
+        ),
         *(
             _network(encoder, inputs, embedding, layers, head, pair)
             for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
@@ -168,6 +178,13 @@ PICTURE_MODELS = {
     "MLP": "one hidden layer",
     "forest": "a random forest, by scikit-learn",
 }
+
+
+GENERATORS = {
+    "WGAN": ("picture", "three convolutions each way and an inverter, Zhao et al. (2018)"),
+    "WGAN-residual": ("picture", "four residual blocks each way and an inverter, the same"),
+}
+"""Models that encode and decode items: the kind of the items, and what the model is."""
 
 
 def design(name: str) -> Design:
@@ -278,6 +295,16 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
         )
     if size == "tiny" and isinstance(default, PictureNetworkSettings):
         return replace(default, hidden=16, rate=1e-2, batch=8, epochs=3)
+    if size == "tiny" and isinstance(default, PictureGeneratorSettings):
+        return replace(
+            default,
+            latent=8,
+            channels=4,
+            rate=1e-3,
+            batch=8,
+            steps=12,
+            inverter_steps=12,
+        )
     if size == "tiny" and isinstance(default, FineTuningSettings):
         small = replace(default, reads=32, batch=8, epochs=1)
         if not default.pretrained:
