@@ -56,7 +56,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
-        *("picture", "ranking", "text", "values", "zoo"),
+        *("picture", "png", "ranking", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     "generators": {"data", "errors", "latent", "named", "targets", "text", "zoo"},

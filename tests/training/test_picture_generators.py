@@ -1,4 +1,4 @@
-"""Training of generators of pictures: folders, cards, resuming, divergence, and what is warned of."""
+"""Training of generators of pictures: folders, cards, resuming, divergence, warnings."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_divergence_keeps_the_last_good_weights(stop: int, monkeypatch: pytest.M
         return dict.fromkeys(losses, float("nan")) if training.state.step == stop else losses
 
     monkeypatch.setattr(wgan_steps.WganTraining, "_step", broken)
-    with pytest.raises(BrittleError, match="loss of the .* is nan in step") as error:
+    with pytest.raises(BrittleError, match=r"loss of the .* is nan in step") as error:
         train_on("WGAN", bar_splits(), size="tiny")
     if stop == 2:
         assert "No checkpoint was written" in str(error.value)

@@ -208,7 +208,7 @@ def design(name: str) -> Design:
         raise UsageError(
             f"The folder {name!r} holds no config.json, so it is no transformers encoder to tune."
         )
-    near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 12]
+    near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 10]
     raise unknown("model", name, near, "brittle list models shows how names are made.")
 
 
