@@ -24,6 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "files": set(),
     "picture": {"errors"},
     "latent": {"errors"},
+    "png": set(),
     "edits": {"text"},
     "moves": {"text"},
     "named": {"errors"},
@@ -46,8 +47,8 @@ ROOMS: dict[str, set[str]] = {
     # What is attacked.
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
-        *("data", "errors", "files", "inside", "metrics", "moves", "picture", "ranking", "text"),
-        "values",
+        *("data", "errors", "files", "inside", "latent", "metrics", "moves", "picture", "ranking"),
+        *("text", "values"),
     },
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "inside", "metrics"),
@@ -55,13 +56,13 @@ ROOMS: dict[str, set[str]] = {
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
-        *("picture", "ranking", "text", "values", "zoo"),
+        *("picture", "png", "ranking", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
-    "generators": {"errors", "latent", "named", "targets", "text"},
+    "generators": {"data", "errors", "latent", "named", "targets", "text", "zoo"},
     # What comes out.
     "reports": {
-        *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "results"),
+        *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "png", "results"),
     },
     "workflow": {"errors", "files", "formatting"},
     "runs": {

@@ -77,7 +77,7 @@ def test_what_is_no_generator_is_refused(module: str) -> None:
         open_generator(f"python:{module}:Nothing")
     with pytest.raises(UsageError, match=r"no method refined\\(steps\\)".replace("\\\\", "\\")):
         open_generator(f"python:{module}:Words", refine=10)
-    with pytest.raises(UsageError, match="needs a generator"):
+    with pytest.raises(UsageError, match="A generator is needed"):
         open_generator("")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from brittle.data import has_splits
 from brittle.errors import TargetError, UsageError
 from brittle.latent import LatentPoint
 from brittle.named import import_named
@@ -15,7 +17,11 @@ from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.protocols import Generator
 from brittle.text import Text
+from brittle.zoo.generators.folder import KIND as GENERATOR
+from brittle.zoo.generators.folder import find_generator, open_folder
+from brittle.zoo.names.parsing import parse
 
+FORMS = "a name of brittle list generators such as WGAN@mnist, a folder, or python:module:name"
 EXPECTED = (
     "an object with `encode(items)`, which returns a row of numbers for each item, `decode(rows)`, "
     "which returns an item for each row, `size` (how many numbers a row has) and `item_kind` "
@@ -23,18 +29,17 @@ EXPECTED = (
 )
 
 
-def open_generator(spec: str, refine: int = 0) -> Generator:
-    """Open a generator by its name, or the user's own as `python:module:name`.
+def open_generator(spec: str, refine: int = 0, *, device: str = "auto") -> Generator:
+    """Open a generator by its name, its folder, or the user's own as `python:module:name`.
 
     With `refine` its latent points are improved by so many steps of descent.
     """
     if not spec:
-        raise UsageError(
-            "The attack natural needs a generator. Name one: --generator python:module:name."
-        )
-    if not spec.startswith("python:"):
-        raise UsageError(f"Got --generator {spec!r}; expected python:module:name.")
-    generator = own_generator(import_named(spec, "python:mine:vae"), spec)
+        raise UsageError(f"A generator is needed. Name one with --generator: {FORMS}.")
+    if spec.startswith("python:"):
+        generator = own_generator(import_named(spec, "python:mine:vae"), spec)
+    else:
+        generator = open_folder(_folder(spec), device)
     if not refine:
         return generator
     refined = getattr(generator, "refined", None)
@@ -44,6 +49,23 @@ def open_generator(spec: str, refine: int = 0) -> Generator:
             "refined(steps). Leave --refine out."
         )
     return refined(refine)  # type: ignore[no-any-return]
+
+
+def _folder(spec: str) -> Path:
+    """Return the folder that a name means; nothing is trained."""
+    if Path(spec).is_dir():
+        return Path(spec)
+    if "@" not in spec:
+        raise UsageError(f"Got the generator {spec!r}; expected {FORMS}.")
+    wanted = parse(spec)
+    if wanted.kind != GENERATOR:
+        raise UsageError(
+            f"{wanted.full_name} is no generator: it cannot decode. Name one of brittle list "
+            "generators."
+        )
+    # A model of a file is listed under the file's stem.
+    stem = wanted.data if has_splits(wanted.data) else Path(wanted.data).name.split(".")[0]
+    return find_generator(replace(wanted, data=stem).full_name, wanted.command)
 
 
 def own_generator(value: Any, spec: str) -> Generator:
@@ -85,6 +107,11 @@ class CheckedGenerator:
     @property
     def batch(self) -> int | None:
         return getattr(self.generator, "batch", None)
+
+    def unfit(self, item: Any) -> str | None:
+        """Say why the generator cannot encode an item, if it has a method for that."""
+        check = getattr(self.generator, "unfit", None)
+        return None if check is None else check(item)
 
     def encode(self, items: Sequence[Any]) -> list[LatentPoint]:
         rows = np.asarray(self.generator.encode(items), dtype=np.float64)

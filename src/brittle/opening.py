@@ -36,6 +36,7 @@ from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
 from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.model import no_target
 from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import find_listed, parse
@@ -203,8 +204,8 @@ def load_zoo(
     """
     check_mask(mask)
     wanted = parse(spec, size)
-    if wanted.kind == LANGUAGE_MODEL:
-        raise no_target(wanted.full_name)
+    if wanted.kind in (LANGUAGE_MODEL, GENERATOR):
+        raise no_target(wanted.full_name, wanted.kind)
     model = (wanted.source, wanted.data, wanted.seed)
     options |= {"size": wanted.size, "changed": wanted.changed}
     folder = find_listed(wanted)

@@ -72,6 +72,9 @@ class Natural:
             check(part)
 
     def __call__(self, case: Case[Any], rng: Random) -> Search[None]:
+        reason = unfit(self.generator, open_part(case.item))
+        if reason is not None:
+            raise Unfit(reason)
         [origin] = yield from Encode([open_part(case.item)])
         [rebuilt] = yield from Decode([origin])
         answer = yield from Probe([placed(case.item, rebuilt)])
@@ -104,6 +107,12 @@ class Natural:
             if won.size and (nearest is None or won.min() < nearest):
                 nearest = float(won.min())
         return nearest
+
+
+def unfit(generator: Any, item: Any) -> str | None:
+    """Say why a generator cannot encode an item, if it knows: a sentence may be too long for it."""
+    check = getattr(generator, "unfit", None)
+    return None if check is None else check(item)
 
 
 def open_part(item: Any) -> Any:

@@ -151,7 +151,7 @@ def training(quiet: bool) -> Iterator[Callable[[TrainingProgress], None]]:
     def update(state: TrainingProgress) -> None:
         if quiet:
             return
-        if state.dev_accuracy is not None:
+        if state.dev_accuracy is not None or not state.epochs:
             tell(f"\r\x1b[K{state}" if live else str(state))
         elif live:
             print(f"\r\x1b[K{state}", end="", file=sys.stderr, flush=True)

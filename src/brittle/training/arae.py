@@ -28,7 +28,7 @@ from brittle.training.progress import TrainingProgress
 from brittle.training.sentence_measures import measure
 from brittle.zoo import folder as folders
 from brittle.zoo.device import torch_device
-from brittle.zoo.generators.arae import ARAE
+from brittle.zoo.generators.arae import ARAE, CRITIC
 from brittle.zoo.generators.sentences import SentenceTokenizer
 from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.tokenizers.words import UNKNOWN
@@ -154,13 +154,18 @@ def fit_sentence_generator(job: TrainingJob, settings: SentenceGeneratorSettings
         fit_inverter(model, settings, rows.train, job.seed)
         measures = measure(model, tokenizer, rows.train, rows.dev)
     save(job.folder, model, tokenizer)
-    style = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
     counted = {
         "sentences": len(rows.train),
         "left out, with rare words": unknown,
-        "best step": state.best_epoch * settings.check_every,
+        "steps": state.best_epoch * settings.check_every,
+        "summary": measures.summary(),
     }
-    return Fitted(None, state.epoch, parts=style, measures=measures.as_json() | counted)
+    epochs = state.epoch * settings.check_every * settings.batch // len(rows.train)
+    return Fitted(None, epochs, parts=_style(tokenizer), measures=measures.as_json() | counted)
+
+
+def _style(tokenizer: SentenceTokenizer) -> dict[str, Any]:
+    return {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
 
 
 def fit_inverter(model: ARAE, settings: SentenceGeneratorSettings, rows: Tensor, seed: int) -> None:
@@ -226,10 +231,11 @@ def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer
     state, best = _resume(job.folder, trainer)
     while state.epoch < blocks and state.since < settings.patience:
         try:
-            loss = _run_block(job, trainer, state.epoch, blocks)
+            loss = _run_block(job, trainer, state.epoch)
         except ArithmeticError as error:
             model.load_state_dict(best or model.state_dict())
-            fitted = Fitted(None, state.best_epoch) if best else None
+            reached = {"steps": state.best_epoch * settings.check_every}
+            fitted = Fitted(None, 0, parts=_style(tokenizer), measures=reached) if best else None
             if best:
                 save(job.folder, model, tokenizer)
             raise Diverged(f"The training of {job.name} stopped: {error}.", fitted) from error
@@ -238,8 +244,11 @@ def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer
         if state.end_epoch(loss, 1 / at.reverse):
             best = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
         checkpoint.save(job.folder, state, _tensors(trainer, best))
-        progress = (state.epoch, blocks, 1, 1, loss, at.rebuilt, state.since == 0)
-        job.report(TrainingProgress(job.name, *progress, at.describe()))
+        done = min(state.epoch * settings.check_every, settings.steps)
+        best_mark = " (best)" if state.since == 0 else ""
+        line = f"step {done}/{settings.steps}, loss {loss:.3f}, {at.describe()}{best_mark}"
+        progress = (0, 0, done, settings.steps, loss, None, state.since == 0, line)
+        job.report(TrainingProgress(job.name, *progress))
         if at.distinct < MIN_DISTINCT and state.since and state.epoch >= blocks // 4:
             log.warning(
                 "%s: the generator has collapsed: %.1f %% of its sentences are different. The "
@@ -253,7 +262,7 @@ def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer
     return state
 
 
-def _run_block(job: TrainingJob, trainer: Trainer, block: int, blocks: int) -> float:
+def _run_block(job: TrainingJob, trainer: Trainer, block: int) -> float:
     """Run the steps of a block; return the mean loss of the autoencoder."""
     settings = trainer.settings
     first = block * settings.check_every
@@ -266,7 +275,8 @@ def _run_block(job: TrainingJob, trainer: Trainer, block: int, blocks: int) -> f
             raise ArithmeticError(f"the loss is {loss} in step {number + 1}")
         total += loss
         if done % max(1, len(numbers) // REPORTS_PER_BLOCK) == 0:
-            progress = (block + 1, blocks, done, len(numbers), total / done)
+            line = f"step {number + 1}/{settings.steps}, loss {total / done:.3f}"
+            progress = (0, 0, number + 1, settings.steps, total / done, None, False, line)
             job.report(TrainingProgress(job.name, *progress))
     if not trainer.is_finite():
         raise ArithmeticError(f"some weights are no numbers after step {numbers[-1] + 1}")
@@ -274,8 +284,12 @@ def _run_block(job: TrainingJob, trainer: Trainer, block: int, blocks: int) -> f
 
 
 def save(folder: Path, model: ARAE, tokenizer: SentenceTokenizer) -> None:
-    """Write the weights and the vocabulary."""
-    tensors = {name: tensor.cpu().numpy() for name, tensor in model.state_dict().items()}
+    """Write the vocabulary, and the weights but those of the critic, which only trains others."""
+    tensors = {
+        name: tensor.cpu().numpy()
+        for name, tensor in model.state_dict().items()
+        if not name.startswith(CRITIC)
+    }
     folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
     folders.write_words(folder / folders.VOCABULARY_FILE, tokenizer.words)
 
@@ -304,7 +318,7 @@ def _optimized(
 
 def _resume(folder: Path, trainer: Trainer) -> tuple[TrainingState, dict[str, Tensor]]:
     """Restore weights and optimizers from the checkpoint, if any; return the best weights too."""
-    stored = checkpoint.load(folder)
+    stored = checkpoint.load(folder, TrainingState)
     if stored is None:
         return TrainingState(), {}
     state, arrays = stored

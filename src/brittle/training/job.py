@@ -46,7 +46,7 @@ class Fitted:
 
     `gradients` is what `check_gradients` measured on the dev split, for a network. `parts` are
     those of the design that the data decide, such as the shape of pictures. A language model has
-    `perplexity` and no accuracy.
+    `perplexity` and no accuracy, a generator has `measures`.
     """
 
     dev_accuracy: float | None
@@ -54,6 +54,17 @@ class Fitted:
     gradients: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
     perplexity: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reached(self) -> str:
+        """Describe how far the training came."""
+        if "steps" in self.measures:
+            return f"step {self.measures['steps']}"
+        accuracy = self.dev_accuracy
+        return f"epoch {self.epochs}" + (
+            "" if accuracy is None else f", dev accuracy {accuracy:.3f}"
+        )
 
 
 class Diverged(BrittleError):

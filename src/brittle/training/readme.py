@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from brittle.data import has_splits
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.gradient_check import describe
 from brittle.zoo.names import changes
 
@@ -24,7 +27,9 @@ def readme(card: Card, about: str) -> str:
     reads = f"\n- Reads the biLM {bilm['name']}, in the folder {bilm['folder']}." if bilm else ""
     data = card.data if has_splits(card.data) else "FILE"
     kind, attack = ("picture", "noise") if card.kind == "picture" else ("text", "pwws")
-    if card.dev_accuracy is None:
+    if card.kind == GENERATOR:
+        described, measured, use = _generator(card, about)
+    elif card.dev_accuracy is None:
         described, measured, use = _language_model(card)
     else:
         described = f"A {kind} classifier of brittle's zoo: {about}.\n\n- Labels: " + (
@@ -56,6 +61,25 @@ def readme(card: Card, about: str) -> str:
 Meant for measuring attacks and defences, not for decisions about people. `model.json` holds the
 same facts for programs, and the SHA-256 of the files beside it.
 """
+
+
+def _generator(card: Card, about: str) -> tuple[str, str, str]:
+    """Describe a generator: what it is, its figures, and the attack that uses it."""
+    figures = "\n".join(
+        f"  - {name}: {_figure(value)}"
+        for name, value in card.measures.items()
+        if name != "summary"
+    )
+    described = f"A generator of brittle's zoo: {about}.\n\n- It learns without labels."
+    name = shlex.quote(card.full_name)
+    use = f"brittle attack TARGET natural --generator {name} --data DATA"
+    return described, f"Figures:\n{figures}", use
+
+
+def _figure(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return str(value)
+    return ", ".join(f"{name}: {own}" for name, own in value.items())
 
 
 def _language_model(card: Card) -> tuple[str, str, str]:

@@ -43,6 +43,13 @@ class SentenceMeasures:
             f"{self.distinct:.0%} of the samples are different"
         )
 
+    def summary(self) -> str:
+        """Format the figures that a list of generators shows."""
+        return (
+            f"words rebuilt {self.rebuilt:.3f}, through inverter and generator "
+            f"{self.inverted or 0:.3f}; reverse perplexity {self.reverse:.1f}"
+        )
+
     def as_json(self) -> dict[str, Any]:
         values = {
             "words rebuilt through the code": self.rebuilt,

@@ -15,6 +15,7 @@ from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.bilm.folder import PART as BILM
 from brittle.zoo.bilm.folder import find_bilm
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.linear import Linear
 from brittle.zoo.pictures.forest import Forest
 from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
@@ -41,8 +42,8 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     A network reads a hole as `hole_id`: as the unknown word, or as `PAD`, a zero vector.
     """
     card = folders.load_card_checked(folder)
-    if card.kind == LANGUAGE_MODEL:
-        raise no_target(card.full_name)
+    if card.kind in (LANGUAGE_MODEL, GENERATOR):
+        raise no_target(card.full_name, card.kind)
     if BILM in card.parts:
         find_bilm(card.parts, folder.parent)  # here, where its errors are not those of weights
     try:
@@ -63,8 +64,13 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     )
 
 
-def no_target(name: str) -> UsageError:
-    """Build the error for a language model where a classifier is expected."""
+def no_target(name: str, kind: str = LANGUAGE_MODEL) -> UsageError:
+    """Build the error for a language model or a generator where a classifier is expected."""
+    if kind == GENERATOR:
+        return UsageError(
+            f"{name} is a generator: it has no labels, so it is no target. Attack a classifier "
+            f"with it: brittle attack TARGET natural --generator {name}."
+        )
     return UsageError(
         f"{name} is a language model: it has no labels, so it is no target. Name a network that "
         "reads it, such as zoo:LSTM-WC-ELMo-1@mr."

@@ -132,7 +132,8 @@ def _trained_rows(trained: Sequence[TrainedModel]) -> Rows:
 def _measure(model: TrainedModel) -> str:
     """Format the accuracy of a classifier, or the perplexity of a language model."""
     if model.dev_accuracy is None:
-        return f"perplexity {model.card.perplexity.get('dev', 0):.1f}"
+        perplexity = model.card.perplexity.get("dev")
+        return "-" if perplexity is None else f"perplexity {perplexity:.1f}"
     return f"{model.dev_accuracy:.3f}"
 
 

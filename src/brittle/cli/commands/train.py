@@ -28,6 +28,7 @@ examples:
   brittle train biLM --data imdb           (a language model; no labels are read)
   brittle train LSTM-WC-ELMo-1 --data mr   (reads biLM@imdb, which is trained first)
   brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
+  brittle train ARAE --data multi30k/ --text en --exclude attacked.csv   (a generator)
   brittle train BERT-NOPT --data mr
   brittle train hf:roberta-base --data mr --set layers=3
   brittle train pool:small --data mr --seeds 2
@@ -57,6 +58,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         "another value for a setting (can be repeated); the README in the model's folder lists them"
     )
     add("--set", action="append", default=[], metavar="SETTING=VALUE", help=change)
+    exclude = "a generator of sentences: learn no sentence of this file (can be repeated)"
+    add("--exclude", action="append", default=[], metavar="FILE", help=exclude)
     add("--force", action="store_true", help="train again, even if it is trained")
     add = parser.add_argument_group("pools").add_argument
     seeds = "train each model with the seeds 0 and 1, the second for the base rate (default: 1)"
@@ -95,6 +98,7 @@ def _run(args: argparse.Namespace) -> None:
             text=args.text,
             label=args.label,
             adversarial=_method(args),
+            exclude=args.exclude,
             progress=progress,
             force=args.force,
         )

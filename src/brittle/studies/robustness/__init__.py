@@ -1,1 +1,1 @@
-"""Robustness without labels: how far from an item, in latent space, each target changes its mind."""
+"""Robustness without labels: how far in latent space each target keeps its prediction."""

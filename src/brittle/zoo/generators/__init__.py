@@ -1,1 +1,1 @@
-"""Generators: models that encode items as points of a latent space, and decode points."""
+"""The zoo's generators: models that encode items as latent points, and decode points."""

@@ -1,14 +1,17 @@
 """An adversarially regularised autoencoder of sentences, with an inverter (Zhao et al., 2018).
 
-The autoencoder encodes a sentence as a code of length 1 and decodes codes. The generator makes codes
-from noise, the critic tells them from real ones, the inverter returns the noise of a code. The
-encoder has windows 3-3-3 and strides 1-2-2, as the authors' code: those of the paper cannot read ten
-words. This file needs torch.
+The autoencoder encodes a sentence as a code of length 1 and decodes codes. The generator makes
+codes from noise, the critic tells them from real ones, the inverter returns the noise of a code.
+The encoder has windows 3-3-3 and strides 1-2-2, as the authors' code: those that the paper states
+cannot read ten words. Unlike the authors' code, unknown words read as zeros and are never written.
+
+This file needs torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +23,7 @@ from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
 WORD_VECTOR_SCALE = 0.1
+CRITIC = "critic."  # the first part of its tensors' names
 LEAK = 0.2  # of the critic's and the inverter's leaky ReLU
 
 
@@ -44,7 +48,7 @@ class ARAE(nn.Module):
 def mlp(sizes: Sequence[int], activation: nn.Module) -> nn.Sequential:
     """Build layers with batch norm between the first and the last, as the authors' code has."""
     layers: list[nn.Module] = []
-    for n, (size, width) in enumerate(zip(sizes, sizes[1:-1])):
+    for n, (size, width) in enumerate(pairwise(sizes[:-1])):
         layers += [nn.Linear(size, width), *([nn.BatchNorm1d(width)] if n else []), activation]
     return nn.Sequential(*layers, nn.Linear(sizes[-2], sizes[-1]))
 

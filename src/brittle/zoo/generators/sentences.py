@@ -37,7 +37,7 @@ def cut_sentences(text: str) -> list[str]:
             begun = f"{begun} {part}".strip()
             last = _LAST_WORD.search(begun)
             is_abbreviated = last is not None and (
-                last[1].lower() in ABBREVIATIONS or len(last[1]) == 1 and last[1].isupper()
+                last[1].lower() in ABBREVIATIONS or (len(last[1]) == 1 and last[1].isupper())
             )
             if not is_abbreviated:
                 sentences.append(begun)

@@ -130,6 +130,7 @@ def restore_sentence_generator(
     words = folders.load_words(folder / folders.VOCABULARY_FILE)
     tokenizer = SentenceTokenizer(words, settings.reads, style)
     model = ARAE(settings, len(tokenizer))
+    del model.critic  # it is not kept
     # Weights may be stored in half precision.
     floats = {name: torch.from_numpy(np.array(t)) for name, t in tensors.items()}
     floats = {n: t.float() if t.is_floating_point() else t for n, t in floats.items()}

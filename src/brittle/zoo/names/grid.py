@@ -26,11 +26,13 @@ from brittle.zoo.names.settings import (
     LanguageModelSettings,
     ModelSettings,
     NetworkSettings,
+    PictureGeneratorSettings,
     PictureNetworkSettings,
+    SentenceGeneratorSettings,
 )
 
 as_json = changes.as_json
-ModelKind = Literal["linear", "network", "transformer", "picture", "language model"]
+ModelKind = Literal["linear", "network", "transformer", "picture", "language model", "generator"]
 
 ENCODER_NAMES = {
     "Average": "the vectors of the words themselves",
@@ -71,6 +73,7 @@ DEFAULT_HEAD = {
     "CNN": "max",
     "Transformer": "mean",
 }
+SENTENCE_ENCODERS = ("cnn", "lstm")
 SIZES = ("default", "tiny", "paper")
 HUB_PREFIX = "hf:"
 GLOVE_SIZE = 50
@@ -89,6 +92,11 @@ class Design:
     parts: Mapping[str, Any] = field(default_factory=dict)
     encoder: str = ""
 
+    @property
+    def item_kind(self) -> str:
+        """Return the kind of the items that the model reads: text or picture."""
+        return "picture" if self.kind == "picture" else str(self.parts.get("item_kind", "text"))
+
 
 @cache
 def designs() -> tuple[Design, ...]:
@@ -103,6 +111,10 @@ def designs() -> tuple[Design, ...]:
         *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
         Design("biLM", "language model", "a language model of both directions; ELMo reads it"),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
+        *(
+            Design(name, "generator", f"{about}; a generator of {kind}s", {"item_kind": kind})
+            for name, (kind, about) in GENERATORS.items()
+        ),
         *(
             _network(encoder, inputs, embedding, layers, head, pair)
             for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
@@ -170,6 +182,14 @@ PICTURE_MODELS = {
 }
 
 
+GENERATORS = {
+    "WGAN": ("picture", "three convolutions each way and an inverter, Zhao et al. (2018)"),
+    "WGAN-residual": ("picture", "four residual blocks each way and an inverter, the same"),
+    "ARAE": ("text", "an autoencoder of short sentences, a GAN of its codes and an inverter"),
+}
+"""Models that encode and decode items: the kind of the items, and what the model is."""
+
+
 def design(name: str) -> Design:
     """Find a model by its name in any case; `hf:NAME` and folders are encoders to fine-tune."""
     name = name.strip()
@@ -191,7 +211,7 @@ def design(name: str) -> Design:
         raise UsageError(
             f"The folder {name!r} holds no config.json, so it is no transformers encoder to tune."
         )
-    near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 12]
+    near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 10]
     raise unknown("model", name, near, "brittle list models shows how names are made.")
 
 
@@ -217,6 +237,8 @@ def settings(design: Design, size: str = "default", **changed: Any) -> ModelSett
                 f"{design.name} divides its hidden size among its heads, but {result.hidden} is no "
                 f"multiple of {result.heads}. Change the setting hidden, or heads."
             )
+    if isinstance(result, SentenceGeneratorSettings) and result.encoder not in SENTENCE_ENCODERS:
+        raise unknown(f"encoder of {design.name}", result.encoder, SENTENCE_ENCODERS)
     return result
 
 
@@ -278,6 +300,31 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
         )
     if size == "tiny" and isinstance(default, PictureNetworkSettings):
         return replace(default, hidden=16, rate=1e-2, batch=8, epochs=3)
+    if size == "tiny" and isinstance(default, PictureGeneratorSettings):
+        return replace(
+            default,
+            latent=8,
+            channels=4,
+            rate=1e-3,
+            batch=8,
+            steps=12,
+            inverter_steps=12,
+        )
+    if size == "tiny" and isinstance(default, SentenceGeneratorSettings):
+        return replace(
+            default,
+            vocabulary=500,
+            min_count=1,
+            embedding=12,
+            filters=(12, 16, 20),
+            hidden=16,
+            latent=8,
+            layers=(16, 16),
+            batch=8,
+            steps=24,
+            check_every=8,
+            inverter_steps=20,
+        )
     if size == "tiny" and isinstance(default, FineTuningSettings):
         small = replace(default, reads=32, batch=8, epochs=1)
         if not default.pretrained:

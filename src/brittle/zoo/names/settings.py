@@ -188,15 +188,36 @@ class ForestSettings:
     trees: int = 5
 
 
+@dataclass(frozen=True)
+class PictureGeneratorSettings:
+    """Settings of a WGAN with gradient penalty, and of the inverter that is fitted after it.
+
+    `latent` is the size of z. `channels` is the width of the layer next to the pictures; all others
+    are multiples of it. The generator makes `steps` steps, each after `critic_steps` steps of the
+    critic, with a gradient `penalty`; then the inverter makes `inverter_steps`. `cycle` is λ, the
+    weight of (z − I(G(z)))² in its loss. `first_beta` and `second_beta` are those of Adam.
+    """
+
+    latent: int = 64
+    channels: int = 16
+    critic_steps: int = 2
+    penalty: float = 10.0
+    cycle: float = 0.1
+    rate: float = 5e-4
+    inverter_rate: float = 1e-3
+    first_beta: float = 0.5
+    second_beta: float = 0.9
+    batch: int = 64
+    steps: int = 3000
+    inverter_steps: int = 3000
+
+
 TrainedByEpochs = (
     NetworkSettings | FineTuningSettings | PictureNetworkSettings | LanguageModelSettings
 )
+GeneratorSettings = PictureGeneratorSettings | SentenceGeneratorSettings
 ModelSettings = (
-    NaiveBayesSettings
-    | LinearSvmSettings
-    | TrainedByEpochs
-    | ForestSettings
-    | SentenceGeneratorSettings
+    NaiveBayesSettings | LinearSvmSettings | TrainedByEpochs | ForestSettings | GeneratorSettings
 )
 
 
@@ -227,12 +248,38 @@ DEFAULT: Mapping[str, ModelSettings] = {
     "LeNet": PictureNetworkSettings(),
     "MLP": PictureNetworkSettings(hidden=64, epochs=10),
     "forest": ForestSettings(),
+    # A quarter of the paper's width: about 20 minutes of one core.
+    "WGAN": PictureGeneratorSettings(),
+    "WGAN-residual": PictureGeneratorSettings(latent=128, channels=12, batch=32, rate=2e-4),
     "ARAE": SentenceGeneratorSettings(),
 }
 """By the name of a model, else by encoder and layers, else by encoder and pair, if the sides of a
 pair are read apart, else by encoder alone."""
 
 PAPER: Mapping[str, ModelSettings] = {
+    # Rate, batch, critic steps and the number of steps of WGAN are those of the authors' code; the
+    # betas and the residual one's numbers of steps are our choice.
+    "WGAN": PictureGeneratorSettings(
+        channels=64,
+        critic_steps=5,
+        rate=1e-4,
+        inverter_rate=1e-4,
+        batch=80,
+        steps=48_000,
+        inverter_steps=48_000,
+        first_beta=0.9,
+        second_beta=0.999,
+    ),
+    "WGAN-residual": PictureGeneratorSettings(
+        latent=128,
+        channels=64,
+        critic_steps=5,
+        rate=1e-4,
+        inverter_rate=1e-4,
+        batch=64,
+        steps=48_000,
+        inverter_steps=48_000,
+    ),
     "CharCNN-LSTM": NetworkSettings(
         kernels=1000,
         hidden=500,
