@@ -55,8 +55,8 @@ ROOMS: dict[str, set[str]] = {
         *("moves", "picture", "ranking", "text", "zoo"),
     },
     "training": {
-        *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "targets"),
-        *("picture", "png", "ranking", "text", "values", "zoo"),
+        *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "metrics"),
+        *("picture", "png", "ranking", "targets", "text", "values", "zoo"),
     },
     "opening": {"errors", "named", "targets", "training", "zoo"},
     "generators": {"data", "errors", "latent", "named", "targets", "text", "zoo"},
@@ -72,9 +72,9 @@ ROOMS: dict[str, set[str]] = {
     },
     # Questions across runs.
     "studies": {
-        *("asks", "attacks", "data", "edits", "english", "errors", "files", "goals"),
-        *("metrics", "opening", "proposals", "reports", "results", "runs", "targets", "text"),
-        *("training", "values", "workflow", "zoo"),
+        *("asks", "attacks", "data", "edits", "english", "errors", "files", "generators", "goals"),
+        *("kinds", "latent", "metrics", "opening", "proposals", "reports", "results", "runs"),
+        *("targets", "text", "training", "values", "workflow", "zoo"),
     },
     "papers": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "metrics", "moves"),
@@ -183,6 +183,7 @@ def test_the_public_names() -> None:
             "grid",
             "mine",
             "open_run",
+            "robustness",
             "torch_target",
             "train",
             "transfer",

@@ -1,6 +1,7 @@
 """Fitting of an ARAE: autoencoder, critic and generator in turns, then the inverter.
 
-Equations 4 to 7 of Zhao et al. (2018), with what their code adds. Every step has its own seed, so
+Equations 4 to 7 of Zhao et al. (2018), with what their code adds. Batches are drawn at random, with
+replacement. Every step has its own seed, so
 that a resumed training ends with the same weights as an undisturbed one. This file needs torch.
 """
 
@@ -59,8 +60,9 @@ class Trainer:
         self.model, self.settings, self.rows = model, settings, rows
         self.code_gradient = 0.0  # the mean norm of the autoencoder's gradient by a code
         both = [*model.encoder.parameters(), *model.decoder.parameters()]
+        kind = torch.optim.SGD if settings.optimizer == "sgd" else torch.optim.Adam
         self.optimizers: dict[str, torch.optim.Optimizer] = {
-            "autoencoder": torch.optim.SGD(both, lr=settings.rate, foreach=False),
+            "autoencoder": kind(both, lr=settings.rate, foreach=False),
             "critic": _adam(model.critic, settings.critic_rate),
             "generator": _adam(model.generator, settings.generator_rate),
         }
@@ -90,7 +92,6 @@ class Trainer:
         """Rebuild sentences from noisy codes (equation 4)."""
         model, settings, rows = self.model, self.settings, self._batch()
         optimizer = self.optimizers["autoencoder"]
-        optimizer.zero_grad()
         code = model.codes(rows)
         code.retain_grad()
         noise = settings.noise * settings.noise_decay ** (number // NOISE_STEPS)
@@ -100,24 +101,30 @@ class Trainer:
         self.code_gradient = float(code.grad.norm(dim=1).mean())
         self._clip()
         optimizer.step()
+        optimizer.zero_grad()
         return float(loss.detach())
 
     def _critic_step(self) -> None:
-        """Tell codes of sentences from generated ones (5); move the encoder against it (6)."""
+        """Tell codes of sentences from generated ones (5); move the encoder against it (6).
+
+        Adam would make a whole step of a small gradient, so with it the encoder's share waits for
+        the next step of the autoencoder.
+        """
         model, limit = self.model, self.settings.clamp
         with torch.no_grad():
             for weight in model.critic.parameters():
                 weight.clamp_(-limit, limit)
             fake = model.generator(self._latent())
-        for name in ("critic", "autoencoder"):
-            self.optimizers[name].zero_grad()
+        self.optimizers["critic"].zero_grad()
         code = model.codes(self._batch())
         code.register_hook(self._reversed)  # type: ignore[no-untyped-call]
         loss = model.critic(fake).mean() - model.critic(code).mean()
         loss.backward()
-        self._clip()
         self.optimizers["critic"].step()
-        self.optimizers["autoencoder"].step()
+        if self.settings.optimizer == "sgd":
+            self._clip()
+            self.optimizers["autoencoder"].step()
+            self.optimizers["autoencoder"].zero_grad()
 
     def _generator_step(self) -> None:
         """Make codes that the critic takes for real ones (equation 6)."""
@@ -268,6 +275,7 @@ def _run_block(job: TrainingJob, trainer: Trainer, block: int) -> float:
     first = block * settings.check_every
     numbers = range(first, min(first + settings.check_every, settings.steps))
     trainer.model.train()
+    trainer.optimizers["autoencoder"].zero_grad()  # nothing waits that a checkpoint does not hold
     total = 0.0
     for done, number in enumerate(numbers, 1):
         loss = trainer.step(number, job.seed)
@@ -311,9 +319,11 @@ def _optimized(
     trainer: Trainer,
 ) -> Iterator[tuple[torch.optim.Optimizer, dict[str, nn.Parameter]]]:
     """Yield every optimizer that has a state, with its weights by name."""
-    for part in ("critic", "generator"):
-        named = getattr(trainer.model, part).named_parameters()
-        yield trainer.optimizers[part], {f"{part}.{name}": weight for name, weight in named}
+    for name, optimizer in trainer.optimizers.items():
+        if not isinstance(optimizer, torch.optim.SGD):
+            parts = ("encoder.", "decoder.") if name == "autoencoder" else (f"{name}.",)
+            named = trainer.model.named_parameters()
+            yield optimizer, {n: weight for n, weight in named if n.startswith(parts)}
 
 
 def _resume(folder: Path, trainer: Trainer) -> tuple[TrainingState, dict[str, Tensor]]:

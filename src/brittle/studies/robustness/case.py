@@ -36,9 +36,13 @@ class TargetRow:
 
 @dataclass(frozen=True)
 class CaseRow:
-    """The rows of all targets for one case, and how many samples were decoded for it."""
+    """The rows of all targets for one case, and how many samples were decoded for it.
+
+    `text` is the field of the original that is changed; a picture is not kept.
+    """
 
     case: str
+    text: str
     label: str | None
     decoded: int
     rows: Mapping[str, TargetRow]
@@ -49,7 +53,7 @@ class CaseRow:
     @staticmethod
     def of(content: Mapping[str, Any]) -> CaseRow:
         rows = {name: TargetRow(**row) for name, row in content["rows"].items()}
-        return CaseRow(content["case"], content["label"], content["decoded"], rows)
+        return CaseRow(content["case"], content["text"], content["label"], content["decoded"], rows)
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,9 @@ def measure_case(
         find_boundaries(cloud, boundaries)
     for name, boundary in boundaries.items():
         rows[name] = _row(boundary, generator, item)
-    return CaseRow(case, label, cloud.decoded, {name: rows[name] for name in targets})
+    part = open_part(item)
+    text = str(part) if isinstance(part, Text) else ""
+    return CaseRow(case, text, label, cloud.decoded, {name: rows[name] for name in targets})
 
 
 def _row(boundary: Boundary, generator: Any, item: Any) -> TargetRow:

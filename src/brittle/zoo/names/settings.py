@@ -144,7 +144,7 @@ class SentenceGeneratorSettings:
     Its encoder is cnn, with `filters`, `windows` and `strides`, or lstm. Codes and the states of
     the decoder have `hidden` numbers, points of the latent space `latent`; generator, critic and
     inverter have `layers`. `noise` is added to codes in training and falls by `noise_decay` every
-    100 steps. A step is one of the autoencoder (SGD at `rate`), then `critic_steps` of the critic,
+    100 steps. A step is one of the autoencoder (adam or sgd, at `rate`), then `critic_steps` of the critic,
     whose weights are clamped to `clamp`, and one of the generator; as many such rounds more as
     there are ends of epochs in `more_rounds` before it. The critic's gradient reaches the encoder
     with the factor `to_encoder`. Every `check_every` steps the reverse perplexity is measured and a
@@ -165,7 +165,8 @@ class SentenceGeneratorSettings:
     layers: tuple[int, ...] = (256, 256)
     noise: float = 0.2
     noise_decay: float = 0.995
-    rate: float = 1.0
+    optimizer: str = "adam"
+    rate: float = 2e-3
     clip: float = 1.0
     generator_rate: float = 2e-4
     critic_rate: float = 1e-4
@@ -305,6 +306,8 @@ PAPER: Mapping[str, ModelSettings] = {
         hidden=300,
         latent=100,
         layers=(300, 300),
+        optimizer="sgd",
+        rate=1.0,
         generator_rate=5e-5,
         critic_rate=1e-5,
         clamp=0.01,
