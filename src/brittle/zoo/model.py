@@ -47,7 +47,7 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     if BILM in card.parts:
         find_bilm(card.parts, folder.parent)  # here, where its errors are not those of weights
     try:
-        if card.kind in ("linear", "network"):
+        if card.kind in ("linear", "network", "tree"):
             return card, _open(folder, card, device, hole_id)
         if card.kind == "picture":
             return card, _open_on_pictures(folder, card, device)
@@ -97,6 +97,11 @@ def _open(folder: Path, card: Card, device: str, hole_id: int) -> Model:
         return Linear.built(WordTokenizer(words), tensors)
     vocabulary = WordTokenizer(words, hole_id)
     require("torch", "torch", f"The model {card.name!r}")
+    if card.kind == "tree":
+        from brittle.zoo.trees.model import restore_tree_model
+
+        about = (card.parts, card.settings, len(card.labels))
+        return restore_tree_model(*about, vocabulary, tensors, device)
     from brittle.zoo.scoring import restore_network
 
     reads_characters = "C" in card.parts["input"]

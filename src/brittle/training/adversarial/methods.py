@@ -139,6 +139,11 @@ def check_method(design: Design, settings: ModelSettings, method: AdversarialTra
         raise UsageError(
             f"{name!r} hardens classifiers, but {design.name} is a language model. Train it plain."
         )
+    if design.kind == "tree" and not isinstance(method, AttackTraining):
+        raise UsageError(
+            f"{name!r} changes what a network reads word by word, but {design.name} reads trees. "
+            "Use an attack such as pwws."
+        )
     if design.kind == "linear" and isinstance(method, HotFlipTraining | NoiseTraining):
         raise UsageError(
             f"{name!r} follows the gradients of a network, but {design.name} is a linear model. "

@@ -32,7 +32,9 @@ from brittle.zoo.names.settings import (
 )
 
 as_json = changes.as_json
-ModelKind = Literal["linear", "network", "transformer", "picture", "language model", "generator"]
+ModelKind = Literal[
+    "linear", "network", "tree", "transformer", "picture", "language model", "generator"
+]
 
 ENCODER_NAMES = {
     "Average": "the vectors of the words themselves",
@@ -73,6 +75,7 @@ DEFAULT_HEAD = {
     "CNN": "max",
     "Transformer": "mean",
 }
+TREE = "TreeLSTM"
 SENTENCE_ENCODERS = ("cnn", "lstm")
 SIZES = ("default", "tiny", "paper")
 HUB_PREFIX = "hf:"
@@ -108,6 +111,7 @@ def designs() -> tuple[Design, ...]:
             Design(name, "network", f"{about}; {_describe(parts)}", parts)
             for name, (about, parts) in NAMED.items()
         ),
+        *(_tree(embedding, pair) for embedding, pair in product(("Random", "GloVe"), PAIRS)),
         *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
         Design("biLM", "language model", "a language model of both directions; ELMo reads it"),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
@@ -141,6 +145,12 @@ def _network(
     name = "-".join([encoder, inputs, embedding, *numbers, *heads, *([pair] if pair else [])])
     parts = _parts(encoder, inputs, embedding, layers, head) | ({"pair": pair} if pair else {})
     return Design(name, "network", _describe(parts), parts)
+
+
+def _tree(embedding: str, pair: str) -> Design:
+    parts = _parts(TREE, "W", embedding, 1, "root") | {"pair": pair}
+    about = f"a Child-Sum TreeLSTM on dependency parses; words, {EMBEDDINGS[embedding]}"
+    return Design(f"{TREE}-W-{embedding}-{pair}", "tree", f"{about}; {PAIRS[pair]}", parts)
 
 
 def _parts(

@@ -144,12 +144,12 @@ class SentenceGeneratorSettings:
     Its encoder is cnn, with `filters`, `windows` and `strides`, or lstm. Codes and the states of
     the decoder have `hidden` numbers, points of the latent space `latent`; generator, critic and
     inverter have `layers`. `noise` is added to codes in training and falls by `noise_decay` every
-    100 steps. A step is one of the autoencoder (adam or sgd, at `rate`), then `critic_steps` of the critic,
-    whose weights are clamped to `clamp`, and one of the generator; as many such rounds more as
-    there are ends of epochs in `more_rounds` before it. The critic's gradient reaches the encoder
-    with the factor `to_encoder`. Every `check_every` steps the reverse perplexity is measured and a
-    checkpoint written; after `patience` of them without gain the training ends. The inverter is
-    trained at last, for `inverter_steps`.
+    100 steps. A step is one of the autoencoder (adam or sgd, at `rate`), then `critic_steps` of the
+    critic, whose weights are clamped to `clamp`, and one of the generator; as many such rounds more
+    as there are ends of epochs in `more_rounds` before it. The critic's gradient reaches the
+    encoder with the factor `to_encoder`. Every `check_every` steps the reverse perplexity is
+    measured and a checkpoint written; after `patience` of them without gain the training ends. The
+    inverter is trained at last, for `inverter_steps`.
     """
 
     reads: int = 10
@@ -233,6 +233,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     "Average-pair": NetworkSettings(dropout=0.3, forget=0.1, rate=2e-3),
     "LSTM-pair": NetworkSettings(dropout=0.3, forget=0.1, rate=2e-3),
     "BiLSTM-pair": NetworkSettings(dropout=0.3, forget=0.1, rate=2e-3),
+    "TreeLSTM": NetworkSettings(reads=80, dropout=0.3, forget=0.1, rate=2e-3, clip=1.0),
     # At a higher rate or dropout, four layers stay at chance for several epochs.
     "LSTM-4": NetworkSettings(dropout=0.3, rate=2e-3, clip=1.0),
     "BiLSTM-4": NetworkSettings(dropout=0.3, rate=2e-3, clip=1.0),
