@@ -12,7 +12,7 @@ from brittle.zoo.names import grid
 from brittle.zoo.names.settings import NetworkSettings
 
 NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, *grid.ENCODER_MODELS, "biLM"]
-NAMED += grid.PICTURE_MODELS
+NAMED += [*grid.PICTURE_MODELS, *grid.GENERATORS]
 
 
 def test_names_are_made_of_parts_and_none_is_there_twice() -> None:
