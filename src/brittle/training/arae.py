@@ -29,7 +29,7 @@ from brittle.training.progress import TrainingProgress
 from brittle.training.sentence_measures import measure
 from brittle.zoo import folder as folders
 from brittle.zoo.device import torch_device
-from brittle.zoo.generators.arae import ARAE, CRITIC
+from brittle.zoo.generators.arae import ARAE, CRITIC, parts_of
 from brittle.zoo.generators.sentences import SentenceTokenizer
 from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.tokenizers.words import UNKNOWN
@@ -136,7 +136,8 @@ class Trainer:
     def _reversed(self, gradient: Tensor) -> Tensor:
         """Scale the critic's gradient to the autoencoder's, and turn it round."""
         norm = gradient.norm(dim=1).mean().clamp(min=1e-12)
-        return -self.settings.to_encoder * self.code_gradient / norm * gradient
+        turned: Tensor = -self.settings.to_encoder * self.code_gradient / norm * gradient
+        return turned
 
     def _clip(self) -> None:
         weights = self.optimizers["autoencoder"].param_groups[0]["params"]
@@ -213,7 +214,7 @@ def divergence(first: Tensor, second: Tensor) -> Tensor:
 def encode_rows(model: ARAE, rows: Tensor) -> Tensor:
     """Encode all rows, in passes, without gradients."""
     with torch.no_grad():
-        return torch.cat([model.codes(part) for part in rows.split(CODES_PER_PASS)])
+        return torch.cat([model.codes(part) for part in parts_of(rows, CODES_PER_PASS)])
 
 
 def _rows(job: TrainingJob, tokenizer: SentenceTokenizer, device: str) -> tuple[SentenceRows, int]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from brittle.metrics.ngrams import NgramModel
-from brittle.zoo.generators.arae import ARAE
+from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.generators.sentences import SentenceTokenizer
 from brittle.zoo.tokenizers.words import PAD
 
@@ -79,12 +79,12 @@ def measure(
         z = torch.randn((samples, first.in_features), generator=generator)
         decoded = [
             model.decoder.greedy(model.generator(part.to(train.device)))
-            for part in z.split(ROWS_PER_PASS)
+            for part in parts_of(z, ROWS_PER_PASS)
         ]
         made = _sentences(torch.cat(decoded))
         held_out = _sentences(dev)
         words = len(tokenizer)
-        codes = [model.codes(part) for part in dev.split(ROWS_PER_PASS)]
+        codes = [model.codes(part) for part in parts_of(dev, ROWS_PER_PASS)]
         rebuilt = _share_rebuilt(model, codes, dev)
         inverted = forward = real = None
         if is_inverted:

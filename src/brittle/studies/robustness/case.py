@@ -117,7 +117,9 @@ def _row(boundary: Boundary, generator: Any, item: Any) -> TargetRow:
     """Confirm the nearest winner of a target, each alone; return what is left."""
     predict: Any = boundary.predict
     predicted = predict.label(boundary.reference)
-    for distance, point, _ in reversed(boundary.winners):
+    if boundary.failure:
+        return TargetRow(predicted, reason=boundary.failure, queries=boundary.queries)
+    for distance, point in reversed(boundary.winners):
         [decoded] = generator.decode([point])
         candidate = placed(item, decoded)
         boundary.queries += 1

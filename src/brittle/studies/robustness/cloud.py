@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.attacks.natural import placed
+from brittle.errors import message_of
 from brittle.latent import LatentPoint
 
 Floats = NDArray[np.float64]
@@ -87,14 +88,16 @@ class Cloud:
 class Boundary:
     """What is known of one target: the nearest samples that it predicts otherwise.
 
-    `winners` are distances, points and items, the nearest last.
+    `winners` are distances and points, the nearest last. A target that fails is asked no more;
+    `failure` says why.
     """
 
     predict: Predict
     reference: int
     queries: int = 0
     missed: int = 0
-    winners: list[tuple[float, LatentPoint, Any]] = field(default_factory=list)
+    winners: list[tuple[float, LatentPoint]] = field(default_factory=list)
+    failure: str = ""
 
     @property
     def nearest(self) -> float:
@@ -103,12 +106,16 @@ class Boundary:
     def look(self, shell: Shell) -> bool:
         """Ask about the samples nearer than the nearest winner; tell whether one is a winner."""
         count = int(np.searchsorted(shell.distance, self.nearest))
-        if not count:
+        if self.failure or not count:
             return False
         self.queries += count
-        won = np.flatnonzero(self.predict(shell.items[:count]) != self.reference)
+        try:
+            won = np.flatnonzero(self.predict(shell.items[:count]) != self.reference)
+        except Exception as error:
+            self.failure = message_of(error)
+            return False
         for n in won[::-1]:
-            self.winners.append((float(shell.distance[n]), shell.points[n], shell.items[n]))
+            self.winners.append((float(shell.distance[n]), shell.points[n]))
         return bool(len(won))
 
 

@@ -7,7 +7,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from brittle.errors import UsageError, message_of
 from brittle.generators import open_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
-from brittle.studies.pools import PREFIX, Pool
+from brittle.studies.pools import PREFIX, Member, Pool
 from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
 from brittle.studies.robustness.cloud import CloudSettings
 from brittle.studies.robustness.journal import Journal
@@ -72,75 +74,154 @@ def robustness(
     are kept in FOLDER/NAME.cases.jsonl, and the same call goes on after them.
     """
     settings = _checked(CloudSettings(samples, step, radius, misses))
-    selection = Selection(limit, per_class, all_right)
     dataset = as_dataset(examples)
     maker = open_generator(generator, refine) if isinstance(generator, str) else generator
     _check_kind(maker, dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool, members, live = open_pool(_listed(targets), dataset.name, 1, fields)
-    opened: dict[str, Any] = {}
-    failures: dict[str, str] = {}
-    try:
-        for member in members:
-            options = {"fields": fields, "shape": dataset.shape, "device": device}
-            try:
-                opened[member.name] = live.get(member.spec) or as_target(member.spec, **options)
-            except Exception as error:
-                failures[member.name] = message_of(error)
-        if not opened:
-            raise UsageError(
-                f"No target could be opened. The first: {next(iter(failures.values()))}"
-            )
-        about = {
-            "data": dataset.fingerprint,
-            "generator": maker.fingerprint,
-            "targets": {name: target.fingerprint for name, target in opened.items()},
-            "settings": asdict(settings),
-            "choice": [selection.per_class, selection.all_right],
-            "seed": seed,
-        }
-        chosen = name or _default_name(pool, dataset, about)
-        journal = Journal(Path(folder) / f"{chosen}.cases.jsonl", about)
-        left_out: Counter[str] = Counter()
-        rows: list[CaseRow] = []
-        for case, item, label in _cases(dataset, maker, opened, selection, seed, left_out):
-            if case not in journal.rows:
-                journal.add(measure_case(case, item, label, maker, opened, settings, seed))
-            rows.append(journal.rows[case])
-            report(f"{len(rows)}/{limit} cases, {rows[-1].decoded} samples for the last")
-        if not rows:
-            raise UsageError(
-                f"No example of {dataset.name!r} can be a case: "
-                + "; ".join(f"{count}: {reason}" for reason, count in left_out.items())
-            )
-        accuracy, scored = measure_accuracy(dataset, opened, seed)
-    finally:
-        for key, target in opened.items():
-            if key not in {m.name for m in members if m.spec in live} and hasattr(target, "close"):
-                target.close()
-    study = RobustnessStudy(
-        name=chosen,
-        pool=pool,
-        data=dataset.name,
-        split=dataset.split,
-        generator=maker.name,
-        seed=seed,
-        settings=asdict(settings) | asdict(selection),
-        targets=tuple(opened),
-        cases=tuple(rows),
-        accuracy=accuracy,
-        scored=scored,
-        left_out=dict(left_out),
-        failures=failures,
-    )
+    options: dict[str, Any] = {"fields": fields, "shape": dataset.shape, "device": device}
+    with _opened(members, live, options) as (opened, failures):
+        search = RobustnessSearch(
+            dataset, maker, opened, settings, Selection(limit, per_class, all_right), seed
+        )
+        chosen = name or _default_name(pool, dataset, search.about)
+        cases, left_out = search.run(Path(folder) / f"{chosen}.cases.jsonl", report)
+        accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
+        study = RobustnessStudy(
+            name=chosen,
+            pool=pool,
+            data=dataset.name,
+            split=dataset.split,
+            generator=maker.name,
+            seed=seed,
+            settings=asdict(settings) | asdict(search.selection),
+            targets=tuple(opened),
+            cases=tuple(cases),
+            accuracy=accuracy,
+            scored=scored,
+            left_out=left_out,
+            failures=failures,
+        )
     study.save(Path(folder) / f"{chosen}{SUFFIX}")
     return study
 
 
+@dataclass(frozen=True)
+class RobustnessSearch:
+    """What decides the cases of a study, and the loop over them."""
+
+    dataset: Dataset
+    generator: Any
+    targets: Mapping[str, Any]
+    settings: CloudSettings
+    selection: Selection
+    seed: int
+
+    @cached_property
+    def indices(self) -> dict[str, Mapping[str, int]]:
+        """The index of every label of the data in the labels of each target."""
+        labels = self.dataset.labels
+        return {n: match_labels(labels, tuple(t.labels)) for n, t in self.targets.items()}
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Everything that decides the rows of a case; the limit does not."""
+        return {
+            "data": self.dataset.fingerprint,
+            "generator": self.generator.fingerprint,
+            "targets": {name: target.fingerprint for name, target in self.targets.items()},
+            "settings": asdict(self.settings),
+            "choice": [self.selection.per_class, self.selection.all_right],
+            "seed": self.seed,
+        }
+
+    def run(self, path: Path, report: Report) -> tuple[list[CaseRow], dict[str, int]]:
+        """Measure the cases that are not in the journal yet; return all, and what was left out."""
+        _ = self.indices  # labels that do not match are an error before anything is searched
+        journal = Journal(path, self.about)
+        left_out: Counter[str] = Counter()
+        rows: list[CaseRow] = []
+        about = (self.generator, self.targets, self.settings, self.seed)
+        for case, item, label in self._cases(left_out):
+            if case not in journal.rows:
+                journal.add(measure_case(case, item, label, *about))
+            rows.append(journal.rows[case])
+            last = rows[-1].decoded
+            report(f"{len(rows)}/{self.selection.limit} cases, {last} samples for the last")
+        if not rows:
+            reasons = "; ".join(f"{count}: {reason}" for reason, count in left_out.items())
+            raise UsageError(f"No example of {self.dataset.name!r} can be a case: {reasons}.")
+        return rows, dict(left_out)
+
+    def _cases(self, left_out: Counter[str]) -> Iterator[tuple[str, Any, str | None]]:
+        """Yield the id, item and label of every case; count what is passed over, by reason."""
+        selection, dataset = self.selection, self.dataset
+        if (selection.all_right or selection.per_class) and not dataset.labels:
+            raise UsageError(
+                "Cases that all targets get right, or so many of a class, need labels. Name their "
+                "column with --label, or leave --all-right and --per-class out."
+            )
+        taken = dataset.take(len(dataset), self.seed)
+        kind = kind_named(dataset.kind)
+        classes: Counter[str | None] = Counter()
+        for case, example in zip(case_ids(taken.examples), taken.examples):
+            if classes.total() == selection.limit:
+                return
+            item = kind.item(dict(example.fields), example.locked)
+            reason = unfit(self.generator, open_part(item))
+            if reason is None and classes[example.label] == selection.per_class:
+                reason = FULL
+            if reason is None and selection.all_right and not self._is_right(example.label, item):
+                reason = WRONG
+            if reason is None:
+                classes[example.label] += 1
+                yield case, item, example.label
+            else:
+                left_out[re.sub(r"\d+", "…", reason)] += 1
+
+    def _is_right(self, label: str | None, item: Any) -> bool:
+        """Tell whether every target predicts the label of an item."""
+        return label is not None and all(
+            Predictor(target)([item])[0] == self.indices[name][label]
+            for name, target in self.targets.items()
+        )
+
+
+@contextmanager
+def _opened(
+    members: Sequence[Member], live: Mapping[str, Any], options: dict[str, Any]
+) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Open the targets of a pool, and close them in the end; say why one cannot be opened."""
+    opened: dict[str, Any] = {}
+    failures: dict[str, str] = {}
+    try:
+        for member in members:
+            try:
+                own = live.get(member.spec)
+                opened[member.name] = as_target(member.spec, **options) if own is None else own
+            except Exception as error:
+                failures[member.name] = message_of(error)
+        if not opened:
+            first = next(iter(failures.values()))
+            raise UsageError(f"No target could be opened. The first: {first}")
+        yield opened, failures
+    finally:
+        for member in members:
+            target = opened.get(member.name)
+            if target is not None and member.spec not in live and hasattr(target, "close"):
+                target.close()
+
+
 def measure_accuracy(
-    dataset: Dataset, targets: Mapping[str, Any], seed: int
+    dataset: Dataset,
+    targets: Mapping[str, Any],
+    indices: Mapping[str, Mapping[str, int]],
+    seed: int,
 ) -> tuple[dict[str, float], int]:
-    """Return the accuracy of every target on the first labelled examples; {} without labels."""
+    """Return the accuracy of every target on the first labelled examples; {} without labels.
+
+    `indices` map the labels of the data to those of each target.
+    """
     if not dataset.labels:
         return {}, 0
     taken = dataset.take(min(MAX_SCORED, len(dataset)), seed)
@@ -149,52 +230,9 @@ def measure_accuracy(
     items = [kind.item(dict(example.fields), example.locked) for example in known]
     accuracy = {}
     for name, target in targets.items():
-        index = match_labels(dataset.labels, tuple(target.labels))
-        right = np.array([index[str(example.label)] for example in known])
+        right = np.array([indices[name][str(example.label)] for example in known])
         accuracy[name] = float(np.mean(Predictor(target)(items) == right)) if known else 0.0
     return accuracy, len(known)
-
-
-def _cases(
-    dataset: Dataset,
-    generator: Any,
-    targets: Mapping[str, Any],
-    selection: Selection,
-    seed: int,
-    left_out: Counter[str],
-) -> Iterator[tuple[str, Any, str | None]]:
-    """Yield the id, the item and the label of every case; count what is passed over, by reason."""
-    if (selection.all_right or selection.per_class) and not dataset.labels:
-        raise UsageError(
-            "Cases that all targets get right, or so many of a class, need labels. Name their "
-            "column with --label, or leave --all-right and --per-class out."
-        )
-    taken = dataset.take(len(dataset), seed)
-    kind = kind_named(dataset.kind)
-    classes: Counter[str | None] = Counter()
-    count = 0
-    for case, example in zip(case_ids(taken.examples), taken.examples):
-        if count == selection.limit:
-            return
-        item = kind.item(dict(example.fields), example.locked)
-        reason = unfit(generator, open_part(item))
-        if reason is None and selection.per_class is not None:
-            reason = FULL if classes[example.label] >= selection.per_class else None
-        if reason is None and selection.all_right and not _is_right(example.label, item, targets):
-            reason = WRONG
-        if reason is not None:
-            left_out[re.sub(r"\d+", "…", reason)] += 1
-            continue
-        classes[example.label] += 1
-        count += 1
-        yield case, item, example.label
-
-
-def _is_right(label: str | None, item: Any, targets: Mapping[str, Any]) -> bool:
-    return label is not None and all(
-        str(target.labels[Predictor(target)([item])[0]]).lower() == label.lower()
-        for target in targets.values()
-    )
 
 
 def _checked(settings: CloudSettings) -> CloudSettings:

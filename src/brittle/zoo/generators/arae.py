@@ -138,6 +138,11 @@ class Decoder(nn.Module):
         return rows
 
 
+def parts_of(rows: Tensor, size: int) -> list[Tensor]:
+    """Cut rows into parts of at most so many."""
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
 def build_embedding(settings: SentenceGeneratorSettings, words: int) -> nn.Embedding:
     """Build a table of word vectors; unknown words, of which none is learnt, read as zeros."""
     embedding = nn.Embedding(words, settings.embedding, padding_idx=PAD)

@@ -19,7 +19,7 @@ from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.folder import Card
-from brittle.zoo.generators.arae import ARAE
+from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.generators.refining import REFINING_RATE, descend
 from brittle.zoo.generators.sentences import SentenceStyle, SentenceTokenizer
 from brittle.zoo.names.settings import SentenceGeneratorSettings
@@ -109,7 +109,7 @@ class SentenceGenerator:
             self._threads.close()
 
     def _passes(self, compute: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
-        parts = rows.split(ROWS_PER_PASS)
+        parts = parts_of(rows, ROWS_PER_PASS)
         return torch.cat([compute(_whole(part))[: len(part)] for part in parts])
 
 
@@ -121,7 +121,7 @@ def restore_sentence_generator(
     folder: Path, card: Card, tensors: Mapping[str, NDArray[Any]], device: str
 ) -> SentenceGenerator:
     """Build a generator as its card says, with the weights and the vocabulary of its folder."""
-    values = {
+    values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in card.settings.items()
     }

@@ -111,7 +111,6 @@ def designs() -> tuple[Design, ...]:
             Design(name, "network", f"{about}; {_describe(parts)}", parts)
             for name, (about, parts) in NAMED.items()
         ),
-        *(_tree(embedding, pair) for embedding, pair in product(("Random", "GloVe"), PAIRS)),
         *(Design(name, "transformer", about) for name, about in ENCODER_MODELS.items()),
         Design("biLM", "language model", "a language model of both directions; ELMo reads it"),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
@@ -119,6 +118,7 @@ def designs() -> tuple[Design, ...]:
             Design(name, "generator", f"{about}; a generator of {kind}s", {"item_kind": kind})
             for name, (kind, about) in GENERATORS.items()
         ),
+        *(_tree(embedding, pair) for embedding, pair in product(("Random", "GloVe"), PAIRS)),
         *(
             _network(encoder, inputs, embedding, layers, head, pair)
             for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
