@@ -82,7 +82,8 @@ ROOMS: dict[str, set[str]] = {
         *("workflow", "zoo"),
     },
     "cli": {
-        *("answers", "attacks", "data", "errors", "formatting", "goals", "metrics", "opening"),
+        *("answers", "attacks", "data", "errors", "formatting", "generators", "goals", "metrics"),
+        *("opening", "png", "text"),
         *("papers", "proposals", "reports", "results", "runs", "studies", "targets", "training"),
         *("workflow",),
         "zoo",

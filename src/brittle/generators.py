@@ -11,7 +11,7 @@ import numpy as np
 
 from brittle.data import has_splits
 from brittle.errors import TargetError, UsageError
-from brittle.latent import LatentPoint
+from brittle.latent import LatentPoint, draw_shell
 from brittle.named import import_named
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
@@ -66,6 +66,38 @@ def _folder(spec: str) -> Path:
     # A model of a file is listed under the file's stem.
     stem = wanted.data if has_splits(wanted.data) else Path(wanted.data).name.split(".")[0]
     return find_generator(replace(wanted, data=stem).full_name, wanted.command)
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """An item decoded near another in a latent space, and its distance there."""
+
+    item: Any
+    distance: float
+
+
+def neighbours(
+    generator: Generator, item: Any, *, radius: float, count: int, seed: int = 0
+) -> list[Neighbour]:
+    """Decode `count` points within `radius` of an item's latent point, the nearest first.
+
+    Distances are uniform, as in the searches of the attack natural. The first neighbour, at
+    distance 0, is the item's reconstruction.
+    """
+    if not (0 < radius < float("inf")):
+        raise UsageError(f"Got --radius {radius:g}; expected a number above 0, such as 0.5.")
+    if count < 1:
+        raise UsageError(f"Got --count {count}; expected 1 or more.")
+    check = getattr(generator, "check_item", None)
+    if check is not None:
+        check(item)
+    [origin] = generator.encode([item])
+    numbers = np.random.default_rng(seed)
+    offset, distance = draw_shell(numbers, count, generator.size, 0.0, radius)
+    order = np.argsort(distance)
+    points = [origin, *(LatentPoint(origin.vector + offset[n]) for n in order)]
+    items = generator.decode(points)
+    return [Neighbour(i, float(d)) for i, d in zip(items, [0.0, *distance[order]])]
 
 
 def own_generator(value: Any, spec: str) -> Generator:

@@ -215,3 +215,16 @@ def test_an_lstm_reads_sentences_too(
 def test_batch_norm_is_in_evaluation_mode(trained: Path) -> None:
     generator: Any = open_generator(str(trained))
     assert not any(module.training for module in generator.model.modules())
+
+
+def test_texts_of_another_kind_are_doubted(trained: Path) -> None:
+    from dataclasses import replace
+
+    generator: Any = open_generator(str(trained))
+    texts = [Text.of(sentence) for sentence in SENTENCES[:5]]
+    measures = {"words rebuilt through the code": 0.0}
+    generator.card = replace(generator.card, measures=measures)
+    assert generator.doubt(texts) is None
+    generator.card = replace(generator.card, measures={"words rebuilt through the code": 1.0})
+    strange = Text.of("Water water water house house house")
+    assert "rebuilds" in (generator.doubt([strange, Text.of("?")]) or "")

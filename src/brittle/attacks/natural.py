@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -20,7 +20,7 @@ from brittle.attacks.latent_searches import (
 )
 from brittle.attacks.setting_checks import check_count, check_positive
 from brittle.errors import UsageError, unknown
-from brittle.latent import LatentPoint
+from brittle.latent import LatentPoint, draw_shell
 from brittle.text import Text
 
 RECONSTRUCTION = "its reconstruction reaches the goal already"
@@ -71,6 +71,12 @@ class Natural:
         if check is not None:
             check(part)
 
+    def doubt(self, items: Sequence[Any]) -> str | None:
+        """Return what the generator has to say of data that seem to be none of its own."""
+        doubt: Callable[[Sequence[Any]], str | None] | None
+        doubt = getattr(self.generator, "doubt", None)
+        return None if doubt is None else doubt([open_part(item) for item in items])
+
     def __call__(self, case: Case[Any], rng: Random) -> Search[None]:
         reason = unfit(self.generator, open_part(case.item))
         if reason is not None:
@@ -92,10 +98,7 @@ class Natural:
         high: float,
     ) -> Search[float | None]:
         """Try samples of the shell (low, high]; return the distance of the nearest winner."""
-        direction = numbers.standard_normal((self.samples, origin.vector.size))
-        direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-        distance = high - (high - low) * numbers.random(self.samples)
-        offset = direction * distance[:, None]
+        offset, distance = draw_shell(numbers, self.samples, origin.vector.size, low, high)
         nearest: float | None = None
         for start in range(0, self.samples, POINTS_PER_ASK):
             part = slice(start, start + POINTS_PER_ASK)

@@ -11,6 +11,7 @@ from torch import Tensor
 from brittle.metrics.ngrams import NgramModel
 from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.generators.sentences import SentenceTokenizer
+from brittle.zoo.generators.texts import REBUILT
 from brittle.zoo.tokenizers.words import PAD
 
 SAMPLES = 5_000
@@ -52,7 +53,7 @@ class SentenceMeasures:
 
     def as_json(self) -> dict[str, Any]:
         values = {
-            "words rebuilt through the code": self.rebuilt,
+            REBUILT: self.rebuilt,
             "words rebuilt through inverter and generator": self.inverted,
             "forward perplexity": self.forward,
             "reverse perplexity": self.reverse,

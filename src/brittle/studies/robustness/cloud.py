@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from brittle.attacks.natural import placed
 from brittle.errors import message_of
-from brittle.latent import LatentPoint
+from brittle.latent import LatentPoint, draw_shell
 
 Floats = NDArray[np.float64]
 Predict = Callable[[Sequence[Any]], NDArray[np.int64]]
@@ -73,15 +73,13 @@ class Cloud:
 
     def _draw(self, low: float, high: float, name: str) -> Shell:
         numbers = np.random.default_rng(Random(f"{self.seed}:{name}").getrandbits(64))
-        count = self.settings.samples
-        direction = numbers.standard_normal((count, self.origin.vector.size))
-        direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-        distance = np.sort(high - (high - low) * numbers.random(count))
-        rows = self.origin.vector + direction * distance[:, None]
-        points = [LatentPoint(row) for row in rows]
+        count, origin = self.settings.samples, self.origin.vector
+        offset, distance = draw_shell(numbers, count, origin.size, low, high)
+        order = np.argsort(distance)
+        points = [LatentPoint(origin + offset[n]) for n in order]
         self.decoded += count
         items = [placed(self.original, item) for item in self.generator.decode(points)]
-        return Shell(distance, points, items)
+        return Shell(distance[order], points, items)
 
 
 @dataclass

@@ -15,6 +15,12 @@ from brittle.zoo.generators.folder import KIND
 HALF = "float16"
 
 
+def check_folder(to: Path) -> None:
+    """Refuse to write over what is there."""
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise UsageError(f"{to} is there already. Name a folder that is empty, or is not there.")
+
+
 def export(folder: Path, to: Path) -> Path:
     """Write a trained generator with float16 weights to another folder; it is opened like any.
 
@@ -23,8 +29,7 @@ def export(folder: Path, to: Path) -> Path:
     card = folders.load_card_checked(folder)
     if card.kind != KIND:
         raise UsageError(f"{card.full_name} is no generator. Only generators are exported.")
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise UsageError(f"{to} is there already. Name a folder that is empty, or is not there.")
+    check_folder(to)
     halved = {}
     for name, tensor in folders.load_tensors(folder / folders.WEIGHTS_FILE).items():
         is_float = np.issubdtype(tensor.dtype, np.floating)

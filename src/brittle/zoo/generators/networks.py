@@ -75,7 +75,7 @@ class ResidualBlock(nn.Module):
             x, y = (functional.interpolate(part, scale_factor=2.0) for part in (x, y))
             return cast(Tensor, self.beside(x) + self.second(self.norms[1](self.first(y)).relu()))
         y = self.second(self.norms[1](self.first(y)).relu())
-        return cast(Tensor, functional.avg_pool2d(self.beside(x) + y, 2))
+        return functional.avg_pool2d(self.beside(x) + y, 2)
 
 
 def build(name: str, settings: PictureGeneratorSettings, shape: Sequence[int]) -> Wgan:

@@ -137,7 +137,7 @@ class PictureGenerator:
         """Return what a network computes of rows, each as a flat row."""
         parts = [torch.zeros(0)] if not len(rows) else []
         with torch.no_grad():
-            for part in rows.split(ROWS_PER_PASS) if len(rows) else ():
+            for part in torch.split(rows, ROWS_PER_PASS) if len(rows) else ():
                 # A row of zeros more is never seen: it is cut off again.
                 whole = whole_rows(part.flatten(1)).reshape(-1, *part.shape[1:])
                 parts.append(network(whole)[: len(part)].flatten(1).cpu())

@@ -24,10 +24,11 @@ from brittle.zoo.generators.refining import REFINING_RATE, descend
 from brittle.zoo.generators.sentences import SentenceStyle, SentenceTokenizer
 from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.threads import ThreadUse
-from brittle.zoo.tokenizers.words import UNKNOWN
+from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
 ROWS_PER_PASS = 128
 NO_WORDS = "it has no words"
+REBUILT = "words rebuilt through the code"  # a figure on the card
 
 
 class SentenceGenerator:
@@ -71,6 +72,27 @@ class SentenceGenerator:
         if all(token == UNKNOWN for token in ids):
             return f"{self.card.full_name} knows none of its words"
         return None
+
+    def doubt(self, items: Sequence[Text]) -> str | None:
+        """Warn of texts that are rebuilt far worse than held-out sentences of the own data."""
+        fitting = [item for item in items if self.unfit(item) is None]
+        usual = self.card.measures.get(REBUILT)
+        if not fitting or usual is None:
+            return None
+        rows = torch.from_numpy(self.tokenizer.rows(fitting)).to(self.device)
+        with torch.inference_mode():
+            again = self._passes(
+                lambda part: self.model.decoder.greedy(self.model.codes(part)), rows
+            )
+            asked = rows != PAD
+            share = float((again == rows)[asked].float().mean())
+        if share >= usual / 2:
+            return None
+        return (
+            f"{self.card.full_name} rebuilds {share:.0%} of the words of these texts, and "
+            f"{usual:.0%} of those of its own data: its sentences may have little to do with them. "
+            "Train one on texts like these."
+        )
 
     def encode(self, items: Sequence[Text]) -> list[LatentPoint]:
         for item in items:
