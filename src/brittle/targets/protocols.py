@@ -205,8 +205,8 @@ class Generator(Encodes, Decodes, Protocol):
     `size` is the number of dimensions of its latent space, `item_kind` the kind of its items. What
     it answers must not depend on what else is in a batch: networks are in evaluation mode. It may
     have `check_item(item)`, which refuses what it cannot read, `unfit(item)`, which returns why one
-    item is passed over, `doubt(items)`, which returns a warning if items seem to be no data of its own, and `refined(steps)`, a generator whose latent
-    points are improved by descent.
+    item is passed over, `doubt(items)`, which returns a warning if items seem to be no data of its
+    own, and `refined(steps)`, a generator whose latent points are improved by descent.
     """
 
     @property
