@@ -98,7 +98,10 @@ class LSTMSentenceEncoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """An LSTM that reads the word before and the code, and predicts the next word."""
+    """An LSTM that reads the word before and the code, and predicts the next word.
+
+    A code of length 1 has small numbers: it is scaled, so that their mean square is 1.
+    """
 
     def __init__(self, settings: SentenceGeneratorSettings, words: int) -> None:
         super().__init__()
@@ -106,12 +109,13 @@ class Decoder(nn.Module):
         self.embedding = build_embedding(settings, words)
         self.lstm = build_lstm(settings.embedding + settings.hidden, settings.hidden)
         self.head = nn.Linear(settings.hidden, words)
+        self.scale = settings.hidden**0.5
 
     def loss(self, code: Tensor, rows: Tensor) -> Tensor:
         """Return the cross-entropy of the words of sentences, and of their ends (equation 4)."""
         begin = rows.new_full((len(rows), 1), BEGIN)
         vectors = self.embedding(torch.cat([begin, rows], dim=1))
-        codes = code[:, None].expand(-1, vectors.shape[1], -1)
+        codes = self.scale * code[:, None].expand(-1, vectors.shape[1], -1)
         states = self.lstm(torch.cat([vectors, codes], dim=2))[0]
         wanted = torch.cat([rows, rows.new_full((len(rows), 1), PAD)], dim=1)
         length = (rows != PAD).sum(dim=1)
@@ -126,7 +130,7 @@ class Decoder(nn.Module):
         ended = torch.zeros(len(code), dtype=torch.bool, device=code.device)
         state: tuple[Tensor, Tensor] | None = None
         for n in range(self.reads):
-            x = torch.cat([self.embedding(word), code], dim=1)[:, None]
+            x = torch.cat([self.embedding(word), self.scale * code], dim=1)[:, None]
             states, state = self.lstm(x, state)
             logits = self.head(states[:, 0])
             logits[:, [PAD, UNKNOWN, BEGIN] if n else list(range(len(SPECIAL)))] = -torch.inf

@@ -163,7 +163,7 @@ class SentenceGeneratorSettings:
     hidden: int = 128
     latent: int = 64
     layers: tuple[int, ...] = (256, 256)
-    noise: float = 0.2
+    noise: float = 0.05
     noise_decay: float = 0.995
     optimizer: str = "adam"
     rate: float = 2e-3
@@ -172,7 +172,7 @@ class SentenceGeneratorSettings:
     critic_rate: float = 1e-4
     clamp: float = 0.05
     critic_steps: int = 5
-    more_rounds: tuple[int, ...] = (2, 4, 6)
+    more_rounds: tuple[int, ...] = (10, 20, 30)
     to_encoder: float = 0.01
     batch: int = 64
     steps: int = 8_000
@@ -307,6 +307,8 @@ PAPER: Mapping[str, ModelSettings] = {
         hidden=300,
         latent=100,
         layers=(300, 300),
+        noise=0.2,
+        more_rounds=(2, 4, 6),
         optimizer="sgd",
         rate=1.0,
         generator_rate=5e-5,
