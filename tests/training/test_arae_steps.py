@@ -36,7 +36,7 @@ def test_the_autoencoder_rebuilds_what_it_has_learnt_and_the_inverter_finds_its_
     from brittle.training.arae_steps import encode_rows, fit_inverter
 
     training = trainer(inverter_steps=150, inverter_rate=1e-2)
-    for number in range(80):
+    for number in range(120):
         training.step(number, seed=0)
     model, rows = training.model.eval(), training.rows.train
     with torch.no_grad():

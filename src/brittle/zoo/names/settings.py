@@ -175,7 +175,7 @@ class SentenceGeneratorSettings:
     more_rounds: tuple[int, ...] = (10, 20, 30)
     to_encoder: float = 0.01
     batch: int = 64
-    steps: int = 8_000
+    steps: int = 12_000
     check_every: int = 200
     patience: int = 10
     inverter_rate: float = 1e-3
