@@ -32,6 +32,7 @@ def trainer(**changed: Any) -> Any:
     return Trainer(ARAE(settings, len(tokenizer)), settings, SentenceRows(rows, rows))
 
 
+@pytest.mark.slow
 def test_the_autoencoder_rebuilds_what_it_has_learnt_and_the_inverter_finds_its_codes() -> None:
     from brittle.training.arae_steps import encode_rows, fit_inverter
 

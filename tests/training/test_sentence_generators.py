@@ -228,3 +228,16 @@ def test_texts_of_another_kind_are_doubted(trained: Path) -> None:
     generator.card = replace(generator.card, measures={"words rebuilt through the code": 1.0})
     strange = Text.of("Water water water house house house")
     assert "rebuilds" in (generator.doubt([strange, Text.of("?")]) or "")
+
+
+def test_an_exported_generator_is_opened_like_any(trained: Path, tmp_path: Path) -> None:
+    from brittle.zoo.generators.exporting import export
+
+    half, whole = (
+        open_generator(str(export(trained, tmp_path / "half"))),
+        open_generator(str(trained)),
+    )
+    text = Text.of(SENTENCES[6])
+    [near], [point] = half.encode([text]), whole.encode([text])
+    assert np.allclose(near.vector, point.vector, atol=0.02) and near != point
+    assert half.decode([point])

@@ -114,6 +114,18 @@ def test_targets_alike_are_asked_about_the_same_samples_decoded_once() -> None:
     assert row.rows["a"] == row.rows["b"] and row.rows["a"].queries == len(one.asked)
 
 
+def test_eighty_targets_need_few_times_the_samples_of_one() -> None:
+    settings = CloudSettings(4, 0.05, 4.0, 5)
+    item, decoded = Text.of("0.0 0.0"), {}
+    for count in (1, 80):
+        generator = Plane()
+        targets = {str(n): HalfPlane((1.0, 0.0), 1 + n / 80, str(n)) for n in range(count)}
+        row = measure_case("c", item, None, generator, targets, settings, 0)
+        decoded[count] = row.decoded
+        assert all(own.distance is not None for own in row.rows.values())
+    assert decoded[80] < 6 * decoded[1]
+
+
 def test_a_target_has_the_same_rows_whoever_is_beside_it() -> None:
     settings = CloudSettings(20, 0.1, 4.0, 3)
     item = Text.of("0.0 0.0")
