@@ -115,7 +115,7 @@ def test_targets_alike_are_asked_about_the_same_samples_decoded_once() -> None:
 
 
 def test_eighty_targets_need_few_times_the_samples_of_one() -> None:
-    settings = CloudSettings(4, 0.05, 4.0, 5)
+    settings = CloudSettings(20, 0.05, 4.0, 5)
     item, decoded = Text.of("0.0 0.0"), {}
     for count in (1, 80):
         generator = Plane()
