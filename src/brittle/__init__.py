@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from brittle.runs.run import Run, open_run
     from brittle.runs.runner import attack
     from brittle.studies.grid.grid import grid
+    from brittle.studies.robustness.robustness import robustness
     from brittle.studies.rules.mine import mine
     from brittle.studies.transfer.transfer import transfer
     from brittle.targets.torch.build import torch_target
@@ -29,6 +30,7 @@ __all__ = [
     "grid",
     "mine",
     "open_run",
+    "robustness",
     "torch_target",
     "train",
     "transfer",
@@ -44,6 +46,7 @@ _HOMES = {
     "grid": "brittle.studies.grid.grid",
     "mine": "brittle.studies.rules.mine",
     "open_run": "brittle.runs.run",
+    "robustness": "brittle.studies.robustness.robustness",
     "torch_target": "brittle.targets.torch.build",
     "train": "brittle.training.train",
     "transfer": "brittle.studies.transfer.transfer",

@@ -125,5 +125,5 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
 
 EXTRAS = (
     *("torch", "transformers", "sklearn", "data", "vectors", "entities", "hub", "http", "frames"),
-    *("pictures", "translation", "typos", "ray", "all"),
+    *("trees", "pictures", "translation", "typos", "ray", "all"),
 )

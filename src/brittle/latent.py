@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from brittle.errors import UsageError
 
+Numbers = NDArray[np.float64]
+
 
 class LatentPoint:
     """An immutable vector; points with the same numbers are one computation."""
@@ -51,3 +53,16 @@ class LatentPoint:
     @property
     def size(self) -> int:
         return 1
+
+
+def draw_shell(
+    numbers: np.random.Generator, count: int, size: int, low: float, high: float
+) -> tuple[Numbers, Numbers]:
+    """Draw offsets, one a row, with lengths uniform in (low, high]; return offsets and lengths.
+
+    First the normal directions of all are drawn, then their uniform lengths.
+    """
+    direction = numbers.standard_normal((count, size))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    length = high - (high - low) * numbers.random(count)
+    return direction * length[:, None], length

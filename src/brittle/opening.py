@@ -37,6 +37,7 @@ from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load
 from brittle.training.adversarial.parsing import is_by_attack
 from brittle.training.progress import silent
 from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.model import no_target
 from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import BEAM_SETTING, ModelName, find_listed, parse, parse_beam
@@ -231,8 +232,8 @@ def _find_or_train(
     **options: Any,
 ) -> Path:
     """Return the folder of a model of the zoo; train it first if it is not in the cache."""
-    if wanted.kind == LANGUAGE_MODEL:
-        raise no_target(wanted.full_name)
+    if wanted.kind in (LANGUAGE_MODEL, GENERATOR):
+        raise no_target(wanted.full_name, wanted.kind)
     model = (wanted.source, wanted.data, wanted.seed)
     options |= {"size": wanted.size, "changed": wanted.changed}
     folder = find_listed(wanted)

@@ -85,6 +85,27 @@ class Picture:
         return Picture(_scaled(array))
 
     @staticmethod
+    def rows(pixels: NDArray[Any]) -> list[Picture]:
+        """Build pictures from pictures × height × width × channels; they are checked all at once.
+
+        >>> Picture.rows(np.zeros((2, 8, 8, 1)))
+        [Picture(8×8×1), Picture(8×8×1)]
+        """
+        array = np.asarray(pixels, dtype=np.float32)
+        if not len(array):
+            return []
+        Picture(array[0])
+        _check_range(array)
+        pictures = []
+        for row in array:
+            picture = object.__new__(Picture)
+            own = row.copy()  # a view would keep all the others in memory
+            own.flags.writeable = False
+            object.__setattr__(picture, "pixels", own)
+            pictures.append(picture)
+        return pictures
+
+    @staticmethod
     def decode(text: str) -> Picture:
         """Build a picture from the string that `encode` made of it."""
         try:

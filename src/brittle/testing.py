@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.inside import Attention, Embedding
+from brittle.latent import LatentPoint
 from brittle.moves import EditKind, EditRequest, EditSpace, Gradient, Move, ScoredMoves
 from brittle.text import Text, is_word, words_of
 
@@ -99,6 +100,46 @@ class FakeInside(FakeTarget):
         weight = np.array(drawn).reshape(shape)
         weight = weight / (weight.sum(axis=3, keepdims=True) + 1)  # some goes to no word
         return Attention(weight[:, :, 1:], weight[:, :, 0])
+
+
+@dataclass(frozen=True)
+class FakeGenerator:
+    """A generator of short texts: each dimension of its latent space chooses a word of a list.
+
+    The number in a dimension, from 0 to 1, is the place of the word in the list; below 0 there is
+    none. Words that are not listed read as the first one.
+
+    >>> from brittle.text import Text
+    >>> fake = FakeGenerator(("good", "bad", "film"), size=3)
+    >>> [point] = fake.encode([Text.of("bad film")])
+    >>> fake.decode([point])
+    [Text('bad film')]
+    """
+
+    words: Sequence[str] = ("good", "bad", "film")
+    size: int = 4
+    name: str = "fake generator"
+    item_kind: str = "text"
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(repr((self.words, self.size)).encode()).hexdigest()[:16]
+
+    def encode(self, items: Sequence[Text]) -> list[LatentPoint]:
+        rows = np.full((len(items), self.size), -0.5)
+        for row, text in zip(rows, items):
+            for n, word in enumerate(text.words[: self.size]):
+                known = isinstance(word, str) and word in self.words
+                row[n] = ((self.words.index(str(word)) if known else 0) + 0.5) / len(self.words)
+        return list(map(LatentPoint, rows))
+
+    def decode(self, points: Sequence[LatentPoint]) -> list[Text]:
+        numbers = [(point.vector * len(self.words)).tolist() for point in points]
+        last = len(self.words) - 1
+        return [
+            Text.of(" ".join(self.words[min(int(n), last)] for n in row if n >= 0))
+            for row in numbers
+        ]
 
 
 @dataclass

@@ -101,8 +101,8 @@ ROWS = {
     "list": ListSwap(TABLE),
     "random-word": RandomWord(VOCABULARY, draws=20),
 }
-PICTURE_ROWS = ("fgsm", "noise")
-"""Attacks on pictures, which test_pictures.py holds to the contract."""
+OTHER_ROWS = ("fgsm", "noise", "natural")
+"""Attacks that edit no words: test_pictures.py and test_natural.py hold them to the contract."""
 TEXTS = [
     "A good film, with a very good story!",
     "lovely",
@@ -164,7 +164,7 @@ def rows(outcomes: dict[str, Outcome]) -> dict[str, Any]:
 
 
 def test_every_attack_has_a_row() -> None:
-    assert {*ROWS, *PICTURE_ROWS} == set(ATTACKS)
+    assert {*ROWS, *OTHER_ROWS} == set(ATTACKS)
 
 
 @cache

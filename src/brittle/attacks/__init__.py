@@ -47,6 +47,7 @@ ATTACKS: Mapping[str, str] = {
     "random-word": "brittle.attacks.random_word:random_word",
     "fgsm": "brittle.attacks.fgsm:fgsm",
     "noise": "brittle.attacks.noise:noise",
+    "natural": "brittle.attacks.natural:natural",
 }
 OPTIONAL_LEARNING = ("entities", "spare")
 """Settings that make an attack learn from data; one that has them learns nothing without."""
@@ -102,13 +103,15 @@ def build(
     labels: Sequence[str],
     label_map: Mapping[str, str] | None = None,
     data_columns: Columns | None = None,
+    open_generator: Callable[[str, int], Any] | None = None,
     target_words: Callable[[], Sequence[str]] = tuple,
 ) -> Attack:
     """Build an attack from its name and the values of its settings.
 
     `labels` are the target's, `label_map` tells which of them a label of the data means. What is
-    learnt from a file is learnt from its `data_columns`, if it has them. `target_words` lists the
-    words to choose from, the most frequent first; it is called only for a recipe that takes them.
+    learnt from a file is learnt from its `data_columns`, if it has them. `open_generator` opens a
+    generator by its name, refined by so many steps. `target_words` lists the words to choose from,
+    the most frequent first; it is called only for a recipe that takes them.
     """
     build_attack = recipe(name)
     known = {setting.name: setting for setting in settings(build_attack)}
@@ -136,7 +139,7 @@ def build(
             "or key."
         )
     arguments = dict(values)
-    for argument, value in zip(RUN_ARGUMENTS, (labels, label_map, data_columns)):
+    for argument, value in zip(RUN_ARGUMENTS, (labels, label_map, data_columns, open_generator)):
         if argument in parameters:
             arguments[argument] = value
     if TARGET_WORDS in parameters:  # listing them may take a second
@@ -161,6 +164,7 @@ def resolve_attack(
     dataset: str,
     label_map: Mapping[str, str] | None = None,
     data_columns: Columns | None = None,
+    open_generator: Callable[[str, int], Any] | None = None,
     target_words: Callable[[], Sequence[str]] = tuple,
 ) -> tuple[Attack, str, dict[str, Any]]:
     """Return the attack, its name and all its settings, defaults included.
@@ -178,8 +182,8 @@ def resolve_attack(
     values = {**default_settings(name), **overrides}
     if values.get("learn_from", "") is None and dataset in CATALOGUE and learns(values):
         values["learn_from"] = dataset
-    attack = build(name, values, labels, label_map, data_columns, target_words)
-    return attack, name, values
+    run_arguments = (labels, label_map, data_columns, open_generator, target_words)
+    return build(name, values, *run_arguments), name, values
 
 
 def learns(values: Mapping[str, Any]) -> bool:
@@ -196,10 +200,13 @@ def describe_settings(attack: Attack) -> dict[str, str]:
     return {name: re.sub(r" at 0x[0-9a-fA-F]+", "", value) for name, value in values.items()}
 
 
-def item_kind(recipe: Recipe) -> str:
-    """Return the kind of items that a recipe's attack edits, by what it says it returns."""
-    attack = inspect.signature(recipe, eval_str=True).return_annotation
-    return str(getattr(attack, "item_kind", "text"))
+def item_kind(recipe: Recipe) -> str | None:
+    """Return the kind of items that a recipe's attack edits, by what it says it returns.
+
+    None if that depends on its settings.
+    """
+    kind = getattr(_signature(recipe).return_annotation, "item_kind", "text")
+    return kind if isinstance(kind, str) else None
 
 
 def wanted_mask(attack: str | Attack) -> str | None:

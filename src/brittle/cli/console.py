@@ -234,7 +234,7 @@ def training(quiet: bool) -> Iterator[Callable[[TrainingProgress], None]]:
             return
         if live:
             print(CLEAR_LINE, end="", file=sys.stderr)
-        if state.dev_accuracy is not None:
+        if state.dev_accuracy is not None or not state.epochs:
             tell(str(state))
         elif live:
             print(visible(str(state)), end="", file=sys.stderr, flush=True)

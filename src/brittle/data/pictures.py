@@ -88,6 +88,11 @@ def _array(path: Path, arrays: dict[str, Any], names: Sequence[str], flag: str) 
     )
 
 
+def open_picture(path: Path) -> Picture:
+    """Open one picture file."""
+    return _open(require("PIL.Image", "pictures", f"Reading the picture {path}"), path)
+
+
 def _load_folder(path: Path, is_labelled: bool) -> tuple[Example, ...]:
     image = require("PIL.Image", "pictures", f"Reading the pictures in {path}")
     found = sorted(file for file in path.glob("*/*") if is_picture_file(file))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from brittle.english.lemminflect import load_lemminflect
+
 # The Penn tags of the words that have substitutes, by part of speech as WordNet writes it.
 PART_OF_SPEECH: Mapping[str, str] = {
     **dict.fromkeys(("NN", "NNS"), "n"),
@@ -27,23 +29,21 @@ def lemmas(word: str, tag: str) -> tuple[str, ...]:
 
     The tag decides where it can: "lay" is a form of "lie" as VBD, and its own lemma as VB.
     """
-    from lemminflect import getLemma
-
     form = word.lower()
-    candidates: tuple[str, ...] = getLemma(form, _UNIVERSAL[PART_OF_SPEECH[tag]])
+    candidates: tuple[str, ...] = load_lemminflect().getLemma(form, _UNIVERSAL[PART_OF_SPEECH[tag]])
     fitting = tuple(lemma for lemma in candidates if form in inflections(lemma, tag))
     return fitting or candidates
 
 
 def inflections(lemma: str, tag: str) -> tuple[str, ...]:
     """List the forms of a lemma under a tag of `PART_OF_SPEECH`, the usual form first."""
-    from lemminflect import getInflection
-
     if tag in BASE_TAGS:
         return (lemma,)
     # The rules for unknown words would compare every adjective by its ending: "beautifuler".
     is_compared = tag[-1] in "RS" and PART_OF_SPEECH[tag] in "ar"
-    forms: tuple[str, ...] = getInflection(lemma, tag, inflect_oov=not is_compared)
+    forms: tuple[str, ...] = load_lemminflect().getInflection(
+        lemma, tag, inflect_oov=not is_compared
+    )
     return forms
 
 
@@ -64,14 +64,15 @@ def as_tagged(name: str, tag: str) -> str | None:
 @lru_cache(maxsize=1 << 16)
 def possible_tags(word: str) -> frozenset[str]:
     """Return the Penn tags that the dictionary knows for this form of a word."""
-    from lemminflect import getAllInflections, getAllLemmas
-
+    lemminflect = load_lemminflect()
     form = word.lower()
     tags = set()
-    for universal, form_lemmas in getAllLemmas(form).items():
+    for universal, form_lemmas in lemminflect.getAllLemmas(form).items():
         for lemma in form_lemmas:
             # The dictionary lists the inflections of auxiliaries with those of verbs.
-            inflected = getAllInflections(lemma, "VERB" if universal == "AUX" else universal)
+            inflected = lemminflect.getAllInflections(
+                lemma, "VERB" if universal == "AUX" else universal
+            )
             tags |= {tag for tag, forms in inflected.items() if form in forms}
     if "VB" in tags:
         tags.add("VBP")

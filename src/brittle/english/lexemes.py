@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from brittle.english.lemminflect import load_lemminflect
+
 
 def same_lexeme(a: str, b: str) -> bool:
     """Tell whether two words can be forms of one word, whatever their case.
@@ -24,11 +26,10 @@ def lexemes(word: str) -> frozenset[tuple[str, str]]:
     A word that the dictionary does not know has the lemmas that its ending suggests, as a noun or
     a verb: the rules for endings are for English letters, and not reliable for adjectives.
     """
-    from lemminflect import getAllLemmas, getLemma
-
-    by_part: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    lemminflect = load_lemminflect()
+    by_part: dict[str, tuple[str, ...]] = lemminflect.getAllLemmas(word)
     if not by_part and word.isascii() and word.isalpha():
-        by_part = {part: getLemma(word, part) for part in ("NOUN", "VERB")}
+        by_part = {part: lemminflect.getLemma(word, part) for part in ("NOUN", "VERB")}
     # Auxiliaries are listed apart from verbs, though "has" is a form of "have" in both lists.
     return frozenset(
         ("VERB" if part == "AUX" else part, lemma)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from brittle.formatting import rounded
 from brittle.picture import Picture
-from brittle.reports.png import png
+from brittle.png import png
 from brittle.results import Result
 
 BLUE, RED = np.array([0.13, 0.36, 0.75]), np.array([0.80, 0.20, 0.13])

@@ -21,6 +21,7 @@ from brittle.engine.desks import Desk
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
+from brittle.generators import open_generator
 from brittle.goals import Goal
 from brittle.goals.parsing import (
     check_goal,
@@ -92,11 +93,12 @@ class Job:
         # Where the target answers texts, the label of an example is the text that is expected.
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
-        about = (own, dataset.name, names, dataset.open_columns)
+        about = (own, dataset.name, names, dataset.open_columns, open_generator)
         target_words = TargetWords(target, dataset)
         search, name, resolved = resolve_attack(attack, settings, *about, target_words)
         check_kinds(search, name, target, dataset)
-        check_items(target, dataset)
+        for reader in (target, search):
+            check_items(reader, dataset)
         helpers = helpers_of(search)
         desks = make_desks(target, helpers)
         check_asks(search, name, target, desks)
@@ -273,9 +275,9 @@ def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> 
             )
 
 
-def check_items(target: Target, dataset: Dataset) -> None:
-    """Have a target that can do so refuse data that it cannot read, by the first example."""
-    check = getattr(target, "check_item", None)
+def check_items(reader: Target | Attack, dataset: Dataset) -> None:
+    """Have a target or an attack that can do so refuse data, by the first example."""
+    check = getattr(reader, "check_item", None)
     if check is not None and dataset.examples:
         example = dataset.examples[0]
         check(kind_named(dataset.kind).item(dict(example.fields), example.locked))

@@ -100,6 +100,11 @@ def member_of(line: str, data: str, seeds: int) -> Member:
             f"The line {line!r} names a language model, which is no target. Name networks that "
             "read it, such as LSTM-WC-ELMo-1."
         )
+    if design.kind == "generator":
+        raise UsageError(
+            f"The line {line!r} names a generator, which is no target. Name classifiers, such as "
+            "LeNet@mnist."
+        )
     method = f"+{parts.method}" if parts.method else ""
     settings = f"?{','.join(parts.settings)}" if parts.settings else ""
 

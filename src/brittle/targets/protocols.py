@@ -199,6 +199,30 @@ class Decodes(Protocol):
 
 
 @runtime_checkable
+class Generator(Encodes, Decodes, Protocol):
+    """Encodes items as points of a latent space, and decodes points: a GAN with an inverter, a VAE.
+
+    `size` is the number of dimensions of its latent space, `item_kind` the kind of its items. What
+    it answers must not depend on what else is in a batch: networks are in evaluation mode. It may
+    have `check_item(item)`, which refuses what it cannot read, `unfit(item)`, which returns why one
+    item is passed over, `doubt(items)`, which returns a warning if items seem to be no data of its
+    own, and `refined(steps)`, a generator whose latent points are improved by descent.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def item_kind(self) -> str: ...
+
+
+@runtime_checkable
 class Tags(Protocol):
     """Knows the part of speech of every word."""
 

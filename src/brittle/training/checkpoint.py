@@ -1,4 +1,4 @@
-"""Checkpoints: the state at the end of an epoch, in one file, from which training resumes."""
+"""Checkpoints: the state at some moment, in one file, from which training resumes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from brittle.zoo.folder import load_tensors, write_tensors
 
 log = logging.getLogger(__name__)
 FILE, STATE = "checkpoint.safetensors", "state"
+S = TypeVar("S")
 
 
 @dataclass
@@ -46,14 +47,23 @@ class TrainingState:
         return is_best
 
 
-def save(folder: Path, state: TrainingState, tensors: Mapping[str, NDArray[Any]]) -> None:
+@dataclass
+class StepState:
+    """The state of a training without epochs: how many steps are done."""
+
+    step: int = 0
+
+
+def save(
+    folder: Path, state: TrainingState | StepState, tensors: Mapping[str, NDArray[Any]]
+) -> None:
     """Write the checkpoint; at any moment either the old or the new one is complete on disk."""
     with files.replacing(folder / FILE) as new:
         write_tensors(new, tensors, {STATE: json.dumps(asdict(state))})
 
 
-def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
-    """Load the checkpoint; return None if there is none or it cannot be read."""
+def load(folder: Path, kind: type[S]) -> tuple[S, dict[str, NDArray[Any]]] | None:
+    """Load the checkpoint of such a state; return None if there is none or it cannot be read."""
     path = folder / FILE
     if not path.is_file():
         return None
@@ -62,7 +72,7 @@ def load(folder: Path) -> tuple[TrainingState, dict[str, NDArray[Any]]] | None:
     try:
         tensors = load_tensors(path)
         with safe_open(str(path), framework="numpy") as file:
-            return TrainingState(**json.loads((file.metadata() or {})[STATE])), tensors
+            return kind(**json.loads((file.metadata() or {})[STATE])), tensors
     except (UsageError, *files.DAMAGED) as error:
         log.warning("The checkpoint %s cannot be read (%s); training starts anew.", path, error)
         return None

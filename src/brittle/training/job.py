@@ -46,7 +46,7 @@ class Fitted:
 
     `gradients` is what `check_gradients` measured on the dev split, for a network. `parts` are
     those of the design that the data decide, such as the shape of pictures. A language model has
-    `perplexity` and no accuracy, a translator `dev_bleu`.
+    `perplexity` and no accuracy, a translator `dev_bleu`, a generator `measures`.
     """
 
     dev_accuracy: float | None
@@ -55,6 +55,19 @@ class Fitted:
     parts: Mapping[str, Any] = field(default_factory=dict)
     perplexity: Mapping[str, float] = field(default_factory=dict)
     dev_bleu: float | None = None
+    measures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reached(self) -> str:
+        """Describe how far the training came."""
+        if "steps" in self.measures:
+            return f"step {self.measures['steps']}"
+        measured = ""
+        if self.dev_accuracy is not None:
+            measured = f", dev accuracy {self.dev_accuracy:.3f}"
+        elif self.dev_bleu is not None:
+            measured = f", dev BLEU {self.dev_bleu:.2f}"
+        return f"epoch {self.epochs}{measured}"
 
 
 class Diverged(BrittleError):

@@ -212,7 +212,7 @@ def _resume(
     rate: float,
 ) -> tuple[TrainingState, dict[str, Tensor]]:
     """Restore weights and optimizer from the checkpoint, if any; return state and best weights."""
-    stored = checkpoint.load(folder)
+    stored = checkpoint.load(folder, TrainingState)
     if stored is None:
         return TrainingState(rate=rate), {}
     state, arrays = stored

@@ -124,7 +124,7 @@ def _unused_settings(design: Design) -> dict[str, str]:
 
 def check_kinds(design: Design, splits: TrainingSplits) -> None:
     """Refuse a model of texts on data of pictures, and the other way round."""
-    reads = "picture" if design.kind == "picture" else "text"
+    reads = design.item_kind
     if splits.train.kind != reads:
         raise UsageError(
             f"The data set {splits.name!r} holds {splits.train.kind}s, but {design.name} reads "

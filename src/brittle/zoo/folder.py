@@ -31,7 +31,8 @@ class Card:
     `hardening` is the method of adversarial training, which the name tells too; `changed` are the
     settings that differ from those of the model at its size. `gradients` tells how well a network's
     gradients rank edits (gradient_check.py); models trained before it was measured have none. A
-    language model has `perplexity` on the dev split, a translator `dev_bleu`, and no accuracy.
+    language model has `perplexity` on the dev split, a translator `dev_bleu`, and no accuracy; a
+    generator has `measures`.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Card:
     gradients: Mapping[str, Any] = field(default_factory=dict)
     perplexity: Mapping[str, float] = field(default_factory=dict)
     dev_bleu: float | None = None
+    measures: Mapping[str, Any] = field(default_factory=dict)
     format: int = FORMAT
 
     @property

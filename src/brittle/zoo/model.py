@@ -15,6 +15,7 @@ from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
 from brittle.zoo.bilm.folder import PART as BILM
 from brittle.zoo.bilm.folder import find_bilm
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.linear import Linear
 from brittle.zoo.pictures.forest import Forest
 from brittle.zoo.tokenizers.words import UNKNOWN, WordTokenizer
@@ -41,12 +42,12 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     A network reads a hole as `hole_id`: as the unknown word, or as `PAD`, a zero vector.
     """
     card = folders.load_card_checked(folder)
-    if card.kind == LANGUAGE_MODEL:
-        raise no_target(card.full_name)
+    if card.kind in (LANGUAGE_MODEL, GENERATOR):
+        raise no_target(card.full_name, card.kind)
     if BILM in card.parts:
         find_bilm(card.parts, folder.parent)  # here, where its errors are not those of weights
     try:
-        if card.kind in ("linear", "network"):
+        if card.kind in ("linear", "network", "tree"):
             return card, _open(folder, card, device, hole_id)
         if card.kind == "picture":
             return card, _open_on_pictures(folder, card, device)
@@ -63,8 +64,13 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
     )
 
 
-def no_target(name: str) -> UsageError:
-    """Build the error for a language model where a classifier is expected."""
+def no_target(name: str, kind: str = LANGUAGE_MODEL) -> UsageError:
+    """Build the error for a language model or a generator where a classifier is expected."""
+    if kind == GENERATOR:
+        return UsageError(
+            f"{name} is a generator: it has no labels, so it is no target. Attack a classifier "
+            f"with it: brittle attack TARGET natural --generator {name}."
+        )
     return UsageError(
         f"{name} is a language model: it has no labels, so it is no target. Name a network that "
         "reads it, such as zoo:LSTM-WC-ELMo-1@mr."
@@ -91,6 +97,11 @@ def _open(folder: Path, card: Card, device: str, hole_id: int) -> Model:
         return Linear.built(WordTokenizer(words), tensors)
     vocabulary = WordTokenizer(words, hole_id)
     require("torch", "torch", f"The model {card.name!r}")
+    if card.kind == "tree":
+        from brittle.zoo.trees.model import restore_tree_model
+
+        about = (card.parts, card.settings, len(card.labels))
+        return restore_tree_model(*about, vocabulary, tensors, device)
     from brittle.zoo.scoring import restore_network
 
     reads_characters = "C" in card.parts["input"]

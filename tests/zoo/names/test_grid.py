@@ -12,7 +12,8 @@ from brittle.zoo.names import grid
 from brittle.zoo.names.settings import NetworkSettings
 
 NAMED = ["naive-bayes", "linear-svm", *grid.NAMED, *grid.ENCODER_MODELS, "biLM"]
-NAMED += ["seq2seq-LSTM", "seq2seq-Transformer", *grid.PICTURE_MODELS]
+NAMED += ["seq2seq-LSTM", "seq2seq-Transformer", *grid.PICTURE_MODELS, *grid.GENERATORS]
+NAMED += [f"TreeLSTM-W-{vectors}-{pair}" for vectors in ("Random", "GloVe") for pair in grid.PAIRS]
 
 
 def test_names_are_made_of_parts_and_none_is_there_twice() -> None:

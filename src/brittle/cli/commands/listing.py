@@ -1,4 +1,4 @@
-"""`brittle list`: the runs, studies, attacks, goals, data sets, models and pools there are."""
+"""`brittle list`: the runs, studies, attacks, goals, data sets, models, generators and pools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ATTACK_NOTES = (
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
-    kinds = ("runs", "studies", "attacks", "goals", "data", "models", "pools")
+    kinds = ("runs", "studies", "attacks", "goals", "data", "models", "generators", "pools")
     parser.add_argument("what", choices=kinds, help="what to list")
     add_output_flags(parser)
 
@@ -111,7 +111,7 @@ def _attack_rows(folder: str | Path) -> Rows:
     return [
         {
             "attack": name,
-            "edits": f"{attacks.item_kind(attacks.recipe(name))}s",
+            "edits": f"{attacks.item_kind(attacks.recipe(name)) or 'text or picture'}s",
             "needs": ", ".join(needs(name)),
             "what it does": attacks.summary(attacks.recipe(name)),
             "settings": ", ".join(s.name for s in attacks.settings(attacks.recipe(name))),
@@ -159,15 +159,41 @@ def _data_rows(folder: str | Path) -> Rows:
     ]
 
 
+def _generator_rows(folder: str | Path) -> Rows:
+    """List the generators that are there, then those that can be trained."""
+    from brittle.zoo.generators.folder import known_generators
+    from brittle.zoo.names import grid
+
+    known = known_generators()
+    rows = [
+        {
+            "generator": generator.name,
+            "items": f"{generator.card.parts['item_kind']}s",
+            "latent": generator.card.settings["latent"],
+            "figures": generator.card.measures.get("summary", ""),
+            "where": "shipped" if generator.shipped else str(generator.folder),
+        }
+        for generator in known
+    ]
+    trained = {generator.card.name for generator in known}
+    for name, (kind, about) in grid.GENERATORS.items():
+        if name not in trained:
+            own: dict[str, Any] = {"generator": name, "items": f"{kind}s", "latent": ""}
+            command = f"brittle train {name} --data DATA"
+            rows.append(own | {"figures": about, "where": f"not trained: {command}"})
+    return rows
+
+
 LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "runs": _run_rows,
     "studies": _study_rows,
     "attacks": _attack_rows,
     "goals": _goal_rows,
     "data": _data_rows,
+    "generators": _generator_rows,
 }
 COMMAND = Command(
-    "list runs, studies, attacks, goals, data, models or pools",
+    "list runs, studies, attacks, goals, data, models, generators or pools",
     "example: brittle list runs\n\n"
     "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
     _add_flags,

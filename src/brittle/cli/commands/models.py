@@ -135,7 +135,8 @@ def _measure(model: TrainedModel) -> str:
     if model.card.dev_bleu is not None:
         return f"BLEU {model.card.dev_bleu:.1f}"
     if model.dev_accuracy is None:
-        return f"perplexity {model.card.perplexity.get('dev', 0):.1f}"
+        perplexity = model.card.perplexity.get("dev")
+        return "-" if perplexity is None else f"perplexity {perplexity:.1f}"
     return f"{model.dev_accuracy:.3f}"
 
 

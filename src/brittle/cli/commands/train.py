@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brittle.cli import console
@@ -28,6 +29,8 @@ examples:
   brittle train biLM --data imdb           (a language model; no labels are read)
   brittle train LSTM-WC-ELMo-1 --data mr   (reads biLM@imdb, which is trained first)
   brittle train MLP --data mnist --set hidden=64 --set dropout=0.5
+  brittle train WGAN --data mnist          (a generator, for the attack natural)
+  brittle train ARAE --data multi30k/ --text en --exclude attacked.csv   (a generator)
   brittle train BERT-NOPT --data mr
   brittle train hf:roberta-base --data mr --set layers=3
   brittle train seq2seq-Transformer --data multi30k --text en --label de   (a translator)
@@ -62,7 +65,11 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         "another value for a setting (can be repeated); the README in the model's folder lists them"
     )
     add("--set", action="append", default=[], metavar="SETTING=VALUE", help=change)
+    exclude = "a generator of sentences: learn no sentence of this file (can be repeated)"
+    add("--exclude", action="append", default=[], metavar="FILE", help=exclude)
     add("--force", action="store_true", help="train again, even if it is trained")
+    export = "a generator: also write it to this folder, with weights in half the space"
+    add("--export", metavar="FOLDER", help=export)
     add = parser.add_argument_group("pools").add_argument
     seeds = "train each model with the seeds 0 and 1, the second for the base rate (default: 1)"
     add("--seeds", type=int, choices=(1, 2), help=seeds)
@@ -89,6 +96,7 @@ def _run(args: argparse.Namespace) -> None:
         raise UsageError(f"--{pool_flag} is for pools, such as {POOL_PREFIX}small.")
     import brittle
 
+    _check_export(args)
     with console.training(args.quiet) as progress:
         folder = brittle.train(
             args.model,
@@ -100,10 +108,30 @@ def _run(args: argparse.Namespace) -> None:
             text=args.text,
             label=args.label,
             adversarial=_method(args),
+            exclude=args.exclude,
             progress=progress,
             force=args.force,
         )
+    if args.export:
+        from brittle.zoo.generators.exporting import export
+
+        folder = export(folder, Path(args.export))
     console.print_path(args, folder)
+
+
+def _check_export(args: argparse.Namespace) -> None:
+    """Refuse, before anything is trained, what could not be exported."""
+    if not args.export:
+        return
+    from brittle.zoo.generators.exporting import check_folder
+    from brittle.zoo.generators.folder import KIND
+    from brittle.zoo.names import grid
+    from brittle.zoo.names.parsing import split_name
+
+    design = grid.design(split_name(args.model).model)
+    if design.kind != KIND:
+        raise UsageError(f"--export is for generators; {design.name} is none. Leave it out.")
+    check_folder(Path(args.export))
 
 
 def _method(args: argparse.Namespace) -> AdversarialTraining | None:

@@ -127,6 +127,10 @@ def as_json(method: AdversarialTraining) -> dict[str, Any]:
 def check_method(design: Design, settings: ModelSettings, method: AdversarialTraining) -> None:
     """Refuse, before anything is trained, a method that does not fit this kind of model."""
     name = method_name(method)
+    if design.kind == "generator":
+        raise UsageError(
+            f"{name!r} hardens classifiers, but {design.name} is a generator. Train it plain."
+        )
     if design.kind == "picture":
         raise UsageError(
             f"{name!r} hardens models of texts, but {design.name} reads pictures. Train it plain."
@@ -134,6 +138,11 @@ def check_method(design: Design, settings: ModelSettings, method: AdversarialTra
     if design.kind in ("language model", "translator"):
         raise UsageError(
             f"{name!r} hardens classifiers, but {design.name} is a {design.kind}. Train it plain."
+        )
+    if design.kind == "tree" and not isinstance(method, AttackTraining):
+        raise UsageError(
+            f"{name!r} changes what a network reads word by word, but {design.name} reads trees. "
+            "Use an attack such as pwws."
         )
     if design.kind == "linear" and isinstance(method, HotFlipTraining | NoiseTraining):
         raise UsageError(

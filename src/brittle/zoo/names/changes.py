@@ -14,8 +14,14 @@ S = TypeVar("S")
 OPTIMIZERS = ("adam", "sgd")
 # All other whole numbers are 1 or more.
 ZERO_ALLOWED = ("frozen", "highways", "joined", "layers", "width")
-SHARE_SETTINGS = ("dropout", "forget", "label_smoothing", "warmup")
-POSITIVE_SETTINGS = ("rate", "smoothing", "penalty", "character_scale")
+SHARE_SETTINGS = (
+    *("dropout", "forget", "label_smoothing", "warmup", "first_beta", "second_beta"),
+    "to_encoder",
+)
+POSITIVE_SETTINGS = (
+    *("rate", "inverter_rate", "generator_rate", "critic_rate", "clamp", "smoothing", "penalty"),
+    "character_scale",
+)
 
 
 def as_json(settings: Any) -> dict[str, Any]:

@@ -26,12 +26,23 @@ from brittle.zoo.names.settings import (
     LanguageModelSettings,
     ModelSettings,
     NetworkSettings,
+    PictureGeneratorSettings,
     PictureNetworkSettings,
+    SentenceGeneratorSettings,
     TranslatorSettings,
 )
 
 as_json = changes.as_json
-ModelKind = Literal["linear", "network", "transformer", "picture", "language model", "translator"]
+ModelKind = Literal[
+    "linear",
+    "network",
+    "tree",
+    "transformer",
+    "picture",
+    "language model",
+    "translator",
+    "generator",
+]
 
 ENCODER_NAMES = {
     "Average": "the vectors of the words themselves",
@@ -72,6 +83,8 @@ DEFAULT_HEAD = {
     "CNN": "max",
     "Transformer": "mean",
 }
+TREE = "TreeLSTM"
+SENTENCE_ENCODERS = ("cnn", "lstm")
 SIZES = ("default", "tiny", "paper")
 HUB_PREFIX = "hf:"
 GLOVE_SIZE = 50
@@ -89,6 +102,11 @@ class Design:
     about: str
     parts: Mapping[str, Any] = field(default_factory=dict)
     encoder: str = ""
+
+    @property
+    def item_kind(self) -> str:
+        """Return the kind of the items that the model reads: text or picture."""
+        return "picture" if self.kind == "picture" else str(self.parts.get("item_kind", "text"))
 
 
 @cache
@@ -108,6 +126,11 @@ def designs() -> tuple[Design, ...]:
             for encoder, about in TRANSLATORS.items()
         ),
         *(Design(name, "picture", f"{about}; pictures") for name, about in PICTURE_MODELS.items()),
+        *(
+            Design(name, "generator", f"{about}; a generator of {kind}s", {"item_kind": kind})
+            for name, (kind, about) in GENERATORS.items()
+        ),
+        *(_tree(embedding, pair) for embedding, pair in product(("Random", "GloVe"), PAIRS)),
         *(
             _network(encoder, inputs, embedding, layers, head, pair)
             for encoder, inputs, embedding in product(ENCODER_NAMES, INPUTS, EMBEDDINGS)
@@ -134,6 +157,12 @@ def _network(
     name = "-".join([encoder, inputs, embedding, *numbers, *heads, *([pair] if pair else [])])
     parts = _parts(encoder, inputs, embedding, layers, head) | ({"pair": pair} if pair else {})
     return Design(name, "network", _describe(parts), parts)
+
+
+def _tree(embedding: str, pair: str) -> Design:
+    parts = _parts(TREE, "W", embedding, 1, "root") | {"pair": pair}
+    about = f"a Child-Sum TreeLSTM on dependency parses; words, {EMBEDDINGS[embedding]}"
+    return Design(f"{TREE}-W-{embedding}-{pair}", "tree", f"{about}; {PAIRS[pair]}", parts)
 
 
 def _parts(
@@ -182,6 +211,14 @@ PICTURE_MODELS = {
 }
 
 
+GENERATORS = {
+    "WGAN": ("picture", "three convolutions each way and an inverter, Zhao et al. (2018)"),
+    "WGAN-residual": ("picture", "four residual blocks each way and an inverter, the same"),
+    "ARAE": ("text", "an autoencoder of short sentences, a GAN of its codes and an inverter"),
+}
+"""Models that encode and decode items: the kind of the items, and what the model is."""
+
+
 def design(name: str) -> Design:
     """Find a model by its name in any case; `hf:NAME` and folders are encoders to fine-tune."""
     name = name.strip()
@@ -203,7 +240,7 @@ def design(name: str) -> Design:
         raise UsageError(
             f"The folder {name!r} holds no config.json, so it is no transformers encoder to tune."
         )
-    near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 12]
+    near = [n for n in (d.name for d in known.values()) if len(n) < len(name) + 10]
     raise unknown("model", name, near, "brittle list models shows how names are made.")
 
 
@@ -231,6 +268,8 @@ def settings(design: Design, size: str = "default", **changed: Any) -> ModelSett
             )
     if isinstance(result, TranslatorSettings):
         _check_translator(design, result)
+    if isinstance(result, SentenceGeneratorSettings) and result.encoder not in SENTENCE_ENCODERS:
+        raise unknown(f"encoder of {design.name}", result.encoder, SENTENCE_ENCODERS)
     return result
 
 
@@ -320,6 +359,31 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
         )
     if size == "tiny" and isinstance(default, PictureNetworkSettings):
         return replace(default, hidden=16, rate=1e-2, batch=8, epochs=3)
+    if size == "tiny" and isinstance(default, PictureGeneratorSettings):
+        return replace(
+            default,
+            latent=8,
+            channels=4,
+            rate=1e-3,
+            batch=8,
+            steps=12,
+            inverter_steps=12,
+        )
+    if size == "tiny" and isinstance(default, SentenceGeneratorSettings):
+        return replace(
+            default,
+            vocabulary=500,
+            min_count=1,
+            embedding=12,
+            filters=(12, 16, 20),
+            hidden=16,
+            latent=8,
+            layers=(16, 16),
+            batch=8,
+            steps=24,
+            check_every=8,
+            inverter_steps=20,
+        )
     if size == "tiny" and isinstance(default, FineTuningSettings):
         small = replace(default, reads=32, batch=8, epochs=1)
         if not default.pretrained:

@@ -1,4 +1,4 @@
-"""PNG files without a library: one filter, one block of pixels."""
+"""PNG files without a library: one filter, one block of pixels; and sheets of many pictures."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ def png(pixels: NDArray[np.uint8]) -> bytes:
     unfiltered = np.insert(lines, 0, 0, axis=1)  # every line begins with its filter: none
     content = zlib.compress(unfiltered.tobytes(), 9)
     return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", content) + _chunk(b"IEND", b"")
+
+
+def contact_sheet(pixels: NDArray[np.float32], columns: int) -> bytes:
+    """Write pictures × height × width × channels, from 0 to 1, as one PNG file.
+
+    Between the pictures are lines of one pixel, half as bright as can be.
+    """
+    count, height, width, channels = pixels.shape
+    rows = -(-count // columns)
+    sheet = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1, channels), 128, np.uint8)
+    for n, picture in enumerate(np.rint(255 * pixels).astype(np.uint8)):
+        top, left = (1 + n // columns * (height + 1), 1 + n % columns * (width + 1))
+        sheet[top : top + height, left : left + width] = picture
+    return png(sheet)
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

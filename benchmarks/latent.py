@@ -1,0 +1,241 @@
+"""Search in a generator's latent space: its rate beside bare networks, and its searches compared.
+
+    python benchmarks/latent.py [--generator WGAN@mnist] [--digits 10] [--runs FOLDER]
+
+`rate`: samples decoded and classified per second by the attack natural, with everything that a run
+does, beside the bare generator and classifier on random points at their best batch size. Both are
+timed by turns in one process, in seconds of the processor, of all threads together, so that other
+programs on the machine count little; the best times count. The ratio should be 0.8 or more. The run
+looks for one class, so that hardly any case is skipped for its reconstruction.
+
+`searches`: hybrid, iterative and uniform search on the same digits (10 of each class), N = 500,
+Δr = 0.01, without labels: the reference is the target's own prediction. Uniform search has as many
+queries as hybrid needs on average. Cases whose reconstruction is seen as another class are counted
+apart. The queries of hybrid over those of iterative are also shown for thirds of the cases, by
+distance. The runs are in a folder, and the same command resumes them. Writes latent.json; the
+targets are trained if they are missing, the generator is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brittle import data
+from brittle.data import Dataset
+from brittle.generators import open_generator
+from brittle.opening import load_zoo
+from brittle.results import Result
+from brittle.runs.runner import attack
+
+RESULTS = Path(__file__).with_suffix(".json")
+TARGETS = ("LeNet@mnist", "forest@mnist")
+SAMPLES, STEP, RADIUS = 500, 0.01, 10.0
+BATCHES = (64, 128, 256, 512, 1024)
+RATE_CASES, RATE_SHELLS, RATE_SAMPLES = 8, 4, 512
+THIRDS = 3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--generator", default="WGAN@mnist")
+    parser.add_argument("--targets", default=",".join(TARGETS))
+    parser.add_argument("--data", default="mnist")
+    parser.add_argument("--digits", type=int, default=10, help="pictures of each class")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="N: points of a shell")
+    parser.add_argument("--step", type=float, default=STEP, help="Δr: the width of a shell")
+    parser.add_argument("--refine", type=int, default=0, help="steps of descent towards a picture")
+    parser.add_argument("--repeats", type=int, default=5, help="times that each rate is measured")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="the folder of the runs")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    chosen = of_each_class(data.load(args.data), args.digits)
+    done: dict[str, Any] = {"generator": args.generator, "pictures": len(chosen), "targets": {}}
+    distances: dict[str, dict[str, float]] = {}
+    for name in args.targets.split(","):
+        searches, distances[name] = compare_searches(args, name, chosen)
+        done["targets"][name] = {"rate": measure_rate(args, name, chosen), "searches": searches}
+        args.out.write_text(json.dumps(done, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        print(name, json.dumps(done["targets"][name], ensure_ascii=False), flush=True)
+    if len(distances) > 1:
+        first, second = list(distances)[:2]
+        done["sign test"] = sign_test(first, distances[first], second, distances[second])
+        args.out.write_text(json.dumps(done, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        print(done["sign test"])
+
+
+def of_each_class(dataset: Dataset, count: int) -> Dataset:
+    """Take so many examples of each class, of a seeded order, and drop their labels."""
+    taken: dict[str | None, list[Any]] = {}
+    for example in dataset.take(len(dataset), seed=0):
+        own = taken.setdefault(example.label, [])
+        if len(own) < count:
+            own.append(replace(example, label=None))
+    examples = tuple(example for label in sorted(taken, key=str) for example in taken[label])
+    return replace(dataset, examples=examples, labels=())
+
+
+def compare_searches(
+    args: argparse.Namespace, name: str, chosen: Dataset
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Run the three searches; return their figures, and hybrid's distance of every case."""
+
+    def rows_of(search: str, **settings: Any) -> dict[str, Result]:
+        target = load_zoo(f"zoo:{name}")
+        try:
+            run = attack(
+                target,
+                chosen,
+                "natural",
+                generator=args.generator,
+                search=search,
+                samples=args.samples,
+                step=args.step,
+                refine=args.refine,
+                name=f"latent-{name.partition('@')[0]}-{search}",
+                folder=args.runs,
+                **settings,
+            )
+        finally:
+            target.close()
+        return {row.case: row for row in run.results()}
+
+    rows = {search: rows_of(search, radius=RADIUS) for search in ("hybrid", "iterative")}
+    broken = [row for row in rows["hybrid"].values() if row.cost is not None]
+    # Uniform search is told how far away the farthest adversary is: a larger ball would be unfair.
+    radius = max([args.step, *(float(row.cost or 0.0) for row in broken)])
+    queries = mean([row.queries for row in broken]) or 0.0
+    shells = max(1, round(queries / args.samples))
+    rows["uniform"] = rows_of("uniform", radius=radius, shells=shells)
+    return search_figures(rows), costs(rows["hybrid"])
+
+
+def costs(rows: Mapping[str, Result]) -> dict[str, float]:
+    return {case: float(row.cost) for case, row in rows.items() if row.cost is not None}
+
+
+def search_figures(rows: Mapping[str, Mapping[str, Result]]) -> dict[str, Any]:
+    """Compare the searches on the cases that all of hybrid and iterative broke."""
+    cost = {search: costs(own) for search, own in rows.items()}
+    common = sorted(cost["hybrid"].keys() & cost["iterative"].keys(), key=cost["iterative"].get)  # type: ignore[arg-type]
+    skipped = [row for row in rows["hybrid"].values() if row.status == "skipped"]
+    figures: dict[str, Any] = {"reconstruction not kept": len(skipped), "compared": len(common)}
+    for search, own in rows.items():
+        broken = [case for case in common if case in cost[search]]
+        figures[search] = {
+            "broken": len(broken),
+            "mean Δz": mean([cost[search][case] for case in broken]),
+            "mean queries": mean([own[case].queries for case in common]),
+        }
+    if common:
+        figures["Δz, hybrid over iterative"] = ratio(figures, "mean Δz")
+        figures["queries, hybrid over iterative"] = ratio(figures, "mean queries")
+        figures["by distance"] = [
+            {
+                "mean Δz": mean([cost["iterative"][case] for case in part]),
+                "queries, hybrid over iterative": round(
+                    sum(rows["hybrid"][case].queries for case in part)
+                    / sum(rows["iterative"][case].queries for case in part),
+                    3,
+                ),
+            }
+            for part in np.array_split(np.array(common), min(THIRDS, len(common)))
+        ]
+    return figures
+
+
+def ratio(figures: Mapping[str, Any], name: str) -> float:
+    return round(figures["hybrid"][name] / figures["iterative"][name], 3)
+
+
+def mean(values: list[Any]) -> float | None:
+    return round(float(np.mean(values)), 4) if values else None
+
+
+def sign_test(
+    first: str, of_first: Mapping[str, float], second: str, of_second: Mapping[str, float]
+) -> dict[str, Any]:
+    """Count the cases where a target's distance is the smaller; the p-value is one-sided."""
+    common = of_first.keys() & of_second.keys()
+    smaller = sum(of_second[case] < of_first[case] for case in common)
+    untied = sum(of_second[case] != of_first[case] for case in common)
+    p = sum(math.comb(untied, n) for n in range(smaller, untied + 1)) / 2**untied
+    return {f"{second} below {first}": smaller, "of": untied, "p": p}
+
+
+def measure_rate(args: argparse.Namespace, name: str, chosen: Dataset) -> dict[str, Any]:
+    """Time the run and the bare networks by turns."""
+    generator: Any = open_generator(args.generator)
+    target = load_zoo(f"zoo:{name}")
+    cases = replace(chosen, examples=chosen.examples[:: max(1, len(chosen) // RATE_CASES)])
+    rates: dict[str, list[float]] = {"engine": [], **{f"bare {n}": [] for n in BATCHES}}
+    for _ in range(args.repeats):
+        for count in BATCHES:
+            rates[f"bare {count}"].append(rate_of(lambda n=count: bare(generator, target, n)))  # type: ignore[misc]
+        rates["engine"].append(rate_of(lambda: in_engine(args, target, cases)))
+    generator.close()
+    target.close()
+    best = {way: max(values) for way, values in rates.items()}
+    fastest = max(BATCHES, key=lambda count: best[f"bare {count}"])
+    bare_rate = best[f"bare {fastest}"]
+    return {
+        "engine per CPU second": round(best["engine"]),
+        "bare per CPU second": round(bare_rate),
+        "bare batch": fastest,
+        "ratio": round(best["engine"] / bare_rate, 3),
+    }
+
+
+def rate_of(call: Callable[[], int]) -> float:
+    start = time.process_time()
+    count = call()
+    return count / (time.process_time() - start)
+
+
+def bare(generator: Any, target: Any, batch: int) -> int:
+    """Decode random points and classify the pictures, as plainly as it can be done."""
+    import torch
+
+    count = max(BATCHES)
+    z = torch.randn(count, generator.size)
+    network = getattr(target.model, "network", None)
+    with torch.no_grad():
+        for rows in torch.split(z, batch):
+            pictures = generator.generator(rows)
+            if network is not None:
+                network(pictures).double().softmax(dim=1).numpy()
+            else:
+                flat = pictures.permute(0, 2, 3, 1).reshape(len(rows), -1)
+                target.model.probabilities(flat.numpy())
+    return count
+
+
+def in_engine(args: argparse.Namespace, target: Any, cases: Dataset) -> int:
+    """Attack cases by uniform search, which asks the same number of queries about every one."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = attack(
+            target,
+            cases,
+            "natural",
+            generator=args.generator,
+            search="uniform",
+            samples=RATE_SAMPLES,
+            shells=RATE_SHELLS,
+            radius=1.0,
+            toward=target.labels[0],
+            folder=folder,
+        )
+        return sum(row.queries for row in run.results())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Natural adversaries: search the latent space of a generator for the nearest one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from brittle.asks import Case, Decode, Encode, Probe, Search, Try, Unfit
+from brittle.attacks.latent_searches import (
+    AuthorsHybrid,
+    Hybrid,
+    Iterative,
+    LatentSearch,
+    Uniform,
+)
+from brittle.attacks.setting_checks import check_count, check_positive
+from brittle.errors import UsageError, unknown
+from brittle.latent import LatentPoint, draw_shell
+from brittle.text import Text
+
+RECONSTRUCTION = "its reconstruction reaches the goal already"
+"""The reason of a case whose original is not kept by the generator: nothing was searched for it.
+
+It would be an adversary at distance 0, which says something of the generator, not of the target.
+"""
+POINTS_PER_ASK = 512  # decoded items of a case that are in memory together
+SEARCHES = ("hybrid", "iterative", "uniform")
+PAPER, AUTHOR_CODE = VARIANTS = ("paper", "author-code")
+
+
+@dataclass(frozen=True)
+class Natural:
+    """Look for the adversary nearest to an item in a generator's latent space (Zhao et al., 2018).
+
+    z0 is the latent point of the item. `samples` points of a shell around it are decoded and tried;
+    the `search` says which shells. Directions are uniform, and distances are uniform in the
+    shell. The cost of a candidate is its distance Δz = ‖z − z0‖, and the cheapest winner counts.
+    The item at z0 is asked about first: where it reaches the goal, the case is skipped. (The
+    authors' code counts such a case as broken at a distance near 0.)
+
+    Random draws: `getrandbits` seeds one generator of numpy; for every shell it draws the normal
+    directions of all samples, then their uniform distances.
+
+    Deviation: the searches have an end where the paper's have none. Without labels the reference is
+    the target's own prediction, as in the paper; with labels, as in the authors' code, examples
+    that are wrong already are skipped.
+    """
+
+    generator: Any
+    search: LatentSearch
+    samples: int
+    asks: ClassVar = (Encode, Decode, Probe, Try)
+
+    @property
+    def item_kind(self) -> str:
+        return str(self.generator.item_kind)
+
+    @property
+    def helpers(self) -> tuple[Any, ...]:
+        return (self.generator,)
+
+    def check_item(self, item: Any) -> None:
+        """Refuse data that the generator cannot read, before anything is asked."""
+        check = getattr(self.generator, "check_item", None)
+        part = open_part(item)
+        if check is not None:
+            check(part)
+
+    def doubt(self, items: Sequence[Any]) -> str | None:
+        """Return what the generator has to say of data that seem to be none of its own."""
+        doubt: Callable[[Sequence[Any]], str | None] | None
+        doubt = getattr(self.generator, "doubt", None)
+        return None if doubt is None else doubt([open_part(item) for item in items])
+
+    def __call__(self, case: Case[Any], rng: Random) -> Search[None]:
+        reason = unfit(self.generator, open_part(case.item))
+        if reason is not None:
+            raise Unfit(reason)
+        [origin] = yield from Encode([open_part(case.item)])
+        [rebuilt] = yield from Decode([origin])
+        answer = yield from Probe([placed(case.item, rebuilt)])
+        if answer.won[0]:
+            raise Unfit(RECONSTRUCTION)
+        numbers = np.random.default_rng(rng.getrandbits(64))
+        yield from self.search(partial(self._look, case.item, origin, numbers))
+
+    def _look(
+        self,
+        original: Any,
+        origin: LatentPoint,
+        numbers: np.random.Generator,
+        low: float,
+        high: float,
+    ) -> Search[float | None]:
+        """Try samples of the shell (low, high]; return the distance of the nearest winner."""
+        offset, distance = draw_shell(numbers, self.samples, origin.vector.size, low, high)
+        nearest: float | None = None
+        for start in range(0, self.samples, POINTS_PER_ASK):
+            part = slice(start, start + POINTS_PER_ASK)
+            points = [LatentPoint(origin.vector + move) for move in offset[part]]
+            decoded = yield from Decode(points)
+            items = [placed(original, item) for item in decoded]
+            answer = yield from Try(items, cost=distance[part].tolist())
+            won = distance[part][answer.won]
+            if won.size and (nearest is None or won.min() < nearest):
+                nearest = float(won.min())
+        return nearest
+
+
+def unfit(generator: Any, item: Any) -> str | None:
+    """Say why a generator cannot encode an item, if it knows: a sentence may be too long for it."""
+    check = getattr(generator, "unfit", None)
+    return None if check is None else check(item)
+
+
+def open_part(item: Any) -> Any:
+    """Return what a generator reads of an item: of a text with locked fields, its open field."""
+    if not isinstance(item, Text) or len(item.frame.fields) == 1:
+        return item
+    return Text.of(item.fields()[_open_field(item)])
+
+
+def placed(original: Any, decoded: Any) -> Any:
+    """Put what a generator has made in place of the open field of the original."""
+    if not isinstance(original, Text) or len(original.frame.fields) == 1:
+        return decoded
+    name = _open_field(original)
+    fields = original.fields() | {name: str(decoded)}
+    return Text.of(fields, locked=[other for other in fields if other != name])
+
+
+def _open_field(text: Text) -> str:
+    names = [field.name for field in text.frame.fields if not field.locked]
+    if len(names) != 1:
+        raise UsageError(
+            f"The fields {', '.join(names)} are open, and a generator makes one sentence. Lock all "
+            "but one, such as --locked premise."
+        )
+    return names[0]
+
+
+def natural(
+    *,
+    open_generator: Callable[[str, int], Any] | None = None,
+    generator: Annotated[
+        str, "a trained generator (brittle list generators), or python:module:name"
+    ] = "",
+    search: Annotated[str, "hybrid (Algorithm 2), iterative (Algorithm 1) or uniform"] = "hybrid",
+    samples: Annotated[int, "the paper's N: points tried in each shell"] = 500,
+    step: Annotated[float, "the paper's Δr: the width of the thinnest shell"] = 0.01,
+    radius: Annotated[float, "the largest distance from the item's latent point"] = 10.0,
+    misses: Annotated[int, "hybrid, the paper's B: empty shells in a row that end it"] = 5,
+    shells: Annotated[int, "uniform: how often samples are drawn from the whole ball"] = 10,
+    refine: Annotated[int, "steps of descent that bring G(z0) nearer to the item"] = 0,
+    variant: Annotated[str, "paper, or author-code: hybrid as the authors' code has it"] = PAPER,
+) -> Natural:
+    """Search a generator's latent space for the nearest adversary (Zhao et al., 2018)."""
+    check_count(samples=samples, misses=misses, shells=shells)
+    check_positive(step=step, radius=radius)
+    if not (isinstance(refine, int) and refine >= 0):
+        raise UsageError(f"Got --refine {refine!r}; expected a whole number, 0 or more.")
+    if step > radius:
+        raise UsageError(
+            f"Got --step {step:g} and --radius {radius:g}; expected a step within the radius."
+        )
+    if search not in SEARCHES:
+        raise unknown("search", search, SEARCHES)
+    if variant not in VARIANTS:
+        raise unknown("variant", variant, VARIANTS)
+    if variant == AUTHOR_CODE and search != "hybrid":
+        raise UsageError(
+            f"Got --variant {AUTHOR_CODE} with --search {search}; expected --search hybrid: only "
+            "there the authors' code differs from the paper."
+        )
+    if open_generator is None:
+        raise UsageError("The attack natural needs a generator. Build Natural(generator, …).")
+    hybrid = AuthorsHybrid if variant == AUTHOR_CODE else Hybrid
+    searches: dict[str, LatentSearch] = {
+        "hybrid": hybrid(step, radius, misses),
+        "iterative": Iterative(step, radius),
+        "uniform": Uniform(radius, shells),
+    }
+    return Natural(open_generator(generator, refine), searches[search], samples)

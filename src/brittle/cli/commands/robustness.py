@@ -1,0 +1,97 @@
+"""`brittle robustness`: compare targets by the distance of their nearest natural adversaries."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from brittle.cli import console
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.failed_members import failed_members
+from brittle.errors import Incomplete
+
+EXAMPLES = """\
+examples:
+  brittle robustness zoo:forest@mnist,zoo:LeNet@mnist --generator WGAN@mnist --data mnist
+         --per-class 10
+  brittle robustness pool:mine.txt --generator ARAE@imdb --data short.csv --radius 5 --samples 100
+  brittle robustness pool:nli.txt --generator ARAE@snli --data snli/ --text premise,hypothesis
+         --locked premise --label label --all-right --report page.html
+
+For every case the distance is measured, in the latent space of the generator, of the nearest sample
+that a target predicts otherwise. No labels are needed; with labels the accuracy stands beside it.
+All targets are asked about the same samples, which are decoded once. The first balls find every
+boundary roughly, then each is refined in shells of --step (Algorithm 2 of Zhao et al., 2018).
+
+The same command again goes on where it was stopped; a larger --limit adds cases.
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or targets separated by commas")
+    generator = "a trained generator (brittle list generators), a folder, or python:module:name"
+    add("--generator", required=True, metavar="G", help=generator)
+    add = parser.add_argument_group("data").add_argument
+    add("--data", required=True, metavar="DATA", help="mnist, a file, a folder, or hf:NAME")
+    add("--split", help="train, dev or test (default: test)")
+    add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
+    add("--label", metavar="COLUMN", help="the label column")
+    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never changed")
+    add("--limit", type=positive, default=100, metavar="N", help="N cases (default: 100)")
+    add("--per-class", type=positive, metavar="N", help="at most N cases of each class")
+    add("--all-right", action="store_true", help="only cases that all targets get right")
+    add("--seed", type=int, default=0, help="the seed of order and samples (default: 0)")
+    add = parser.add_argument_group("search").add_argument
+    add("--samples", type=positive, default=500, help="the paper's N, of each shell (default: 500)")
+    add("--step", type=float, default=0.01, help="the paper's Δr (default: 0.01)")
+    add("--radius", type=float, default=10.0, help="the largest distance (default: 10)")
+    add("--misses", type=positive, default=5, help="the paper's B (default: 5)")
+    add("--refine", type=int, default=0, help="steps of descent on the first point (default: 0)")
+    add = parser.add_argument_group("study").add_argument
+    add("--name", help="the name of the study (default: built from targets and data)")
+    add("--report", type=Path, metavar="FILE", help="write the page of the study, too")
+    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from rich.console import Group
+
+    from brittle import data
+    from brittle.reports.robustness import robustness_block
+    from brittle.studies.robustness.robustness import robustness
+    from brittle.studies.robustness.showing import reported
+    from brittle.studies.robustness.study import SUFFIX
+
+    dataset = data.load(
+        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+    )
+    names = ("limit", "per_class", "all_right", "samples", "step", "radius", "misses", "refine")
+    study = robustness(
+        args.pool,
+        dataset,
+        args.generator,
+        folder=args.runs,
+        report=(lambda message: None) if args.quiet else console.tell,
+        **{name: getattr(args, name) for name in (*names, "seed", "name", "device")},
+    )
+    path = Path(args.runs) / f"{study.name}{SUFFIX}"
+    if args.report:
+        study.report(args.report)
+    console.print_result(
+        args,
+        lambda: {"file": str(path), **study.summary()},
+        lambda: Group(robustness_block(reported(study)), f"\nStudy: {path}"),
+    )
+    if study.failures:
+        raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))
+
+
+COMMAND = Command(
+    "compare targets by how far their predictions hold in a generator's latent space",
+    EXAMPLES,
+    _add_flags,
+    _run,
+    resumes=True,
+)

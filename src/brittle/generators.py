@@ -1,0 +1,173 @@
+"""From a generator's name to the generator: what encodes items, and decodes latent points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brittle.data import has_splits
+from brittle.errors import TargetError, UsageError
+from brittle.latent import LatentPoint, draw_shell
+from brittle.named import import_named
+from brittle.targets.fingerprints.code import code_of
+from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.protocols import Generator
+from brittle.text import Text
+from brittle.zoo.generators.folder import KIND as GENERATOR
+from brittle.zoo.generators.folder import find_generator, open_folder
+from brittle.zoo.names.parsing import parse
+
+FORMS = "a name of brittle list generators such as WGAN@mnist, a folder, or python:module:name"
+EXPECTED = (
+    "an object with `encode(items)`, which returns a row of numbers for each item, `decode(rows)`, "
+    "which returns an item for each row, `size` (how many numbers a row has) and `item_kind` "
+    "('text' or 'picture')"
+)
+
+
+def open_generator(spec: str, refine: int = 0, *, device: str = "auto") -> Generator:
+    """Open a generator by its name, its folder, or the user's own as `python:module:name`.
+
+    With `refine` its latent points are improved by so many steps of descent.
+    """
+    if not spec:
+        raise UsageError(f"A generator is needed. Name one with --generator: {FORMS}.")
+    if spec.startswith("python:"):
+        generator = own_generator(import_named(spec, "python:mine:vae"), spec)
+    else:
+        generator = open_folder(_folder(spec), device)
+    if not refine:
+        return generator
+    refined = getattr(generator, "refined", None)
+    if refined is None:
+        raise UsageError(
+            f"Got --refine {refine}, but the generator {generator.name!r} has no method "
+            "refined(steps). Leave --refine out."
+        )
+    return refined(refine)  # type: ignore[no-any-return]
+
+
+def _folder(spec: str) -> Path:
+    """Return the folder that a name means; nothing is trained."""
+    if Path(spec).is_dir():
+        return Path(spec)
+    if "@" not in spec:
+        raise UsageError(f"Got the generator {spec!r}; expected {FORMS}.")
+    wanted = parse(spec)
+    if wanted.kind != GENERATOR:
+        raise UsageError(
+            f"{wanted.full_name} is no generator: it cannot decode. Name one of brittle list "
+            "generators."
+        )
+    # A model of a file is listed under the file's stem.
+    stem = wanted.data if has_splits(wanted.data) else Path(wanted.data).name.split(".")[0]
+    return find_generator(replace(wanted, data=stem).full_name, wanted.command)
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """An item decoded near another in a latent space, and its distance there."""
+
+    item: Any
+    distance: float
+
+
+def neighbours(
+    generator: Generator, item: Any, *, radius: float, count: int, seed: int = 0
+) -> list[Neighbour]:
+    """Decode `count` points within `radius` of an item's latent point, the nearest first.
+
+    Distances are uniform, as in the searches of the attack natural. The first neighbour, at
+    distance 0, is the item's reconstruction.
+    """
+    if not (0 < radius < float("inf")):
+        raise UsageError(f"Got --radius {radius:g}; expected a number above 0, such as 0.5.")
+    if count < 1:
+        raise UsageError(f"Got --count {count}; expected 1 or more.")
+    check = getattr(generator, "check_item", None)
+    if check is not None:
+        check(item)
+    [origin] = generator.encode([item])
+    numbers = np.random.default_rng(seed)
+    offset, distance = draw_shell(numbers, count, generator.size, 0.0, radius)
+    order = np.argsort(distance)
+    points = [origin, *(LatentPoint(origin.vector + offset[n]) for n in order)]
+    items = generator.decode(points)
+    return [Neighbour(i, float(d)) for i, d in zip(items, [0.0, *distance[order]])]
+
+
+def own_generator(value: Any, spec: str) -> Generator:
+    """Return the user's object as a generator whose answers are checked."""
+    made = value() if isinstance(value, type) else value
+    missing = [
+        name for name in ("encode", "decode", "size", "item_kind") if not hasattr(made, name)
+    ]
+    if missing:
+        kind = type(made).__name__
+        raise UsageError(f"{spec!r} is a {kind} without {', '.join(missing)}. Expected {EXPECTED}.")
+    return CheckedGenerator(made, spec.removeprefix("python:"))
+
+
+@dataclass(frozen=True)
+class CheckedGenerator:
+    """A user's generator: its rows become latent points, and what it answers is checked."""
+
+    generator: Any
+    own_name: str
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.generator, "name", self.own_name))
+
+    @property
+    def fingerprint(self) -> str:
+        own = getattr(self.generator, "fingerprint", None)
+        return str(own) if own else hash_parts(code_of(self.generator))
+
+    @property
+    def size(self) -> int:
+        return int(self.generator.size)
+
+    @property
+    def item_kind(self) -> str:
+        return str(self.generator.item_kind)
+
+    @property
+    def batch(self) -> int | None:
+        return getattr(self.generator, "batch", None)
+
+    def unfit(self, item: Any) -> str | None:
+        """Say why the generator cannot encode an item, if it has a method for that."""
+        check = getattr(self.generator, "unfit", None)
+        return None if check is None else check(item)
+
+    def encode(self, items: Sequence[Any]) -> list[LatentPoint]:
+        rows = np.asarray(self.generator.encode(items), dtype=np.float64)
+        if rows.shape != (len(items), self.size) or not np.isfinite(rows).all():
+            what = "numbers that are not finite" if rows.shape == (len(items), self.size) else ""
+            raise TargetError(
+                f"The generator {self.name!r} encoded {len(items)} items as "
+                f"{what or f'an array of shape {rows.shape}'}; expected finite numbers of shape "
+                f"({len(items)}, {self.size})."
+            )
+        return [LatentPoint(row) for row in rows]
+
+    def decode(self, points: Sequence[LatentPoint]) -> list[Any]:
+        rows = np.stack([point.vector for point in points])
+        items = [Text.of(x) if isinstance(x, str) else x for x in self.generator.decode(rows)]
+        if len(items) != len(points):
+            raise TargetError(
+                f"The generator {self.name!r} decoded {len(points)} points as {len(items)} items; "
+                "expected one item for each."
+            )
+        for item in items:
+            if getattr(item, "kind", None) != self.item_kind:
+                raise TargetError(
+                    f"The generator {self.name!r} decoded a point as {type(item).__name__}; "
+                    f"expected a {self.item_kind}."
+                )
+        return items

@@ -1,0 +1,1 @@
+"""Robustness without labels: how far in latent space each target keeps its prediction."""

@@ -1,0 +1,132 @@
+"""One case of the study: what every target predicts for an item, and how far that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.attacks.natural import RECONSTRUCTION, open_part, placed
+from brittle.errors import message_of
+from brittle.studies.robustness.cloud import Boundary, Cloud, CloudSettings, find_boundaries
+from brittle.text import Text
+
+HELD = "no adversary within the radius"
+UNCONFIRMED = "no adversary was confirmed"
+ITEMS_PER_ASK = 256
+
+
+@dataclass(frozen=True)
+class TargetRow:
+    """What was found for one target; without a distance, `reason` says why.
+
+    `adversarial` is the text that is predicted as `became`; a picture is not kept.
+    """
+
+    predicted: str
+    distance: float | None = None
+    reason: str = ""
+    became: str = ""
+    adversarial: str = ""
+    queries: int = 0
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """The rows of all targets for one case, and how many samples were decoded for it.
+
+    `text` is the field of the original that is changed; a picture is not kept.
+    """
+
+    case: str
+    text: str
+    label: str | None
+    decoded: int
+    rows: Mapping[str, TargetRow]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def of(content: Mapping[str, Any]) -> CaseRow:
+        rows = {name: TargetRow(**row) for name, row in content["rows"].items()}
+        return CaseRow(content["case"], content["text"], content["label"], content["decoded"], rows)
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Asks a target for the labels that it predicts; ties go to the first label."""
+
+    target: Any
+
+    def __call__(self, items: Sequence[Any]) -> NDArray[np.int64]:
+        parts = [
+            np.argmax(self.target.scores(list(items[start : start + ITEMS_PER_ASK])), axis=1)
+            for start in range(0, len(items), ITEMS_PER_ASK)
+        ]
+        return np.concatenate(parts).astype(np.int64)
+
+    def label(self, number: int) -> str:
+        return str(self.target.labels[number])
+
+
+def measure_case(
+    case: str,
+    item: Any,
+    label: str | None,
+    generator: Any,
+    targets: Mapping[str, Any],
+    settings: CloudSettings,
+    seed: int,
+) -> CaseRow:
+    """Find the nearest adversary of one item for every target, in one cloud.
+
+    The reference is what a target predicts for the item itself. Where it predicts something else
+    for the reconstruction already, nothing is searched. Every winner is decoded and asked about
+    again, alone; where it is none any more, the next nearest counts.
+    """
+    [origin] = generator.encode([open_part(item)])
+    [rebuilt] = generator.decode([origin])
+    rows: dict[str, TargetRow] = {}
+    boundaries: dict[str, Boundary] = {}
+    for name, target in targets.items():
+        predict = Predictor(target)
+        try:
+            own, again = predict([item])[0], predict([placed(item, rebuilt)])[0]
+        except Exception as error:
+            rows[name] = TargetRow("", reason=message_of(error))
+            continue
+        if own == again:
+            boundaries[name] = Boundary(predict, int(own), queries=2)
+        else:
+            rows[name] = TargetRow(predict.label(own), reason=RECONSTRUCTION, queries=2)
+    cloud = Cloud(generator, item, origin, settings, f"{seed}:{case}", decoded=1)
+    if boundaries:
+        find_boundaries(cloud, boundaries)
+    for name, boundary in boundaries.items():
+        rows[name] = _row(boundary, generator, item)
+    part = open_part(item)
+    text = str(part) if isinstance(part, Text) else ""
+    return CaseRow(case, text, label, cloud.decoded, {name: rows[name] for name in targets})
+
+
+def _row(boundary: Boundary, generator: Any, item: Any) -> TargetRow:
+    """Confirm the nearest winner of a target, each alone; return what is left."""
+    predict: Any = boundary.predict
+    predicted = predict.label(boundary.reference)
+    if boundary.failure:
+        return TargetRow(predicted, reason=boundary.failure, queries=boundary.queries)
+    for distance, point in reversed(boundary.winners):
+        [decoded] = generator.decode([point])
+        candidate = placed(item, decoded)
+        boundary.queries += 1
+        became = int(predict([candidate])[0])
+        if became != boundary.reference:
+            text = str(decoded) if isinstance(decoded, Text) else ""
+            found = (distance, "", predict.label(became), text, boundary.queries)
+            return TargetRow(predicted, *found)
+    reason = UNCONFIRMED if boundary.winners else HELD
+    return TargetRow(predicted, reason=reason, queries=boundary.queries)

@@ -1,0 +1,140 @@
+"""One cloud of decoded samples around an item, about which every target is asked.
+
+First comes a cloud of balls, each half as wide as the one before, which finds the boundary of every
+target roughly. Then each boundary is refined by thin shells, from outside in, as in the second
+phase of the hybrid search (Algorithm 2 of Zhao et al., 2018). The shells lie on one grid, and a
+shell is decoded once for all targets that look into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.attacks.natural import placed
+from brittle.errors import message_of
+from brittle.latent import LatentPoint, draw_shell
+
+Floats = NDArray[np.float64]
+Predict = Callable[[Sequence[Any]], NDArray[np.int64]]
+"""Returns the index of the predicted label for every item."""
+
+
+@dataclass(frozen=True)
+class CloudSettings:
+    """The paper's N, Δr and B, and the radius of the widest ball."""
+
+    samples: int = 500
+    step: float = 0.01
+    radius: float = 10.0
+    misses: int = 5
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Decoded samples, sorted by their distance from the middle of the cloud."""
+
+    distance: Floats
+    points: list[LatentPoint]
+    items: list[Any]
+
+
+@dataclass
+class Cloud:
+    """The samples around `origin`, the latent point of `original`; each part is drawn by its name.
+
+    `decoded` counts the samples.
+    """
+
+    generator: Any
+    original: Any
+    origin: LatentPoint
+    settings: CloudSettings
+    seed: str
+    decoded: int = 0
+
+    def balls(self) -> Iterator[Shell]:
+        """Yield samples of ever smaller balls, down to the width of a shell."""
+        radius = self.settings.radius
+        while radius >= self.settings.step:
+            yield self._draw(0.0, radius, f"ball {radius:.6g}")
+            radius /= 2
+
+    def shell(self, number: int) -> Shell:
+        """Return samples of the shell (number · Δr, (number + 1) · Δr]."""
+        step = self.settings.step
+        return self._draw(number * step, (number + 1) * step, f"shell {number}")
+
+    def _draw(self, low: float, high: float, name: str) -> Shell:
+        numbers = np.random.default_rng(Random(f"{self.seed}:{name}").getrandbits(64))
+        count, origin = self.settings.samples, self.origin.vector
+        offset, distance = draw_shell(numbers, count, origin.size, low, high)
+        order = np.argsort(distance)
+        points = [LatentPoint(origin + offset[n]) for n in order]
+        self.decoded += count
+        items = [placed(self.original, item) for item in self.generator.decode(points)]
+        return Shell(distance[order], points, items)
+
+
+@dataclass
+class Boundary:
+    """What is known of one target: the nearest samples that it predicts otherwise.
+
+    `winners` are distances and points, the nearest last. A target that fails is asked no more;
+    `failure` says why.
+    """
+
+    predict: Predict
+    reference: int
+    queries: int = 0
+    missed: int = 0
+    winners: list[tuple[float, LatentPoint]] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def nearest(self) -> float:
+        return self.winners[-1][0] if self.winners else np.inf
+
+    def look(self, shell: Shell) -> bool:
+        """Ask about the samples nearer than the nearest winner; tell whether one is a winner."""
+        count = int(np.searchsorted(shell.distance, self.nearest))
+        if self.failure or not count:
+            return False
+        self.queries += count
+        try:
+            won = np.flatnonzero(self.predict(shell.items[:count]) != self.reference)
+        except Exception as error:
+            self.failure = message_of(error)
+            return False
+        for n in won[::-1]:
+            self.winners.append((float(shell.distance[n]), shell.points[n]))
+        return bool(len(won))
+
+
+def find_boundaries(cloud: Cloud, boundaries: Mapping[str, Boundary]) -> None:
+    """Find the nearest adversary of every target in one cloud."""
+    for ball in cloud.balls():
+        for boundary in boundaries.values():
+            boundary.look(ball)
+    step = cloud.settings.step
+    looking = {
+        name: ceil(boundary.nearest / step - 1e-9) - 1
+        for name, boundary in boundaries.items()
+        if boundary.winners
+    }
+    while looking:
+        # The outermost shell first, so that each is decoded once and none is kept.
+        number = max(looking.values())
+        shell = cloud.shell(number)
+        for name in [name for name, at in looking.items() if at == number]:
+            boundary = boundaries[name]
+            boundary.missed = 0 if boundary.look(shell) else boundary.missed + 1
+            looking[name] = number - 1
+            if boundary.missed == cloud.settings.misses or number == 0:
+                del looking[name]

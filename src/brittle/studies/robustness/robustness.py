@@ -1,0 +1,274 @@
+"""`brittle.robustness`: compare targets by how far in latent space their predictions hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brittle.attacks.natural import open_part, unfit
+from brittle.data import Dataset, as_dataset, case_ids
+from brittle.errors import UsageError, message_of
+from brittle.generators import open_generator
+from brittle.kinds import kind_named
+from brittle.opening import as_target
+from brittle.studies.pools import PREFIX, Member, Pool
+from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
+from brittle.studies.robustness.cloud import CloudSettings
+from brittle.studies.robustness.journal import Journal
+from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
+from brittle.studies.transfer.transfer import open_pool
+from brittle.targets.labels import match_labels
+
+MAX_SCORED = 1_000
+"""Examples that the accuracy of a target is measured on."""
+WRONG, FULL = "a target is wrong on it", "its class has enough cases"
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which examples become cases: how many, how many of a class, and whether all must be right."""
+
+    limit: int = 100
+    per_class: int | None = None
+    all_right: bool = False
+
+
+def robustness(
+    targets: str | Pool | Sequence[Any],
+    examples: Any,
+    generator: Any,
+    *,
+    limit: int = 100,
+    per_class: int | None = None,
+    all_right: bool = False,
+    samples: int = 500,
+    step: float = 0.01,
+    radius: float = 10.0,
+    misses: int = 5,
+    refine: int = 0,
+    seed: int = 0,
+    name: str | None = None,
+    folder: str | Path = "runs",
+    device: str = "auto",
+    report: Report = lambda message: None,
+) -> RobustnessStudy:
+    """Measure the distance of the nearest natural adversary for every target, case by case.
+
+    `targets` is a pool (`pool:NAME`, `pool:FILE`), specs separated by commas, or a list of specs
+    and live targets; `generator` is a spec (`ARAE@imdb`) or a generator. No labels are needed: the
+    reference is each target's own prediction. Cases are the first `limit` examples, in an order
+    drawn by `seed`, that the generator can encode; with `per_class` at most so many of each class,
+    with `all_right` only those that all targets get right. Every sample is decoded once, and all
+    targets are asked about it. The study is stored as FOLDER/NAME.robustness.json; finished cases
+    are kept in FOLDER/NAME.cases.jsonl, and the same call goes on after them.
+    """
+    settings = _checked(CloudSettings(samples, step, radius, misses))
+    dataset = as_dataset(examples)
+    maker = open_generator(generator, refine) if isinstance(generator, str) else generator
+    _check_kind(maker, dataset)
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    pool, members, live = open_pool(_listed(targets), dataset.name, 1, fields)
+    options: dict[str, Any] = {"fields": fields, "shape": dataset.shape, "device": device}
+    with _opened(members, live, options) as (opened, failures):
+        search = RobustnessSearch(
+            dataset, maker, opened, settings, Selection(limit, per_class, all_right), seed
+        )
+        chosen = name or _default_name(pool, dataset, search.about)
+        cases, left_out = search.run(Path(folder) / f"{chosen}.cases.jsonl", report)
+        accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
+        study = RobustnessStudy(
+            name=chosen,
+            pool=pool,
+            data=dataset.name,
+            split=dataset.split,
+            generator=maker.name,
+            seed=seed,
+            settings=asdict(settings) | asdict(search.selection),
+            targets=tuple(opened),
+            cases=tuple(cases),
+            accuracy=accuracy,
+            scored=scored,
+            left_out=left_out,
+            failures=failures,
+        )
+    study.save(Path(folder) / f"{chosen}{SUFFIX}")
+    return study
+
+
+@dataclass(frozen=True)
+class RobustnessSearch:
+    """What decides the cases of a study, and the loop over them."""
+
+    dataset: Dataset
+    generator: Any
+    targets: Mapping[str, Any]
+    settings: CloudSettings
+    selection: Selection
+    seed: int
+
+    @cached_property
+    def indices(self) -> dict[str, Mapping[str, int]]:
+        """The index of every label of the data in the labels of each target."""
+        labels = self.dataset.labels
+        return {n: match_labels(labels, tuple(t.labels)) for n, t in self.targets.items()}
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Everything that decides the rows of a case; the limit does not."""
+        return {
+            "data": self.dataset.fingerprint,
+            "generator": self.generator.fingerprint,
+            "targets": {name: target.fingerprint for name, target in self.targets.items()},
+            "settings": asdict(self.settings),
+            "choice": [self.selection.per_class, self.selection.all_right],
+            "seed": self.seed,
+        }
+
+    def run(self, path: Path, report: Report) -> tuple[list[CaseRow], dict[str, int]]:
+        """Measure the cases that are not in the journal yet; return all, and what was left out."""
+        _ = self.indices  # labels that do not match are an error before anything is searched
+        journal = Journal(path, self.about)
+        left_out: Counter[str] = Counter()
+        rows: list[CaseRow] = []
+        about = (self.generator, self.targets, self.settings, self.seed)
+        for case, item, label in self._cases(left_out):
+            if case not in journal.rows:
+                journal.add(measure_case(case, item, label, *about))
+            rows.append(journal.rows[case])
+            last = rows[-1].decoded
+            report(f"{len(rows)}/{self.selection.limit} cases, {last} samples for the last")
+        if not rows:
+            reasons = "; ".join(f"{count}: {reason}" for reason, count in left_out.items())
+            raise UsageError(f"No example of {self.dataset.name!r} can be a case: {reasons}.")
+        return rows, dict(left_out)
+
+    def _cases(self, left_out: Counter[str]) -> Iterator[tuple[str, Any, str | None]]:
+        """Yield the id, item and label of every case; count what is passed over, by reason."""
+        selection, dataset = self.selection, self.dataset
+        if (selection.all_right or selection.per_class) and not dataset.labels:
+            raise UsageError(
+                "Cases that all targets get right, or so many of a class, need labels. Name their "
+                "column with --label, or leave --all-right and --per-class out."
+            )
+        taken = dataset.take(len(dataset), self.seed)
+        kind = kind_named(dataset.kind)
+        classes: Counter[str | None] = Counter()
+        for case, example in zip(case_ids(taken.examples), taken.examples):
+            if classes.total() == selection.limit:
+                return
+            item = kind.item(dict(example.fields), example.locked)
+            reason = unfit(self.generator, open_part(item))
+            if reason is None and classes[example.label] == selection.per_class:
+                reason = FULL
+            if reason is None and selection.all_right and not self._is_right(example.label, item):
+                reason = WRONG
+            if reason is None:
+                classes[example.label] += 1
+                yield case, item, example.label
+            else:
+                left_out[re.sub(r"\d+", "…", reason)] += 1
+
+    def _is_right(self, label: str | None, item: Any) -> bool:
+        """Tell whether every target predicts the label of an item."""
+        return label is not None and all(
+            Predictor(target)([item])[0] == self.indices[name][label]
+            for name, target in self.targets.items()
+        )
+
+
+@contextmanager
+def _opened(
+    members: Sequence[Member], live: Mapping[str, Any], options: dict[str, Any]
+) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Open the targets of a pool, and close them in the end; say why one cannot be opened."""
+    opened: dict[str, Any] = {}
+    failures: dict[str, str] = {}
+    try:
+        for member in members:
+            try:
+                own = live.get(member.spec)
+                opened[member.name] = as_target(member.spec, **options) if own is None else own
+            except Exception as error:
+                failures[member.name] = message_of(error)
+        if not opened:
+            first = next(iter(failures.values()))
+            raise UsageError(f"No target could be opened. The first: {first}")
+        yield opened, failures
+    finally:
+        for member in members:
+            target = opened.get(member.name)
+            if target is not None and member.spec not in live and hasattr(target, "close"):
+                target.close()
+
+
+def measure_accuracy(
+    dataset: Dataset,
+    targets: Mapping[str, Any],
+    indices: Mapping[str, Mapping[str, int]],
+    seed: int,
+) -> tuple[dict[str, float], int]:
+    """Return the accuracy of every target on the first labelled examples; {} without labels.
+
+    `indices` map the labels of the data to those of each target.
+    """
+    if not dataset.labels:
+        return {}, 0
+    taken = dataset.take(min(MAX_SCORED, len(dataset)), seed)
+    known = [example for example in taken if example.label is not None]
+    kind = kind_named(dataset.kind)
+    items = [kind.item(dict(example.fields), example.locked) for example in known]
+    accuracy = {}
+    for name, target in targets.items():
+        right = np.array([indices[name][str(example.label)] for example in known])
+        accuracy[name] = float(np.mean(Predictor(target)(items) == right)) if known else 0.0
+    return accuracy, len(known)
+
+
+def _checked(settings: CloudSettings) -> CloudSettings:
+    if settings.samples < 1 or settings.misses < 1:
+        raise UsageError(
+            f"Got {settings.samples} samples and {settings.misses} misses; expected 1 or more."
+        )
+    if not 0 < settings.step <= settings.radius < float("inf"):
+        raise UsageError(
+            f"Got a step of {settings.step:g} and a radius of {settings.radius:g}; expected a step "
+            "above 0 within a radius that has an end."
+        )
+    return settings
+
+
+def _check_kind(generator: Any, dataset: Dataset) -> None:
+    if generator.item_kind != dataset.kind:
+        raise UsageError(
+            f"The data {dataset.name!r} holds {dataset.kind}s, but the generator "
+            f"{generator.name!r} makes {generator.item_kind}s. Choose another (brittle list "
+            "generators)."
+        )
+    check = getattr(generator, "check_item", None)
+    if check is not None and dataset.examples:
+        example = dataset.examples[0]
+        check(open_part(kind_named(dataset.kind).item(dict(example.fields), example.locked)))
+
+
+def _default_name(pool: str, dataset: Dataset, about: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:6]
+    words = f"robustness-{pool}-{Path(dataset.name).name}"
+    return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
+
+
+def _listed(targets: str | Pool | Sequence[Any]) -> str | Pool | Sequence[Any]:
+    """Return specs separated by commas as a list; a pool stays as it is."""
+    if not isinstance(targets, str) or targets.startswith(PREFIX):
+        return targets
+    return [spec.strip() for spec in targets.split(",") if spec.strip()]

@@ -1,0 +1,51 @@
+"""Fitting of the TreeLSTM on pairs of sentences. This file needs torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from brittle.training.epoch_texts import EpochTexts
+from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
+from brittle.training.loop import Trainable, fit_and_save, seeded
+from brittle.training.networks import initialize_embedding
+from brittle.zoo import folder as folders
+from brittle.zoo.device import torch_device
+from brittle.zoo.names.settings import NetworkSettings
+from brittle.zoo.trees.model import TreeEncoder, TreeModel, forest_of, trees_of
+from brittle.zoo.trees.network import TreeClassifier
+
+
+def fit_tree_network(job: TrainingJob, settings: NetworkSettings) -> Fitted:
+    """Fit a TreeLSTM by the cross-entropy of its logits; all sentences are parsed first."""
+    device = torch_device(job.device)
+    vocabulary = build_vocabulary(job, cap=settings.vocabulary, min_count=settings.min_count)
+    encoder = TreeEncoder(vocabulary, settings.reads)
+    with seeded(job.seed, 1):
+        network = TreeClassifier(job.design.parts, settings, len(vocabulary), len(job.labels))
+        embedded: Any = network
+        initialize_embedding(embedded, vocabulary, job, settings)
+        network.to(device)
+
+        def save(folder: Path) -> None:
+            tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}
+            folders.write_tensors(folder / folders.WEIGHTS_FILE, tensors)
+            folders.write_words(folder / folders.VOCABULARY_FILE, vocabulary.words)
+
+        texts = EpochTexts(job, encoder.encode, lambda key: len(key) >> 3, save)
+
+        def loss(rows: list[int]) -> Tensor:
+            label = torch.tensor([texts.label[i] for i in rows], device=device)
+            forest = forest_of(trees_of([texts.encoded[i] for i in rows]), device)
+            return nn.functional.cross_entropy(network(forest), label)
+
+        def dev_accuracy() -> float:
+            return accuracy(TreeModel(network, encoder, device), job.dev)
+
+        trainable = Trainable(
+            network, settings, texts.prepare, loss, dev_accuracy, texts.clean_epochs
+        )
+        return fit_and_save(job, trainable, save)

@@ -1,0 +1,88 @@
+"""Generators on disk: those in the cache, those that come with brittle, and how one is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brittle.errors import MissingPackage, UsageError, require, unknown
+from brittle.zoo import folder as folders
+from brittle.zoo.folder import Card
+from brittle.zoo.model_cache import trained_models
+
+if TYPE_CHECKING:
+    from brittle.zoo.generators.pictures import PictureGenerator
+    from brittle.zoo.generators.texts import SentenceGenerator
+
+    ZooGenerator = PictureGenerator | SentenceGenerator
+
+KIND = "generator"
+SHIPPED = Path(__file__).parent / "shipped"
+
+
+@dataclass(frozen=True)
+class KnownGenerator:
+    """A trained generator: its card, its folder, and whether it came with brittle."""
+
+    card: Card
+    folder: Path
+    shipped: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.card.full_name
+
+
+def known_generators() -> list[KnownGenerator]:
+    """List the generators that need no training: those in the cache, then those of brittle."""
+    cached = [KnownGenerator(m.card, m.path) for m in trained_models() if m.card.kind == KIND]
+    paths = sorted(path.parent for path in SHIPPED.glob(f"*/{folders.CARD_FILE}"))
+    return [*cached, *(KnownGenerator(folders.load_card(path), path, True) for path in paths)]
+
+
+def find_generator(name: str, command: str) -> Path:
+    """Return the folder of a generator by its full name; one trained here comes before a shipped.
+
+    `command` trains it, and is the remedy where it is not there.
+    """
+    known = known_generators()
+    found = [generator for generator in known if generator.name == name]
+    trained = [generator for generator in found if not generator.shipped]
+    if len(trained) > 1:
+        raise UsageError(
+            f"Several generators are named {name}: they were trained on different data. Name the "
+            f"folder of one: {', '.join(str(generator.folder) for generator in trained)}."
+        )
+    if not found:
+        names = [generator.name for generator in known]
+        raise unknown("generator", name, names, f"It is not trained yet. Train it with: {command}")
+    return found[0].folder
+
+
+def open_folder(folder: Path, device: str = "auto") -> ZooGenerator:
+    """Load a generator from its folder, in evaluation mode."""
+    card = folders.load_card_checked(folder)
+    if card.kind != KIND:
+        raise UsageError(f"{folder} holds {card.full_name}, a {card.kind} model; no generator.")
+    require("torch", "torch", f"The generator {card.name!r}")
+    try:
+        return _restore(folder, card, device)
+    except MissingPackage:
+        raise
+    except (UsageError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise UsageError(
+            f"The weights in {folder} do not fit the generator {card.name!r}: {error}. "
+            "Train it again with --force."
+        ) from error
+
+
+def _restore(folder: Path, card: Card, device: str) -> ZooGenerator:
+    tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
+    if card.parts["item_kind"] == "text":
+        from brittle.zoo.generators.texts import restore_sentence_generator
+
+        return restore_sentence_generator(folder, card, tensors, device)
+    from brittle.zoo.generators.pictures import restore_picture_generator
+
+    return restore_picture_generator(card, tensors, device)

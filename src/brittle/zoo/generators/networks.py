@@ -1,0 +1,166 @@
+"""The networks of a WGAN on pictures: generator, critic and inverter. This file needs torch.
+
+Networks read and write pictures × channels × height × width, from 0 to 1. None of them has a batch
+norm, so what is computed of one picture never depends on its neighbours, in training neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import cast
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from brittle.errors import UsageError
+from brittle.zoo.names.settings import PictureGeneratorSettings
+
+LEAK = 0.2  # the slope of the leaky ReLU below 0
+CONVOLUTIONS, BLOCKS = 3, 4
+SMALLEST_SIDE_PIXELS = 8
+
+
+class Wgan(nn.Module):
+    """Three networks of one latent space: `generator`, `critic` and `inverter`."""
+
+    def __init__(self, generator: nn.Module, critic: Critic, inverter: nn.Module) -> None:
+        super().__init__()
+        self.generator, self.critic, self.inverter = generator, critic, inverter
+
+
+class Critic(nn.Module):
+    """Features of a picture, and one number from them: the higher, the likelier it is real."""
+
+    def __init__(self, features: nn.Module, size: int) -> None:
+        super().__init__()
+        self.features = features
+        self.head = nn.Linear(size, 1)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return cast(Tensor, self.head(self.features(pictures))).squeeze(1)
+
+
+class Doubled(nn.Module):
+    """A transposed convolution that doubles both sides; what is beyond `size` is cut off."""
+
+    def __init__(self, inputs: int, outputs: int, size: tuple[int, int]) -> None:
+        super().__init__()
+        self.convolution = nn.ConvTranspose2d(inputs, outputs, 5, 2, padding=2, output_padding=1)
+        self.size = size
+
+    def forward(self, x: Tensor) -> Tensor:
+        height, width = self.size
+        return cast(Tensor, self.convolution(x))[:, :, :height, :width]
+
+
+class ResidualBlock(nn.Module):
+    """A pre-activation block of two 3 × 3 convolutions, with a 1 × 1 convolution beside them.
+
+    It halves both sides by the mean, or doubles them by repeating the nearest pixel. The norm is
+    over all features of one picture.
+    """
+
+    def __init__(self, inputs: int, outputs: int, doubles: bool) -> None:
+        super().__init__()
+        self.doubles = doubles
+        self.norms = nn.ModuleList(nn.GroupNorm(1, n) for n in (inputs, inputs))
+        self.first = nn.Conv2d(inputs, inputs, 3, padding=1)
+        self.second = nn.Conv2d(inputs, outputs, 3, padding=1)
+        self.beside = nn.Conv2d(inputs, outputs, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norms[0](x).relu()
+        if self.doubles:
+            x, y = (functional.interpolate(part, scale_factor=2.0) for part in (x, y))
+            return cast(Tensor, self.beside(x) + self.second(self.norms[1](self.first(y)).relu()))
+        y = self.second(self.norms[1](self.first(y)).relu())
+        return functional.avg_pool2d(self.beside(x) + y, 2)
+
+
+def build(name: str, settings: PictureGeneratorSettings, shape: Sequence[int]) -> Wgan:
+    """Build the networks of a design for pictures of this shape: height, width, channels."""
+    height, width, _ = shape
+    if name == "WGAN-residual":
+        if height % 2**BLOCKS or width % 2**BLOCKS:
+            raise UsageError(
+                f"{name} halves pictures {BLOCKS} times, so their sides must be multiples of "
+                f"{2**BLOCKS}; these have {height} × {width}. Resize them, or use WGAN."
+            )
+        return _residual(settings, shape)
+    if min(height, width) < SMALLEST_SIDE_PIXELS:
+        raise UsageError(
+            f"{name} reads pictures of {SMALLEST_SIDE_PIXELS} × {SMALLEST_SIDE_PIXELS} pixels or "
+            f"more; these have {height} × {width}. Use larger pictures."
+        )
+    return _convolutional(settings, shape)
+
+
+def _convolutional(settings: PictureGeneratorSettings, shape: Sequence[int]) -> Wgan:
+    """Build the networks of the paper's digits; at 28 × 28 and 64 channels they are its own.
+
+    The paper puts the inverter on the critic's last hidden layer, with 1,024 units. Here, as in the
+    authors' code, it has convolutions of its own; training begins with a copy of the critic's.
+    """
+    height, width, channels = shape
+    sizes = [(height, width)]
+    for _ in range(CONVOLUTIONS):
+        sizes.insert(0, tuple((side + 1) // 2 for side in sizes[0]))  # type: ignore[arg-type]
+    (rows, columns), *larger = sizes
+    c, z = settings.channels, settings.latent
+    flat = 4 * c * rows * columns
+    generator = nn.Sequential(
+        *(nn.Linear(z, flat), nn.ReLU(), nn.Unflatten(1, (4 * c, rows, columns))),
+        *(Doubled(4 * c, 2 * c, larger[0]), nn.ReLU()),
+        *(Doubled(2 * c, c, larger[1]), nn.ReLU()),
+        *(Doubled(c, channels, larger[2]), nn.Sigmoid()),
+    )
+
+    def features() -> nn.Sequential:
+        widths = (channels, c, 2 * c, 4 * c)
+        layers = [
+            layer
+            for inputs, outputs in pairwise(widths)
+            for layer in (nn.Conv2d(inputs, outputs, 5, 2, padding=2), nn.LeakyReLU(LEAK))
+        ]
+        return nn.Sequential(*layers, nn.Flatten())
+
+    inverter = nn.Sequential(features(), *_dense((flat, 16 * c, z)))
+    return Wgan(generator, Critic(features(), flat), inverter)
+
+
+def _residual(settings: PictureGeneratorSettings, shape: Sequence[int]) -> Wgan:
+    """Build the residual networks of the paper's churches and towers.
+
+    At 64 × 64 and 64 channels the inverter's layers are the paper's 8,192, 2,048 and 512. The norm
+    of a block is over one picture, where others use the batch in the generator.
+    """
+    height, width, channels = shape
+    rows, columns = height // 2**BLOCKS, width // 2**BLOCKS
+    c, z = settings.channels, settings.latent
+    flat = 8 * c * rows * columns
+    up = (8 * c, 8 * c, 4 * c, 2 * c, c)
+    generator = nn.Sequential(
+        *(nn.Linear(z, flat), nn.Unflatten(1, (8 * c, rows, columns))),
+        *(ResidualBlock(inputs, outputs, True) for inputs, outputs in pairwise(up)),
+        *(nn.GroupNorm(1, c), nn.ReLU(), nn.Conv2d(c, channels, 3, padding=1), nn.Sigmoid()),
+    )
+
+    def features() -> nn.Sequential:
+        down = up[::-1]
+        return nn.Sequential(
+            nn.Conv2d(channels, c, 3, padding=1),
+            *(ResidualBlock(inputs, outputs, False) for inputs, outputs in pairwise(down)),
+            nn.Flatten(),
+        )
+
+    inverter = nn.Sequential(features(), *_dense((flat, 32 * c, 8 * c, z)))
+    return Wgan(generator, Critic(features(), flat), inverter)
+
+
+def _dense(widths: Sequence[int]) -> list[nn.Module]:
+    """Return linear layers of these widths, with a leaky ReLU after each but the last."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(widths):
+        layers += [nn.Linear(inputs, outputs), nn.LeakyReLU(LEAK)]
+    return layers[:-1]

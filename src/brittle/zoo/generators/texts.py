@@ -1,0 +1,161 @@
+"""A trained generator of sentences: encodes them by encoder and inverter. This file needs torch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from brittle.errors import UsageError
+from brittle.latent import LatentPoint
+from brittle.ranking.whole_rows import ROWS, whole_rows
+from brittle.text import Text
+from brittle.zoo import folder as folders
+from brittle.zoo.device import cores, torch_device
+from brittle.zoo.folder import Card
+from brittle.zoo.generators.arae import ARAE, parts_of
+from brittle.zoo.generators.refining import REFINING_RATE, descend
+from brittle.zoo.generators.sentences import SentenceStyle, SentenceTokenizer
+from brittle.zoo.names.settings import SentenceGeneratorSettings
+from brittle.zoo.threads import ThreadUse
+from brittle.zoo.tokenizers.words import PAD, UNKNOWN
+
+ROWS_PER_PASS = 128
+NO_WORDS = "it has no words"
+REBUILT = "words rebuilt through the code"  # a figure on the card
+
+
+class SentenceGenerator:
+    """Encodes sentences as latent points and decodes points, the likeliest word at every position.
+
+    A row is computed alike in every batch: networks are in evaluation mode, and passes have a
+    multiple of 16 rows. With `refine` the latent points are improved by so many steps of descent
+    towards the code of the sentence.
+    """
+
+    item_kind = "text"
+
+    def __init__(
+        self, card: Card, model: ARAE, tokenizer: SentenceTokenizer, device: str, refine: int = 0
+    ) -> None:
+        self.card, self.device, self.refine = card, device, refine
+        self.model, self.tokenizer = model, tokenizer
+        self.name, self.fingerprint = card.full_name, card.fingerprint
+        if refine:
+            self.name += f" refined by {refine} steps"
+            about = f"{card.fingerprint} refined {refine} {REFINING_RATE}"
+            self.fingerprint = hashlib.sha256(about.encode()).hexdigest()
+        self.size = int(card.settings["latent"])
+        on_cpu = device == "cpu"
+        self.parallel = cores() if on_cpu else 1
+        self._threads = ThreadUse(1) if on_cpu else None
+
+    def __repr__(self) -> str:
+        return f"SentenceGenerator({self.name!r})"
+
+    def unfit(self, item: Text) -> str | None:
+        """Say why a text cannot be encoded: too long, no words, or none that is known."""
+        ids = self.tokenizer.ids(item)
+        if not ids:
+            return NO_WORDS
+        if len(ids) > self.tokenizer.reads:
+            return (
+                f"it has {len(ids)} words, and {self.card.full_name} reads sentences of up to "
+                f"{self.tokenizer.reads}"
+            )
+        if all(token == UNKNOWN for token in ids):
+            return f"{self.card.full_name} knows none of its words"
+        return None
+
+    def doubt(self, items: Sequence[Text]) -> str | None:
+        """Warn of texts that are rebuilt far worse than held-out sentences of the own data."""
+        fitting = [item for item in items if self.unfit(item) is None]
+        usual = self.card.measures.get(REBUILT)
+        if not fitting or usual is None:
+            return None
+        rows = torch.from_numpy(self.tokenizer.rows(fitting)).to(self.device)
+        with torch.inference_mode():
+            again = self._passes(
+                lambda part: self.model.decoder.greedy(self.model.codes(part)), rows
+            )
+            asked = rows != PAD
+            share = float((again == rows)[asked].float().mean())
+        if share >= usual / 2:
+            return None
+        return (
+            f"{self.card.full_name} rebuilds {share:.0%} of the words of these texts, and "
+            f"{usual:.0%} of those of its own data: its sentences may have little to do with them. "
+            "Train one on texts like these."
+        )
+
+    def encode(self, items: Sequence[Text]) -> list[LatentPoint]:
+        for item in items:
+            reason = self.unfit(item)
+            if reason is not None:
+                raise UsageError(f"The text {str(item)[:60]!r} cannot be encoded: {reason}.")
+        rows = torch.from_numpy(self.tokenizer.rows(items)).to(self.device)
+        with torch.inference_mode():
+            codes = self._passes(self.model.codes, rows)
+            latent = self._passes(self.model.inverter, codes).cpu().numpy()
+        if self.refine:
+            latent = descend(self.model.generator, latent, codes.clone(), self.refine)
+        return [LatentPoint(row) for row in latent]
+
+    def decode(self, points: Sequence[LatentPoint]) -> list[Text]:
+        rows: NDArray[np.float32] = np.stack([point.vector for point in points])
+        if rows.shape[1] != self.size:
+            raise UsageError(
+                f"Got latent points of {rows.shape[1]} numbers; {self.card.full_name} decodes "
+                f"points of {self.size}."
+            )
+        with torch.inference_mode():
+            z = torch.from_numpy(rows).to(self.device)
+            ids = self._passes(
+                lambda part: self.model.decoder.greedy(self.model.generator(part)), z
+            )
+        return [Text.of(self.tokenizer.sentence(row)) for row in ids.tolist()]
+
+    def refined(self, steps: int) -> SentenceGenerator:
+        """Return the same generator with latent points that are improved by descent."""
+        return SentenceGenerator(self.card, self.model, self.tokenizer, self.device, steps)
+
+    def close(self) -> None:
+        """Let torch use as many threads as without this generator."""
+        if self._threads is not None:
+            self._threads.close()
+
+    def _passes(self, compute: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
+        parts = parts_of(rows, ROWS_PER_PASS)
+        return torch.cat([compute(_whole(part))[: len(part)] for part in parts])
+
+
+def _whole(rows: Tensor) -> Tensor:
+    return whole_rows(rows) if len(rows) % ROWS else rows
+
+
+def restore_sentence_generator(
+    folder: Path, card: Card, tensors: Mapping[str, NDArray[Any]], device: str
+) -> SentenceGenerator:
+    """Build a generator as its card says, with the weights and the vocabulary of its folder."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in card.settings.items()
+    }
+    settings = SentenceGeneratorSettings(**values)
+    style = SentenceStyle(bool(card.parts["capital"]), str(card.parts["closing"]))
+    words = folders.load_words(folder / folders.VOCABULARY_FILE)
+    tokenizer = SentenceTokenizer(words, settings.reads, style)
+    model = ARAE(settings, len(tokenizer))
+    del model.critic  # it is not kept
+    # Weights may be stored in half precision.
+    floats = {name: torch.from_numpy(np.array(t)) for name, t in tensors.items()}
+    floats = {n: t.float() if t.is_floating_point() else t for n, t in floats.items()}
+    model.load_state_dict(floats)
+    chosen = torch_device(device)
+    return SentenceGenerator(card, model.requires_grad_(False).eval().to(chosen), tokenizer, chosen)

@@ -1,0 +1,1 @@
+"""Networks that read sentences as trees: dependency parses, and the TreeLSTM over them."""

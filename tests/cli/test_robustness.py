@@ -1,0 +1,56 @@
+"""`brittle robustness`: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Brittle
+
+GENERATOR = """
+WORDS = ("good", "full", "fair", "bad")
+
+class Films:
+    \"\"\"A film of one word, by one number.\"\"\"
+
+    size, item_kind = 1, "text"
+
+    def encode(self, items):
+        return [[WORDS.index(str(item).split()[1])] for item in items]
+
+    def decode(self, rows):
+        return [f"a {WORDS[min(3, max(0, round(float(row[0]))))]} film" for row in rows]
+"""
+SEARCH = ("--radius", "4", "--samples", "20", "--step", "0.25")
+
+
+@pytest.fixture
+def films(workdir: Path) -> list[str]:
+    (workdir / "cli_films.py").write_text(GENERATOR)
+    (workdir / "words.csv").write_text(
+        "text,label\na good film,positive\na full film,positive\na bad film,negative\n"
+    )
+    targets = "python:cli_models:weak,python:cli_models:strong"
+    own = ["--generator", "python:cli_films:Films", "--data", "words.csv"]
+    return ["robustness", targets, *own, *SEARCH]
+
+
+def test_targets_are_compared(brittle: Brittle, films: list[str], workdir: Path) -> None:
+    shown = brittle(*films, "--name", "films", "--report", "films.html")
+    assert shown.code == 0, shown.err
+    assert "mean Δz" in shown.out and "3 cases of words.csv" in shown.out
+    assert "python:cli_models:strong" in (workdir / "films.html").read_text()
+    data = json.loads(brittle(*films, "--name", "films", "--json", "--quiet").out)
+    assert data["cases"] == 3 and data["file"].endswith("films.robustness.json")
+    figures = {row["target"]: row for row in data["targets"]}
+    # "good" is 1.5 from "fair", which the strong target still takes for positive.
+    assert figures["python:cli_models:weak"]["found"] == 3
+    assert figures["python:cli_models:strong"]["mean"] > 0.4
+
+
+def test_what_cannot_be_compared_is_refused(brittle: Brittle, films: list[str]) -> None:
+    assert "a radius that has an end" in brittle(*films[:-4], "--step", "9").err
+    assert brittle("robustness", "python:cli_models:weak", *films[2:]).code == 2
+    assert "python:module:name" in brittle(*films[:3], "nothing", *films[4:]).err

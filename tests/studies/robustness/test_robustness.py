@@ -1,0 +1,207 @@
+"""Robustness by one cloud a case: against distances that are known, and what is shared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.errors import UsageError
+from brittle.latent import LatentPoint
+from brittle.studies.robustness.case import HELD, measure_case
+from brittle.studies.robustness.cloud import CloudSettings
+from brittle.studies.robustness.robustness import robustness
+from brittle.studies.robustness.study import RobustnessStudy
+from brittle.text import Text
+
+FAST = {"samples": 60, "step": 0.05, "radius": 4.0}
+POINTS = [(0.0, 0.0), (0.5, -0.25), (-1.0, 0.25), (0.25, 1.0)]
+EXAMPLES = [(f"{x} {y}", "low") for x, y in POINTS]
+
+
+@dataclass
+class Plane:
+    """Points of a plane, written as two numbers."""
+
+    name: str = "plane"
+    fingerprint: str = "plane"
+    size: int = 2
+    item_kind: str = "text"
+    decoded: int = 0
+    longest: int = 100
+
+    def unfit(self, item: Text) -> str | None:
+        return "it is too far out" if abs(numbers(item)).max() > self.longest else None
+
+    def encode(self, items: Sequence[Text]) -> list[LatentPoint]:
+        return [LatentPoint(numbers(item)) for item in items]
+
+    def decode(self, points: Sequence[LatentPoint]) -> list[Text]:
+        self.decoded += len(points)
+        return [Text.of(f"{float(p.vector[0])!r} {float(p.vector[1])!r}") for p in points]
+
+
+@dataclass
+class HalfPlane:
+    """The label "high" above a line; it remembers what it was asked about."""
+
+    normal: tuple[float, float]
+    offset: float
+    name: str
+    labels: tuple[str, ...] = ("low", "high")
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.normal} {self.offset}"
+
+    def scores(self, items: Sequence[Text]) -> Any:
+        self.asked += [str(item) for item in items]
+        above = np.array([np.dot(self.normal, numbers(item)) > self.offset for item in items])
+        return np.stack([~above, above], axis=1).astype(float)
+
+    def distance(self, point: Sequence[float]) -> float:
+        return abs(self.offset - float(np.dot(self.normal, point))) / np.hypot(*self.normal)
+
+
+def numbers(item: Text) -> Any:
+    return np.array([float(word) for word in str(item).split()])
+
+
+def near() -> HalfPlane:
+    return HalfPlane((1.0, 0.0), 1.0, "near")
+
+
+def far() -> HalfPlane:
+    return HalfPlane((1.0, 2.0), 5.0, "far")
+
+
+def test_distances_approach_the_known_ones(tmp_path: Path) -> None:
+    targets = [near(), far()]
+    study = robustness(targets, EXAMPLES, Plane(), folder=tmp_path, **FAST)
+    texts = {f"{x} {y}": (x, y) for x, y in POINTS}
+    for case in study.cases:
+        for target in targets:
+            known, row = target.distance(texts[case.text]), case.rows[target.name]
+            assert row.distance is not None
+            assert known < row.distance < known + 0.1, (case.text, target.name)
+            assert (row.predicted, row.became) == ("low", "high")
+            assert np.dot(target.normal, numbers(Text.of(row.adversarial))) > target.offset
+    first, second = study.figures
+    assert (first.target, first.largest, second.largest) == ("far", 1.0, 0.0)
+    assert first.accuracy == 1.0 and study.scored == 4
+    [test] = study.sign_tests
+    assert (test.first, test.smaller, test.larger, test.p) == ("near", 4, 0, 0.125)
+    assert study.correlation is None  # two targets
+
+
+def test_targets_alike_are_asked_about_the_same_samples_decoded_once() -> None:
+    settings = CloudSettings(20, 0.1, 4.0, 3)
+    one, alone = near(), Plane()
+    measure_case("c", Text.of("0.0 0.0"), None, alone, {"a": one}, settings, 0)
+    first, second, shared = near(), near(), Plane()
+    row = measure_case(
+        "c", Text.of("0.0 0.0"), None, shared, {"a": first, "b": second}, settings, 0
+    )
+    assert first.asked == second.asked == one.asked
+    # Only the winner of the second target is decoded for it alone.
+    assert shared.decoded == alone.decoded + 1
+    assert row.rows["a"] == row.rows["b"] and row.rows["a"].queries == len(one.asked)
+
+
+def test_eighty_targets_need_few_times_the_samples_of_one() -> None:
+    settings = CloudSettings(20, 0.05, 4.0, 5)
+    item, decoded = Text.of("0.0 0.0"), {}
+    for count in (1, 80):
+        generator = Plane()
+        targets = {str(n): HalfPlane((1.0, 0.0), 1 + n / 80, str(n)) for n in range(count)}
+        row = measure_case("c", item, None, generator, targets, settings, 0)
+        decoded[count] = row.decoded
+        assert all(own.distance is not None for own in row.rows.values())
+    assert decoded[80] < 6 * decoded[1]
+
+
+def test_a_target_has_the_same_rows_whoever_is_beside_it() -> None:
+    settings = CloudSettings(20, 0.1, 4.0, 3)
+    item = Text.of("0.0 0.0")
+    alone = measure_case("c", item, None, Plane(), {"far": far()}, settings, 0)
+    both = measure_case("c", item, None, Plane(), {"near": near(), "far": far()}, settings, 0)
+    assert alone.rows["far"] == both.rows["far"]
+
+
+def test_what_never_changes_is_held_and_what_always_changes_is_lost() -> None:
+    class Fickle(HalfPlane):
+        def scores(self, items: Sequence[Text]) -> Any:
+            return np.array([[0.0, 1.0] if len(str(i)) == 3 else [1.0, 0.0] for i in items])
+
+    settings = CloudSettings(5, 0.5, 2.0, 2)
+    never = HalfPlane((1.0, 0.0), 100.0, "never")
+    targets = {"never": never, "fickle": Fickle((1.0, 0.0), 0.0, "fickle")}
+    row = measure_case("c", Text.of("0 0"), None, Plane(), targets, settings, 0)
+    assert row.rows["never"].reason == HELD and row.rows["never"].distance is None
+    assert row.rows["fickle"].reason == "its reconstruction reaches the goal already"
+
+
+def test_a_study_that_was_stopped_goes_on_to_the_same_rows(tmp_path: Path) -> None:
+    whole = robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path / "a", name="s", **FAST)
+    two = {"folder": tmp_path / "b", "name": "s", **FAST}
+    robustness([near(), far()], EXAMPLES, Plane(), limit=2, **two)
+    path = tmp_path / "b" / "s.cases.jsonl"
+    path.write_text(path.read_text() + '{"case": "cut')
+    generator = Plane()
+    again = robustness([near(), far()], EXAMPLES, generator, **two)
+    assert again.cases == whole.cases
+    assert generator.decoded < sum(case.decoded for case in whole.cases[2:]) + 20
+    assert RobustnessStudy.load(tmp_path / "b" / "s.robustness.json") == again
+    with pytest.raises(UsageError, match="other targets, data or settings"):
+        robustness([near(), far()], EXAMPLES, Plane(), seed=1, **two)
+
+
+def test_cases_are_chosen_by_class_and_by_who_is_right(tmp_path: Path) -> None:
+    examples = [("0.0 0.0", "low"), ("0.1 0.0", "low"), ("9.0 9.0", "high"), ("9.0 0.0", "low")]
+    study = robustness(
+        [near(), far()], examples, Plane(longest=50), folder=tmp_path, all_right=True, **FAST
+    )
+    assert sorted(case.text for case in study.cases) == ["0.0 0.0", "0.1 0.0", "9.0 9.0"]
+    assert sum(study.left_out.values()) == 1
+    few = robustness(
+        [near(), far()], examples, Plane(longest=5), folder=tmp_path, per_class=1, **FAST
+    )
+    assert len(few.cases) == 1 and few.left_out["it is too far out"] == 2
+    with pytest.raises(UsageError, match="need labels"):
+        robustness([near(), far()], ["0 0"], Plane(), folder=tmp_path, per_class=1, **FAST)
+
+
+def test_a_target_that_does_not_open_is_named_and_the_page_escapes(tmp_path: Path) -> None:
+    study = robustness(
+        [near(), far(), "python:no_such_module:x"], EXAMPLES, Plane(), folder=tmp_path, **FAST
+    )
+    assert list(study.failures) == ["python:no_such_module:x"]
+    page = study.report(tmp_path / "page.html").read_text()
+    assert "mean Δz" in page and "near" in page and "no_such_module" in page
+    assert json.loads(json.dumps(study.summary()))["targets"][0]["target"] == "far"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"radius": float("inf")}, "a radius that has an end"),
+        ({"step": 0.0}, "a step above 0"),
+        ({"samples": 0}, "1 or more"),
+    ],
+)
+def test_searches_without_an_end_are_refused(
+    changed: dict[str, float], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, **(FAST | changed))
+
+
+def test_a_generator_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="makes pictures"):
+        robustness([near(), far()], EXAMPLES, Plane(item_kind="picture"), folder=tmp_path, **FAST)

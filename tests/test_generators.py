@@ -1,0 +1,102 @@
+"""Generators by name, and what is refused of a user's own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import brittle
+from brittle.errors import TargetError, UsageError
+from brittle.generators import CheckedGenerator, open_generator
+from brittle.latent import LatentPoint
+from brittle.text import Text
+
+MODULE = """
+import numpy as np
+
+WORDS = ("good", "fine", "poor", "bad")
+
+class Words:
+    \"\"\"One word, by one number.\"\"\"
+
+    size, item_kind = 1, "text"
+
+    def encode(self, items):
+        return [[WORDS.index(str(item)) if str(item) in WORDS else 0] for item in items]
+
+    def decode(self, rows):
+        return [WORDS[int(np.clip(round(float(row[0])), 0, 3))] for row in rows]
+
+class Short(Words):
+    def decode(self, rows):
+        return ["good"]
+
+class Nothing:
+    size = 1
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "own_words.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_words", raising=False)
+    return "own_words"
+
+
+def test_a_generator_of_ones_own_is_searched(module: str, tmp_path: Path) -> None:
+    def classify(texts: list[str]) -> Any:
+        return [[0.9, 0.1] if text in ("poor", "bad") else [0.1, 0.9] for text in texts]
+
+    target = brittle.as_target(classify, labels=["negative", "positive"])
+    run = brittle.attack(
+        target,
+        [("good", "positive"), ("fine", "positive"), ("bad", "negative")],
+        "natural",
+        generator=f"python:{module}:Words",
+        step=0.25,
+        radius=4.0,
+        samples=20,
+        folder=tmp_path,
+    )
+    rows = {row.original: row for row in run.results()}
+    # The other class begins above 1.5: that far from "good", at 0, and 0.5 from "fine", at 1.
+    assert [rows[word].status for word in ("good", "fine", "bad")] == ["broken"] * 3
+    assert 1.5 < rows["good"].cost < 1.8 and 0.5 < rows["fine"].cost < 0.8
+    assert rows["good"].adversarial == rows["fine"].adversarial == "poor"
+    assert rows["bad"].adversarial == "fine" and 1.5 < rows["bad"].cost < 1.8
+
+
+def test_what_is_no_generator_is_refused(module: str) -> None:
+    with pytest.raises(UsageError, match="without encode, decode, item_kind"):
+        open_generator(f"python:{module}:Nothing")
+    with pytest.raises(UsageError, match=r"no method refined\\(steps\\)".replace("\\\\", "\\")):
+        open_generator(f"python:{module}:Words", refine=10)
+    with pytest.raises(UsageError, match="A generator is needed"):
+        open_generator("")
+
+
+def test_answers_of_the_wrong_shape_are_errors_of_the_case(module: str) -> None:
+    short = open_generator(f"python:{module}:Short")
+    with pytest.raises(TargetError, match="2 points as 1 items"):
+        short.decode([LatentPoint([0.0]), LatentPoint([1.0])])
+
+    class Broken:
+        size, item_kind = 2, "text"
+
+        def encode(self, items: Any) -> Any:
+            return np.full((len(items), 2), np.nan)
+
+        def decode(self, rows: Any) -> Any:
+            return [1 for _ in rows]
+
+    broken = CheckedGenerator(Broken(), "broken")
+    with pytest.raises(TargetError, match="not finite"):
+        broken.encode([Text.of("a")])
+    with pytest.raises(TargetError, match="decoded a point as int; expected a text"):
+        broken.decode([LatentPoint([0.0, 0.0])])

@@ -1,0 +1,83 @@
+"""The networks of generators: their shapes are the paper's, and one step can be made."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+import torch
+from torch import nn
+
+from brittle.errors import UsageError
+from brittle.training.wgan import critic_loss, generator_loss, inverter_loss
+from brittle.training.wgan_steps import WganTraining
+from brittle.zoo.generators.networks import build
+from brittle.zoo.names import grid
+
+
+def linear_shapes(network: nn.Module) -> list[tuple[int, int]]:
+    modules = network.modules()
+    return [(m.in_features, m.out_features) for m in modules if isinstance(m, nn.Linear)]
+
+
+def test_the_digits_networks_at_the_papers_width() -> None:
+    settings = grid.settings(grid.design("WGAN"), "paper")
+    with torch.device("meta"):
+        networks = build("WGAN", settings, (28, 28, 1))
+        assert networks.generator(torch.zeros(2, 64)).shape == (2, 1, 28, 28)
+        assert networks.critic.features(torch.zeros(2, 1, 28, 28)).shape == (2, 4096)
+    assert linear_shapes(networks.generator) == [(64, 4096)]
+    assert linear_shapes(networks.inverter) == [(4096, 1024), (1024, 64)]
+    widths = [m.out_channels for m in networks.critic.modules() if isinstance(m, nn.Conv2d)]
+    assert widths == [64, 128, 256]
+    up = [m.in_channels for m in networks.generator.modules() if isinstance(m, nn.ConvTranspose2d)]
+    assert up == [256, 128, 64]
+
+
+@pytest.mark.slow
+def test_the_residual_networks_at_the_papers_width_make_a_step() -> None:
+    settings = grid.settings(
+        grid.design("WGAN-residual"), "paper", batch=2, critic_steps=1, steps=1, inverter_steps=1
+    )
+    networks = build("WGAN-residual", settings, (64, 64, 3))
+    assert linear_shapes(networks.inverter) == [(8192, 2048), (2048, 512), (512, 128)]
+    training = WganTraining(networks, settings, torch.rand(4, 3, 64, 64), seed=0)
+    before = {name: weight.clone() for name, weight in networks.state_dict().items()}
+    for number in range(2):
+        training.state.step = number
+        assert all(abs(loss) < 1e6 for loss in training._step().values())
+    after = networks.state_dict()
+    assert all(not torch.equal(before[name], after[name]) for name in before if "weight" in name)
+
+
+@pytest.mark.parametrize("shape", [(28, 28, 1), (8, 13, 3), (9, 9, 4)])
+def test_any_size_goes_through(shape: tuple[int, int, int]) -> None:
+    settings = grid.settings(grid.design("WGAN"), "tiny")
+    networks = build("WGAN", settings, shape)
+    pictures = networks.generator(torch.randn(3, 8))
+    assert pictures.shape == (3, shape[2], shape[0], shape[1])
+    assert networks.critic(pictures).shape == (3,) and networks.inverter(pictures).shape == (3, 8)
+    with pytest.raises(UsageError, match="8 × 8 pixels or more; these have 7 × 9"):
+        build("WGAN", settings, (7, 9, 1))
+
+
+def test_losses_are_those_of_the_papers() -> None:
+    settings = grid.settings(grid.design("WGAN"), "tiny")
+    torch.manual_seed(0)
+    networks = build("WGAN", settings, (8, 8, 1)).double().requires_grad_(False)
+    sizes = ((3, 1, 8, 8), (3, 8), (3, 1, 1, 1))
+    real, z, mix = (torch.rand(size, dtype=torch.float64) for size in sizes)
+    critic, generated = networks.critic, networks.generator(z)
+    step, unit = 1e-6, torch.eye(64, dtype=torch.float64).reshape(64, 1, 8, 8)
+    penalty = []
+    for point in real + mix * (generated - real):  # gradients by differences, pixel by pixel
+        gradient = (critic(point + step * unit) - critic(point - step * unit)) / (2 * step)
+        penalty.append((gradient.norm() - 1) ** 2)
+    expected = critic(generated).mean() - critic(real).mean() + 10 * torch.stack(penalty).mean()
+    loss = critic_loss(networks, real, z, mix, 10.0)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert generator_loss(networks, z).item() == pytest.approx(-critic(generated).mean().item())
+    rebuilt = networks.generator(networks.inverter(real))
+    cycle = ((networks.inverter(generated) - z) ** 2).mean()
+    expected = ((rebuilt - real) ** 2).mean() + 0.1 * cycle
+    assert inverter_loss(networks, real, z, 0.1).item() == pytest.approx(expected.item())
