@@ -95,7 +95,7 @@ def neighbours(
     numbers = np.random.default_rng(seed)
     offset, distance = draw_shell(numbers, count, generator.size, 0.0, radius)
     order = np.argsort(distance)
-    points = [origin, *(LatentPoint(origin.vector + offset[n]) for n in order)]
+    points = [origin, *LatentPoint.rows(origin.vector + offset[order])]
     items = generator.decode(points)
     return [Neighbour(i, float(d)) for i, d in zip(items, [0.0, *distance[order]])]
 

@@ -19,11 +19,11 @@ import pytest
 from brittle.metrics.confusion import Confusion
 from brittle.metrics.samples import sample_results
 from brittle.picture import Picture
+from brittle.png import png
 from brittle.reports import pictures
 from brittle.reports.excerpts import clearest
 from brittle.reports.half_blocks import picture_lines
 from brittle.reports.pictures import difference_image, embedded_pictures
-from brittle.png import png
 from brittle.reports.tables import confusion_section
 from brittle.results import Result
 

@@ -99,8 +99,7 @@ class Natural:
         nearest: float | None = None
         for start in range(0, self.samples, POINTS_PER_ASK):
             part = slice(start, start + POINTS_PER_ASK)
-            points = [LatentPoint(origin.vector + move) for move in offset[part]]
-            decoded = yield from Decode(points)
+            decoded = yield from Decode(LatentPoint.rows(origin.vector + offset[part]))
             items = [placed(original, item) for item in decoded]
             answer = yield from Try(items, cost=distance[part].tolist())
             won = distance[part][answer.won]
