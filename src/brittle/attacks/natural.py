@@ -138,7 +138,9 @@ def natural(
     *,
     open_generator: Callable[[str, int], Any] | None = None,
     generator: Annotated[
-        str, "a trained generator (brittle list generators), or python:module:name"
+        str,
+        "a trained generator (brittle list generators), a folder, or python:module:name; by "
+        "default the only one that was trained on the data",
     ] = "",
     search: Annotated[str, "hybrid (Algorithm 2), iterative (Algorithm 1) or uniform"] = "hybrid",
     samples: Annotated[int, "the paper's N: points tried in each shell"] = 500,
