@@ -41,7 +41,7 @@ RESULTS = Path(__file__).with_suffix(".json")
 TARGETS = ("LeNet@mnist", "forest@mnist")
 SAMPLES, STEP, RADIUS = 500, 0.01, 10.0
 BATCHES = (64, 128, 256, 512, 1024)
-RATE_CASES, RATE_SHELLS, RATE_SAMPLES = 8, 4, 512
+RATE_CASES, RATE_SHELLS, RATE_SAMPLES = 8, 10, 512
 THIRDS = 3
 
 

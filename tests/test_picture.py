@@ -115,3 +115,15 @@ def test_what_changed_is_measured() -> None:
     with pytest.raises(UsageError, match="Did you mean 'picture'"):
         kind_named("pictures")
     assert list(KINDS) == ["text", "picture"]
+
+
+def test_rows_are_the_pictures_of_single_arrays() -> None:
+    pixels = np.random.default_rng(0).random((4, 5, 6, 3)).astype(np.float32)
+    pictures = Picture.rows(pixels)
+    assert pictures == [Picture(row) for row in pixels]
+    with pytest.raises(ValueError, match="read-only"):
+        pictures[0].pixels[0, 0, 0] = 1.0
+    for wrong in (pixels * 2, np.full((2, 5, 6, 1), np.nan), np.zeros((2, 5, 6, 2))):
+        with pytest.raises(UsageError, match="Got a picture"):
+            Picture.rows(wrong)
+    assert Picture.rows(pixels[:0]) == []

@@ -18,7 +18,7 @@ from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.protocols import Generator
 from brittle.text import Text
 from brittle.zoo.generators.folder import KIND as GENERATOR
-from brittle.zoo.generators.folder import find_generator, open_folder
+from brittle.zoo.generators.folder import find_generator, known_generators, open_folder
 from brittle.zoo.names.parsing import parse
 
 FORMS = "a name of brittle list generators such as WGAN@mnist, a folder, or python:module:name"
@@ -29,13 +29,15 @@ EXPECTED = (
 )
 
 
-def open_generator(spec: str, refine: int = 0, *, device: str = "auto") -> Generator:
+def open_generator(
+    spec: str, refine: int = 0, *, device: str = "auto", data: str = ""
+) -> Generator:
     """Open a generator by its name, its folder, or the user's own as `python:module:name`.
 
-    With `refine` its latent points are improved by so many steps of descent.
+    With `refine` its latent points are improved by so many steps of descent. Without a name it is
+    the one that was trained on the data of this name.
     """
-    if not spec:
-        raise UsageError(f"A generator is needed. Name one with --generator: {FORMS}.")
+    spec = spec or _name_for(data)
     if spec.startswith("python:"):
         generator = own_generator(import_named(spec, "python:mine:vae"), spec)
     else:
@@ -51,6 +53,20 @@ def open_generator(spec: str, refine: int = 0, *, device: str = "auto") -> Gener
     return refined(refine)  # type: ignore[no-any-return]
 
 
+def _name_for(data: str) -> str:
+    """Return the name of the only generator of these data; none or several are an error."""
+    names = {g.name for g in known_generators() if g.card.data == _stem(data)}
+    if len(names) == 1:
+        return names.pop()
+    there = f" Of {data!r} there are {', '.join(sorted(names))}." if names else ""
+    raise UsageError(f"A generator is needed.{there} Name one with --generator: {FORMS}.")
+
+
+def _stem(data: str) -> str:
+    """Return the name of data in a model's name: a model of a file has that of its stem."""
+    return data if has_splits(data) else Path(data).name.split(".")[0]
+
+
 def _folder(spec: str) -> Path:
     """Return the folder that a name means; nothing is trained."""
     if Path(spec).is_dir():
@@ -63,9 +79,8 @@ def _folder(spec: str) -> Path:
             f"{wanted.full_name} is no generator: it cannot decode. Name one of brittle list "
             "generators."
         )
-    # A model of a file is listed under the file's stem.
-    stem = wanted.data if has_splits(wanted.data) else Path(wanted.data).name.split(".")[0]
-    return find_generator(replace(wanted, data=stem).full_name, wanted.command)
+    name = replace(wanted, data=_stem(wanted.data)).full_name
+    return find_generator(name, wanted.command)
 
 
 @dataclass(frozen=True)
@@ -95,7 +110,7 @@ def neighbours(
     numbers = np.random.default_rng(seed)
     offset, distance = draw_shell(numbers, count, generator.size, 0.0, radius)
     order = np.argsort(distance)
-    points = [origin, *(LatentPoint(origin.vector + offset[n]) for n in order)]
+    points = [origin, *LatentPoint.rows(origin.vector + offset[order])]
     items = generator.decode(points)
     return [Neighbour(i, float(d)) for i, d in zip(items, [0.0, *distance[order]])]
 

@@ -29,6 +29,28 @@ class LatentPoint:
         array.flags.writeable = False
         object.__setattr__(self, "vector", array)
 
+    @staticmethod
+    def rows(vectors: Any) -> list[LatentPoint]:
+        """Build a point of every row; they are checked all at once.
+
+        >>> LatentPoint.rows([[0.0, 1.0], [2.0, 3.0]])
+        [LatentPoint(2 numbers), LatentPoint(2 numbers)]
+        """
+        array = np.array(vectors, dtype=np.float32)
+        if not len(array):
+            return []
+        if array.ndim != 2 or not array.size or not np.isfinite(array).all():
+            raise UsageError(
+                f"Got latent points of shape {array.shape}; expected rows of finite numbers."
+            )
+        array.flags.writeable = False
+        points = []
+        for row in array:
+            point = object.__new__(LatentPoint)
+            object.__setattr__(point, "vector", row)
+            points.append(point)
+        return points
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"LatentPoint is immutable: {name!r} cannot be set. Build a new one.")
 

@@ -102,8 +102,7 @@ class Natural:
         nearest: float | None = None
         for start in range(0, self.samples, POINTS_PER_ASK):
             part = slice(start, start + POINTS_PER_ASK)
-            points = [LatentPoint(origin.vector + move) for move in offset[part]]
-            decoded = yield from Decode(points)
+            decoded = yield from Decode(LatentPoint.rows(origin.vector + offset[part]))
             items = [placed(original, item) for item in decoded]
             answer = yield from Try(items, cost=distance[part].tolist())
             won = distance[part][answer.won]
@@ -148,7 +147,9 @@ def natural(
     *,
     open_generator: Callable[[str, int], Any] | None = None,
     generator: Annotated[
-        str, "a trained generator (brittle list generators), or python:module:name"
+        str,
+        "a trained generator (brittle list generators), a folder, or python:module:name; by "
+        "default the only one that was trained on the data",
     ] = "",
     search: Annotated[str, "hybrid (Algorithm 2), iterative (Algorithm 1) or uniform"] = "hybrid",
     samples: Annotated[int, "the paper's N: points tried in each shell"] = 500,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,8 @@ class Job:
         # Where the target answers texts, the label of an example is the text that is expected.
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
-        about = (own, dataset.name, names, dataset.open_columns, open_generator)
+        open_named = partial(open_generator, data=dataset.name)
+        about = (own, dataset.name, names, dataset.open_columns, open_named)
         target_words = TargetWords(target, dataset)
         search, name, resolved = resolve_attack(attack, settings, *about, target_words)
         check_kinds(search, name, target, dataset)

@@ -23,9 +23,8 @@ def samples(networks: Wgan, latent: int, count: int) -> Pixels:
     z = torch.randn(count, latent, generator=torch.Generator().manual_seed(count))
     device = next(networks.parameters()).device
     with torch.no_grad():
-        parts = [
-            networks.generator(rows).cpu() for rows in torch.split(z.to(device), ROWS_PER_PASS)
-        ]
+        passes = torch.split(z.to(device), ROWS_PER_PASS)
+        parts = [networks.generator(rows).cpu() for rows in passes]
     return _pixels(torch.cat(parts))
 
 

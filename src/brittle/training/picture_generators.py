@@ -100,8 +100,8 @@ def fit_picture_generator(job: PictureGeneratorJob) -> Fitted:
         if judge is None:
             log.warning(
                 "There is no %s@%s in the cache, so the classes of the samples are not checked. "
-                "Train it first: brittle train %s --data %s",
-                *(JUDGE, job.data, JUDGE, job.data),
+                "Train it first, on the same data: brittle train %s --data %s",
+                *(JUDGE, job.data, JUDGE, job.data if has_splits(job.data) else "DATA"),
             )
         watch = _Watch(job, training, judge)
         try:
@@ -124,7 +124,7 @@ def doubts(name: str, measures: Any) -> list[str]:
         found.append(
             f"The samples of {name} are nearly alike: their pixels spread "
             f"{measures['spread of samples']:.2f} times as far as those of the data. The training "
-            "has collapsed. Train with another --seed, or more --set critic_steps."
+            "was too short, or has collapsed. Train longer (--set steps), or with another --seed."
         )
     classes = measures.get("classes", {})
     missing = [label for label, share in classes.items() if share < 1 / (4 * len(classes))]

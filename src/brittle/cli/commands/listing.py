@@ -171,7 +171,7 @@ def _generator_rows(folder: str | Path) -> Rows:
             "items": f"{generator.card.parts['item_kind']}s",
             "latent": generator.card.settings["latent"],
             "figures": generator.card.measures.get("summary", ""),
-            "where": "shipped" if generator.shipped else str(generator.folder),
+            "where": "shipped" if generator.shipped else "trained here",
         }
         for generator in known
     ]

@@ -13,6 +13,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo.generators.folder import KIND
 
 HALF = "float16"
+SHEETS = ".png"
 
 
 def check_folder(to: Path) -> None:
@@ -24,7 +25,8 @@ def check_folder(to: Path) -> None:
 def export(folder: Path, to: Path) -> Path:
     """Write a trained generator with float16 weights to another folder; it is opened like any.
 
-    All other files are copied. The card's figures are those of the weights before the rounding.
+    All other files but the sheets of pictures are copied. The card's figures are those of the
+    weights before the rounding.
     """
     card = folders.load_card_checked(folder)
     if card.kind != KIND:
@@ -38,8 +40,8 @@ def export(folder: Path, to: Path) -> Path:
         if is_float and not np.isfinite(halved[name]).all():
             raise UsageError(f"The tensor {name} of {card.full_name} has numbers beyond {HALF}.")
     to.mkdir(parents=True, exist_ok=True)
-    for name in (*card.files, folders.README_FILE):
-        if name != folders.WEIGHTS_FILE:
+    for name in card.files:
+        if name != folders.WEIGHTS_FILE and Path(name).suffix != SHEETS:
             shutil.copy(folder / name, to / name)
     folders.write_tensors(to / folders.WEIGHTS_FILE, halved)
     readme = (folder / folders.README_FILE).read_text("utf-8")

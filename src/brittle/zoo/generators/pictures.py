@@ -38,6 +38,7 @@ class PictureGenerator:
     """
 
     item_kind = "picture"
+    batch = 4 * ROWS_PER_PASS
 
     def __init__(
         self, card: Card, generator: nn.Module, inverter: nn.Module, device: str, refine: int = 0
@@ -64,7 +65,7 @@ class PictureGenerator:
         stack([item], self.shape, self._who)
 
     def encode(self, items: Sequence[Any]) -> list[LatentPoint]:
-        return [LatentPoint(row) for row in self.latent_rows(items)]
+        return LatentPoint.rows(self.latent_rows(items))
 
     def decode(self, points: Sequence[LatentPoint]) -> list[Picture]:
         return Picture.rows(self.pixels(self.checked_rows(points)))

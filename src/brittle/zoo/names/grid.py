@@ -213,7 +213,10 @@ PICTURE_MODELS = {
 
 GENERATORS = {
     "WGAN": ("picture", "three convolutions each way and an inverter, Zhao et al. (2018)"),
-    "WGAN-residual": ("picture", "four residual blocks each way and an inverter, the same"),
+    "WGAN-residual": (
+        "picture",
+        "four residual blocks each way and an inverter, Zhao et al. (2018)",
+    ),
     "ARAE": ("text", "an autoencoder of short sentences, a GAN of its codes and an inverter"),
 }
 """Models that encode and decode items: the kind of the items, and what the model is."""
