@@ -27,9 +27,12 @@ def fix_paths(args: argparse.Namespace) -> None:
 
 
 def shown(path: str | Path) -> str:
-    """Return a path as it is shown: as it was given, if it was, or lies in a folder that was."""
+    """Return a path as it is shown: as it was given, if it was, or lies in or beside what was."""
     path = Path(path)
     for given in (path, *path.parents):
         if given in _given:
             return str(Path(_given[given]) / path.relative_to(given))
+    for given, words in _given.items():
+        if given.parent == path.parent:
+            return str(Path(words).parent / path.name)
     return str(path)
