@@ -58,7 +58,11 @@ def model_files_of(spec: Any, target: Any) -> ModelFiles | None:
 
 
 def _folders_of(cards: Sequence[Card]) -> list[Path]:
-    """Find the folders of the cache that models were read from."""
-    wanted = {card.fingerprint for card in cards}
+    """Find the folders of the cache that models were read from.
+
+    Models of other seeds may have the same weights, such as naive Bayes: the name decides.
+    """
+    wanted = {(card.full_name, card.fingerprint) for card in cards}
     known = trained_models() if wanted else []
-    return [model.path for model in known if model.card.fingerprint in wanted]
+    own = [(model.path, (model.card.full_name, model.card.fingerprint)) for model in known]
+    return [path for path, key in own if key in wanted]
