@@ -9,13 +9,13 @@ from brittle.attacks.language import is_for_english
 from brittle.attacks.needs import needs
 from brittle.testing import FakeTarget
 
-NEED_FILES = ("rules", "strongest-swap", "tack-on", "typo")
+NEED_FILES = ("natural", "rules", "strongest-swap", "tack-on", "typo")
 
 
 def test_needs_are_listed() -> None:
     assert needs("jsma") == ("gradients",) and needs("random-word") == ()
     assert needs("asmin-ec") == ("attention", "embeddings")
-    assert needs("noise") == ("pictures",)
+    assert needs("noise") == ("pictures",) and needs("natural") == ("a generator",)
     assert needs("tack-on") == ("labelled data",) and "--rules" in needs("rules")
 
 

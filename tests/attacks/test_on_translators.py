@@ -10,12 +10,15 @@ import pytest
 from brittle.answers import TEXTS
 from brittle.asks import Case
 from brittle.attacks import ATTACKS, resolve_attack
+from brittle.attacks.latent_searches import Hybrid
+from brittle.attacks.natural import Natural
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import UsageError
 from brittle.goals import Measured
 from brittle.opening import as_target
 from brittle.targets.capabilities import check_asks, make_desks
+from brittle.testing import FakeGenerator
 from brittle.text import Text
 
 RUN = (
@@ -32,6 +35,7 @@ INSIDE = {
     "asmax-ec": "attention",
 }
 PICTURES = ("fgsm", "noise")
+GENERATOR = ("natural",)
 SENTENCE = "A good man is walking through the big city with a small dog."
 
 
@@ -60,7 +64,23 @@ def search(name: str, **settings: Any) -> Any:
 
 
 def test_every_attack_has_its_place() -> None:
-    assert sorted(ATTACKS) == sorted((*RUN, *LABELS, *GRADIENTS, *INSIDE, *PICTURES))
+    assert sorted(ATTACKS) == sorted((*RUN, *LABELS, *GRADIENTS, *INSIDE, *PICTURES, *GENERATOR))
+
+
+def test_natural_breaks_a_translator() -> None:
+    """Its own sentence is rebuilt word by word; a neighbour has another word."""
+    words = tuple(dict.fromkeys(Text.of(SENTENCE).words))
+    attack = Natural(FakeGenerator(words, size=13), Hybrid(0.1, 3.0, 2), samples=20)
+    broker = Broker(make_desks(TARGET, attack.helpers))
+    plain = " ".join(Text.of(SENTENCE).words)
+
+    def changed(translation: str) -> float:
+        return float(translation != plain.upper())
+
+    engine = Engine(attack, Measured(changed, 1.0, TEXTS), broker)
+    ((outcome,),) = engine.run([Case("1", Text.of(plain))])
+    assert outcome.status == "broken" and outcome.best is not None and outcome.best.cost > 0
+    assert outcome.best.payload == str(outcome.best.item).upper() != plain.upper()
 
 
 @pytest.mark.parametrize("name", RUN)

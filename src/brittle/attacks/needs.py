@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from brittle.asks import Attend, Embed, Flips, Gradient, Tag
+from brittle.asks import Attend, Decode, Embed, Flips, Gradient, Tag
 from brittle.attacks import build, default_settings, item_kind, learns, recipe, settings
 
 ASKED = {
@@ -14,6 +14,7 @@ ASKED = {
     Gradient: "gradients",
     Attend: "attention",
     Embed: "embeddings",
+    Decode: "a generator",
     Tag: "English",
 }
 
@@ -25,7 +26,7 @@ def needs(name: str) -> tuple[str, ...]:
     (('gradients', 'English'), (), ('pictures', 'gradients'))
     """
     own = recipe(name)
-    words = [] if item_kind(own) == "text" else [f"{item_kind(own)}s"]
+    words = [] if item_kind(own) in ("text", None) else [f"{item_kind(own)}s"]
     asked = [ASKED[ask] for ask in _asks(name) if ask in ASKED]
     words += sorted(asked, key=list(ASKED.values()).index)
     if "learn_from" in default_settings(name) and learns(default_settings(name)):

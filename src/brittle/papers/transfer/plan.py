@@ -29,7 +29,7 @@ EXPERT_MEMBERS = tuple("MiniLM" if name == "BERT" else name for name in EXPERT_L
 RULE_MEMBERS = 6
 """The members that the rules of Tables 5 and 6 are mined from."""
 
-SENTENCE, WORD = "a wonderful , funny and moving film with a brilliant cast .", "funny"
+SENTENCE, WORD = "the story is slow , but it is a funny film with a good cast .", "funny"
 
 
 @dataclass(frozen=True)
