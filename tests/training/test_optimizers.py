@@ -62,7 +62,7 @@ def test_an_interrupted_training_ends_as_if_undisturbed(
     with pytest.raises(KeyboardInterrupt):
         train_on(LSTM, splits(), settings=chosen(**changed), progress=stop)
     [partial] = (tmp_path / "cache" / "models").glob("*.partial")
-    state, _ = load(partial) or (TrainingState(), {})
+    state, _ = load(partial, TrainingState) or (TrainingState(), {})
     gains = [a for _, a in state.history]
     losses = sum(gains[n] <= max(gains[:n], default=-1) for n in range(3))
     assert losses and state.rate == chosen(**changed).rate / 2**losses
