@@ -16,6 +16,7 @@ class FakeCard:
     """A card of a model, as far as carrying looks at it."""
 
     fingerprint: str
+    full_name: str = "a model@mr#0"
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,17 @@ def test_a_network_travels_with_what_it_shares(
     expected = {n: c for n, c in contents(near).items() if "/a/" in n or "/bilm/" in n}
     found = {n: c for n, c in contents(far).items() if n != "parcels.lock"}
     assert found == expected and len(expected) == 4
+
+
+def test_a_model_of_another_seed_with_the_same_weights_stays(
+    near: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = [Model(FakeCard("a"), near / "models" / "a")]
+    known.append(Model(FakeCard("a", "a model@mr#1"), near / "models" / "b"))
+    monkeypatch.setattr(carrying, "trained_models", lambda: known)
+    far = tmp_path / "far"
+    write(model_files_of("zoo:a@mr", Model(FakeCard("a"))), "zoo:a@mr", far, monkeypatch)
+    assert not [name for name in contents(far) if "/b/" in name]
 
 
 def test_the_members_of_an_ensemble_travel_and_its_name_stays(

@@ -318,6 +318,7 @@ def _cost(page: Page, results: TransferResults) -> None:
         count = len(done) * task.arguments.get("seeds", 1)
         wanted = 0
         if task.name == plan.MODELS:
+            seconds = float(results.results[plan.MODELS]["seconds"])
             wanted = 2 * PAPER_MODELS
         elif task.name in plan.TRANSFER.values():
             count = len(done) * results.results[task.name]["texts"]
