@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from brittle.ranking.whole_rows import whole_rows
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.networks import build
-from brittle.zoo.generators.refining import REFINING_RATE, descend
+from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
 from brittle.zoo.names import changes
 from brittle.zoo.names.settings import PictureGeneratorSettings
 from brittle.zoo.threads import ThreadUse
@@ -47,11 +46,7 @@ class PictureGenerator:
         self.generator, self.inverter = generator, inverter
         height, width, channels = card.parts["shape"]
         self.shape: Shape = (height, width, channels)
-        self.name, self.fingerprint = card.full_name, card.fingerprint
-        if refine:
-            self.name += f" refined by {refine} steps"
-            about = f"{card.fingerprint} refined {refine} {REFINING_RATE}"
-            self.fingerprint = hashlib.sha256(about.encode()).hexdigest()
+        self.name, self.fingerprint = refined_identity(card, refine, REFINING_RATE)
         self.size = int(card.settings["latent"])
         on_cpu = device == "cpu"
         self.parallel = cores() if on_cpu else 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from brittle.ranking.whole_rows import whole_rows
+from brittle.zoo.folder import Card
 
 REFINING_RATE = 0.05
 
@@ -35,3 +38,12 @@ def descend(
             optimizer.step()
     rows: NDArray[np.float32] = best[: len(start)].cpu().numpy()
     return rows
+
+
+def refined_identity(card: Card, steps: int, rate: float) -> tuple[str, str]:
+    """Return name and fingerprint of a generator; with steps it is another one."""
+    if not steps:
+        return card.full_name, card.fingerprint
+    about = f"{card.fingerprint} refined {steps} {rate}"
+    name = f"{card.full_name} refined by {steps} steps"
+    return name, hashlib.sha256(about.encode()).hexdigest()

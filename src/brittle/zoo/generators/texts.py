@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.arae import ARAE, parts_of
-from brittle.zoo.generators.refining import REFINING_RATE, descend
+from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
 from brittle.zoo.generators.sentences import SentenceStyle, SentenceTokenizer
 from brittle.zoo.names.settings import SentenceGeneratorSettings
 from brittle.zoo.threads import ThreadUse
@@ -46,11 +45,7 @@ class SentenceGenerator:
     ) -> None:
         self.card, self.device, self.refine = card, device, refine
         self.model, self.tokenizer = model, tokenizer
-        self.name, self.fingerprint = card.full_name, card.fingerprint
-        if refine:
-            self.name += f" refined by {refine} steps"
-            about = f"{card.fingerprint} refined {refine} {REFINING_RATE}"
-            self.fingerprint = hashlib.sha256(about.encode()).hexdigest()
+        self.name, self.fingerprint = refined_identity(card, refine, REFINING_RATE)
         self.size = int(card.settings["latent"])
         on_cpu = device == "cpu"
         self.parallel = cores() if on_cpu else 1

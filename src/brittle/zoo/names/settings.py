@@ -284,7 +284,7 @@ DEFAULT: Mapping[str, ModelSettings] = {
     "LeNet": PictureNetworkSettings(),
     "MLP": PictureNetworkSettings(hidden=64, epochs=10),
     "forest": ForestSettings(),
-    # A quarter of the paper's width: about 20 minutes of one core.
+    # A quarter of the paper's width.
     "WGAN": PictureGeneratorSettings(),
     "WGAN-residual": PictureGeneratorSettings(latent=128, channels=12, batch=32, rate=2e-4),
     # On 8,301 captions of Multi30k (min_count=3,vocabulary=3000), 2,000 steps take 200 CPU seconds.
