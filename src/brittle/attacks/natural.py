@@ -52,6 +52,7 @@ class Natural:
     search: LatentSearch
     samples: int
     asks: ClassVar = (Encode, Decode, Probe, Try)
+    cost_name: ClassVar = "Δz"
 
     @property
     def item_kind(self) -> str:

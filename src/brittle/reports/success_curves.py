@@ -19,6 +19,7 @@ from brittle.metrics.curves import (
 from brittle.metrics.histogram import Histogram, words_histogram
 from brittle.reports.axes import NARROW_WIDTH, WIDTH
 from brittle.reports.figures import curve_figure
+from brittle.reports.kept_items import cost_name
 from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval, significant
@@ -63,11 +64,12 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
             "have reached beyond that is not known."
         )
     if (costs := cost_by_queries(results, steps)).points:
-        cards.append(Card(_at_the_end(costs), partial(cost_figure, costs)))
+        name = cost_name(manifest) or "cost"
+        cards.append(Card(_at_the_end(costs, name), partial(cost_figure, costs, name=name)))
         note += (
-            f" The cost is that of the cheapest winner so far, and its median is over the "
-            f"{number(costs.of)} broken cases: it is known once more than half of them have a "
-            "winner."
+            f" The {name} is that of the cheapest winner so far, and its median is "
+            f"over the {number(costs.of)} broken cases: it is known once more than half of them "
+            "have a winner."
         )
     histogram = words_histogram(results)
     if is_text and len(histogram.bins) > 1:
@@ -126,10 +128,10 @@ def _at_confidence(curve: ConfidenceCurve) -> str:
     return f"<b>{share}</b> ({interval}) broken with a confidence of at least {known}"
 
 
-def _at_the_end(curve: CostCurve) -> str:
+def _at_the_end(curve: CostCurve, name: str) -> str:
     (first, start), (_, end) = curve.points[0], curve.points[-1]
     return (
-        f"Median cost <b>{significant(start)}</b> after <b>{number(first)}</b> queries, "
+        f"Median {name} <b>{significant(start)}</b> after <b>{number(first)}</b> queries, "
         f"<b>{significant(end)}</b> in the end"
     )
 
