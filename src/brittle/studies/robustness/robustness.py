@@ -21,7 +21,7 @@ from brittle.errors import UsageError, message_of
 from brittle.generators import open_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
-from brittle.studies.pools import PREFIX, Member, Pool
+from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
 from brittle.studies.robustness.cloud import CloudSettings
 from brittle.studies.robustness.journal import Journal
@@ -79,7 +79,7 @@ def robustness(
     maker = open_generator(generator, refine) if isinstance(generator, str) else generator
     _check_kind(maker, dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    pool, members, live = open_pool(_listed(targets), dataset.name, 1, fields)
+    pool, members, live = open_pool(targets, dataset.name, 1, fields)
     options: dict[str, Any] = {"fields": fields, "shape": dataset.shape, "device": device}
     with _opened(members, live, options) as (opened, failures):
         search = RobustnessSearch(
@@ -272,10 +272,3 @@ def _default_name(pool: str, dataset: Dataset, about: Mapping[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:6]
     words = f"robustness-{pool}-{Path(dataset.name).name}"
     return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
-
-
-def _listed(targets: str | Pool | Sequence[Any]) -> str | Pool | Sequence[Any]:
-    """Return specs separated by commas as a list; a pool stays as it is."""
-    if not isinstance(targets, str) or targets.startswith(PREFIX):
-        return targets
-    return [spec.strip() for spec in targets.split(",") if spec.strip()]

@@ -14,7 +14,7 @@ from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
-from brittle.studies.pools import Member, Pool, check_members, load_pool, member_of
+from brittle.studies.pools import LISTED, Member, Pool, check_members, load_pool, member_of
 from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.study_format import stored_kind
 from brittle.studies.transfer.assembling import (
@@ -228,7 +228,7 @@ def open_pool(
         members.append(Member(target.name, f"{LIVE}{target.name}"))
         live[members[-1].spec] = target
     check_members(members, "The pool")
-    return "pool", tuple(members), live
+    return LISTED, tuple(members), live
 
 
 def default_name(
