@@ -36,6 +36,11 @@ def natural(make_run: Make) -> Any:
         replace(held, kept=(REBUILT,)),
     ]
     run.manifest["examples"] = 4
+    costs = {row.case: row.cost for row in run.rows}
+    run.improvements = [
+        replace(step, cost=costs.get(step.case) if step.query > 1 else None)
+        for step in run.improvements
+    ]
     return run
 
 
@@ -78,6 +83,12 @@ def test_the_page_has_what_was_kept(natural: Any) -> None:
         [first],
     ]
     assert data["strings"][data["rows"][0][-1][0][3]] == "positive"
+
+
+def test_the_page_draws_success_against_the_distance(natural: Any) -> None:
+    page = render(natural)
+    assert "<b>66.7%</b> broken within Δz <b>0.5</b>" in page and "Median Δz" in page
+    assert "median cost" not in page and "The Δz is that of the cheapest winner" in page
 
 
 def test_the_terminal_lists_the_sentences_on_the_way(natural: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -44,12 +44,15 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     """Show what success costs; figures that would show nothing are left out."""
     steps, manifest = run.steps(), run.manifest
     is_text = manifest.get("kind", "text") == "text"
+    name = cost_name(manifest)
+    # A search in a latent space changes all pixels; how far it went there says more.
+    distances = DISTANCES if name is None else {"l2": DISTANCES["l2"]}
     queries = success_by_queries(results, steps)
     cards = [
         Card(
             _half(queries, ("query", "queries")), partial(curve_figure, queries, "queries per case")
         ),
-        *(_words_card(results) if is_text else _distance_cards(results)),
+        *(_words_card(results) if is_text else _distance_cards(results, distances)),
     ]
     note = (
         f"Share of the {number(queries.of)} attacked cases broken at this cost or less; the band "
@@ -64,10 +67,12 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
             "have reached beyond that is not known."
         )
     if (costs := cost_by_queries(results, steps)).points:
-        name = cost_name(manifest) or "cost"
-        cards.append(Card(_at_the_end(costs, name), partial(cost_figure, costs, name=name)))
+        if name is not None:
+            cards += _distance_cards(results, {"cost": (name, f"broken within {name}")})
+        word = name or "cost"
+        cards.append(Card(_at_the_end(costs, word), partial(cost_figure, costs, name=word)))
         note += (
-            f" The {name} is that of the cheapest winner so far, and its median is "
+            f" The {word} is that of the cheapest winner so far, and its median is "
             f"over the {number(costs.of)} broken cases: it is known once more than half of them "
             "have a winner."
         )
@@ -95,9 +100,11 @@ def _words_card(results: Sequence[Result]) -> list[Card]:
     return [Card(caption, partial(curve_figure, words, "words changed"))]
 
 
-def _distance_cards(results: Sequence[Result]) -> list[Card]:
+def _distance_cards(
+    results: Sequence[Result], distances: Mapping[str, tuple[str, str]]
+) -> list[Card]:
     cards = []
-    for measure, (name, words) in DISTANCES.items():
+    for measure, (name, words) in distances.items():
         curve = success_by_measure(results, measure)
         cost = _half_cost(curve)
         caption = f"<b>{percent(curve.share(cost))}</b> {words} <b>{cost:.3g}</b>"
