@@ -284,7 +284,8 @@ class TestTexts:
             assert str(way[-1].item) == str(outcome.best.item)
             assert way[-1].cost == outcome.best.cost
             cost = [noted.cost or 0.0 for noted in way]
-            assert cost == sorted(cost) and len({str(noted.item) for noted in way}) == len(way)
+            sentences = {str(noted.item) for noted in (rebuilt, *way)}
+            assert cost == sorted(cost) and len(sentences) == 1 + len(way)
             # No sentence but those at tenths of the distance, each where it comes first.
             tenths = [c / outcome.best.cost * 10 for c in cost]
             assert np.allclose(tenths, np.rint(tenths)) and min(tenths) > 0.99

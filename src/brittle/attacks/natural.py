@@ -87,7 +87,9 @@ class Natural:
             raise Unfit(RECONSTRUCTION)
         numbers = np.random.default_rng(rng.getrandbits(64))
         is_text = self.item_kind == "text"
-        yield from self.search(_Shells(case.item, origin, self.samples, numbers, is_text).look)
+        yield from self.search(
+            _Shells(case.item, origin, rebuilt, self.samples, numbers, is_text).look
+        )
 
 
 @dataclass
@@ -99,6 +101,7 @@ class _Shells:
 
     original: Any
     origin: LatentPoint
+    rebuilt: Any
     samples: int
     numbers: np.random.Generator
     keeps_way: bool
@@ -124,14 +127,16 @@ class _Shells:
         return None if nearest == inf else nearest
 
     def _note_way(self, offset: Numbers, winner: Any) -> Search[None]:
-        """Keep what lies between the latent point and a winner, each item once, and the winner."""
+        """Keep what else lies between reconstruction and winner, each item once, and the winner."""
         share = np.arange(1, WAY_PARTS)[:, None] / WAY_PARTS
         decoded = yield from Decode(LatentPoint.rows(self.origin.vector + share * offset))
-        way = {winner.key: (winner, self.nearest)}
+        items, cost, seen = [], [], {self.rebuilt.key, winner.key}
         for item, part in zip(decoded, share[:, 0].tolist()):
-            way.setdefault(item.key, (item, part * self.nearest))
-        items, cost = zip(*sorted(way.values(), key=lambda pair: pair[1]))
-        yield from Note("way", items, cost=cost)
+            if item.key not in seen:
+                seen.add(item.key)
+                items.append(item)
+                cost.append(part * self.nearest)
+        yield from Note("way", [*items, winner], cost=[*cost, self.nearest])
 
 
 def unfit(generator: Any, item: Any) -> str | None:

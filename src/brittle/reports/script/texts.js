@@ -86,8 +86,10 @@ const image = (entry, name) => {
   const corner = label === null ? null : element("figcaption", "", isolated(label), percent(confidence));
   return element("figure", "picture", drawn, corner);
 };
-const pictures = (entry) =>
-  element("div", "pictures", ...Object.keys(entry.picture.pictures).map((name) => image(entry, name)));
+const pictures = (entry) => {
+  const names = Object.keys(entry.picture.pictures);
+  return element("div", names.length > 3 ? "pictures four" : "pictures", ...names.map((name) => image(entry, name)));
+};
 
 // What the generator makes of a text, and the sentences from there to the adversary.
 const wayOf = (entry) => {
