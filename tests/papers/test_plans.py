@@ -108,7 +108,7 @@ class Recorded(dict[str, Any]):
         return super().__getitem__(name)
 
 
-BY_STAGES = ("transfer", "attention")
+BY_STAGES = ("transfer", "attention", "natural")
 """Papers whose tasks are stages: their page needs the files of studies, see test_pages.py."""
 
 
