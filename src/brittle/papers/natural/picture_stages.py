@@ -45,14 +45,22 @@ def model_spec(model: str, data: str, size: str, seed: int, settings: str = "") 
 
 
 def train_generator(
-    context: TaskContext, *, data: str, size: str, seed: int, digests: Any = None
+    context: TaskContext,
+    *,
+    data: str,
+    size: str,
+    seed: int,
+    changed: Sequence[str] = (),
+    digests: Any = None,
 ) -> Result:
     """Train the generator and its inverter, or find them in the cache.
 
     `digests` are those of a file of data: with another content it is another task.
     """
     report = throttle(context.report)
-    folder = train("WGAN", data, seed, size=size, progress=lambda p: report(str(p)))
+    folder = train(
+        "WGAN", data, seed, size=size, changed=changed, progress=lambda p: report(str(p))
+    )
     card = load_card(folder)
     return {
         "folder": folder.name,
@@ -97,6 +105,7 @@ def compare_searches(
         "runs": {name: run.path.name for name, run in runs.items()},
         "digits": len(chosen),
         "samples": settings.samples,
+        "step": settings.step,
         "for_uniform": len(fewer),
         "seconds": round(time.process_time() - started, 1),
         "message": f"{len(chosen)} pictures searched around",

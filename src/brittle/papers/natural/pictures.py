@@ -20,8 +20,6 @@ FOREST, LENET = TARGETS = ("forest", "LeNet")
 MLP = "MLP"
 DIGIT, DIGITS_TRIED = "3", 3
 """The class of the one digit of Figure 4d, and how many of it are searched around."""
-STEP = 0.01
-"""The paper's Δr."""
 CLASSES = 10
 
 # The names of the tasks, for the plan and for the page.
@@ -54,12 +52,17 @@ class Scale:
     refine: int
     curve_points: int
     curve_steps: int
+    step: float = 0.01
     radius: float = 10.0
     every: int = 1
+    generator_settings: tuple[str, ...] = ()
 
 
 SCALES: Mapping[str, Scale] = {
-    "tiny": Scale("tiny", "tiny", 2, 20, 1, 1, 10, 12, 2, 6, 40, 2.0, 9),
+    "tiny": Scale(
+        *("tiny", "tiny", 2, 20, 1, 1, 10, 12, 2, 6, 40, 0.1, 8.0, 9),
+        ("rate=0.003", "steps=250", "inverter_steps=100"),
+    ),
     # About an hour of one core: iterative search of 100 digits takes half of it.
     "small": Scale("default", "default", 10, 500, 3, 4, 200, 2000, 100, 100, 1200),
     "full": Scale("default", "paper", 10, 5000, 10, 10, 5000, 10_000, 500, 100, 1200),
@@ -87,15 +90,18 @@ def tasks(request: PaperRequest, scale: Scale) -> list[Task]:
     ten = {c.line: many[c.line] for c in chosen if c.kind == NEURONS_KIND}
     one = {line: many[line] for line in [middle(chosen).line]}
     two = {name: own[name] for name in TARGETS}
-    generator = stages.model_spec("WGAN", data, scale.generator_size, seed)
-    search = {"generator": generator, "samples": scale.samples, "step": STEP}
+    changed = ",".join(scale.generator_settings)
+    generator = stages.model_spec("WGAN", data, scale.generator_size, seed, changed)
+    search = {"generator": generator, "samples": scale.samples, "step": scale.step}
     search |= {"radius": scale.radius, "seed": seed}
     fewer = search | {"samples": scale.many_samples}
     per_class = max(1, request.cases // CLASSES) if request.cases else scale.per_class
     digits: dict[str, Any] = {"data": data, "per_class": per_class}
     few = digits | {"per_class": min(per_class, scale.many_per_class)}
     both = (MODELS, GENERATOR)
-    training = {"data": data, "size": scale.generator_size, "seed": seed}
+    training: dict[str, Any] = {"data": data, "size": scale.generator_size, "seed": seed}
+    if changed:
+        training["changed"] = list(scale.generator_settings)
     compared = digits | {
         "uniform_per_class": min(per_class, scale.uniform_per_class),
         "search": search,
