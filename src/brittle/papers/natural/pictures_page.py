@@ -56,7 +56,7 @@ def _generator(page: Page, found: NaturalResults) -> None:
         "reconstruction error, root mean square": number(measures["reconstruction error"]["mean"]),
         "G(I(x)) keeps LeNet's label": percent(measures.get("label kept")),
     }
-    page.add_section("generator", name=generator["name"])
+    page.add_section("digit generator", name=generator["name"])
     page.add(format_table(["", "here"], [[name, value] for name, value in rows.items()]))
     page.record(["generator"], {"name": generator["name"], "measures": measures})
 
@@ -214,10 +214,10 @@ def _shown_point(curve: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
 
 
 def _people(page: Page) -> None:
-    page.add_section("people")
+    page.add_section("digit people")
     rows = [
         [question, row["forest"], row["LeNet"], "not asked"]
-        for question, row in page.paper.tables["people"].items()
+        for question, row in page.paper.tables["people on digits"].items()
     ]
     page.add(format_table(["question", "forest (quoted)", "LeNet (quoted)", "here"], rows))
 
