@@ -110,10 +110,11 @@ def find_adversaries(
     rebuilt = as_points(generator.decode(generator.encode(as_pictures(data))))
     starts, _ = draw_points(40 * count, seed + 2)
     starts = starts[starts[:, 1] < LINE - 0.1][:count]
+    search: Any = Natural(generator, Hybrid(STEP, RADIUS, MISSES), SAMPLES)
     run = attack(
         Line(),
         as_dataset([picture.pixels for picture in as_pictures(starts)]),
-        Natural(generator, Hybrid(STEP, RADIUS, MISSES), SAMPLES),
+        search,
         seed=seed,
         name="curve",
         folder=folder,

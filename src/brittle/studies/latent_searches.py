@@ -140,12 +140,12 @@ def ratio(rows: Mapping[str, Rows], measure: str, a: str, b: str = ITERATIVE) ->
     `measure` is "cost" or "queries". Only cases that both of them broke count.
     """
     shared = [case for case in compared_cases(rows) if case in costs(rows[a])]
-    values = [[float(getattr(rows[s][case], measure)) for case in shared] for s in (a, b)]
+    first, second = ([float(getattr(rows[s][c], measure)) for c in shared] for s in (a, b))
     over = f"cases broken by {a} and {b}"
     if not shared:
         return Figure(None, None, None, None, 0, over)
-    low, high = bootstrap_ratio(*values)
-    return Figure(sum(values[0]) / sum(values[1]), low, high, None, len(shared), over)
+    low, high = bootstrap_ratio(first, second)
+    return Figure(sum(first) / sum(second), low, high, None, len(shared), over)
 
 
 def search_figures(rows: Mapping[str, Rows]) -> dict[str, Any]:
