@@ -17,6 +17,7 @@ from brittle.ranking.pixels import as_tensor
 from brittle.ranking.whole_rows import whole_rows
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.fast import fast_decoder
 from brittle.zoo.generators.networks import build
 from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
 from brittle.zoo.names import changes
@@ -44,6 +45,7 @@ class PictureGenerator:
     ) -> None:
         self.card, self.device, self.refine = card, device, refine
         self.generator, self.inverter = generator, inverter
+        self.decoder = fast_decoder(generator)
         height, width, channels = card.parts["shape"]
         self.shape: Shape = (height, width, channels)
         self.name, self.fingerprint = refined_identity(card, refine, REFINING_RATE)
@@ -92,7 +94,7 @@ class PictureGenerator:
 
     def pixels(self, latent: NDArray[np.float32]) -> NDArray[np.float32]:
         """Decode rows of numbers to pictures × height × width × channels."""
-        pixels = self._passes(self.generator, torch.from_numpy(latent).to(self.device))
+        pixels = self._passes(self.decoder, torch.from_numpy(latent).to(self.device))
         return pixels.reshape(len(latent), self.shape[2], *self.shape[:2]).transpose(0, 2, 3, 1)
 
     def rebuilding_errors(self, items: Sequence[Any]) -> NDArray[np.float64]:
@@ -121,7 +123,7 @@ class PictureGenerator:
         )
 
     def close(self) -> None:
-        self.generator = self.inverter = nn.Identity()
+        self.generator = self.inverter = self.decoder = nn.Identity()
         if self._threads is not None:
             self._threads.close()
 

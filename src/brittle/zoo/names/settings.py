@@ -125,7 +125,10 @@ class FineTuningSettings:
 
 @dataclass(frozen=True)
 class PictureNetworkSettings:
-    """Settings of a network on pictures; `hidden` and `dropout` are those of its last layer."""
+    """Settings of a network on pictures; `hidden` and `dropout` are those of its last layer.
+
+    It learns from the share `data_share` of the train split, drawn by its seed.
+    """
 
     hidden: int = 84
     dropout: float = 0.0
@@ -135,6 +138,7 @@ class PictureNetworkSettings:
     batch: int = 64
     epochs: int = 6
     patience: int = 3
+    data_share: float = 1.0
 
 
 @dataclass(frozen=True)
