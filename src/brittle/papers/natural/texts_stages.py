@@ -173,7 +173,9 @@ def compare_classifiers(
 
     `members` has for every classifier the task that trained it.
     """
-    trained = {name: models_folder() / context.needs[task]["folder"] for name, task in members.items()}
+    trained = {
+        name: models_folder() / context.needs[task]["folder"] for name, task in members.items()
+    }
     study = robustness(
         Pool("paper", tuple(Member(name, str(path)) for name, path in trained.items())),
         load_split(context.folder, context.needs[data], "test"),
