@@ -13,7 +13,7 @@ import pytest
 
 import brittle
 from brittle.errors import BrittleError, UsageError
-from brittle.generators import open_generator
+from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
 from brittle.text import Text
 from brittle.training.sentences import load_sentences
@@ -128,6 +128,17 @@ def test_texts_that_do_not_fit_are_skipped_with_the_reason(trained: Path, tmp_pa
     assert "14 words" in reasons[LONG] and "up to 10" in reasons[LONG]
     assert "knows none of its words" in reasons["Zyx qwv."]
     assert "?!" in reasons
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [(LONG, "it has 14 words"), ("?!", "it has no words"), ("Zyx qwv.", "knows none of its words")],
+)
+def test_a_sentence_that_does_not_fit_has_no_neighbours(
+    trained: Path, sentence: str, reason: str
+) -> None:
+    with pytest.raises(UsageError, match=f"cannot be encoded: .*{reason}"):
+        neighbours(open_generator(str(trained)), Text.of(sentence), radius=1.0, count=3)
 
 
 def test_a_killed_training_resumes_to_the_same_weights(
