@@ -199,16 +199,18 @@ def test_a_collapsed_generator_is_said(
 
 def test_windows_that_cannot_read_ten_words_are_refused(data: Path) -> None:
     """The paper prints windows 5-5-3 with strides 2-2-2."""
-    changed = {"windows": (5, 5, 3), "strides": (2, 2, 2)}
+    changed = {"encoder": "cnn", "windows": (5, 5, 3), "strides": (2, 2, 2)}
     with pytest.raises(UsageError, match="cannot read sentences of 10 words"):
         brittle.train("ARAE", str(data), text=["en"], size="tiny", changed=changed)
     with pytest.raises(UsageError, match="encoder of ARAE"):
         brittle.train("ARAE", str(data), text=["en"], size="tiny", changed={"encoder": "gru"})
+    with pytest.raises(UsageError, match="critic of ARAE"):
+        brittle.train("ARAE", str(data), text=["en"], size="tiny", changed={"critic": "hinge"})
     with pytest.raises(UsageError, match="generator of sentences"):
         brittle.train("naive-bayes", str(data), text=["en"], exclude=["a.csv"])
 
 
-def test_an_lstm_reads_sentences_too(
+def test_convolutions_read_sentences_too_and_all_is_as_in_the_paper(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
@@ -217,7 +219,8 @@ def test_an_lstm_reads_sentences_too(
         str(data),
         text=["en"],
         size="tiny",
-        changed={"encoder": "lstm", "optimizer": "sgd", "steps": 8},
+        changed={"encoder": "cnn", "optimizer": "sgd", "steps": 8, "generator_steps": 0}
+        | {"critic": "clamp"},
     )
     generator = open_generator(str(folder))
     assert len(generator.decode(generator.encode([Text.of(SENTENCES[5])]))) == 1
