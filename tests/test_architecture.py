@@ -83,9 +83,9 @@ ROOMS: dict[str, set[str]] = {
         *("runs", "spreadsheets", "targets", "text", "training", "values", "workflow", "zoo"),
     },
     "papers": {
-        *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals", "metrics"),
-        *("moves", "picture", "proposals", "reports", "results", "runs", "studies", "targets"),
-        *("text", "training", "workflow", "zoo"),
+        *("asks", "data", "edits", "english", "errors", "files", "formatting", "generators"),
+        *("goals", "latent", "metrics", "moves", "picture", "proposals", "reports", "results"),
+        *("runs", "studies", "targets", "text", "training", "workflow", "zoo"),
     },
     "cli": {
         *("answers", "attacks", "data", "errors", "files", "formatting", "generators", "goals"),

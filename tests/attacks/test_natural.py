@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+import brittle
 from brittle.asks import Answer, Case, Decode, Encode, Note, Probe, Try
 from brittle.attacks import build
 from brittle.attacks.latent_searches import AuthorsHybrid, Hybrid, Iterative, Uniform
@@ -308,6 +310,26 @@ class TestTexts:
         pair = Text.of({"premise": "A man sleeps.", "hypothesis": "He rests"})
         with pytest.raises(UsageError, match="--locked premise"):
             open_part(pair)
+
+
+def test_a_translator_that_fails_on_one_sentence_costs_only_its_cases(tmp_path: Path) -> None:
+    def translate(texts: list[str]) -> list[str]:
+        if any("plot" in text.split() for text in texts):
+            raise RuntimeError("no plots")
+        return [text.upper() for text in texts]
+
+    texts = ("good film", "nice nice", "plot")
+    run = brittle.attack(
+        brittle.as_target(translate, answers="text"),
+        texts,
+        Natural(FakeGenerator(("good", "film", "nice", "plot"), size=5), Uniform(1.0, 2), 6),
+        goal="keyword:NOTHING",
+        folder=tmp_path,
+    )
+    rows = {row.original: row for row in run.results()}
+    assert rows["plot"].status == "error" and "no plots" in (rows["plot"].reason or "")
+    tried = {row.original: row.status for row in rows.values() if row.original != "plot"}
+    assert "held" in tried.values() and set(tried.values()) <= {"held", "error"}
 
 
 @pytest.mark.parametrize(
