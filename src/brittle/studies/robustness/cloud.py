@@ -38,11 +38,23 @@ class CloudSettings:
 
 @dataclass(frozen=True)
 class Shell:
-    """Decoded samples, sorted by their distance from the middle of the cloud."""
+    """Decoded samples, sorted by their distance from the middle of the cloud.
+
+    `first` has for every sample the number of the first one that is equal: near a sentence most
+    samples are.
+    """
 
     distance: Floats
     points: list[LatentPoint]
     items: list[Any]
+    first: NDArray[np.int64]
+
+    def labels(self, predict: Predict, count: int) -> NDArray[np.int64]:
+        """Return what is predicted for the nearest samples; equal ones are asked about once."""
+        first = self.first[:count]
+        asked = np.flatnonzero(first == np.arange(count))
+        labels = predict([self.items[n] for n in asked])
+        return labels[np.searchsorted(asked, first)]
 
 
 @dataclass
@@ -79,7 +91,9 @@ class Cloud:
         points = [LatentPoint(origin + offset[n]) for n in order]
         self.decoded += count
         items = [placed(self.original, item) for item in self.generator.decode(points)]
-        return Shell(distance[order], points, items)
+        seen: dict[bytes, int] = {}
+        first = [seen.setdefault(item.key, n) for n, item in enumerate(items)]
+        return Shell(distance[order], points, items, np.array(first))
 
 
 @dataclass
@@ -108,7 +122,7 @@ class Boundary:
             return False
         self.queries += count
         try:
-            won = np.flatnonzero(self.predict(shell.items[:count]) != self.reference)
+            won = np.flatnonzero(shell.labels(self.predict, count) != self.reference)
         except Exception as error:
             self.failure = message_of(error)
             return False
