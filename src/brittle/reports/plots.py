@@ -68,17 +68,20 @@ def confidence_figure(
     return draw(area, description, ticks, PERCENT_TICKS, "".join(bands + lines) + zones)
 
 
-def cost_figure(curve: CostCurve, title: str = "", *, width: int = WIDTH) -> str:
+def cost_figure(
+    curve: CostCurve, title: str = "", *, name: str = "cost", width: int = WIDTH
+) -> str:
     """Draw how the median cost of the cheapest winner falls with the queries of a case.
 
-    The curve needs a point: more than half of its cases have a winner by the end.
+    The curve needs a point: more than half of its cases have a winner by the end. `name` is what
+    the attack calls its costs.
     """
     costs = [cost for _, cost in curve.points]
     low, high = min(0.0, *costs), max(0.0, *costs)
     y = (low, high + (0.05 * (high - low) or 1.0))
     queries = round_ticks(curve.end, tick_steps(width))
     x = (0.0, max(queries[-1], 1.04 * curve.end))
-    area = PlotArea(x, y, "queries per case", "median cost", title, width=width)
+    area = PlotArea(x, y, "queries per case", f"median {name}", title, width=width)
     points = [*curve.points[:: math.ceil(len(costs) / MAX_LEVELS)], curve.points[-1]]
     first, start = points[0]
     line = f"M{area.x_at(first):.1f} {area.y_at(start):.1f}" + "".join(
@@ -89,13 +92,13 @@ def cost_figure(curve: CostCurve, title: str = "", *, width: int = WIDTH) -> str
     body += hover_zones(
         area,
         [
-            (query, end, f"{number(query)} queries per case: median cost {cost:.3g}")
+            (query, end, f"{number(query)} queries per case: median {name} {cost:.3g}")
             for (query, cost), end in zip(points, ends_at)
             if end > query
         ],
     )
     description = (
-        f"Median cost of the cheapest winner against queries per case: {start:.3g} at "
+        f"Median {name} of the cheapest winner against queries per case: {start:.3g} at "
         f"{number(first)} queries, {costs[-1]:.3g} at {number(curve.end)}"
     )
     x_ticks = [(float(tick), number(tick)) for tick in queries]

@@ -27,7 +27,8 @@ from brittle.runs.store import Store
 from brittle.runs.verifying import recheck
 from brittle.spreadsheets import write_csv
 
-COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
+NESTED = ("fields", "edits", "kept")  # columns that no table holds
+COLUMNS = tuple(f.name for f in fields(Result) if f.name not in NESTED)
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 INSIDE_CASES = 100
 NEEDED = ("target", "attack", "data", "examples", "started")
@@ -277,6 +278,7 @@ def _csv(run: Run, out: Path, exact: bool) -> None:
 def _jsonl(run: Run, out: Path) -> None:
     results = run.results()
     names = {*run.columns_of(results), "fields", "edits"}
+    names |= {"kept"} if any(result.kept for result in results) else set()
     with out.open("w", encoding="utf-8") as file:
         for result in results:
             row = {name: value for name, value in asdict(result).items() if name in names}

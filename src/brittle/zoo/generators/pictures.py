@@ -15,7 +15,7 @@ from brittle.latent import LatentPoint
 from brittle.picture import Picture, Shape, stack
 from brittle.ranking.pixels import as_tensor
 from brittle.ranking.whole_rows import whole_rows
-from brittle.zoo.device import cores, torch_device
+from brittle.zoo.device import cores, portable_device, torch_device
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.fast import fast_decoder
 from brittle.zoo.generators.networks import build
@@ -56,6 +56,16 @@ class PictureGenerator:
 
     def __repr__(self) -> str:
         return f"PictureGenerator({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """Travel by content: a worker has the weights, and no folder of the driver's."""
+        tensors = {
+            f"{part}.{name}": tensor.cpu().numpy()
+            for part in PARTS
+            for name, tensor in getattr(self, part).state_dict().items()
+        }
+        device = portable_device(self.device)
+        return restore_picture_generator, (self.card, tensors, device, self.refine)
 
     def check_item(self, item: Any) -> None:
         """Refuse what is no picture of the generator's shape."""
@@ -144,7 +154,7 @@ class PictureGenerator:
 
 
 def restore_picture_generator(
-    card: Card, tensors: Mapping[str, NDArray[Any]], device: str
+    card: Card, tensors: Mapping[str, NDArray[Any]], device: str, refine: int = 0
 ) -> PictureGenerator:
     """Build the networks of a card with these weights, which may be of half precision."""
     settings = changes.with_changes(card.name, PictureGeneratorSettings(), card.settings)
@@ -158,4 +168,4 @@ def restore_picture_generator(
         }
         getattr(networks, part).load_state_dict(own)
     networks.to(where).eval().requires_grad_(False)
-    return PictureGenerator(card, networks.generator, networks.inverter, where)
+    return PictureGenerator(card, networks.generator, networks.inverter, where, refine)
