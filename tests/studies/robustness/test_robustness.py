@@ -14,7 +14,7 @@ import pytest
 from brittle.errors import UsageError
 from brittle.latent import LatentPoint
 from brittle.studies.robustness.case import HELD, measure_case
-from brittle.studies.robustness.cloud import CloudSettings
+from brittle.studies.robustness.cloud import CloudSettings, Shell
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.text import Text
@@ -112,6 +112,29 @@ def test_targets_alike_are_asked_about_the_same_samples_decoded_once() -> None:
     # Only the winner of the second target is decoded for it alone.
     assert shared.decoded == alone.decoded + 1
     assert row.rows["a"] == row.rows["b"] and row.rows["a"].queries == len(one.asked)
+
+
+def test_equal_samples_are_asked_about_once_and_all_have_the_answer() -> None:
+    texts, asked = ["b", "a", "b", "c", "a", "b"], list[list[str]]()
+
+    def predict(items: Sequence[str]) -> Any:
+        asked.append(list(items))
+        return np.array(["abc".index(item) for item in items])
+
+    shell = Shell(np.arange(6.0), [], list(texts), np.array([0, 1, 0, 3, 1, 0]))
+    for count in range(1, 7):
+        labels = shell.labels(predict, count)
+        assert labels.tolist() == ["abc".index(text) for text in texts[:count]]
+        assert asked[-1] == list(dict.fromkeys(texts[:count]))
+
+    class Coarse(Plane):
+        def decode(self, points: Sequence[LatentPoint]) -> list[Text]:
+            return [Text.of(f"{p.vector[0]:.1f} {p.vector[1]:.1f}") for p in points]
+
+    target = near()
+    row = measure_case("c", Text.of("0 0"), None, Coarse(), {"n": target}, CloudSettings(80), 0)
+    assert row.decoded > 800 and len(target.asked) < row.decoded / 2
+    assert row.rows["n"].distance == pytest.approx(1.05, abs=0.05)  # rounds to above 1
 
 
 def test_eighty_targets_need_few_times_the_samples_of_one() -> None:
