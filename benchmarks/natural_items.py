@@ -37,13 +37,13 @@ def searches(given: Any) -> Iterator[Row]:
         own, ratios = found[target], found[f"{target}, hybrid over iterative"]
         cost, queries = ratios["cost"], ratios["queries"]
         line = f"{target}, {own['compared']} digits: hybrid's Δz {cost['value']:.3f} of iterative's"
-        yield f"{line} (asked for ≤ {MOST_DISTANCE})", COMMAND, _yes(cost["value"] <= MOST_DISTANCE)
+        yield f"{line} (asked for ≤ {MOST_DISTANCE})", COMMAND, yes(cost["value"] <= MOST_DISTANCE)
         line = f"{target}: {queries['value']:.3f} of its queries (asked for ≤ {most})"
-        yield line, COMMAND, _yes(queries["value"] <= most)
+        yield line, COMMAND, yes(queries["value"] <= most)
         for other in ("iterative", "hybrid"):
             worse = found[f"{target}, uniform over {other}"]["cost"]
             line = f"{target}: uniform's Δz is {worse['value']:.2f} times {other}'s"
-            yield line, COMMAND, _yes(worse["value"] > 1)
+            yield line, COMMAND, yes(worse["value"] > 1)
 
 
 def robustness(given: Any) -> Iterator[Row]:
@@ -55,11 +55,11 @@ def robustness(given: Any) -> Iterator[Row]:
     test = content["table 6"]["sign test"]
     line = f"the forest's Δz is below LeNet's on {test['smaller']} digits, above on "
     holds = test["smaller"] > test["larger"] and test["p"] < MOST_P
-    yield f"{line}{test['larger']}, p = {test['p']:.2g}", COMMAND, _yes(holds)
+    yield f"{line}{test['larger']}, p = {test['p']:.2g}", COMMAND, yes(holds)
     every = content["figure 4"]["all"]
     line = f"rank correlation of accuracy and Δz over {every['of']} classifiers: "
     line += f"{every['value']:.2f} ({every['low']:.2f} to {every['high']:.2f})"
-    yield line, COMMAND, _yes(every["of"] == 80 and every["low"] > 0)
+    yield line, COMMAND, yes(every["of"] == 80 and every["low"] > 0)
     time = content["figure 4"].get("time")
     if time is None:
         yield "the time of all classifiers over that of one: not measured", COMMAND, "not done"
@@ -68,7 +68,7 @@ def robustness(given: Any) -> Iterator[Row]:
             f"{time['classifiers']} classifiers take {time['all over one']:.1f} times as long as "
         )
         holds = time["all over one"] <= MOST_TIME
-        yield f"{line}one (asked for ≤ {MOST_TIME:g})", COMMAND, _yes(holds)
+        yield f"{line}one (asked for ≤ {MOST_TIME:g})", COMMAND, yes(holds)
 
 
 def generator(given: Any) -> Iterator[Row]:
@@ -81,14 +81,14 @@ def generator(given: Any) -> Iterator[Row]:
     rarest = min(measures["classes"].values())
     line = f"{measures['samples']:,} samples: the rarest class has {rarest:.1%} (asked for ≥ 4%), "
     line += f"mean confidence {measures['confidence']:.1%}"
-    yield line, COMMAND, _yes(rarest >= LEAST_CLASS)
+    yield line, COMMAND, yes(rarest >= LEAST_CLASS)
     kept = measures["label kept"]
     line = f"G(I(x)) keeps LeNet's label on {kept:.1%} of test digits (asked for ≥ 95%)"
-    yield line, COMMAND, _yes(kept >= LEAST_KEPT)
+    yield line, COMMAND, yes(kept >= LEAST_KEPT)
     for target, row in content["reconstructions"].items():
         plain, refined = (f for name, f in row.items() if name.startswith("kept"))
         line = f"{target}: {plain['value']:.1%} kept, {refined['value']:.1%} with --refine"
-        yield line, COMMAND, _yes(refined["value"] > plain["value"])
+        yield line, COMMAND, yes(refined["value"] > plain["value"])
 
 
 def page(given: Any) -> Iterator[Row]:
@@ -101,8 +101,8 @@ def page(given: Any) -> Iterator[Row]:
     there = [file.parent / plot for plot in plots if (file.parent / plot).exists()]
     line = f"{len(there)} of {len(plots)} plots and sheets are beside the page"
     small = all(plot.stat().st_size < 200_000 for plot in there)
-    yield line, "brittle papers natural", _yes(small and 0 < len(there) == len(plots))
+    yield line, "brittle papers natural", yes(small and 0 < len(there) == len(plots))
 
 
-def _yes(holds: bool) -> str:
+def yes(holds: bool) -> str:
     return "yes" if holds else "no"

@@ -132,6 +132,15 @@ def test_without_a_parser_there_is_no_tree(
     assert list(planned[texts.ROBUSTNESS].arguments["members"]) == [texts.AVERAGE, texts.LSTM]
 
 
+def test_the_docs_have_the_scales() -> None:
+    page = Path(__file__).parents[2].joinpath("docs", "text-generators.md").read_text("utf-8")
+    for name in ("small", "full"):
+        scale = texts.SCALES[name]
+        cases = f"{scale.cases:,}, {scale.search['samples']}, {scale.search['step']:g}"
+        probed = f"{scale.sentences}, {scale.probing['samples']}, {scale.probing['step']:g}"
+        assert f"| `{name}` | {scale.generator} | {cases} | {probed} |" in page
+
+
 @pytest.mark.parametrize("name", probes.TRANSLATORS)
 def test_probes_are_goals_with_a_partner_for_every_verb(name: str) -> None:
     language = probes.LANGUAGES[name]

@@ -84,7 +84,8 @@ class LatentTrainer:
         between = (share * codes + (1 - share) * fake).requires_grad_()
         score = self.model.critic(between).sum()
         (slope,) = torch.autograd.grad(score, between, create_graph=True)
-        return (slope.norm(dim=1) - 1).square().mean()
+        steepness: Tensor = (slope.norm(dim=1) - 1).square().mean()
+        return steepness
 
     def _descend(self, loss: Tensor, *names: str) -> None:
         """Make one step of some networks; what the others gather on the way is not kept."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.papers import tasks as shared
+from brittle.papers.attention import plan as attention
 from brittle.papers.attention import stages as attention_stages
 from brittle.papers.attention import translation
 from brittle.papers.data import Limits, data_task, source_digest
@@ -30,7 +31,7 @@ MODELS: Mapping[str, str] = {
 }
 PARSER = "spacy"
 PREMISE, HYPOTHESIS = PAIR_FIELDS = ("premise", "hypothesis")
-TRANSLATOR_MODEL = "seq2seq-Transformer"
+TRANSLATOR_MODEL = attention.SEQ2SEQ[attention.TRANSFORMER]
 
 # The names of the tasks, for the plan and for the page.
 DATA = "data for entailment"
@@ -40,7 +41,7 @@ NEIGHBOURS = "neighbours of sentences"
 TRAINING = {name: f"train {name} for entailment" for name in CLASSIFIERS}
 CLEAN = {name: f"accuracy of {name} for entailment" for name in CLASSIFIERS}
 ROBUSTNESS = "robustness for entailment"
-TRANSLATOR = "train Transformer for translation"
+TRANSLATOR = attention.TRANSLATOR[attention.TRANSFORMER]
 PROBES = {
     (name, probe): f"{probe}, {name}" for name in probes.TRANSLATORS for probe in probes.PROBES
 }
@@ -56,14 +57,15 @@ TABLE_9 = (
 class Scale:
     """How much is done with texts.
 
-    `size` is that of the classifiers, `larger` that of generator and translator; `changed` are
-    settings of the generator that differ from it.
-    `cases` are compared on all classifiers, `sentences` are probed on each translator. `search` and
-    `probing` are the settings of the two searches, `radius` and `count` those of Table 9.
+    `size` is that of the classifiers, `generator` that of the generator; `changed` are its settings
+    that differ. Our translator is that of the self-attention paper at this scale, so that it is
+    trained once. `cases` are compared on all classifiers, `sentences` are probed on each
+    translator. `search` and `probing` are the settings of the two searches, `radius` and `count`
+    those of Table 9.
     """
 
     size: str
-    larger: str
+    generator: str
     cases: int
     sentences: int
     search: Mapping[str, Any]
@@ -120,7 +122,7 @@ def _generator(request: PaperRequest, scale: Scale) -> list[Task]:
         "translations": request.translations,
         "content": hashlib.sha256(digests.encode()).hexdigest()[:16],
     }
-    trained = {"sentences": SENTENCES, "size": scale.larger, "changed": dict(scale.changed)}
+    trained = {"sentences": SENTENCES, "size": scale.generator, "changed": dict(scale.changed)}
     near: dict[str, Any] = {"generator": GENERATOR, "sentences": list(TABLE_9), "samples": 12}
     near |= {"radius": scale.radius, "count": scale.count, "seed": request.seed}
     here = attention_stages.stays_here
@@ -175,7 +177,9 @@ def _translation(request: PaperRequest, scale: Scale, source: str) -> list[Task]
     """Plan our translator, as the self-attention paper trains it, and the probes of all."""
     about: dict[str, Any] = {"source": source, "content": source_digest(source)}
     about["seed"] = request.seed
-    trained = about | {"model": TRANSLATOR_MODEL, "size": scale.larger, "changed": {}}
+    sizes = attention.SCALES[request.scale].translating
+    changed = dict(sizes.changed.get(attention.TRANSFORMER, {}))
+    trained = about | {"model": TRANSLATOR_MODEL, "size": sizes.size, "changed": changed}
     here = attention_stages.stays_here
     planned = [
         Task(
