@@ -316,6 +316,8 @@ class TestTexts:
         ({"samples": 0}, "--samples 0"),
         ({"step": 0.0}, "--step 0.0"),
         ({"radius": math.inf}, "--radius inf"),
+        ({"radius": math.nan}, "--radius nan"),
+        ({"radius": 0.0}, "--radius 0.0"),
         ({"radius": 0.001}, "a step within the radius"),
         ({"search": "hybird"}, "Did you mean 'hybrid'"),
         ({"variant": "authors"}, "Unknown variant"),
