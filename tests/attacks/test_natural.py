@@ -338,6 +338,8 @@ def test_a_translator_that_fails_on_one_sentence_costs_only_its_cases(tmp_path: 
         ({"samples": 0}, "--samples 0"),
         ({"step": 0.0}, "--step 0.0"),
         ({"radius": math.inf}, "--radius inf"),
+        ({"radius": math.nan}, "--radius nan"),
+        ({"radius": 0.0}, "--radius 0.0"),
         ({"radius": 0.001}, "a step within the radius"),
         ({"search": "hybird"}, "Did you mean 'hybrid'"),
         ({"variant": "authors"}, "Unknown variant"),
