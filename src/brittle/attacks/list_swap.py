@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Search, Tag, Try
 from brittle.attacks.requests import substitutes
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -38,7 +38,8 @@ def list_swap(
     *,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
     neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
@@ -50,6 +51,7 @@ def list_swap(
             inflect=inflect,
             wordnet=wordnet,
             candidates=candidates,
+            senses=senses,
             neighbours=neighbours,
             k=k,
             within=within,
