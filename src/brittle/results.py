@@ -25,6 +25,7 @@ class Result:
     example's own, and labels and confidences are None. A picture is its encoded string; `l2` and
     `linf` are the norms of the difference. `cost` is that of the winner, if the search has costs.
     If the search samples, `tried` counts the samples and `won` those that reached the goal.
+    `similarity` and `fluency` compare the adversarial text with the original, where measured.
     """
 
     case: str
@@ -56,6 +57,8 @@ class Result:
     linf: float | None = None
     tried: int | None = None
     won: int | None = None
+    similarity: float | None = None
+    fluency: float | None = None
 
 
 @dataclass(frozen=True)
@@ -70,3 +73,5 @@ class Step:
     edits: tuple[Edit, ...]
     answer: str | None = None
     cost: float | None = None
+    similarity: float | None = None
+    fluency: float | None = None

@@ -9,6 +9,7 @@ then high bytes) and the code of the count (a byte).
 
 from __future__ import annotations
 
+import hashlib
 import lzma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -132,6 +133,21 @@ class Bigrams:
         spent = np.bincount(first, kept, minlength=len(self.words)) / np.maximum(1, self.counts)
         left: list[float] = np.clip(1 - spent, 0.001, 1).tolist()
         return left
+
+
+class FluencyModel:
+    """The helper that says how likely texts are, by the shipped language model."""
+
+    name = "bigrams"
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the table of counts."""
+        return hashlib.sha256(SHIPPED.read_bytes()).hexdigest()[:12]
+
+    def fluencies(self, items: Sequence[Text]) -> list[float]:
+        """Return log10 of the probability of every text."""
+        return [bigrams().fluency(item) for item in items]
 
 
 def tokens_of(text: Text) -> Iterator[list[str]]:

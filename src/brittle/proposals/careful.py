@@ -80,7 +80,7 @@ class Careful:
     word is. Each has a score from 0 to 1, by what speaks for it (`Evidence`) and by how well it
     fits between its neighbours; those below `min_score` are left out, the best come first. With
     `senses` only the word's first senses count. Names, numbers, auxiliaries and other function
-    words have no candidates (`protects`).
+    words have no candidates (`protects`), nor have the `spared` words, in lower case.
 
     In the edited sentence every word must keep its tag, an article before the word must fit, and
     the substitute must not stand there already.
@@ -91,6 +91,7 @@ class Careful:
     listed: bool = True
     protects: bool = True
     min_score: float = MIN_SCORE
+    spared: frozenset[str] = frozenset()
     needs_tags: ClassVar[bool] = True
 
     def prepare(self, words: Iterable[str]) -> None:
@@ -118,7 +119,7 @@ class Careful:
         return tuple(tags) == tuple(edited_tags)
 
     def _evidence(self, word: str, tag: str) -> tuple[Evidence, ...]:
-        if self.protects and is_protected(word):
+        if word.lower() in self.spared or (self.protects and is_protected(word)):
             return ()
         return evidence_of(word.lower(), tag, self.folder, self.senses, self.listed)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from brittle.data.columns import Columns
+from brittle.english.stop_words import STOP_WORDS
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
 from brittle.proposals.careful import Careful
@@ -80,8 +82,10 @@ def choose_proposal(
         proposal = Neighbours(neighbours, k=k, within=within)
     else:
         proposal = _synonyms(candidates or PAPER, _sense_count(senses), senses, inflect, wordnet)
+    frequent = learn_frequent_words(learn_from, spare, columns) if spare else frozenset()
+    if isinstance(proposal, Careful):
+        return replace(proposal, spared=frequent if stop_words else frequent | STOP_WORDS)
     if spare:
-        frequent = learn_frequent_words(learn_from, spare, columns)
         proposal = SparingFrequentWords(proposal, frequent)
     return proposal if stop_words else SparingStopWords(proposal)
 

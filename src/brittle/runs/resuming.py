@@ -8,13 +8,14 @@ from typing import Any
 
 from brittle.asks import STATUSES
 from brittle.attacks import default_settings
+from brittle.attacks.published import with_present_names
 from brittle.errors import BrittleError, UsageError
 from brittle.runs.store import Store
 from brittle.runs.store_errors import damaged_contents
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
-    *("label_map", "files", "only", "helpers", "goal_code"),
+    *("label_map", "files", "only", "helpers", "goal_code", "keep"),
 )
 """The entries of a manifest that cannot change when a run is resumed."""
 
@@ -111,6 +112,7 @@ def _changed_settings(former: dict[str, Any], manifest: dict[str, Any]) -> dict[
         defaults = default_settings(manifest["attack"])
         young = {name: defaults.get(name) for name in added}
         former = former | {"settings": young | former["settings"]}
+    former = former | {"settings": with_present_names(former["settings"])}
     return {key: former.get(key) for key in FIXED if former.get(key) != manifest.get(key)}
 
 
