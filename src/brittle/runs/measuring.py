@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from brittle.english.sentence_encoder import MeaningEncoder, can_encode_meaning
 from brittle.errors import MissingPackage, UsageError
 from brittle.targets.capabilities import CAPABILITIES
 
+VARIABLE = "BRITTLE_MEASURES"
 Values = Mapping[tuple[str, int], Mapping[str, float | None]]
 """The measures of a case's item at a query number."""
 
@@ -40,7 +42,8 @@ class Measuring:
     ) -> Measuring:
         """Choose what is measured on items of a kind; refuse constraints that cannot be checked.
 
-        Without `measured` only what the constraints need is measured.
+        Without `measured` only what the constraints need is measured; the variable BRITTLE_MEASURES
+        names what is measured instead of all.
         """
         constraints = keep(meaning, fluent)
         if is_strict:
@@ -52,7 +55,8 @@ class Measuring:
                     f"{kind}s. Leave them out."
                 )
             return Measuring()
-        wanted = MEASURES if measured else tuple(c.measure for c in constraints)
+        needed = [constraint.measure for constraint in constraints]
+        wanted = [m for m in MEASURES if m in needed or (measured and m.name in _default_names())]
         helpers = {"fluency": FluencyModel()} | (
             {"meaning": MeaningEncoder()} if can_encode_meaning() else {}
         )
@@ -86,9 +90,15 @@ class Measuring:
         }
 
 
+def _default_names() -> list[str]:
+    """List the measures that are taken without being asked for."""
+    return os.environ.get(VARIABLE, ",".join(m.name for m in MEASURES)).split(",")
+
+
 def _improvements(outcome: Outcome) -> Iterator[Improvement]:
     yield from outcome.steps
-    if outcome.best is not None and outcome.best not in outcome.steps:
+    queries = {step.query for step in outcome.steps}
+    if outcome.best is not None and outcome.best.query not in queries:
         yield outcome.best
 
 
