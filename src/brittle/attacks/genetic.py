@@ -110,7 +110,7 @@ def genetic(
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
     candidates: Annotated[str, CANDIDATES] = CAREFUL,
     senses: Annotated[str | None, SENSES] = None,
-    neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
+    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,

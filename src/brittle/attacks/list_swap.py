@@ -21,8 +21,8 @@ class ListSwap:
     first candidate that works ends the search.
 
     Deviation: the paper's list is that of Alzantot et al. (2018), neighbours in counter-fitted
-    vectors, which are not at hand. Here the list is WordNet's synonyms of the same part of speech,
-    or a table of one's own, or the neighbours in word vectors.
+    vectors of their own. Here the list is WordNet's synonyms of the same part of speech, or a table
+    of one's own, or the neighbours in word vectors, such as the shipped counter-fitted ones.
     """
 
     proposal: Proposal
@@ -40,7 +40,7 @@ def list_swap(
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
     candidates: Annotated[str, CANDIDATES] = CAREFUL,
     senses: Annotated[str | None, SENSES] = None,
-    neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
+    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,

@@ -38,7 +38,8 @@ class PWWS:
     entity (the authors' code tries it alone). Candidates are inflected like the word they replace
     (`inflect`), where the authors keep only those that already have its tag. Proper nouns and forms
     of "be" stay as they are and are no candidates; synonyms of several words are no candidates
-    either. A `share` below 1 ends the list earlier, but always allows one word, however short the
+    either. This is so with the candidates `paper`; careful ones are fewer (`proposals/careful.py`).
+    A `share` below 1 ends the list earlier, but always allows one word, however short the
     text.
 
     Under a budget that may not suffice for this whole list, it spends what it has:

@@ -14,6 +14,7 @@ import numpy as np
 
 from brittle.edits import diff, words_changed
 
+SIMILARITY_DIGITS = 4
 Answers = Callable[[str, Sequence[Any]], tuple[list[Any], Mapping[int, Exception]]]
 """Answers a question about items; the answer is None where it failed, with the failure."""
 Pair = tuple[Any, Any]
@@ -38,13 +39,16 @@ class Measure(Protocol):
 
 @dataclass(frozen=True)
 class Similar:
-    """How alike two texts are in meaning: the cosine of their vectors, 1 for the same text."""
+    """How alike two texts are in meaning: the cosine of their vectors, 1 for the same text.
+
+    It is rounded, for the last digits depend on what else was computed in the same pass.
+    """
 
     name: str = "similarity"
     question: str = "meaning"
 
     def value(self, pair: Pair, answers: Pair) -> float:
-        return float(np.dot(*answers))
+        return round(float(np.dot(*answers)), SIMILARITY_DIGITS)
 
 
 @dataclass(frozen=True)
