@@ -259,6 +259,20 @@ class Tag(Ask[list[tuple[str, ...]]]):
     question = "tags"
 
 
+class Meaning(Ask[list[Any]]):
+    """Ask a helper for a vector of length 1 that stands for the meaning of every text; no query."""
+
+    __slots__ = ()
+    question = "meaning"
+
+
+class Fluency(Ask[list[float]]):
+    """Ask a helper how likely every text is: log10 of a language model's probability; no query."""
+
+    __slots__ = ()
+    question = "fluency"
+
+
 class Embed(Ask[list[Any]]):
     """Ask for a vector of every text, with the scores of the same pass (`Embedding`); no query."""
 

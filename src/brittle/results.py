@@ -42,6 +42,7 @@ class Result:
     `linf` are the norms of the difference. `cost` is that of the winner, if the search has costs.
     If the search samples, `tried` counts the samples and `won` those that reached the goal. `kept`
     are items that it wants in the report, such as a reconstruction.
+    `similarity` and `fluency` compare the adversarial text with the original, where measured.
     """
 
     case: str
@@ -74,6 +75,8 @@ class Result:
     tried: int | None = None
     won: int | None = None
     kept: tuple[KeptItem, ...] = ()
+    similarity: float | None = None
+    fluency: float | None = None
 
 
 @dataclass(frozen=True)
@@ -88,3 +91,5 @@ class Step:
     edits: tuple[Edit, ...]
     answer: str | None = None
     cost: float | None = None
+    similarity: float | None = None
+    fluency: float | None = None

@@ -63,16 +63,18 @@ def test_a_former_run_verifies(former: Path, tmp_path: Path) -> None:
 def test_settings_that_are_younger_than_a_run_count_as_their_defaults(tmp_path: Path) -> None:
     target = FakeTarget(WEIGHTS, spread=0.2)
     options = {"name": "younger", "folder": tmp_path, "batch": 8}
-    run = brittle.attack(target, TEXTS, "random-swap", limit=3, **options)
+    run = brittle.attack(target, TEXTS, "random-swap", limit=3, **options, candidates="paper")
     with sqlite3.connect(run.path) as db:
         manifest = json.loads(
             db.execute("SELECT value FROM meta WHERE key = 'manifest'").fetchone()[0]
         )
         share = manifest["settings"].pop("share")
         db.execute("UPDATE meta SET value = ? WHERE key = 'manifest'", [json.dumps(manifest)])
-    assert len(brittle.attack(target, TEXTS, "random-swap", **options).results()) == len(TEXTS)
+    assert len(
+        brittle.attack(target, TEXTS, "random-swap", **options, candidates="paper").results()
+    ) == len(TEXTS)
     with pytest.raises(UsageError, match="exists with other settings"):
-        brittle.attack(target, TEXTS, "random-swap", share=share / 2, **options)
+        brittle.attack(target, TEXTS, "random-swap", share=share / 2, **options, candidates="paper")
 
 
 def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:
@@ -80,7 +82,9 @@ def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:
 
     def resumed(budget: int, limit: int | None) -> brittle.Run:
         options = {"name": former.stem, "folder": tmp_path, "budget": budget, "limit": limit}
-        return brittle.attack(target, TEXTS, "random-swap", share=1.0, batch=8, **options)
+        return brittle.attack(
+            target, TEXTS, "random-swap", share=1.0, batch=8, **options, candidates="paper"
+        )
 
     assert [row.status for row in resumed(4, 6).results()] == STATUSES
     finished = {row.case: row for row in brittle.open_run(former.stem, tmp_path).results()}
@@ -104,7 +108,9 @@ def test_a_former_journal_is_used(tmp_path: Path) -> None:
 
     def attacked(target: FakeTarget, name: str) -> list[brittle.runs.run.Result]:
         options = {"share": 1.0, "batch": 2, "confidence": 0.6, "folder": tmp_path}
-        return brittle.attack(target, TEXTS, "random-swap", name=name, **options).results()
+        return brittle.attack(
+            target, TEXTS, "random-swap", name=name, **options, candidates="paper"
+        ).results()
 
     resumed, whole = CostlyFake(WEIGHTS, spread=0.2), CostlyFake(WEIGHTS, spread=0.2)
     assert attacked(resumed, "layout-2-costly") == attacked(whole, "anew")

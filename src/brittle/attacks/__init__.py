@@ -93,7 +93,7 @@ def settings(recipe: Recipe) -> list[Setting]:
 
 def default_settings(name: str) -> dict[str, Any]:
     """Return the settings of an attack by default; none for a live attack, which has no recipe."""
-    is_named = name.startswith("python:") or name in ATTACKS
+    is_named = name.startswith("python:") or name.lower() in ATTACKS
     return {item.name: item.default for item in settings(recipe(name))} if is_named else {}
 
 

@@ -15,7 +15,7 @@ from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.data.columns import Columns
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_entities, choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_entities, choose_proposal
 from brittle.proposals.entities import Entities
 from brittle.text import Text
 
@@ -38,7 +38,8 @@ class PWWS:
     entity (the authors' code tries it alone). Candidates are inflected like the word they replace
     (`inflect`), where the authors keep only those that already have its tag. Proper nouns and forms
     of "be" stay as they are and are no candidates; synonyms of several words are no candidates
-    either. A `share` below 1 ends the list earlier, but always allows one word, however short the
+    either. This is so with the candidates `paper`; careful ones are fewer (`proposals/careful.py`).
+    A `share` below 1 ends the list earlier, but always allows one word, however short the
     text.
 
     Under a budget that may not suffice for this whole list, it spends what it has:
@@ -124,7 +125,8 @@ def pwws(
     data_columns: Columns | None = None,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
     entities: Annotated[bool, "try named entities of the other classes too (needs spaCy)"] = False,
@@ -135,7 +137,11 @@ def pwws(
     check_share(share=share)
     return PWWS(
         choose_proposal(
-            inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
+            inflect=inflect,
+            wordnet=wordnet,
+            candidates=candidates,
+            senses=senses,
+            stop_words=stop_words,
         ),
         share,
         choose_entities(entities, entity_table, learn_from, labels, label_map, data_columns),

@@ -12,6 +12,7 @@ from brittle.metrics.curves import (
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.histogram import Bin, Histogram, histogram, words_histogram
 from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, paired_interval, wilson
+from brittle.metrics.kept import KeptCurve, success_by_kept
 from brittle.metrics.operations import Operations, characters_share, is_by_characters, operations
 from brittle.metrics.paired import Contrast, Paired, contrast, paired
 from brittle.metrics.pca import Components, pca
@@ -32,6 +33,7 @@ __all__ = [
     "Figure",
     "Grid",
     "Histogram",
+    "KeptCurve",
     "Operations",
     "Paired",
     "PartOfSpeech",
@@ -53,6 +55,7 @@ __all__ = [
     "pca",
     "rate",
     "success_by_confidence",
+    "success_by_kept",
     "success_by_measure",
     "success_by_queries",
     "success_by_words",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,11 +11,13 @@ from brittle.errors import MissingPackage
 from brittle.metrics.at_limit import success_at_limit
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.draws import success_per_draw
+from brittle.metrics.kept import SHOWN
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
 from brittle.metrics.reconstructions import reconstructions_kept
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
+from brittle.reports.kept import kept_curves
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
@@ -49,7 +51,7 @@ def summary_text(run: StoredRun) -> str:
     for line in summary_lines(figures, manifest, results):
         interval = f"[{line.interval}]" if line.interval else ""
         text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
-    text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals)]
+    text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals, manifest)]
     text += [_wrapped("  ! ", note) for note in notes(figures, manifest, results)]
     return visible("\n".join(text))
 
@@ -77,6 +79,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
         "cost": asdict(figures.cost) if figures.cost.of else None,
+        "success_by_kept": _kept_json(results, manifest),
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
     }
@@ -94,6 +97,16 @@ def _text_changes(results: Sequence[Result], figures: Summary) -> dict[str, Any]
 
 def _picture_changes(figures: Summary) -> dict[str, Any]:
     return {name: asdict(figure) for name, figure in figures.measures.items()}
+
+
+def _kept_json(results: Sequence[Result], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by measure the success at a few values, with the value under "least"."""
+    return {
+        curve.measure: [
+            {"least": value} | asdict(curve.figure(value)) for value in SHOWN[curve.measure]
+        ]
+        for curve in kept_curves(results, (), manifest)
+    }
 
 
 def _bleu_json(results: Sequence[Result]) -> dict[str, Any] | None:
@@ -138,7 +151,7 @@ def summary_html(run: StoredRun) -> str:
         f'<td style="text-align:left">{escape(line.over)}</td></tr>'
         for line in summary_lines(figures, manifest, results)
     )
-    lines = closing_lines(results, figures, run.totals)
+    lines = closing_lines(results, figures, run.totals, manifest)
     lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
     return (
         f"<div><b>{escape(run.name)}</b>: {escape(describe_run(manifest))}"

@@ -13,9 +13,12 @@ from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
+from brittle.reports.kept import kept_curves, kept_lines
 from brittle.reports.kept_items import cost_name
 from brittle.results import Result
 
+NAMED_PRESETS = ("careful", "strict")
+"""Candidates that are named with the attack; as published it has its own name alone."""
 Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
     "broken": "an adversarial example was found and confirmed",
@@ -168,10 +171,15 @@ def format_statuses(summary: Summary) -> str:
 
 
 def closing_lines(
-    results: Sequence[Result], summary: Summary, totals: Mapping[str, float]
+    results: Sequence[Result],
+    summary: Summary,
+    totals: Mapping[str, float],
+    manifest: Mapping[str, Any],
 ) -> list[str]:
-    """Return the lines below the figures: character edits, statuses, and what the run cost."""
-    return [*character_edits(results), format_statuses(summary), format_effort(totals)]
+    """Return the lines below the figures: edits, statuses, what texts keep, what the run cost."""
+    statuses = [*character_edits(results), format_statuses(summary)]
+    kept = kept_lines(kept_curves(results, (), manifest), manifest)
+    return [*statuses, *kept, format_effort(totals)]
 
 
 def character_edits(results: Sequence[Result]) -> list[str]:
@@ -222,7 +230,10 @@ def describe_run(manifest: Mapping[str, Any]) -> str:
     part = ""
     if manifest.get("part_of"):
         part = f", {number(manifest['examples'])} of its {number(manifest['part_of'])} cases"
-    return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}{only}{part}"
+    preset = (manifest.get("settings") or {}).get("candidates")
+    how = f" ({preset})" if preset in NAMED_PRESETS else ""
+    attack = f"{manifest.get('attack')}{how}"
+    return f"{attack} against {manifest.get('target')}{where}{split}{only}{part}"
 
 
 def format_interval(figure: Figure, format_value: Format = number) -> str:

@@ -56,7 +56,7 @@ def summary_block(run: StoredRun) -> RenderableType:
     for line in summary_lines(figures, manifest, results):
         value = Text(line.value, style=STYLES.get(line.key, "bold"))
         table.add_row(f"  {line.name}", value, line.interval, line.over)
-    *lines, effort = closing_lines(results, figures, run.totals)
+    *lines, effort = closing_lines(results, figures, run.totals, manifest)
     below = [_marked(" ", Text(visible(line))) for line in lines]
     below.append(_marked(" ", Text(effort, style="dim")))
     below += [note_block(note) for note in notes(figures, manifest, results)]

@@ -15,6 +15,7 @@ from typing import Any
 from brittle.answers import SCORES
 from brittle.asks import Attack, Case, Decode, Encode, Probe, helpers_of
 from brittle.attacks import default_settings, resolve_attack, wanted_mask
+from brittle.attacks.published import as_published
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
@@ -32,6 +33,8 @@ from brittle.goals.parsing import (
     split_toward,
 )
 from brittle.kinds import Kind, kind_named
+from brittle.proposals.choice import STRICT
+from brittle.runs.measuring import Measuring
 from brittle.runs.target_words import TargetWords
 from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
 from brittle.targets.fingerprints.code import code_of
@@ -49,7 +52,8 @@ class Job:
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
     `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
     and that are asked, by question. `keywords` are those of cases, where the goal draws them;
-    `notes` say where the attack had to make do with less.
+    `notes` say where the attack had to make do with less. `measuring` is what is measured of texts,
+    and what they must keep.
     """
 
     target: Target
@@ -68,6 +72,7 @@ class Job:
     helpers: Mapping[str, Any] = field(default_factory=dict)
     keywords: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    measuring: Measuring = field(default_factory=Measuring)
 
     @property
     def kind(self) -> Kind:
@@ -86,6 +91,9 @@ class Job:
         labels: Labels = None,
         only: str | None = None,
         goal: str | Goal | None = None,
+        keep_meaning: float | None = None,
+        keep_fluent: float | None = None,
+        measures: bool = True,
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         own: Sequence[str] = tuple(getattr(target, "labels", ()))
@@ -101,7 +109,9 @@ class Job:
         for reader in (target, search):
             check_items(reader, dataset)
         helpers = helpers_of(search)
-        desks = make_desks(target, helpers)
+        is_strict = resolved.get("candidates") == STRICT
+        measuring = Measuring.of(dataset.kind, keep_meaning, keep_fluent, is_strict, measures)
+        desks = make_desks(target, (*helpers, *measuring.helpers))
         check_asks(search, name, target, desks)
         check_helpers(helpers, name)
         goal, toward = split_toward(goal, toward)
@@ -126,7 +136,12 @@ class Job:
         parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
-        return Job(target, dataset, *parts, own, brought, notes=notes)
+        return Job(target, dataset, *parts, own, brought, notes=notes, measuring=measuring)
+
+    @property
+    def all_helpers(self) -> tuple[Any, ...]:
+        """The helpers that the attack brings, and those that measure."""
+        return (*helpers_of(self.attack), *self.measuring.helpers)
 
     @property
     def label_map(self) -> dict[str, str]:
@@ -160,6 +175,7 @@ class Job:
             **({} if self.dataset.kind == "text" else {"kind": self.dataset.kind}),
             **({} if not self.helpers else {"helpers": self._helper_fingerprints}),
             **({} if self._goal_code is None else {"goal_code": self._goal_code}),
+            **({} if not self.measuring.constraints else {"keep": self.measuring.kept}),
         }
 
     @property
@@ -175,10 +191,12 @@ class Job:
     def default_name(self) -> str:
         """Build the run's name from what is run; other settings give another name.
 
-        Settings at their defaults do not count, so that a new setting changes no name.
+        Settings at their defaults do not count, so that a new setting changes no name; nor do
+        published candidates, which were the default when there were no others.
         """
-        defaults = default_settings(self.attack_name).items()
-        changed = {name: v for name, v in self.settings.items() if (name, v) not in defaults}
+        name = self.attack_name
+        unnamed = (default_settings(name) | as_published(name, {})).items()
+        changed = {key: v for key, v in self.settings.items() if (key, v) not in unnamed}
         fixed = self.fixed | {"settings": changed}
         digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
         words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
@@ -192,6 +210,9 @@ class Job:
             "only": self.only,
             "helpers": self._helper_fingerprints or None,
             "goal_code": self._goal_code,
+            "keep": self.measuring.kept or None,
+            "measures": self.measuring.sources,
+            "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
             "confidence": self.confidence,
             "limit": limit,
@@ -230,7 +251,8 @@ class Job:
 def build_engine(job: Job, broker: Broker, budget: int | None = None) -> Engine:
     """Build the engine that attacks the cases of a job."""
     settings: dict[str, Any] = {"name": job.attack_name, "budget": budget, "seed": job.seed}
-    return Engine(job.attack, job.goal, broker, longest=job.kind.largest, **settings)
+    settings |= {"longest": job.kind.largest, "constraints": job.measuring.constraints}
+    return Engine(job.attack, job.goal, broker, **settings)
 
 
 def check_helpers(helpers: Sequence[Any], attack: str) -> None:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from brittle.answers import AnswerColumns
+from brittle.constraints.measures import Answers
 from brittle.engine.outcomes import Noted, Outcome
 from brittle.goals.parsing import goal_name
 from brittle.results import KeptItem, Result, Step
 from brittle.runs.job import Job
+from brittle.runs.measuring import Values
 
 FinishedRows = tuple[Sequence[Result], Sequence[Step]]
 """The rows of cases that ended, and of their improvements."""
 UNCHANGED = {"words_changed": 0, "characters_changed": 0}
 
 
-def rows_of(ended: Sequence[Outcome], job: Job) -> FinishedRows:
-    """Build the rows of cases that ended in one round."""
-    steps = [step for outcome in ended for step in steps_of(outcome, job)]
-    return [result_of(outcome, job) for outcome in ended], steps
+def rows_of(ended: Sequence[Outcome], job: Job, answers: Answers | None = None) -> FinishedRows:
+    """Build the rows of cases that ended in one round; `answers` are those of helpers, to measure.
+
+    Without them, nothing is measured.
+    """
+    values = {} if answers is None else job.measuring.values(ended, answers)
+    steps = [step for outcome in ended for step in steps_of(outcome, job, values)]
+    return [result_of(outcome, job, values) for outcome in ended], steps
 
 
-def result_of(outcome: Outcome, job: Job) -> Result:
+def result_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({})) -> Result:
     """Build the row of a finished case."""
     case, best = outcome.case, outcome.best
     fields, original = job.kind.original(case.item)
@@ -55,6 +62,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         tried=outcome.tried,
         won=outcome.won,
         kept=tuple(kept_item(noted, job) for noted in outcome.notes),
+        **({} if best is None else values.get((case.id, best.query), {})),
         **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
     )
 
@@ -71,11 +79,11 @@ def columns_of(answer: Any, job: Job) -> AnswerColumns:
     return job.goal.answers.columns(answer, job.labels)
 
 
-def steps_of(outcome: Outcome, job: Job) -> Iterator[Step]:
+def steps_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({})) -> Iterator[Step]:
     """Yield the rows of a case's improvements."""
     for step in outcome.steps:
         label, confidence, text = columns_of(step.payload, job)
         edits = job.kind.edits(outcome.case.item, step.item)
-        yield Step(
-            outcome.case.id, step.query, step.loss, label, confidence, edits, text, step.cost
-        )
+        rest = (step.query, step.loss, label, confidence, edits, text, step.cost)
+        measured = values.get((outcome.case.id, step.query), {})
+        yield Step(outcome.case.id, *rest, **measured)

@@ -157,7 +157,7 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        for name in ("cost", "tried", "won"):
+        for name in ("cost", "tried", "won", "similarity", "fluency"):
             if all(getattr(result, name) is None for result in results):
                 others |= {name}
         return tuple(name for name in COLUMNS if name not in others)

@@ -39,18 +39,19 @@ from brittle.runs.write_ahead_log import check_log, lacks_log
 log = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x62726974
-VERSION = 3
-READABLE = (1, 2, 3)
+VERSION = 4
+READABLE = (1, 2, 3, 4)
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
 KEPT = "kept:"  # before the id of a case
 RESULT_COLUMNS = (
     *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
     *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
-    *("pixels_changed", "l2", "linf", "tried", "won"),
+    *("pixels_changed", "l2", "linf", "tried", "won", "similarity", "fluency"),
 )
 STEP_COLUMNS = (
     *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),
+    *("similarity", "fluency"),
 )
 
 _LAYOUT = Path(__file__).with_name("layout.sql").read_text("utf-8")

