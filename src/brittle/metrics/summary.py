@@ -45,6 +45,8 @@ class Summary:
     (pixels_changed, l2, linf) and the `cost` of searches that have one. `reasons` counts the
     reasons of each status. `at_limit` is the success of the finished text, of attacks that finish
     their text before they ask; `per_draw` is the mean success of a draw, of attacks that sample.
+    `validity` is the share of broken cases that people find valid, where it was measured, and
+    `valid_success` is success times that.
     """
 
     cases: int
@@ -62,6 +64,8 @@ class Summary:
     cost: Figure
     at_limit: Figure | None = None
     per_draw: Figure | None = None
+    validity: Figure | None = None
+    valid_success: Figure | None = None
 
     @property
     def complete(self) -> bool:

@@ -39,7 +39,16 @@ def _images(result: Result) -> list[str]:
     if result.adversarial is not None:
         adversary = Picture.decode(result.adversarial).pixels
         images += [_bytes(adversary), difference_image(original, adversary)]
-    return [base64.b64encode(png(image)).decode("ascii") for image in images]
+    return [_encoded(image) for image in images]
+
+
+def embedded_picture(encoded: str) -> str:
+    """Return a stored picture as PNG in base64."""
+    return _encoded(_bytes(Picture.decode(encoded).pixels))
+
+
+def _encoded(image: NDArray[np.uint8]) -> str:
+    return base64.b64encode(png(image)).decode("ascii")
 
 
 def _bytes(pixels: NDArray[Any]) -> NDArray[np.uint8]:

@@ -1,0 +1,192 @@
+"""Validity in words: the same rows for the terminal and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brittle.formatting import NO_VALUE, number, percent, plural
+from brittle.metrics.agreement import Agreement
+from brittle.metrics.summary import Figure
+from brittle.reports.escaping import escape, isolate
+from brittle.reports.summary_lines import format_interval
+from brittle.validity.floors import Floors
+from brittle.validity.tables import TableRow
+from brittle.validity.verdicts import VALID, Judged, Reading, Validity
+
+NAMES = {
+    "label": "label kept",
+    "meaning": "meaning kept",
+    "natural": "natural enough",
+    VALID: "all three: valid",
+}
+MISSING = {"random_edit": "random edit of the same size", "other": "another family of models"}
+FLOORS_EXPLAINED = (
+    "Floors need no people. What a random edit of the same size breaks was not found by searching. "
+    "Where a model of another family no longer reads the label, the label itself may be gone."
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure for a reader: its name, value and interval, what it is over, and a remark."""
+
+    name: str
+    value: str
+    interval: str
+    over: str
+    remark: str = ""
+
+
+def figure_line(name: str, figure: Figure, remark: str = "") -> Line:
+    """Format a share, with what it is computed over."""
+    counted = f"{number(figure.count)} of " if figure.count is not None else "of "
+    over = f"{counted}{number(figure.of)} {figure.over}"
+    return Line(name, percent(figure.value), format_interval(figure, percent), over, remark)
+
+
+def validity_lines(validity: Validity, success: Figure) -> list[Line]:
+    """Format validity, its parts and valid success beside the success that it is made from."""
+    lines = [] if validity.reading is None else _reading_lines(validity.reading)
+    if validity.judge is not None:
+        lines += _judge_lines(validity.judge)
+    valid = validity.valid_success(success)
+    interval = format_interval(valid, percent)
+    return [
+        *lines,
+        figure_line("attack success", success),
+        Line("valid success", percent(valid.value), interval, "success × validity"),
+    ]
+
+
+def _reading_lines(reading: Reading) -> list[Line]:
+    return [
+        figure_line(NAMES[part], figure, _beside(reading.originals.get(part)))
+        for part, figure in reading.parts.items()
+    ]
+
+
+def _beside(original: Figure | None) -> str:
+    if original is None or not original.of:
+        return ""
+    return f"originals {percent(original.value)} of {number(original.of)}"
+
+
+def _judge_lines(judge: Judged) -> list[Line]:
+    said = f"it calls {number(judge.said_valid)} of {number(judge.judged)} valid"
+    return [
+        figure_line("judge: sensitivity", judge.sensitivity),
+        figure_line("judge: specificity", judge.specificity),
+        figure_line("validity by judge", judge.validity, said),
+    ]
+
+
+def agreement_lines(agreement: Mapping[str, Agreement]) -> list[str]:
+    """Write on a line for each question how far people agree, and how far that had to be so."""
+    lines = []
+    for part, one in agreement.items():
+        if not one.items:
+            continue
+        alpha = NO_VALUE if one.alpha is None else f"{one.alpha:.2f}"
+        answer = {True: "yes", False: "no"}.get(one.most_frequent, one.most_frequent)
+        lines.append(
+            f"{NAMES[part]}: α {alpha} ({one.measure}), same answer {percent(one.observed)} of "
+            f"pairs, most frequent answer {answer!s} {percent(one.base_rate)}, "
+            f"{plural(one.items, ('item', 'items'))}"
+        )
+    return lines
+
+
+def floor_lines(floors: Floors) -> list[Line]:
+    """Format the floors that were measured."""
+    lines = [figure_line("clean error", floors.clean_error)]
+    if floors.random_edit is not None:
+        lines.append(figure_line("random edit breaks", floors.random_edit))
+    if floors.other is not None:
+        other = floors.other
+        remark = f"by {other.name}, of their originals {percent(other.originals.value)}"
+        lines.append(figure_line("another family reads", other.adversaries, remark))
+    return lines
+
+
+def missing_lines(floors: Floors) -> list[str]:
+    """Say which floors are missing, and why."""
+    return [f"missing, {MISSING[name]}: {why}" for name, why in floors.missing.items()]
+
+
+def validity_notes(validity: Validity, broken: int, attacked: int) -> list[str]:
+    """Say what a reader must know of a validity before trusting it."""
+    notes = []
+    if (validity.broken, validity.attacked) != (broken, attacked):
+        notes.append(
+            f"Validity was measured when {number(validity.broken)} of {number(validity.attacked)} "
+            "attacked cases were broken; the run has changed since. Have it read again: brittle "
+            "annotate."
+        )
+    judge = validity.judge
+    if judge is not None and judge.method != "poststratified":
+        listed = ", ".join(judge.calibrated_on)
+        notes.append(
+            f"The judge {judge.name} was held against people on other cases ({listed}): its "
+            "figure holds as far as it errs as often on these."
+        )
+    return notes
+
+
+def table_rows(table: Sequence[TableRow]) -> list[Mapping[str, str]]:
+    """Return a table of answers with its columns by name; those that nothing has are left out."""
+    rows = []
+    for row in table:
+        is_mean = row.unit == "mean"
+        write = number if is_mean else percent
+        rows.append(
+            {
+                "question": row.question,
+                "about": row.about,
+                "people say": ("mean " if is_mean else "") + write(row.figure.value),
+                "interval": format_interval(row.figure, write),
+                "relative": NO_VALUE if row.relative is None else f"{row.relative:.2f}",
+                "median person": percent(row.median),
+                "over": f"{number(row.figure.of)} {row.figure.over}",
+            }
+        )
+    empty = {name for name in ("relative", "median person") if _is_empty(rows, name)}
+    return [{name: cell for name, cell in row.items() if name not in empty} for row in rows]
+
+
+def _is_empty(rows: Sequence[Mapping[str, str]], name: str) -> bool:
+    return all(row[name] == NO_VALUE for row in rows)
+
+
+def validity_section(validity: Validity | None, floors: Floors | None, success: Figure) -> str:
+    """Render what was measured as a section of the report; nothing if nothing was."""
+    parts = []
+    if validity is not None:
+        parts.append(_table(validity_lines(validity, success)))
+        if validity.reading is not None:
+            parts.append(_reading_text(validity.reading))
+    if floors is not None:
+        parts.append(f'{_table(floor_lines(floors))}<p class="small">{FLOORS_EXPLAINED}</p>')
+        parts += [f'<p class="small">{escape(line)}</p>' for line in missing_lines(floors)]
+    return f"<section><h2>Validity</h2>{''.join(parts)}</section>" if parts else ""
+
+
+def _reading_text(reading: Reading) -> str:
+    limits = reading.thresholds
+    lines = [
+        f"Valid: people read the label that it has, call the meaning {limits.meaning} or more of "
+        f"5, and the text {limits.natural} or more of 5 natural. Originals were mixed among them "
+        "and show what people say of texts that nobody changed.",
+        *agreement_lines(reading.agreement),
+    ]
+    return "".join(f'<p class="small">{escape(line)}</p>' for line in lines)
+
+
+def _table(lines: Sequence[Line]) -> str:
+    rows = "".join(
+        f'<tr><th>{isolate(line.name)}</th><td class="n"><b>{escape(line.value)}</b></td>'
+        f'<td class="n">{escape(line.interval)}</td><td>{isolate(line.over)}</td>'
+        f"<td>{escape(line.remark)}</td></tr>"
+        for line in lines
+    )
+    return f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>'
