@@ -47,7 +47,7 @@ def annotation_page(sample: Sample, questionnaire: Questionnaire, person: int) -
     }
     style = asset("report.css") + asset("annotation.css")
     body = asset("annotation.html").format(
-        heading=escape(f"{plural(len(items), (thing, thing + 's'))} to read"),
+        heading=escape(f"{plural(len(items), (thing, thing + 's'))} to {words['read']}"),
         who=escape(f"Page {person} of {len(sample.orders)}, sample {sample.id}"),
         stages=STAGES.format(**words)
         if len({q.shows for q in questionnaire.questions}) > 1

@@ -19,8 +19,14 @@ original. shuffled: original and adversary in random order, side by side. rivals
 one case from two runs in random order, then their original.
 """
 WORDS: Mapping[str, Mapping[str, str]] = {
-    "text": {"thing": "text", "say": "say", "write": "write", "written": "written"},
-    "picture": {"thing": "picture", "say": "show", "write": "draw", "written": "drawn"},
+    "text": {"thing": "text", "say": "say", "write": "write", "written": "written", "read": "read"},
+    "picture": {
+        "thing": "picture",
+        "say": "show",
+        "write": "draw",
+        "written": "drawn",
+        "read": "see",
+    },
 }
 CANNOT_TELL = "cannot tell"
 YES, NO = "yes", "no"
