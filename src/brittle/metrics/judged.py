@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
+from brittle.metrics.intervals import wilson
 from brittle.metrics.shares import effective_count
 from brittle.metrics.summary import Figure
 
@@ -56,10 +57,8 @@ def _weighted(weights: Sequence[float], hits: Sequence[bool], over: str) -> Figu
     count = sum(weight for weight, hit in zip(weights, hits) if hit)
     if not total:
         return Figure(None, None, None, None, 0, over)
-    low, high = np.quantile(
-        _draws(count, total, JEFFREYS, np.random.default_rng(0)), [0.025, 0.975]
-    )
-    return Figure(count / total, float(low), float(high), None, round(total), over)
+    low, high = wilson(count, total)
+    return Figure(count / total, low, high, None, round(total), over)
 
 
 def poststratified(calibration: Calibration, valid: int, judged: int, over: str) -> Figure:

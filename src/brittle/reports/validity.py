@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from brittle.formatting import NO_VALUE, number, percent, plural
+from brittle.formatting import NO_VALUE, number, percent
 from brittle.metrics.agreement import Agreement
 from brittle.metrics.summary import Figure
 from brittle.reports.escaping import escape, isolate
@@ -20,7 +20,12 @@ NAMES = {
     "natural": "natural enough",
     VALID: "all three: valid",
 }
+QUESTIONS = {"label": "label", "meaning": "meaning", "natural": "naturalness", VALID: "valid"}
 MISSING = {"random_edit": "random edit of the same size", "other": "another family of models"}
+AGREEMENT_EXPLAINED = (
+    "Krippendorff’s α: 1 is perfect agreement, 0 what chance gives. Where one answer is most "
+    "frequent by far, α is low though nearly all agree."
+)
 FLOORS_EXPLAINED = (
     "Floors need no people. What a random edit of the same size breaks was not found by searching. "
     "Where a model of another family no longer reads the label, the label itself may be gone."
@@ -36,6 +41,11 @@ class Line:
     interval: str
     over: str
     remark: str = ""
+
+    @property
+    def basis(self) -> str:
+        """What the figure is over, with the remark."""
+        return f"{self.over}; {self.remark}" if self.remark else self.over
 
 
 def figure_line(name: str, figure: Figure, remark: str = "") -> Line:
@@ -81,20 +91,23 @@ def _judge_lines(judge: Judged) -> list[Line]:
     ]
 
 
-def agreement_lines(agreement: Mapping[str, Agreement]) -> list[str]:
-    """Write on a line for each question how far people agree, and how far that had to be so."""
-    lines = []
-    for part, one in agreement.items():
-        if not one.items:
-            continue
-        alpha = NO_VALUE if one.alpha is None else f"{one.alpha:.2f}"
-        answer = {True: "yes", False: "no"}.get(one.most_frequent, one.most_frequent)
-        lines.append(
-            f"{NAMES[part]}: α {alpha} ({one.measure}), same answer {percent(one.observed)} of "
-            f"pairs, most frequent answer {answer!s} {percent(one.base_rate)}, "
-            f"{plural(one.items, ('item', 'items'))}"
-        )
-    return lines
+def agreement_rows(agreement: Mapping[str, Agreement]) -> list[Mapping[str, str]]:
+    """Return a row for each question: how far people agree, and how far that had to be so."""
+    return [
+        {
+            "agreement on": QUESTIONS[part],
+            "α": NO_VALUE if one.alpha is None else f"{one.alpha:.2f} {one.measure}",
+            "same answer": f"{percent(one.observed)} of pairs",
+            "most frequent": f"{_answer(one)} ({percent(one.base_rate)})",
+            "items": number(one.items),
+        }
+        for part, one in agreement.items()
+        if one.items
+    ]
+
+
+def _answer(one: Agreement) -> str:
+    return str({True: "yes", False: "no"}.get(one.most_frequent, one.most_frequent))
 
 
 def floor_lines(floors: Floors) -> list[Line]:
@@ -162,31 +175,48 @@ def validity_section(validity: Validity | None, floors: Floors | None, success: 
     """Render what was measured as a section of the report; nothing if nothing was."""
     parts = []
     if validity is not None:
-        parts.append(_table(validity_lines(validity, success)))
-        if validity.reading is not None:
-            parts.append(_reading_text(validity.reading))
+        reading = "" if validity.reading is None else _reading_text(validity.reading)
+        notes = validity_notes(validity, success.count or 0, success.of)
+        below = "".join(f'<p class="small">{escape(note)}</p>' for note in notes)
+        parts.append(_table(validity_lines(validity, success)) + below + reading)
     if floors is not None:
-        parts.append(f'{_table(floor_lines(floors))}<p class="small">{FLOORS_EXPLAINED}</p>')
-        parts += [f'<p class="small">{escape(line)}</p>' for line in missing_lines(floors)]
-    return f"<section><h2>Validity</h2>{''.join(parts)}</section>" if parts else ""
+        lines = [FLOORS_EXPLAINED, *missing_lines(floors)]
+        below = "".join(f'<p class="small">{escape(line)}</p>' for line in lines)
+        parts.append(f"<h3>Without people</h3>{_table(floor_lines(floors))}{below}")
+    cards = "".join(f'<div class="card">{part}</div>' for part in parts)
+    return (
+        f'<section><h2>Validity</h2><div class="validity">{cards}</div></section>' if cards else ""
+    )
 
 
 def _reading_text(reading: Reading) -> str:
     limits = reading.thresholds
-    lines = [
-        f"Valid: people read the label that it has, call the meaning {limits.meaning} or more of "
-        f"5, and the text {limits.natural} or more of 5 natural. Originals were mixed among them "
-        "and show what people say of texts that nobody changed.",
-        *agreement_lines(reading.agreement),
-    ]
-    return "".join(f'<p class="small">{escape(line)}</p>' for line in lines)
+    text = (
+        f"Valid: people read the label that it has, call the meaning {limits.meaning} or more of 5 "
+        f"the same, and it {limits.natural} or more of 5 natural. Originals were mixed among the "
+        "adversaries: they show what people say of what nobody changed."
+    )
+    return f'<p class="small">{text}</p>{_agreement(agreement_rows(reading.agreement))}'
+
+
+def _agreement(rows: Sequence[Mapping[str, str]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+    body = "".join(
+        f"<tr>{''.join(f'<td>{isolate(cell)}</td>' for cell in row.values())}</tr>" for row in rows
+    )
+    return (
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        f'</div><p class="small">{AGREEMENT_EXPLAINED}</p>'
+    )
 
 
 def _table(lines: Sequence[Line]) -> str:
     rows = "".join(
-        f'<tr><th>{isolate(line.name)}</th><td class="n"><b>{escape(line.value)}</b></td>'
-        f'<td class="n">{escape(line.interval)}</td><td>{isolate(line.over)}</td>'
-        f"<td>{escape(line.remark)}</td></tr>"
+        f"<tr><th>{isolate(line.name)}<small>{isolate(line.basis)}</small></th>"
+        f'<td class="n"><b>{escape(line.value)}</b></td>'
+        f'<td class="n">{escape(line.interval)}</td></tr>'
         for line in lines
     )
-    return f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>'
+    return f'<table class="figures"><tbody>{rows}</tbody></table>'

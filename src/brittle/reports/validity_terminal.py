@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +15,7 @@ from brittle.metrics.summary import Figure
 from brittle.reports.terminal import note_block
 from brittle.reports.validity import (
     Line,
-    agreement_lines,
+    agreement_rows,
     floor_lines,
     missing_lines,
     table_rows,
@@ -38,11 +39,11 @@ def validity_block(
     """Show validity with its parts, agreement, floors, and tables of other questionnaires."""
     parts: list[RenderableType] = [Text(title, style="bold")]
     if table:
-        parts += ["", _answers(table)]
+        parts += ["", Padding(_grid(table_rows(table)), (0, 0, 0, 2))]
     if validity is not None:
         parts += ["", _lines(validity_lines(validity, success))]
-        if validity.reading is not None and (found := agreement_lines(validity.reading.agreement)):
-            parts += ["", Text("  agreement", style="dim"), *(Text(f"  {line}") for line in found)]
+        if validity.reading and (rows := agreement_rows(validity.reading.agreement)):
+            parts += ["", Padding(_grid(rows), (0, 0, 0, 2))]
         broken = success.count or 0
         parts += [note_block(note) for note in validity_notes(validity, broken, success.of)]
     if floors is not None:
@@ -80,16 +81,14 @@ def _lines(lines: Sequence[Line]) -> Table:
     for line in lines:
         style = "bold red" if line.name in STRONG else "bold"
         value = Text(line.value, style=style, justify="right")
-        over = f"{line.over}; {line.remark}" if line.remark else line.over
-        grid.add_row(f"  {line.name}", value, line.interval, over)
+        grid.add_row(f"  {line.name}", value, line.interval, line.basis)
     return grid
 
 
-def _answers(table: Sequence[TableRow]) -> Table:
-    rows = table_rows(table)
+def _grid(rows: Sequence[Mapping[str, str]]) -> Table:
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in rows[0]:
-        grid.add_column(name)
+        grid.add_column(name, header_style="dim")
     for row in rows:
         grid.add_row(*(Text(cell) for cell in row.values()))
     return grid

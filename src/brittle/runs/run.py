@@ -200,15 +200,16 @@ class Run:
 
     def _opened(self, target: Any) -> Any:
         """Open the target that is handed in, or else the one that the run was made on."""
-        fields, answers = self.fields, self.answers_of(target)
+        about: dict[str, Any] = {"fields": self.fields, "shape": self.shape}
         if target is not None:
-            return as_target(target, fields=fields, answers=answers, wanted_mask=self.wanted_mask)
+            about |= {"answers": self.answers_of(target), "wanted_mask": self.wanted_mask}
+            return as_target(target, **about)
         stored = dict(self.manifest.get("about_target") or {})
         if not stored:
             raise UsageError(
                 f"The run {self.name!r} was made on a live object. Hand in the target."
             )
-        return as_target(stored.pop("spec"), fields=fields, **stored)
+        return as_target(stored.pop("spec"), **about, **stored)
 
     def annotate(
         self,
