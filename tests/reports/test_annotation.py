@@ -144,6 +144,16 @@ def test_every_questionnaire_renders_for_texts_and_pictures(
             assert len(set(keys)) == len(question["answers"])
 
 
+def test_labels_are_called_as_the_data_calls_them(source: Source) -> None:
+    manifest = {
+        "labels": ["LABEL_0", "LABEL_1"],
+        "label_map": {"bad": "LABEL_0", "good": "LABEL_1"},
+    }
+    sample = draw_sample(replace(source, manifest=manifest), STANDARD, 4, 1)
+    (label, *_) = embedded(annotation_page(sample, STANDARD, 1))["questions"]
+    assert label["answers"][:2] == [["LABEL_0", "bad", "1"], ["LABEL_1", "good", "2"]]
+
+
 READER = """
 (async () => {
   const seen = {};

@@ -39,7 +39,7 @@ def annotation_page(sample: Sample, questionnaire: Questionnaire, person: int) -
         "preset": sample.preset,
         "person": person,
         "captions": [caption.format(**words) for caption in questionnaire.captions],
-        "questions": [_question(q, sample.labels, words) for q in questionnaire.questions],
+        "questions": [_question(q, sample, words) for q in questionnaire.questions],
         "items": [
             [number, _panels(items[number], questionnaire, sample.has_pictures)]
             for number in sample.orders[person - 1]
@@ -62,39 +62,37 @@ def annotation_page(sample: Sample, questionnaire: Questionnaire, person: int) -
     return page(title, body, style, script, embedded_json(data), sample.has_pictures)
 
 
-def _question(
-    question: Question, labels: Sequence[str], words: Mapping[str, str]
-) -> Mapping[str, Any]:
-    answers = question.answers(labels)
+def _question(question: Question, sample: Sample, words: Mapping[str, str]) -> Mapping[str, Any]:
+    answers = question.answers(sample.labels)
     names = [_caption(question, answer, words) for answer in answers]
+    if question.kind == "label":
+        names = [*sample.label_names, CANNOT_TELL]
     return {
         "key": question.key,
         "words": question.words.format(**words),
         "shows": question.shows,
         "marks": question.kind in ("scale", "yes-no") and len(question.shows) == 2,
         "isScale": question.kind == "scale",
-        "answers": [list(row) for row in zip(answers, names, _shortcuts(question, answers))],
+        "answers": [list(row) for row in zip(answers, names, _shortcuts(names))],
     }
 
 
 def _caption(question: Question, answer: str | int, words: Mapping[str, str]) -> str:
     if isinstance(answer, int):
         return question.choices[answer - 1].format(**words)
-    return CAPTIONS.get(answer, answer) if question.kind != "label" else answer
+    return CAPTIONS.get(answer, answer)
 
 
-def _shortcuts(question: Question, answers: Sequence[str | int]) -> list[str]:
+def _shortcuts(names: Sequence[str]) -> list[str]:
     """Return a key for each answer: the answer itself where all are of one character, else 1, 2 …
 
-    >>> _shortcuts(Question("label", "label", "?"), ["0", "7", CANNOT_TELL])
-    ['0', '7', 'x']
-    >>> _shortcuts(Question("label", "label", "?"), ["negative", "positive", CANNOT_TELL])
-    ['1', '2', 'x']
+    >>> _shortcuts(["0", "7", CANNOT_TELL]), _shortcuts(["negative", "positive", CANNOT_TELL])
+    (['0', '7', 'x'], ['1', '2', 'x'])
     """
-    own = [str(answer).lower() for answer in answers if answer != CANNOT_TELL]
-    if any(len(answer) != 1 for answer in own) or len({*own, CANNOT_TELL_KEY}) <= len(own):
+    own = [name.lower() for name in names if name != CANNOT_TELL]
+    if any(len(name) != 1 for name in own) or len({*own, CANNOT_TELL_KEY}) <= len(own):
         own = [str(n + 1) if n < 9 else "" for n in range(len(own))]
-    return [*own, CANNOT_TELL_KEY][: len(answers)]
+    return [*own, CANNOT_TELL_KEY][: len(names)]
 
 
 def _panels(item: Item, questionnaire: Questionnaire, has_pictures: bool) -> list[Any]:

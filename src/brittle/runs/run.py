@@ -246,11 +246,11 @@ class Run:
             return self.stored_validity
         return measure_validity(
             self.path,
-            [Path(file) for file in files],
+            [Path(file).absolute() for file in files],  # opening a judge may change the folder
             Thresholds(meaning, natural),
             unfinished,
             Judge.of(judge, self, judge_pairs),
-            [Path(file) for file in calibration],
+            [Path(file).absolute() for file in calibration],
         )
 
     def floors(self, target: Any = None, other: Any = None, costly: bool = False) -> Floors:

@@ -41,6 +41,7 @@ class Item:
 class Sample:
     """What a group of people is shown; `orders` has the ids of the items for every person.
 
+    `label_names` are what people see in place of the labels: the data's own names of them.
     All people get all items, each in another order: agreement is then known of every item.
     """
 
@@ -49,6 +50,7 @@ class Sample:
     seed: int
     runs: tuple[str, ...]
     labels: tuple[str, ...]
+    label_names: tuple[str, ...]
     has_pictures: bool
     items: tuple[Item, ...]
     orders: tuple[tuple[str, ...], ...]
@@ -113,6 +115,7 @@ def draw_sample(
         seed=seed,
         runs=(run.name, *([beside.name] if beside else [])),
         labels=tuple(map(str, run.manifest.get("labels") or ())),
+        label_names=_label_names(run.manifest),
         has_pictures=run.has_pictures,
         # Sorted, so that the order in a page's source says nothing either.
         items=tuple(sorted(items, key=lambda item: item.id)),
@@ -123,6 +126,12 @@ def draw_sample(
 def row_digest(row: Result) -> str:
     """Compute a short hash of a case's texts, to notice that a run was made anew since."""
     return _digest(f"{row.original}\n\n{row.adversarial}")[:ID_DIGITS]
+
+
+def _label_names(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the data's names of the target's labels; LABEL_0 would say nothing to people."""
+    names = {str(target): str(data) for data, target in (manifest.get("label_map") or {}).items()}
+    return tuple(names.get(str(label), str(label)) for label in manifest.get("labels") or ())
 
 
 def _check(run: Source, questionnaire: Questionnaire, beside: Source | None) -> None:
