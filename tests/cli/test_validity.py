@@ -133,7 +133,7 @@ def test_other_questionnaires_give_tables_and_no_validity(
     output = brittle("validity", "flipped", *files, "--no-floors")
     words = " ".join(output.out.split())
     assert "label read right" in words and "median person" in words and "originals" in words
-    assert "valid success" not in words
+    assert "valid success" not in words and "As in Ebrahimi et al. (2018)" in words
     data = json.loads(brittle("validity", "flipped", *files, "--json", "--no-floors").out)
     assert {row["about"] for row in data["answers"]} == {"flipped", "originals"}
     refused = brittle("validity", "flipped", *files, "--judge", "python:cli_models:strong")

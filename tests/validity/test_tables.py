@@ -58,7 +58,7 @@ def test_hotflip_has_the_median_accuracy_of_the_people(table: Any) -> None:
     adversarial = rows["label read right", "demo"]
     assert clean.median == 1 and clean.figure.value == 1 and clean.figure.of == 20
     assert adversarial.median == 1 and adversarial.figure.value == pytest.approx(2 / 3)
-    assert adversarial.figure.over == "cases, 60 answers"
+    assert (adversarial.figure.of, adversarial.answers) == (20, 60)
 
 
 def test_natural_sentences_has_a_column_for_each_run(table: Any) -> None:
@@ -112,5 +112,6 @@ def test_similarity_is_a_mean_and_the_original_a_share_against_chance(table: Any
     assert rows["similarity", "demo"].figure.value == 2
     found = table("original", lambda item: {"original": "first"})
     assert found["taken for the original", "originals"].figure.of == 40
+    assert all(row.median is None and row.relative is None for row in found.values())
     share = found["taken for the original", "originals"].figure.value
     assert share is not None and 0.2 < share < 0.8

@@ -158,12 +158,13 @@ def table_rows(table: Sequence[TableRow]) -> list[Mapping[str, str]]:
                 "about": row.about,
                 "people say": ("mean " if is_mean else "") + write(row.figure.value),
                 "interval": format_interval(row.figure, write),
-                "relative": NO_VALUE if row.relative is None else f"{row.relative:.2f}",
+                "vs best": NO_VALUE if row.relative is None else f"{row.relative:.2f}",
                 "median person": percent(row.median),
-                "over": f"{number(row.figure.of)} {row.figure.over}",
+                "cases": number(row.figure.of),
+                "answers": number(row.answers),
             }
         )
-    empty = {name for name in ("relative", "median person") if _is_empty(rows, name)}
+    empty = {name for name in ("vs best", "median person") if _is_empty(rows, name)}
     return [{name: cell for name, cell in row.items() if name not in empty} for row in rows]
 
 

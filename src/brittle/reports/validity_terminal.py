@@ -26,6 +26,7 @@ from brittle.validity.floors import Floors
 from brittle.validity.tables import TableRow
 from brittle.validity.verdicts import Validity
 
+UNBROKEN = ("question", "people say", "interval", "α", "same answer")
 STRONG = ("all three: valid", "validity by judge", "valid success")
 
 
@@ -35,11 +36,16 @@ def validity_block(
     validity: Validity | None = None,
     floors: Floors | None = None,
     table: Sequence[TableRow] = (),
+    remark: str = "",
 ) -> RenderableType:
-    """Show validity with its parts, agreement, floors, and tables of other questionnaires."""
+    """Show validity with its parts, agreement, floors, and tables of other questionnaires.
+
+    `remark` stands below a table: which paper it is from.
+    """
     parts: list[RenderableType] = [Text(title, style="bold")]
     if table:
         parts += ["", Padding(_grid(table_rows(table)), (0, 0, 0, 2))]
+        parts += ["", Padding(Text(remark, style="dim"), (0, 0, 0, 2))] if remark else []
     if validity is not None:
         parts += ["", _lines(validity_lines(validity, success))]
         if validity.reading and (rows := agreement_rows(validity.reading.agreement)):
@@ -88,7 +94,7 @@ def _lines(lines: Sequence[Line]) -> Table:
 def _grid(rows: Sequence[Mapping[str, str]]) -> Table:
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name in rows[0]:
-        grid.add_column(name, header_style="dim")
+        grid.add_column(name, header_style="dim", no_wrap=name in UNBROKEN)
     for row in rows:
         grid.add_row(*(Text(cell) for cell in row.values()))
     return grid

@@ -87,6 +87,7 @@ _QUESTIONNAIRES = (
         (BLIND, LABEL_GUIDELINE),
         originals=0.5,
         by_class=True,
+        median=True,
         source="Ebrahimi et al. (2018), section 4.2",
         differs="The paper had 300 originals and 300 adversaries, each read by three people or "
         "more; it does not print its instructions.",
@@ -135,6 +136,7 @@ _QUESTIONNAIRES = (
         (LABEL, Question("readable", "which", "Which one is more natural?", (0, 1), (0, 1))),
         ("First", "Second"),
         (LABEL_GUIDELINE, "Natural: which of the two would a person rather have {written}?"),
+        relative=True,
         source="Hsieh et al. (2019), Tables 3 and 4",
         differs="The paper had 3 answers a sample, and does not say whether one person saw both "
         "versions of a text. Here a person labels one of the two before the other is shown.",

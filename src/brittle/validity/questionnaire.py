@@ -67,8 +67,9 @@ class Questionnaire:
     """A list of questions, and what they are asked about.
 
     `originals` is the share of items whose first panel is an original, if both are mixed;
-    `by_class` takes equally many of every class. `source` is the paper it is from, if it is from
-    one, and `differs` says where it is not what that paper did, or does not say that it was.
+    `by_class` takes equally many of every class. Its table has the `median` person's share, or
+    shares `relative` to the largest, where the paper's has. `source` is the paper it is from, if it
+    is from one, and `differs` says where it is not what that paper did, or what is not known.
     """
 
     name: str
@@ -79,8 +80,15 @@ class Questionnaire:
     guidelines: tuple[str, ...]
     originals: float = 0.0
     by_class: bool = False
+    median: bool = False
+    relative: bool = False
     source: str = ""
     differs: str = ""
+
+    @property
+    def remark(self) -> str:
+        """Which paper it is from, and what differs; nothing if it is our own."""
+        return f"As in {self.source}. {self.differs}" if self.source else ""
 
     @property
     def asks_label(self) -> bool:

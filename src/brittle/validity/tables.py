@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from brittle.formatting import plural
 from brittle.metrics.shares import rate_of_shares
 from brittle.metrics.summary import Figure, mean
 from brittle.results import Result
@@ -40,6 +39,7 @@ class TableRow:
     about: str
     unit: str
     figure: Figure
+    answers: int
     relative: float | None = None
     median: float | None = None
 
@@ -55,7 +55,10 @@ def answer_table(
         own = [vote for vote in votes if vote.name == name]
         roles = sorted({vote.role for vote in own}, key=("adversarial", "beside", "original").index)
         shown = [_row(name, role, [v for v in own if v.role == role], key) for role in roles]
-        table += _with_relative(shown) if own[0].is_choice else shown
+        is_relative = own[0].is_choice and questionnaire.relative
+        table += _with_relative(shown) if is_relative else shown
+    if not questionnaire.median:
+        table = [replace(row, median=None) for row in table]
     return table
 
 
@@ -110,20 +113,14 @@ def _row(name: str, role: str, votes: Sequence[_Vote], key: Key) -> TableRow:
         by_person.setdefault(vote.person, []).append(vote.value)
     values = [statistics.fmean(said) for said in by_case.values()]
     about = {"original": "originals", "adversarial": key.runs[0], "beside": key.runs[-1]}[role]
-    over = f"cases, {plural(len(votes), ('answer', 'answers'))}"
     if votes[0].is_scale:
-        return TableRow(NAMES[name], about, "mean", mean(values, over))
+        return TableRow(NAMES[name], about, "mean", mean(values, "cases"), len(votes))
     median = statistics.median(statistics.fmean(said) for said in by_person.values())
-    return TableRow(NAMES[name], about, "share", rate_of_shares(values, over), None, median)
+    figure = rate_of_shares(values, "cases")
+    return TableRow(NAMES[name], about, "share", figure, len(votes), None, median)
 
 
 def _with_relative(table: Sequence[TableRow]) -> list[TableRow]:
     """Divide the shares of one question by the largest of them."""
     largest = max(row.figure.value or 0.0 for row in table) or 1.0
-    return [
-        TableRow(
-            *(row.question, row.about, row.unit, row.figure),
-            relative=(row.figure.value or 0.0) / largest,
-        )
-        for row in table
-    ]
+    return [replace(row, relative=(row.figure.value or 0.0) / largest) for row in table]

@@ -56,18 +56,17 @@ def _run(args: argparse.Namespace) -> None:
 
     run = open_run(args.run, args.runs)
     answered = _answered(args, run)
-    table = [] if answered is None else answered.table()
     is_standard = answered is None or answered.key.preset == "standard"
-    measured = _measure(args, run) if is_standard else run.stored_validity
-    if is_standard:
-        table = []
+    table = [] if answered is None or is_standard else answered.table()
+    measured = _measure(args, run) if is_standard else None
+    remark = "" if answered is None else answered.questionnaire.remark
     floors = _floors(args, run)
     success = summary(run.results()).success
     title = run.name if answered is None else f"{run.name}, sample {answered.key.sample}"
     console.print_result(
         args,
         lambda: {"run": run.name} | validity_json(success, measured, floors, table),
-        lambda: validity_block(title, success, measured, floors, table),
+        lambda: validity_block(title, success, measured, floors, table, remark),
     )
 
 
