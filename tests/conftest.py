@@ -73,9 +73,12 @@ class RayNodes:
         return next(found, None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ray_nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayNodes]:
-    """Yield the cluster, with two nodes that compute; this process is connected to it."""
+    """Yield the cluster, with two nodes that compute; this process is connected to it.
+
+    A process has one connection: it ends with the module, for others have clusters of their own.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     pytest.importorskip("ray")

@@ -34,6 +34,11 @@ skipped for any other reason could not be attacked, and nothing is known about i
 """
 NO_CANDIDATES = "no candidates"
 """The reason of a case in which an attack has nothing to offer."""
+RECONSTRUCTION = "its reconstruction reaches the goal already"
+"""The reason of a case whose original is not kept by the generator: nothing was searched for it.
+
+It would be an adversary at distance 0, which says something of the generator, not of the target.
+"""
 
 
 ANSWER = "answer"
@@ -297,6 +302,29 @@ class Decode(Ask[list[Any]]):
 
     __slots__ = ()
     question = "decoded"
+
+
+class Note(Ask[None]):
+    """Keep items with the case under a name, for its report; nobody is asked.
+
+    `answers` are the target's about these items and `cost` their costs, where they are known. A
+    later note of the same name takes the place of the former one. An attack need not declare it.
+    """
+
+    __slots__ = ("answers", "cost", "name")
+    question = "note"
+
+    def __init__(
+        self,
+        name: str,
+        items: Sequence[Any],
+        answers: Sequence[Any] | None = None,
+        cost: Sequence[float] | None = None,
+    ) -> None:
+        self.name = name
+        self.items = items
+        self.answers = [None] * len(items) if answers is None else answers
+        self.cost = [None] * len(items) if cost is None else cost
 
 
 class Together(Ask[list[Any]]):

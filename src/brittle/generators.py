@@ -124,15 +124,24 @@ def own_generator(value: Any, spec: str) -> Generator:
     if missing:
         kind = type(made).__name__
         raise UsageError(f"{spec!r} is a {kind} without {', '.join(missing)}. Expected {EXPECTED}.")
-    return CheckedGenerator(made, spec.removeprefix("python:"))
+    return CheckedGenerator(made, spec.removeprefix("python:"), spec)
 
 
 @dataclass(frozen=True)
 class CheckedGenerator:
-    """A user's generator: its rows become latent points, and what it answers is checked."""
+    """A user's generator: its rows become latent points, and what it answers is checked.
+
+    One that was opened by its `spec` travels by it: a worker imports it again.
+    """
 
     generator: Any
     own_name: str
+    spec: str | None = None
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        if self.spec is None:
+            return CheckedGenerator, (self.generator, self.own_name)
+        return open_generator, (self.spec,)
 
     @property
     def name(self) -> str:

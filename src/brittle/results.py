@@ -12,6 +12,22 @@ DAMAGED_EDITS = "its stored edits do not fit its text, so that the adversarial t
 
 
 @dataclass(frozen=True)
+class KeptItem:
+    """An item that a search kept for the report: under a name, as a string.
+
+    `cost` is what the search says that it costs; label, confidence and answer are the target's, if
+    it was asked about the item.
+    """
+
+    name: str
+    item: str
+    cost: float | None = None
+    label: str | None = None
+    confidence: float | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True)
 class Result:
     """The outcome of one case.
 
@@ -24,7 +40,8 @@ class Result:
     Of a target that answers texts, `answer` and `adversarial_answer` hold them, `reference` is the
     example's own, and labels and confidences are None. A picture is its encoded string; `l2` and
     `linf` are the norms of the difference. `cost` is that of the winner, if the search has costs.
-    If the search samples, `tried` counts the samples and `won` those that reached the goal.
+    If the search samples, `tried` counts the samples and `won` those that reached the goal. `kept`
+    are items that it wants in the report, such as a reconstruction.
     """
 
     case: str
@@ -56,6 +73,7 @@ class Result:
     linf: float | None = None
     tried: int | None = None
     won: int | None = None
+    kept: tuple[KeptItem, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from brittle.asks import Case, Decode, Encode, Probe, Try
+import brittle
+from brittle.asks import Answer, Case, Decode, Encode, Note, Probe, Try
 from brittle.attacks import build
 from brittle.attacks.latent_searches import AuthorsHybrid, Hybrid, Iterative, Uniform
 from brittle.attacks.natural import RECONSTRUCTION, Natural, open_part, placed
@@ -215,6 +217,9 @@ def test_a_reconstruction_that_reaches_the_goal_is_no_success() -> None:
     outcome = attacked(Natural(Poor(), Hybrid(0.1, 2.0, 3), 20))
     assert (outcome.status, outcome.reason, outcome.queries) == ("skipped", RECONSTRUCTION, 2)
     assert outcome.best is None
+    [noted] = outcome.notes
+    assert noted.name == "reconstruction" and noted.item == LatentPoint(100 * NORMAL)
+    assert list(noted.payload) == [0.0, 1.0]
 
 
 def test_the_budget_is_kept() -> None:
@@ -231,6 +236,9 @@ def test_it_asks_what_it_declares_by_hand() -> None:
     assert isinstance(search.send([LatentPoint(ORIGIN)]), Decode)
     ask = search.send([LatentPoint([1.0] * 3)])
     assert isinstance(ask, Probe) and len(ask.items) == 1
+    note = search.send(Answer([[0.9, 0.1]], np.array([0.1]), np.array([False])))
+    assert isinstance(note, Note) and note.name == "reconstruction"
+    assert note.answers == [[0.9, 0.1]] and note.cost == [0.0]
     assert {Encode, Decode, Probe, Try} == set(attack.asks)
 
 
@@ -239,7 +247,7 @@ class TestTexts:
     TEXTS = ("good film", "a lovely plot", "poor", "", "nice nice fine", "…!?", "bad poor plot")
     WEIGHTS: ClassVar = {"good": 1.0, "lovely": 1.2, "fine": 0.1, "poor": -0.3, "fair": -0.6}
 
-    def rows(self, **options: Any) -> dict[str, Any]:
+    def ended(self, **options: Any) -> list[Outcome]:
         target = FakeTarget(self.WEIGHTS, spread=0.7)
         attack = Natural(FakeGenerator(self.WORDS, size=5), Hybrid(0.2, 2.0, 2), samples=8)
         engine = Engine(
@@ -250,10 +258,15 @@ class TestTexts:
             **options,
         )
         cases = [Case(str(n), Text.of(text)) for n, text in enumerate(self.TEXTS)]
-        ended = [outcome for part in engine.run(cases) for outcome in part]
+        return [outcome for part in engine.run(cases) for outcome in part]
+
+    def rows(self, **options: Any) -> dict[str, Any]:
         return {
-            o.case.id: (o.status, o.reason, o.queries, str(o.best.item) if o.best else None)
-            for o in ended
+            o.case.id: (
+                *(o.status, o.reason, o.queries, str(o.best.item) if o.best else None),
+                [(noted.name, str(noted.item), noted.cost) for noted in o.notes],
+            )
+            for o in self.ended(**options)
         }
 
     def test_alone_and_interleaved_are_equal_and_seeds_differ(self) -> None:
@@ -261,6 +274,25 @@ class TestTexts:
         assert {status for status, *_ in rows.values()} >= {"broken", "skipped"}
         assert rows == self.rows(window=1, admit=1) == self.rows()
         assert rows != self.rows(seed=1)
+
+    def test_the_sentences_on_the_way_lie_on_the_line_to_the_adversary(self) -> None:
+        generator = FakeGenerator(self.WORDS, size=5)
+        broken = [outcome for outcome in self.ended() if outcome.status == "broken"]
+        assert broken
+        for outcome in broken:
+            assert outcome.best is not None and outcome.best.cost is not None
+            rebuilt, *way = outcome.notes
+            assert (rebuilt.name, {noted.name for noted in way}) == ("reconstruction", {"way"})
+            assert str(way[-1].item) == str(outcome.best.item)
+            assert way[-1].cost == outcome.best.cost
+            cost = [noted.cost or 0.0 for noted in way]
+            sentences = {str(noted.item) for noted in (rebuilt, *way)}
+            assert cost == sorted(cost) and len(sentences) == 1 + len(way)
+            # No sentence but those at tenths of the distance, each where it comes first.
+            tenths = [c / outcome.best.cost * 10 for c in cost]
+            assert np.allclose(tenths, np.rint(tenths)) and min(tenths) > 0.99
+            [origin] = generator.encode([outcome.case.item])
+            assert rebuilt.item == generator.decode([origin])[0]
 
     def test_the_open_field_of_a_pair_is_read_and_replaced(self) -> None:
         pair = Text.of({"premise": "A man sleeps.", "hypothesis": "He rests"}, locked=["premise"])
@@ -278,6 +310,26 @@ class TestTexts:
         pair = Text.of({"premise": "A man sleeps.", "hypothesis": "He rests"})
         with pytest.raises(UsageError, match="--locked premise"):
             open_part(pair)
+
+
+def test_a_translator_that_fails_on_one_sentence_costs_only_its_cases(tmp_path: Path) -> None:
+    def translate(texts: list[str]) -> list[str]:
+        if any("plot" in text.split() for text in texts):
+            raise RuntimeError("no plots")
+        return [text.upper() for text in texts]
+
+    texts = ("good film", "nice nice", "plot")
+    run = brittle.attack(
+        brittle.as_target(translate, answers="text"),
+        texts,
+        Natural(FakeGenerator(("good", "film", "nice", "plot"), size=5), Uniform(1.0, 2), 6),
+        goal="keyword:NOTHING",
+        folder=tmp_path,
+    )
+    rows = {row.original: row for row in run.results()}
+    assert rows["plot"].status == "error" and "no plots" in (rows["plot"].reason or "")
+    tried = {row.original: row.status for row in rows.values() if row.original != "plot"}
+    assert "held" in tried.values() and set(tried.values()) <= {"held", "error"}
 
 
 @pytest.mark.parametrize(

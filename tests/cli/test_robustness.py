@@ -43,11 +43,38 @@ def test_targets_are_compared(brittle: Brittle, films: list[str], workdir: Path)
     assert "mean Δz" in shown.out and "3 cases of words.csv" in shown.out
     assert "python:cli_models:strong" in (workdir / "films.html").read_text()
     data = json.loads(brittle(*films, "--name", "films", "--json", "--quiet").out)
-    assert data["cases"] == 3 and data["file"].endswith("films.robustness.json")
+    assert data["cases"] == 3 and data["file"].endswith("films.study.json")
     figures = {row["target"]: row for row in data["targets"]}
     # "good" is 1.5 from "fair", which the strong target still takes for positive.
     assert figures["python:cli_models:weak"]["found"] == 3
     assert figures["python:cli_models:strong"]["mean"] > 0.4
+
+
+def test_the_commands_for_studies_take_it(
+    brittle: Brittle, films: list[str], workdir: Path
+) -> None:
+    assert brittle(*films, "--name", "films", "--quiet").code == 0
+    assert brittle(*films, "--name", "other", "--seed", "1", "--quiet").code == 0
+    shown = brittle("show", "films")
+    assert "mean Δz" in shown.out and "3 cases of words.csv" in shown.out
+    figures = json.loads(brittle("show", "films", "--json").out)
+    assert figures["study"] == "films" and len(figures["targets"]) == 2
+    [first, second] = json.loads(brittle("list", "studies", "--json").out)
+    assert (first["study"], first["kind"], first["attack"]) == ("films", "robustness", "natural")
+    assert (second["targets"], second["texts"]) == (2, 3)
+    assert brittle("report", "films").code == 0
+    assert "mean Δz" in (workdir / "runs" / "films.study.html").read_text()
+    assert brittle("export", "films", "rows.csv", "--texts").code == 0
+    assert len((workdir / "rows.csv").read_text().splitlines()) == 1 + 2 * 3
+    beside = brittle("compare", "films", "other")
+    assert beside.code == 0 and "films" in beside.out and "compare orders" in beside.out
+    both = json.loads(brittle("compare", "films", "other", "--json").out)
+    assert [study["study"] for study in both] == ["films", "other"]
+    assert brittle("rename", "other", "moved").code == 0
+    assert (workdir / "runs" / "moved" / "cases.jsonl").is_file()
+    assert brittle("delete", "moved", "--yes").code == 0
+    assert not (workdir / "runs" / "moved").exists()
+    assert "expected a transfer study" in brittle("select", "films").err
 
 
 def test_what_cannot_be_compared_is_refused(brittle: Brittle, films: list[str]) -> None:

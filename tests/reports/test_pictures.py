@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import re
@@ -25,7 +26,7 @@ from brittle.reports.excerpts import clearest
 from brittle.reports.half_blocks import picture_lines
 from brittle.reports.pictures import difference_image, embedded_pictures
 from brittle.reports.tables import confusion_section
-from brittle.results import Result
+from brittle.results import KeptItem, Result
 
 GENERATOR = np.random.default_rng(0)
 
@@ -75,10 +76,34 @@ def test_images_end_where_the_page_would_grow_too_large(monkeypatch: pytest.Monk
         sample_results()[0], original=original, adversarial=adversary, l2=1.23456, linf=0.5
     )
     rows = [row, replace(row, adversarial=None, l2=None, linf=None), row]
-    assert [len(images) for images in embedded_pictures(rows)] == [5, 3, 5]
+    all_three, alone = ["original", "adversary", "difference"], ["original"]
+    assert [list(images) for *_, images in embedded_pictures(rows)] == [all_three, alone, all_three]
     assert embedded_pictures(rows)[0][:2] == [1.2346, 0.5]
     monkeypatch.setattr(pictures, "MAX_BYTES", 100)
-    assert [len(images) for images in embedded_pictures(rows)] == [5, 2, 2]
+    assert [list(images) for *_, images in embedded_pictures(rows)] == [all_three, [], []]
+
+
+def test_a_reconstruction_stands_beside_its_original() -> None:
+    original, rebuilt, adversary = (Picture(GENERATOR.random((6, 6))) for _ in range(3))
+    row = replace(
+        *(sample_results()[0],),
+        original=original.encode(),
+        adversarial=adversary.encode(),
+        kept=(KeptItem("reconstruction", rebuilt.encode(), 0.0, "positive", 0.9),),
+    )
+    [[_, _, images]] = embedded_pictures([row])
+    assert list(images) == ["original", "reconstruction", "adversary", "difference"]
+    shown = decoded(base64.b64decode(images["reconstruction"]))
+    assert np.array_equal(shown, np.rint(255 * rebuilt.pixels).astype(np.uint8))
+    [[_, _, images]] = embedded_pictures([replace(row, adversarial=None)])
+    assert list(images) == ["original", "reconstruction"]
+
+
+def test_pictures_that_do_not_fit_beside_each_other_stand_below() -> None:
+    three = [Picture(GENERATOR.random((28, 28))) for _ in range(3)]
+    assert len(picture_lines(three, columns=88).plain.split("\n")) == 14
+    lines = picture_lines(three, has_colour=False, columns=78).plain.split("\n")
+    assert len(lines) == 28 and max(map(len, lines)) == 58
 
 
 def broken_at_one_epsilon() -> list[Result]:
@@ -106,7 +131,7 @@ def test_the_page_sorts_as_the_terminal_does() -> None:
     rows = broken_at_one_epsilon()
     entries = [
         {"status": "broken", "after": r.adversarial_confidence, "picture": {"largest": images[1]}}
-        | {"id": r.case}
+        | {"id": r.case, "kept": [], "cost": None}
         for r, images in zip(rows, embedded_pictures(rows))
     ]
     program = (

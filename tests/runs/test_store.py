@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from brittle.cli import main
 from brittle.data.example import Example, case_ids
 from brittle.edits import Edit
 from brittle.errors import UsageError
-from brittle.results import DAMAGED_EDITS, Result, Step
+from brittle.results import DAMAGED_EDITS, KeptItem, Result, Step
 from brittle.runs import store as module
 from brittle.runs.run import Run
 from brittle.runs.store import APPLICATION_ID, Store
@@ -124,6 +125,21 @@ def test_forgetting_a_status_lets_its_cases_run_again(tmp_path: Path) -> None:
         store.add([result(IDS[1], "out of budget")], [], {})
         assert store.forget("out of budget") == 1
         assert store.finished() == {IDS[0]} and len(store.steps()) == 2
+
+
+def test_items_kept_for_the_report_come_back_with_their_row(tmp_path: Path) -> None:
+    kept = (KeptItem("reconstruction", "a film", 0.0, "bad", 0.75), KeptItem("way", "\ud800", 0.5))
+    with filled(tmp_path / "run.sqlite") as store:
+        row = replace(result(IDS[1], "out of budget"), kept=kept)
+        store.add([row], [], {})
+        assert {r.case: r.kept for r in store.results()} == {IDS[0]: (), IDS[1]: kept}
+        assert store.forget("out of budget") == 1
+        store.add([replace(row, kept=())], [], {})
+        assert all(r.kept == () for r in store.results())
+        store.forget("out of budget")
+        store.add([row], [], {})
+        store._db.execute("UPDATE meta SET value = '[[1' WHERE key LIKE 'kept:%'")
+        assert [r.kept for r in store.results()] == [(), ()]  # one damaged entry hides no row
 
 
 def test_a_file_that_is_not_a_run_is_refused(tmp_path: Path) -> None:

@@ -53,6 +53,19 @@ def test_lines_of_a_file_are_targets_of_any_kind(tmp_path: Path) -> None:
     )
 
 
+def test_targets_separated_by_commas_are_a_pool() -> None:
+    pool = load_pool(
+        "zoo:LSTM-W-GloVe-1@mr?hidden=32,size=tiny, naive-bayes,http:endpoint.toml", "mr"
+    )
+    assert [member.spec for member in pool.members] == [
+        "zoo:LSTM-W-GloVe-1@mr#0?hidden=32,size=tiny",
+        "zoo:naive-bayes@mr#0",
+        "http:endpoint.toml",
+    ]
+    with pytest.raises(UsageError, match="has 1 member; expected 2 or more"):
+        load_pool("zoo:naive-bayes@mr", "mr")
+
+
 def test_bad_pools_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"Unknown pool 'smal'\. Did you mean 'small'"):
         load_pool("pool:smal", "mr")

@@ -20,7 +20,8 @@ from brittle.opening import as_target, load_zoo
 from brittle.picture import Picture
 from brittle.targets.zoo.target import load_folder
 from brittle.training import loop as training_loop
-from brittle.training import train, train_on, trained_models
+from brittle.training import picture_networks, train, train_on, trained_models
+from brittle.training.plan import settings_that_matter
 from brittle.training.splits import TrainingSplits
 from brittle.zoo.folder import load_card
 from brittle.zoo.names import grid
@@ -99,6 +100,36 @@ def test_settings_stand_in_the_name(tmp_path: Path) -> None:
     assert len(forest.model.root) == 2  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match="Did you mean 'trees'"):
         load_zoo(f"zoo:forest@{tmp_path / 'toy.npz'}?tree=2")
+
+
+def test_a_network_learns_from_a_share_of_the_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    loss = picture_networks.nn.functional.cross_entropy
+
+    def counted(logits: Any, label: Any) -> Any:
+        seen.append(len(label))
+        return loss(logits, label)
+
+    monkeypatch.setattr(picture_networks.nn.functional, "cross_entropy", counted)
+    folders = {
+        share: train_on(
+            "MLP",
+            picture_splits(),
+            size="tiny",
+            settings=grid.settings(grid.design("MLP"), "tiny", data_share=share, epochs=1),
+        )
+        for share in (0.25, 1.0)
+    }
+    assert seen == [8, 7, *[8] * 7, 4]  # 15 of 60 pictures, then all, in batches of 8
+    assert load_card(folders[0.25]).full_name == "MLP@toy#0?size=tiny,epochs=1,data_share=0.25"
+    # A network of all pictures keeps the key that it had before there was such a setting.
+    whole = grid.as_json(grid.settings(grid.design("MLP")))
+    assert "data_share" not in settings_that_matter(grid.design("MLP"), whole)
+    part = whole | {"data_share": 0.5}
+    assert settings_that_matter(grid.design("MLP"), part)["data_share"] == 0.5
+    for share in (0.0, 1.5):
+        with pytest.raises(UsageError, match=r"data_share.*a share above 0, up to 1"):
+            grid.settings(grid.design("MLP"), data_share=share)
 
 
 @pytest.mark.parametrize("budget", ["1", "5"])

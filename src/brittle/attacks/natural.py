@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from math import inf
 from random import Random
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from brittle.asks import Case, Decode, Encode, Probe, Search, Try, Unfit
+from brittle.asks import RECONSTRUCTION as RECONSTRUCTION
+from brittle.asks import Case, Decode, Encode, Note, Probe, Search, Try, Unfit
 from brittle.attacks.latent_searches import (
     AuthorsHybrid,
     Hybrid,
@@ -20,14 +21,10 @@ from brittle.attacks.latent_searches import (
 )
 from brittle.attacks.setting_checks import check_count, check_positive
 from brittle.errors import UsageError, unknown
-from brittle.latent import LatentPoint, draw_shell
+from brittle.latent import LatentPoint, Numbers, draw_shell
 from brittle.text import Text
 
-RECONSTRUCTION = "its reconstruction reaches the goal already"
-"""The reason of a case whose original is not kept by the generator: nothing was searched for it.
-
-It would be an adversary at distance 0, which says something of the generator, not of the target.
-"""
+WAY_PARTS = 10  # of the straight line from the latent point of a text to that of its adversary
 POINTS_PER_ASK = 512  # decoded items of a case that are in memory together
 SEARCHES = ("hybrid", "iterative", "uniform")
 PAPER, AUTHOR_CODE = VARIANTS = ("paper", "author-code")
@@ -55,6 +52,7 @@ class Natural:
     search: LatentSearch
     samples: int
     asks: ClassVar = (Encode, Decode, Probe, Try)
+    cost_name: ClassVar = "Δz"
 
     @property
     def item_kind(self) -> str:
@@ -84,31 +82,61 @@ class Natural:
         [origin] = yield from Encode([open_part(case.item)])
         [rebuilt] = yield from Decode([origin])
         answer = yield from Probe([placed(case.item, rebuilt)])
+        yield from Note("reconstruction", [rebuilt], answer.answers, [0.0])
         if answer.won[0]:
             raise Unfit(RECONSTRUCTION)
         numbers = np.random.default_rng(rng.getrandbits(64))
-        yield from self.search(partial(self._look, case.item, origin, numbers))
+        is_text = self.item_kind == "text"
+        yield from self.search(
+            _Shells(case.item, origin, rebuilt, self.samples, numbers, is_text).look
+        )
 
-    def _look(
-        self,
-        original: Any,
-        origin: LatentPoint,
-        numbers: np.random.Generator,
-        low: float,
-        high: float,
-    ) -> Search[float | None]:
+
+@dataclass
+class _Shells:
+    """The shells around one latent point; `nearest` is the distance of the nearest winner so far.
+
+    With `keeps_way` the items on the straight line to that winner are kept for the report.
+    """
+
+    original: Any
+    origin: LatentPoint
+    rebuilt: Any
+    samples: int
+    numbers: np.random.Generator
+    keeps_way: bool
+    nearest: float = inf
+
+    def look(self, low: float, high: float) -> Search[float | None]:
         """Try samples of the shell (low, high]; return the distance of the nearest winner."""
-        offset, distance = draw_shell(numbers, self.samples, origin.vector.size, low, high)
-        nearest: float | None = None
+        size = self.origin.vector.size
+        offset, distance = draw_shell(self.numbers, self.samples, size, low, high)
+        nearest = inf
         for start in range(0, self.samples, POINTS_PER_ASK):
             part = slice(start, start + POINTS_PER_ASK)
-            decoded = yield from Decode(LatentPoint.rows(origin.vector + offset[part]))
-            items = [placed(original, item) for item in decoded]
+            decoded = yield from Decode(LatentPoint.rows(self.origin.vector + offset[part]))
+            items = [placed(self.original, item) for item in decoded]
             answer = yield from Try(items, cost=distance[part].tolist())
-            won = distance[part][answer.won]
-            if won.size and (nearest is None or won.min() < nearest):
-                nearest = float(won.min())
-        return nearest
+            cost = np.where(answer.won, distance[part], inf)
+            first = int(cost.argmin())
+            nearest = min(nearest, float(cost[first]))
+            if nearest < self.nearest:
+                self.nearest = nearest
+                if self.keeps_way:
+                    yield from self._note_way(offset[part][first], decoded[first])
+        return None if nearest == inf else nearest
+
+    def _note_way(self, offset: Numbers, winner: Any) -> Search[None]:
+        """Keep what else lies between reconstruction and winner, each item once, and the winner."""
+        share = np.arange(1, WAY_PARTS)[:, None] / WAY_PARTS
+        decoded = yield from Decode(LatentPoint.rows(self.origin.vector + share * offset))
+        items, cost, seen = [], [], {self.rebuilt.key, winner.key}
+        for item, part in zip(decoded, share[:, 0].tolist()):
+            if item.key not in seen:
+                seen.add(item.key)
+                items.append(item)
+                cost.append(part * self.nearest)
+        yield from Note("way", [*items, winner], cost=[*cost, self.nearest])
 
 
 def unfit(generator: Any, item: Any) -> str | None:

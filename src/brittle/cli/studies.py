@@ -7,11 +7,18 @@ from pathlib import Path
 
 from brittle.errors import BrittleError, UsageError, unknown
 from brittle.runs.run import list_runs
-from brittle.studies.grid.study import KIND as GRID
 from brittle.studies.grid.study import GridStudy
-from brittle.studies.transfer.study import SUFFIX, TransferStudy
+from brittle.studies.robustness.study import RobustnessStudy
+from brittle.studies.study_format import SUFFIX, stored_kind
+from brittle.studies.transfer.study import TransferStudy
 
-Study = TransferStudy | GridStudy
+Study = TransferStudy | GridStudy | RobustnessStudy
+LOADERS: dict[str, Callable[[Path], Study]] = {
+    "transfer": TransferStudy.load,
+    "grid": GridStudy.load,
+    "robustness": RobustnessStudy.load,
+}
+"""Who loads a study, by the kind that its file names."""
 
 
 def list_studies(folder: str | Path) -> list[Path]:
@@ -57,10 +64,11 @@ def find_study(name: str, folder: str | Path) -> Path | None:
 
 
 def load_study(path: Path) -> Study:
-    """Load a study of any kind; a grid says at its beginning that it is one."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        is_grid = f'"kind": "{GRID}"' in file.read(40)
-    return GridStudy.load(path) if is_grid else TransferStudy.load(path)
+    """Load a study of any kind; its file says which it is."""
+    kind = stored_kind(path)
+    if kind not in LOADERS:
+        raise unknown("kind of study", kind, LOADERS, f"({path})")
+    return LOADERS[kind](path)
 
 
 def named_study(name: str, folder: str | Path) -> tuple[Study, Path] | None:
@@ -70,10 +78,15 @@ def named_study(name: str, folder: str | Path) -> tuple[Study, Path] | None:
 
 
 def as_transfer(study: Study) -> TransferStudy:
-    """Return a transfer study as it is; a grid is an error."""
+    """Return a transfer study as it is; any other study is an error."""
+    if isinstance(study, TransferStudy):
+        return study
     if isinstance(study, GridStudy):
         raise UsageError(
             f"{study.name!r} is a grid; expected a transfer study. brittle show and brittle report "
             "take grids, and brittle compare takes their runs."
         )
-    return study
+    raise UsageError(
+        f"{study.name!r} is a robustness study; expected a transfer study. brittle show, report, "
+        "export and compare take it."
+    )

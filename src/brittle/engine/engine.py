@@ -18,6 +18,7 @@ from brittle.asks import (
     UNTRIED,
     Attack,
     Case,
+    Note,
     Try,
     Unfit,
     assembled,
@@ -132,6 +133,8 @@ class Engine:
         for r in running:
             r.make_plan(self.budget)
             for leaf, items in r.plan:
+                if isinstance(leaf, Note):
+                    continue
                 if type(leaf) not in self.attack.asks:
                     raise BrittleError(
                         f"Attack {self.name!r} asks {type(leaf).__name__}, which it does not "
@@ -162,6 +165,10 @@ class Engine:
         own: list[Any] = []
         is_over = False
         for leaf, asked in r.plan:
+            if isinstance(leaf, Note):
+                r.note(leaf)
+                own.append(None)
+                continue
             answer, failure = answers[leaf.question].next(leaf, len(asked))
             if is_over:
                 continue

@@ -23,6 +23,16 @@ class Improvement:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """An item that the search kept for the report, with the target's answer if it was asked."""
+
+    name: str
+    item: Any
+    payload: Any = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """How one case ended. `best` is the winner, or the candidate that came nearest.
 
@@ -37,3 +47,4 @@ class Outcome:
     best: Improvement | None = None
     tried: int | None = None
     won: int | None = None
+    notes: tuple[Noted, ...] = ()

@@ -44,7 +44,8 @@ class Summary:
     (of the text's words) are means over the broken cases, and so are the `measures` of pictures
     (pixels_changed, l2, linf) and the `cost` of searches that have one. `reasons` counts the
     reasons of each status. `at_limit` is the success of the finished text, of attacks that finish
-    their text before they ask; `per_draw` is the mean success of a draw, of attacks that sample.
+    their text before they ask; `per_draw` is the mean success of a draw, of attacks that sample;
+    `rebuilt` is the share of originals that a generator keeps, of attacks that have one.
     `validity` is the share of broken cases that people find valid, where it was measured, and
     `valid_success` is success times that.
     """
@@ -64,6 +65,7 @@ class Summary:
     cost: Figure
     at_limit: Figure | None = None
     per_draw: Figure | None = None
+    rebuilt: Figure | None = None
     validity: Figure | None = None
     valid_success: Figure | None = None
 

@@ -2,11 +2,12 @@
 
 `strings` holds every label, status and reason once; `shapes` every list of field names. A row is
 `[case, status, reason, label, predicted, confidence, adversarial label, adversarial confidence,
-queries, words, words changed, shape, [text of each field], [field, start, stop, new, …], path]`;
-labels, status and reason are indices into `strings` (−1: none), offsets count UTF-16 units, as
-JavaScript does. A text that the target answered is one more field; `answered` says of every shape
-whether its last field is one. Of pictures there are no texts; a last element has their images
-(pictures.py). A path is how the search came there (paths.py).
+queries, words, words changed, shape, [text of each field], [field, start, stop, new, …], path,
+cost, kept items]`; labels, status and reason are indices into `strings` (−1: none), offsets count
+UTF-16 units, as JavaScript does. A text that the target answered is one more field; `answered` says
+of every shape whether its last field is one. Of pictures there are no texts; a last element has
+their images (pictures.py). A path is how the search came there (paths.py), kept items are what it
+wanted to be shown (kept_items.py). `cost` is the attack's word for its costs, null if it has none.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import regex
 from brittle.edits import Edit
 from brittle.formatting import rounded
 from brittle.reports.excerpts import shown_fields
+from brittle.reports.kept_items import embedded_kept
 from brittle.reports.paths import embedded_path, steps_by_case
 from brittle.reports.pictures import embedded_pictures
 from brittle.results import Result, Step
@@ -32,21 +34,24 @@ _SURROGATE = regex.compile(r"\p{Cs}")
 
 
 def embedded_rows(
-    results: Sequence[Result], has_pictures: bool = False, steps: Iterable[Step] = ()
+    results: Sequence[Result],
+    has_pictures: bool = False,
+    steps: Iterable[Step] = (),
+    cost: str | None = None,
 ) -> str:
     """Write result rows as JSON that cannot end the script element it stands in."""
     strings: dict[str | None, int] = {None: -1}
     shapes: dict[Shape, int] = {}
     by_case = steps_by_case(steps)
-    rows = [_row(r, by_case.get(r.case, ()), strings, shapes) for r in results]
+    rows = [_row(r, by_case.get(r.case, ()), strings, shapes, has_pictures) for r in results]
     if has_pictures:
-        images = embedded_pictures(results)
-        rows = [[*row[:-3], [], [], row[-1], own] for row, own in zip(rows, images)]
+        rows = [[*row, own] for row, own in zip(rows, embedded_pictures(results))]
     del strings[None]
     data = {
         "strings": list(strings),
         "shapes": [names for names, _ in shapes],
         "answered": [has_answer for _, has_answer in shapes],
+        "cost": cost,
         "rows": rows,
     }
     return embedded_json(data)
@@ -69,6 +74,7 @@ def _row(
     steps: Sequence[Step],
     strings: dict[str | None, int],
     shapes: dict[Shape, int],
+    is_picture: bool,
 ) -> list[Any]:
     def index(value: str | None) -> int:
         return strings.setdefault(value, len(strings) - 1)
@@ -76,11 +82,13 @@ def _row(
     fields = shown_fields(r)
     numbers = [index(value) for value in (r.status, r.reason, r.label, r.predicted)]
     shape = tuple(name for name, _, _ in fields), r.answer is not None
+    texts = [] if is_picture else [raw for _, raw, _ in fields]
     return [
         *(r.case, *numbers, rounded(r.confidence), index(r.adversarial_label)),
         *(rounded(r.adversarial_confidence), r.queries, r.words, r.words_changed),
-        *(shapes.setdefault(shape, len(shapes)), [raw for _, raw, _ in fields], _edits(fields)),
+        *(shapes.setdefault(shape, len(shapes)), texts, [] if is_picture else _edits(fields)),
         embedded_path(steps, partial(_flat_by_name, r.fields), index),
+        *(rounded(r.cost), embedded_kept(r, index, is_picture)),
     ]
 
 

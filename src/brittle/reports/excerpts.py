@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from brittle.edits import Edit, diff_strings
 from brittle.formatting import rounded
+from brittle.reports.kept_items import reconstruction
 from brittle.results import Result
 
 ELLIPSIS = " … "
@@ -14,13 +15,16 @@ ELLIPSIS = " … "
 def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
     """Return the broken cases with the least changed, then the highest confidence.
 
-    Of a text that is the number of words, of a picture the largest change of a pixel.
+    Of a text that is the number of words, of a picture the largest change of a pixel, of a search
+    in a latent space the distance there.
     """
     broken = [r for r in results if r.status == "broken" and r.adversarial is not None]
     return sorted(broken, key=lambda r: (_change(r), -(r.adversarial_confidence or 0)))[:n]
 
 
 def _change(result: Result) -> float:
+    if result.cost is not None and reconstruction(result) is not None:
+        return result.cost
     if result.linf is None:
         return result.words_changed
     # By float32 pixels one ε is 0.09999999 here and 0.10000002 there.

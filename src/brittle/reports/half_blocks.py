@@ -10,14 +10,18 @@ from rich.text import Text
 from brittle.picture import Picture
 
 MAX_WIDTH, MAX_HEIGHT = 32, 24  # characters
+GAP = 2  # characters between two pictures
 SIGNS = " .:-=+*#%@"
 UPPER_HALF = "▀"
 
 
-def picture_lines(pictures: list[Picture], has_colour: bool = True) -> Text:
-    """Draw pictures side by side; a wide one is made smaller."""
-    lines = [_lines(_grey(picture), has_colour) for picture in pictures]
-    return Text("\n").join(Text("  ").join(row) for row in zip(*lines))
+def picture_lines(pictures: list[Picture], has_colour: bool = True, columns: int = 66) -> Text:
+    """Draw pictures of one size side by side, as many as `columns` hold; a wide one is smaller."""
+    drawn = [_lines(_grey(picture), has_colour) for picture in pictures]
+    at_a_time = max(1, (columns + GAP) // (len(drawn[0][0]) + GAP))
+    rows = [drawn[start : start + at_a_time] for start in range(0, len(drawn), at_a_time)]
+    between = Text(GAP * " ")
+    return Text("\n").join(between.join(line) for row in rows for line in zip(*row))
 
 
 def _grey(picture: Picture) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from brittle.reports.contents import with_contents
 from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import css_class, scale_figure, status_bar
+from brittle.reports.kept_items import cost_name
 from brittle.reports.notes import notes
 from brittle.reports.page import asset, page, plain
 from brittle.reports.stored import StoredRun
@@ -46,9 +47,13 @@ CONFIDENCES = (
     '<option value="after">Confidence after</option>\n'
 )
 PICTURES_EXPLAINED = (
-    '<p class="small">Each case: the picture, its adversary, and their difference, blue where a '
+    "Each case: the picture, {rebuilt}its adversary, and {their} difference, blue where a "
     "pixel became brighter and red where it became darker; its largest change has the full colour. "
-    "In the corner is what the target predicts.</p>"
+    "In the corner is what the target predicts."
+)
+TEXTS_EXPLAINED = (
+    "Below each text: what the generator makes of it, and the other sentences on the straight line "
+    "from there to the adversary in the latent space."
 )
 
 
@@ -71,10 +76,10 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     measured = (run.stored_validity, run.stored_floors, figures.success)
     sections += [validity_section(*measured), *further]
     if results:
-        sections.append(_cases(figures, manifest))
+        sections.append(_cases(figures, manifest, any(result.kept for result in results)))
     sections.append(_how_it_was_run(manifest))
     body = "\n".join(with_contents([section for section in sections if section]))
-    rows = embedded_rows(results, has_pictures, run.steps())
+    rows = embedded_rows(results, has_pictures, run.steps(), cost_name(manifest))
     return page(run.name, body, asset("report.css"), _script(), rows, has_pictures)
 
 
@@ -172,7 +177,7 @@ def _reasons(figures: Summary, status: Status) -> str:
     return ": " + ", ".join(items[:MAX_REASONS] + others) if items else ""
 
 
-def _cases(figures: Summary, manifest: Mapping[str, Any]) -> str:
+def _cases(figures: Summary, manifest: Mapping[str, Any], has_rebuilt: bool) -> str:
     chips = "".join(
         f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}" checked>'
         f"{status} <b>{number(count)}</b></label>"
@@ -187,12 +192,34 @@ def _cases(figures: Summary, manifest: Mapping[str, Any]) -> str:
         searched=searched,
         changed=changed,
         confidences="" if answers_texts(manifest) else CONFIDENCES,
-        explained=PICTURES_EXPLAINED if has_pictures else "",
+        explained=_explained(has_pictures, has_rebuilt),
     )
 
 
+def _explained(has_pictures: bool, has_rebuilt: bool) -> str:
+    """Say what the list of cases shows, where that is more than a text and its edits."""
+    if not (has_pictures or has_rebuilt):
+        return ""
+    of_picture = PICTURES_EXPLAINED.format(
+        rebuilt="its reconstruction by the generator, " if has_rebuilt else "",
+        their="the adversary's" if has_rebuilt else "their",
+    )
+    return f'<p class="small">{of_picture if has_pictures else TEXTS_EXPLAINED}</p>'
+
+
 _FACTS = (
-    *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "only", "limit"),
+    *(
+        "target",
+        "fingerprint",
+        "attack",
+        "settings",
+        "helpers",
+        "goal",
+        "data",
+        "split",
+        "only",
+        "limit",
+    ),
     *("seed", "budget", "labels", "reference", "started", "versions"),
 )
 

@@ -1,4 +1,4 @@
-"""A picture, its adversary and their difference, as images for the page."""
+"""A picture, its reconstruction, its adversary and the difference, as images for the page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from brittle.formatting import rounded
 from brittle.picture import Picture
 from brittle.png import png
+from brittle.reports.kept_items import reconstruction
 from brittle.results import Result
 
 BLUE, RED = np.array([0.13, 0.36, 0.75]), np.array([0.80, 0.20, 0.13])
@@ -21,25 +22,30 @@ MAX_BYTES = 24_000_000  # of images in one page; what comes after them is left o
 def embedded_pictures(results: Sequence[Result]) -> list[list[Any]]:
     """Return for every row its norms and images.
 
-    A row is [l2, largest change, original, adversary, difference], the images as PNG in base64;
-    those of an adversary are missing if there is none, and all beyond a limit on the page's size.
+    A row is [l2, largest change, images by their names], the images as PNG in base64; those of an
+    adversary are missing if there is none, and all beyond a limit on the page's size. The
+    difference is that of the adversary to the original.
     """
     rows: list[list[Any]] = []
     total = 0
     for result in results:
-        images = _images(result) if total < MAX_BYTES else []
-        total += sum(map(len, images))
-        rows.append([rounded(result.l2), rounded(result.linf), *images])
+        images = _images(result) if total < MAX_BYTES else {}
+        total += sum(map(len, images.values()))
+        rows.append([rounded(result.l2), rounded(result.linf), images])
     return rows
 
 
-def _images(result: Result) -> list[str]:
+def _images(result: Result) -> dict[str, str]:
     original = Picture.decode(result.original).pixels
-    images = [_bytes(original)]
+    images = {"original": _bytes(original)}
+    rebuilt = reconstruction(result)
+    if rebuilt is not None:
+        images["reconstruction"] = _bytes(Picture.decode(rebuilt.item).pixels)
     if result.adversarial is not None:
         adversary = Picture.decode(result.adversarial).pixels
-        images += [_bytes(adversary), difference_image(original, adversary)]
-    return [_encoded(image) for image in images]
+        images["adversary"] = _bytes(adversary)
+        images["difference"] = difference_image(original, adversary)
+    return {name: _encoded(image) for name, image in images.items()}
 
 
 def embedded_picture(encoded: str) -> str:

@@ -31,7 +31,8 @@ class ReportedRobustness:
     `examples` are rows of texts: the original, then the nearest adversary of every target.
     """
 
-    title: str
+    name: str
+    generator: str
     facts: Sequence[str]
     figures: Sequence[TargetRobustness]
     lost: Mapping[str, int]
@@ -40,6 +41,10 @@ class ReportedRobustness:
     notes: Sequence[str]
     example_heads: Sequence[str]
     examples: Sequence[Sequence[str]]
+
+    @property
+    def title(self) -> str:
+        return f"Robustness: {self.name}"
 
     @property
     def rows(self) -> list[tuple[str, ...]]:

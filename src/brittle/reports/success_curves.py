@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +19,7 @@ from brittle.metrics.curves import (
 from brittle.metrics.histogram import Histogram, words_histogram
 from brittle.reports.axes import NARROW_WIDTH, WIDTH
 from brittle.reports.figures import curve_figure
+from brittle.reports.kept_items import cost_name
 from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import format_interval, significant
@@ -43,12 +44,15 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     """Show what success costs; figures that would show nothing are left out."""
     steps, manifest = run.steps(), run.manifest
     is_text = manifest.get("kind", "text") == "text"
+    name = cost_name(manifest)
+    # A search in a latent space changes all pixels; how far it went there says more.
+    distances = DISTANCES if name is None else {"l2": DISTANCES["l2"]}
     queries = success_by_queries(results, steps)
     cards = [
         Card(
             _half(queries, ("query", "queries")), partial(curve_figure, queries, "queries per case")
         ),
-        *(_words_card(results) if is_text else _distance_cards(results)),
+        *(_words_card(results) if is_text else _distance_cards(results, distances)),
     ]
     note = (
         f"Share of the {number(queries.of)} attacked cases broken at this cost or less; the band "
@@ -63,11 +67,14 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
             "have reached beyond that is not known."
         )
     if (costs := cost_by_queries(results, steps)).points:
-        cards.append(Card(_at_the_end(costs), partial(cost_figure, costs)))
+        if name is not None:
+            cards += _distance_cards(results, {"cost": (name, f"broken within {name}")})
+        word = name or "cost"
+        cards.append(Card(_at_the_end(costs, word), partial(cost_figure, costs, name=word)))
         note += (
-            f" The cost is that of the cheapest winner so far, and its median is over the "
-            f"{number(costs.of)} broken cases: it is known once more than half of them have a "
-            "winner."
+            f" The {word} is that of the cheapest winner so far, and its median is "
+            f"over the {number(costs.of)} broken cases: it is known once more than half of them "
+            "have a winner."
         )
     histogram = words_histogram(results)
     if is_text and len(histogram.bins) > 1:
@@ -93,9 +100,11 @@ def _words_card(results: Sequence[Result]) -> list[Card]:
     return [Card(caption, partial(curve_figure, words, "words changed"))]
 
 
-def _distance_cards(results: Sequence[Result]) -> list[Card]:
+def _distance_cards(
+    results: Sequence[Result], distances: Mapping[str, tuple[str, str]]
+) -> list[Card]:
     cards = []
-    for measure, (name, words) in DISTANCES.items():
+    for measure, (name, words) in distances.items():
         curve = success_by_measure(results, measure)
         cost = _half_cost(curve)
         caption = f"<b>{percent(curve.share(cost))}</b> {words} <b>{cost:.3g}</b>"
@@ -126,10 +135,10 @@ def _at_confidence(curve: ConfidenceCurve) -> str:
     return f"<b>{share}</b> ({interval}) broken with a confidence of at least {known}"
 
 
-def _at_the_end(curve: CostCurve) -> str:
+def _at_the_end(curve: CostCurve, name: str) -> str:
     (first, start), (_, end) = curve.points[0], curve.points[-1]
     return (
-        f"Median cost <b>{significant(start)}</b> after <b>{number(first)}</b> queries, "
+        f"Median {name} <b>{significant(start)}</b> after <b>{number(first)}</b> queries, "
         f"<b>{significant(end)}</b> in the end"
     )
 

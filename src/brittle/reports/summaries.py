@@ -13,6 +13,7 @@ from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.draws import success_per_draw
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
+from brittle.metrics.reconstructions import reconstructions_kept
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
 from brittle.reports.notes import notes
@@ -43,7 +44,8 @@ def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
         if (validity.broken, validity.attacked) != (figures.success.count, figures.success.of):
             own = replace(own, over=f"{own.over}, before the run went on")
         figures = replace(figures, validity=own, valid_success=valid)
-    return results, replace(figures, per_draw=success_per_draw(results))
+    per_draw, rebuilt = success_per_draw(results), reconstructions_kept(results)
+    return results, replace(figures, per_draw=per_draw, rebuilt=rebuilt)
 
 
 def summary_text(run: StoredRun) -> str:
@@ -78,6 +80,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         **_validity_json(figures),
         **({"success_at_limit": asdict(figures.at_limit)} if figures.at_limit else {}),
         **({"success_per_draw": asdict(figures.per_draw)} if figures.per_draw else {}),
+        **({"reconstructions_kept": asdict(figures.rebuilt)} if figures.rebuilt else {}),
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
         "cost": asdict(figures.cost) if figures.cost.of else None,

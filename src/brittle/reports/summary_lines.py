@@ -13,6 +13,7 @@ from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
+from brittle.reports.kept_items import cost_name
 from brittle.results import Result
 
 Format = Callable[[float | None], str]
@@ -54,7 +55,8 @@ def summary_lines(
 
     If the goal is not just any other label, there are two accuracies under attack. With the
     rows of a character attack, the share of characters is one of the figures; with those of a
-    search that has costs, the cost is.
+    search that has costs, the cost is. Of an attack with a generator, the last line counts the
+    reconstructions that did not reach the goal by themselves.
     """
     at_limit, per_draw = summary.at_limit, summary.per_draw
     effort = [
@@ -69,7 +71,10 @@ def summary_lines(
         share = characters_share(results)
         effort.append(_mean("characters_changed", "share of characters", share, percent))
     if summary.cost.of:
-        effort.append(_mean("cost", "cost of the winner", summary.cost, significant))
+        name = cost_name(manifest) or "cost"
+        effort.append(_mean("cost", f"{name} of the winner", summary.cost, significant))
+    if summary.rebuilt is not None:
+        effort.append(_rate("reconstructions_kept", "reconstructions kept", summary.rebuilt))
     if answers_texts(manifest):
         return bleu_lines(results) + effort
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"

@@ -15,6 +15,7 @@ from brittle.picture import Picture
 from brittle.reports.escaping import visible
 from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.half_blocks import picture_lines
+from brittle.reports.kept_items import cost_name, reconstruction, way
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
@@ -26,6 +27,7 @@ from brittle.reports.summary_lines import (
 )
 from brittle.results import Result
 
+INDENT = 2
 LONG_TEXT_CHARACTERS = 400
 CONTEXT_CHARACTERS = 70
 STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
@@ -37,7 +39,8 @@ def run_block(run: StoredRun, examples: int) -> RenderableType:
     """Show the summary of a run and some of its clearest examples."""
     if examples < 1:
         return summary_block(run)
-    return Group(summary_block(run), "", examples_block(run.results(), examples))
+    cost = cost_name(run.manifest)
+    return Group(summary_block(run), "", examples_block(run.results(), examples, cost))
 
 
 def summary_block(run: StoredRun) -> RenderableType:
@@ -60,14 +63,19 @@ def summary_block(run: StoredRun) -> RenderableType:
     return Group(title, "", table, "", *below)
 
 
-def examples_block(results: Sequence[Result], n: int = 5) -> RenderableType:
-    """Show the clearest adversarial examples, their changed words highlighted."""
+def examples_block(
+    results: Sequence[Result], n: int = 5, cost: str | None = None
+) -> RenderableType:
+    """Show the clearest adversarial examples, their changed words highlighted.
+
+    `cost` is what the attack calls its costs, if they are to be shown.
+    """
     examples = clearest(results, n)
     if not examples:
         return Text("  No adversarial example was found.", style="dim")
     parts: list[RenderableType] = []
     for result in examples:
-        parts += [_outcome(result), Highlighted(result), ""]
+        parts += [_outcome(result, cost), Highlighted(result), ""]
     return Group(*parts[:-1])
 
 
@@ -81,8 +89,12 @@ class Highlighted:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         has_colour = console.color_system is not None and not console.no_color
-        show = highlighted if self.result.l2 is None else drawn
-        yield Padding(show(self.result, has_colour), (0, 0, 0, 2), expand=False)
+        if self.result.l2 is None:
+            parts = [highlighted(self.result, has_colour), *_way(self.result)]
+        else:
+            parts = [drawn(self.result, has_colour, options.max_width - INDENT)]
+        for part in parts:
+            yield Padding(part, (0, 0, 0, INDENT), expand=False)
 
 
 def highlighted(result: Result, has_colour: bool = True) -> Text:
@@ -107,10 +119,25 @@ def highlighted(result: Result, has_colour: bool = True) -> Text:
     return text
 
 
-def drawn(result: Result, has_colour: bool = True) -> Text:
-    """Draw a picture and its adversary side by side."""
-    pictures = [Picture.decode(text) for text in (result.original, result.adversarial) if text]
-    return picture_lines(pictures, has_colour)
+def drawn(result: Result, has_colour: bool = True, columns: int = 66) -> Text:
+    """Draw a picture, its reconstruction, if there is one, and its adversary side by side."""
+    rebuilt = reconstruction(result)
+    texts = (result.original, None if rebuilt is None else rebuilt.item, result.adversarial)
+    return picture_lines([Picture.decode(text) for text in texts if text], has_colour, columns)
+
+
+def _way(result: Result) -> list[Table]:
+    """List what a generator makes of a text, and the sentences from there to the adversary."""
+    first = reconstruction(result)
+    if first is None:
+        return []
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(justify="right", style="dim")
+    table.add_column()
+    for item in (first, *way(result)):
+        cost = "" if item.cost is None else thousandths(item.cost)
+        table.add_row(cost, Text(_shortened(item.item)))
+    return [table]
 
 
 def note_block(note: str) -> Table:
@@ -131,23 +158,24 @@ def _shortened(text: str) -> str:
     return visible(cut(text, CONTEXT_CHARACTERS, CONTEXT_CHARACTERS))
 
 
-def _outcome(result: Result) -> Text:
+def _outcome(result: Result, cost: str | None) -> Text:
     """Write the labels before and after, and what the attack needed."""
+    needed = _cost(result, cost)
     if result.predicted is None:
         reached = Text.assemble("  ", (visible(result.goal), "bold red"))
-        return Text.assemble(reached, (_cost(result), "dim"))
+        return Text.assemble(reached, (needed, "dim"))
     before = _label(result.predicted, result.confidence)
     after = _label(result.adversarial_label, result.adversarial_confidence)
-    cost = _cost(result)
-    return Text.assemble(("  " + before, "blue"), " → ", (after, "bold red"), (cost, "dim"))
+    return Text.assemble(("  " + before, "blue"), " → ", (after, "bold red"), (needed, "dim"))
 
 
-def _cost(result: Result) -> str:
+def _cost(result: Result, cost: str | None) -> str:
+    changed = f"{number(result.words_changed)} of {plural(result.words, ('word', 'words'))} changed"
     if result.l2 is not None:
-        moved = f"by at most {thousandths(result.linf)}, L2 {number(result.l2)}"
-        return f"   {moved}, {plural(result.queries, ('query', 'queries'))}"
-    changed = f"{number(result.words_changed)} of {plural(result.words, ('word', 'words'))}"
-    return f"   {changed} changed, {plural(result.queries, ('query', 'queries'))}"
+        changed = f"by at most {thousandths(result.linf)}, L2 {number(result.l2)}"
+    if cost is not None and result.cost is not None:
+        changed = f"{cost} {thousandths(result.cost)}, {changed}"
+    return f"   {changed}, {plural(result.queries, ('query', 'queries'))}"
 
 
 def _label(label: str | None, confidence: float | None) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.answers import SCORES
-from brittle.asks import Attack, Case, Probe, helpers_of
+from brittle.asks import Attack, Case, Decode, Encode, Probe, helpers_of
 from brittle.attacks import default_settings, resolve_attack, wanted_mask
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
@@ -199,6 +199,7 @@ class Job:
             "examples": len(taken.examples),
             "labels": list(self.labels),
             "answers": self.goal.answers.noun,
+            "cost_name": getattr(self.attack, "cost_name", None),
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
             "locked": sorted({name for e in taken.examples for name in e.locked}),
@@ -255,10 +256,11 @@ def notes_on_holes(attack: Attack, target: Target) -> list[str]:
 
 
 def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
-    """Tell which questions a helper answers in place of the target."""
+    """Tell which questions a helper answers in place of the target, if targets answer them."""
     return [
         f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
         for question, helper in helpers.items()
+        if question not in (Encode.question, Decode.question)
     ]
 
 

@@ -34,7 +34,8 @@ from brittle.validity.floors import Floors
 from brittle.validity.stored import restore_floors, restore_validity
 from brittle.validity.verdicts import Thresholds, Validity
 
-COLUMNS = tuple(f.name for f in fields(Result) if f.name not in ("fields", "edits"))
+NESTED = ("fields", "edits", "kept")  # columns that no table holds
+COLUMNS = tuple(f.name for f in fields(Result) if f.name not in NESTED)
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 INSIDE_CASES = 100
 NEEDED = ("target", "attack", "data", "examples", "started")
@@ -352,6 +353,7 @@ def _csv(run: Run, out: Path, exact: bool) -> None:
 def _jsonl(run: Run, out: Path) -> None:
     results = run.results()
     names = {*run.columns_of(results), "fields", "edits"}
+    names |= {"kept"} if any(result.kept for result in results) else set()
     with out.open("w", encoding="utf-8") as file:
         for result in results:
             row = {name: value for name, value in asdict(result).items() if name in names}

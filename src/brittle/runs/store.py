@@ -10,8 +10,9 @@
 
 `application_id` is 0x62726974 ("brit"), `user_version` the version of this layout. The manifest is
 the meta row "manifest", the counters are "totals", and "keywords" those of cases, if the goal draws
-them; "validity", "floors" and "judgements" are what was measured of the run later. A case with a
-row in results is finished; all its rows were written in one transaction.
+them; "validity", "floors" and "judgements" are what was measured of the run later. "kept:CASE" are
+the items that a search kept for the report, a list of the fields of `KeptItem`. A case with a row
+in results is finished; all its rows were written in one transaction.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,7 +32,7 @@ from brittle.data.example import Example
 from brittle.edits import Edit, edit_rows
 from brittle.errors import UsageError
 from brittle.kinds import Kind, kind_named
-from brittle.results import DAMAGED_EDITS, Result, Step
+from brittle.results import DAMAGED_EDITS, KeptItem, Result, Step
 from brittle.runs.former_layouts import FORMER_STATUSES, column_names, update_layout
 from brittle.runs.store_errors import damaged_contents, translated_errors
 from brittle.runs.write_ahead_log import check_log, lacks_log
@@ -43,6 +45,7 @@ READABLE = (1, 2, 3)
 VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
 """The names of what is measured of a run after it was made."""
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
+KEPT = "kept:"  # before the id of a case
 RESULT_COLUMNS = (
     *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
@@ -211,6 +214,9 @@ class Store:
         with translated_errors(self.path), self._db:
             self._insert("results", RESULT_COLUMNS, (_result_row(r, kind) for r in results))
             self._insert("steps", STEP_COLUMNS, _step_rows(steps))
+            for result in results:
+                if result.kept:
+                    self._write_meta(f"{KEPT}{result.case}", list(map(astuple, result.kept)))
             self._write_meta("totals", dict(totals))
         self._checkpoint()
 
@@ -222,20 +228,21 @@ class Store:
 
     def forget(self, status: str) -> int:
         """Remove the results of one status, so that their cases are attacked again."""
-        with translated_errors(self.path), self._db:
-            self._db.execute(
-                "DELETE FROM steps WHERE case_id IN (SELECT case_id FROM results WHERE status = ?)",
-                (status,),
-            )
-            return self._db.execute("DELETE FROM results WHERE status = ?", (status,)).rowcount
+        return self._forget("SELECT case_id FROM results WHERE status = ?", status)
 
     def forget_cut_costs(self, budget: int) -> None:
         """Remove broken cases whose search went on after a winner, and was ended by the budget."""
         goes_on = "(cost IS NOT NULL OR tried IS NOT NULL)"
-        cut = f"SELECT case_id FROM results WHERE {goes_on} AND queries >= ?"
-        with translated_errors(self.path), self._db:
-            for table in ("steps", "results"):
-                self._db.execute(f"DELETE FROM {table} WHERE case_id IN ({cut})", (budget,))
+        self._forget(f"SELECT case_id FROM results WHERE {goes_on} AND queries >= ?", budget)
+
+    def _forget(self, cases: str, value: Any) -> int:
+        """Remove all that is stored of some cases, by a query for their ids; return how many."""
+        with translated_errors(self.path), self._db as db:
+            ids = db.execute(cases, (value,)).fetchall()
+            db.executemany("DELETE FROM steps WHERE case_id = ?", ids)
+            db.executemany("DELETE FROM meta WHERE key = ? || ?", [(KEPT, *row) for row in ids])
+            db.executemany("DELETE FROM results WHERE case_id = ?", ids)
+        return len(ids)
 
     def finished(self) -> set[str]:
         with translated_errors(self.path):
@@ -254,9 +261,12 @@ class Store:
                 f"SELECT {columns}, e.fields, e.label FROM results r "
                 "JOIN examples e USING (case_id) ORDER BY e.number"
             ).fetchall()
+            stored = self._db.execute("SELECT key, value FROM meta WHERE key GLOB ?", (f"{KEPT}*",))
+            kept = dict(stored.fetchall())
         names = (*RESULT_COLUMNS, "fields", "reference")
         with damaged_contents(self.path, "the texts of a case"):
-            return [_result(dict(zip(names, row)), kind) for row in rows]
+            by_name = [dict(zip(names, row)) for row in rows]
+            return [_result(row, kind, kept.get(f"{KEPT}{row['case_id']}")) for row in by_name]
 
     def steps(self) -> list[Step]:
         """Return all steps, by case in the order of the examples."""
@@ -393,7 +403,7 @@ def _result_row(r: Result, kind: Kind) -> dict[str, Any]:
     return row
 
 
-def _result(row: dict[str, Any], kind: Kind) -> Result:
+def _result(row: dict[str, Any], kind: Kind, kept: str | None) -> Result:
     fields = tuple((name, raw) for name, raw in json.loads(row["fields"]))
     adversarial: str | None = None
     edits: tuple[Edit, ...] = ()
@@ -408,6 +418,9 @@ def _result(row: dict[str, Any], kind: Kind) -> Result:
     row["status"] = FORMER_STATUSES.get(row["status"], row["status"])
     # The label of an example is a text only where the target answers texts.
     row["reference"] = None if row["answer"] is None else row["reference"]
+    row["kept"] = ()
+    with contextlib.suppress(*files.DAMAGED):
+        row["kept"] = tuple(KeptItem(*item) for item in json.loads(kept or "[]"))
     return Result(**row)
 
 

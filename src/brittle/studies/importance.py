@@ -20,7 +20,7 @@ from brittle.errors import UsageError, message_of, unknown
 from brittle.opening import as_target, load_zoo
 from brittle.proposals import Proposal
 from brittle.proposals.synonyms import Synonyms
-from brittle.studies.pools import PREFIX, load_pool
+from brittle.studies.pools import is_pool, load_pool
 from brittle.targets.protocols import HasLogits
 from brittle.text import Text
 
@@ -137,7 +137,7 @@ def _members(
     pool: Any, data: str | None, mask: str | None, device: str
 ) -> Iterator[tuple[str, Callable[[], Any], Any]]:
     """Yield every model with the function that opens it, and what was handed in for it."""
-    if isinstance(pool, str) and pool.startswith(PREFIX):
+    if isinstance(pool, str) and is_pool(pool):
         members = load_pool(pool, data or "").members
         if data is None and any("@#" in member.spec for member in members):
             raise UsageError(

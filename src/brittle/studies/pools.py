@@ -9,12 +9,14 @@ from pathlib import Path
 from brittle import files
 from brittle.errors import UsageError
 from brittle.zoo.names import grid
-from brittle.zoo.names.members import member_lines
+from brittle.zoo.names.members import SEPARATOR, member_lines
 from brittle.zoo.names.parsing import NameParts, split_name
 from brittle.zoo.names.pools import POOLS, pool_models
 
 PREFIX = "pool:"
 OTHER = "other"
+LISTED = "pool"
+"""The name of a pool whose members were listed one by one."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +61,37 @@ class Pool:
 
 
 def load_pool(spec: str, data: str, seeds: int = 1) -> Pool:
-    """Load `pool:NAME`, declared, or `pool:FILE`, a target a line; # begins a comment line.
+    """Load `pool:NAME`, declared, `pool:FILE`, a target a line, or targets separated by commas.
 
-    Models of the zoo are those trained on `data`; with two seeds each has a twin. A line of a file
-    is a spec (`zoo:LSTM-W-Random-1@mr`, a folder, `http:…`) or the name of a model of the zoo.
+    Models of the zoo are those trained on `data`; with two seeds each has a twin. A target is a
+    spec (`zoo:LSTM-W-Random-1@mr`, a folder, `http:…`) or the name of a model of the zoo. In a
+    file, # begins a comment line.
     """
-    name = spec.removeprefix(PREFIX)
-    lines = pool_models(name) if name in POOLS else _lines(name)
+    name, lines = _named_lines(spec)
     members = tuple(member_of(line, data, seeds) for line in lines)
     check_members(members, f"The pool {spec!r}")
-    return Pool(name if name in POOLS else Path(name).stem, members)
+    return Pool(name, members)
+
+
+def is_pool(spec: str) -> bool:
+    """Tell whether a spec means several targets rather than one.
+
+    >>> is_pool("pool:small"), is_pool("zoo:A@mr,zoo:B@mr"), is_pool("zoo:A@mr?a=1,b=2")
+    (True, True, False)
+    """
+    if spec.startswith(PREFIX):
+        return True
+    return not spec.startswith("ensemble:") and SEPARATOR.search(spec) is not None
+
+
+def _named_lines(spec: str) -> tuple[str, Sequence[str]]:
+    """Return the name of a pool, and a target for each member."""
+    name = spec.removeprefix(PREFIX)
+    if name in POOLS:
+        return name, pool_models(name)
+    if not spec.startswith(PREFIX) and ("," in spec or ":" in spec):
+        return LISTED, [part.strip() for part in SEPARATOR.split(spec) if part.strip()]
+    return Path(name).stem, _lines(name)
 
 
 def check_members(members: Sequence[Member], who: str) -> None:

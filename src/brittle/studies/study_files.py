@@ -17,7 +17,7 @@ from brittle import files
 from brittle.errors import UsageError
 from brittle.runs.run_files import check_name
 from brittle.runs.store import sole_writer
-from brittle.studies.transfer.study import SUFFIX
+from brittle.studies.study_format import SUFFIX
 
 
 @contextlib.contextmanager

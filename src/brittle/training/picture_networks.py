@@ -19,13 +19,26 @@ from brittle.zoo.names.settings import PictureNetworkSettings
 from brittle.zoo.pictures.networks import build, forward
 
 
+def chosen_rows(count: int, share: float, seed: int) -> NDArray[np.int64]:
+    """Return the rows that a network learns from; those of a smaller share are among them.
+
+    >>> chosen_rows(4, 1.0, 0)
+    array([0, 1, 2, 3])
+    >>> set(chosen_rows(100, 0.1, 7)) < set(chosen_rows(100, 0.2, 7))
+    True
+    """
+    kept = np.random.default_rng(seed).permutation(count)[: max(1, round(share * count))]
+    return np.sort(kept)
+
+
 def fit_picture_network(job: PictureJob, settings: PictureNetworkSettings) -> Fitted:
     """Fit a network by the cross-entropy of its logits."""
     device = torch_device(job.device)
     with seeded(job.seed, 1):
         network = build(job.model, settings, job.shape, job.classes).to(device)
-        pixels = as_tensor(job.train.pixels, device)
-        label = torch.from_numpy(job.train.label).to(device)
+        chosen = chosen_rows(len(job.train.label), settings.data_share, job.seed)
+        pixels = as_tensor(job.train.pixels[chosen], device)
+        label = torch.from_numpy(job.train.label[chosen]).to(device)
 
         def save(folder: Path) -> None:
             tensors = {name: tensor.cpu().numpy() for name, tensor in network.state_dict().items()}

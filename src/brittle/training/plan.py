@@ -28,7 +28,11 @@ WORD_VECTOR_SETTINGS = ("embedding", "tuned", "forget")
 Changed = Sequence[str] | Mapping[str, Any]
 """Settings that are changed: texts such as `hidden=64`, or values by name."""
 
-WHOLE_ENCODER = {"layers": 0, "pretrained": True, "width": 0}
+AS_IT_IS: Mapping[str, Mapping[str, Any]] = {
+    "transformer": {"layers": 0, "pretrained": True, "width": 0},
+    "picture": {"data_share": 1.0},
+}
+"""By kind of model, the values of settings that change nothing."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,11 @@ def settings_that_matter(design: Design, settings: Mapping[str, Any]) -> dict[st
     A network that reads a biLM has the content of it in its key, too, beside its name.
     A network without characters has no character vectors, and one that does not read the sides of
     a pair apart has no layer of their join. It is the same network as before there were settings of
-    these, and is found in the cache under the same key. So is an encoder that is used as it is.
+    these, and is found in the cache under the same key. So is an encoder that is used as it is, and
+    a network of pictures that learns from all of them.
     """
     unused = _unused_settings(design)
-    as_it_is = WHOLE_ENCODER if design.kind == "transformer" else {}
+    as_it_is = AS_IT_IS.get(design.kind, {})
     return {
         name: value
         for name, value in settings.items()

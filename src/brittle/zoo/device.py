@@ -23,6 +23,11 @@ def torch_device(device: str = "auto") -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
+def portable_device(device: str) -> str:
+    """Return what to ask for on another machine, which may have no accelerator, or another one."""
+    return device if device == "cpu" else "auto"
+
+
 def cores() -> int:
     """Count the cores this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)

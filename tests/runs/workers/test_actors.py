@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 import brittle
 from brittle.errors import UsageError
 from brittle.testing import FakeTarget
+from runs.test_natural import SHAPE, Slanted, attack, samples
+from zoo.generators.folders import random_folder
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -62,7 +65,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("ray")
     place = Place(folder, folder / "far")
     (folder / "mortal_model.py").write_text(MODEL)
-    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    tests = str(Path(__file__).parents[2])  # of which some classes are sent
+    paths = [str(folder), tests, *filter(None, [os.environ.get("PYTHONPATH")])]
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
@@ -93,6 +97,17 @@ def test_a_model_travels_to_the_actors_and_200_cases_have_the_same_rows(
     assert far.totals["asked"] == alone.totals["asked"]
     (folder,) = (place.far_cache / "models").iterdir()
     assert folder.name.startswith("naive-bayes@mr") and (folder / "model.json").is_file()
+
+
+def test_a_generator_travels_to_the_actors(place: Place, tmp_path: Path) -> None:
+    natural = attack(random_folder(tmp_path / "generator", shape=SHAPE))
+    shutil.rmtree(tmp_path / "generator")  # an actor has nothing but what it was sent
+    pictures = samples(natural)
+    options: Any = {"folder": tmp_path}
+    alone = brittle.attack(Slanted(), pictures, natural, name="alone", **options)
+    options |= {"workers": 2, "backend": "ray"}
+    far = brittle.attack(Slanted(), pictures, natural, name="far", **options)
+    assert rows(far) == rows(alone) and any(row.status == "broken" for row in far.results())
 
 
 def test_a_killed_actor_costs_nothing_but_time(place: Place, tmp_path: Path) -> None:

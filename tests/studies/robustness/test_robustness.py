@@ -151,15 +151,37 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_rows(tmp_path: Path) -> No
     whole = robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path / "a", name="s", **FAST)
     two = {"folder": tmp_path / "b", "name": "s", **FAST}
     robustness([near(), far()], EXAMPLES, Plane(), limit=2, **two)
-    path = tmp_path / "b" / "s.cases.jsonl"
+    path = tmp_path / "b" / "s" / "cases.jsonl"
     path.write_text(path.read_text() + '{"case": "cut')
     generator = Plane()
     again = robustness([near(), far()], EXAMPLES, generator, **two)
     assert again.cases == whole.cases
     assert generator.decoded < sum(case.decoded for case in whole.cases[2:]) + 20
-    assert RobustnessStudy.load(tmp_path / "b" / "s.robustness.json") == again
+    assert RobustnessStudy.load(tmp_path / "b" / "s.study.json") == again
     with pytest.raises(UsageError, match="other targets, data or settings"):
         robustness([near(), far()], EXAMPLES, Plane(), seed=1, **two)
+
+
+def test_a_study_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "s.study.json").write_text('{"kind": "grid", "format": 1}')
+    with pytest.raises(UsageError, match="no robustness study"):
+        robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, name="s", **FAST)
+    assert (tmp_path / "s.study.json").read_text() == '{"kind": "grid", "format": 1}'
+    with pytest.raises(UsageError, match="without slashes"):
+        robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, name="a/s", **FAST)
+
+
+def test_rows_for_other_programs(tmp_path: Path) -> None:
+    study = robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, **FAST)
+    lines = study.export(tmp_path / "targets.jsonl").read_text().splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["target"], second["target"], second["p"]) == ("far", "near", 0.125)
+    assert first["low"] <= first["mean"] <= first["high"] and first["p"] is None
+    lines = study.export(tmp_path / "cases.jsonl", texts=True).read_text().splitlines()
+    rows = list(map(json.loads, lines))
+    assert [row["target"] for row in rows] == 4 * ["near"] + 4 * ["far"]
+    assert rows[0]["distance"] == study.cases[0].rows["near"].distance
+    assert rows[0]["original"] == study.cases[0].text and rows[0]["adversarial"]
 
 
 def test_cases_are_chosen_by_class_and_by_who_is_right(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from torch import nn
 from brittle.errors import UsageError
 from brittle.training.wgan import critic_loss, generator_loss, inverter_loss
 from brittle.training.wgan_steps import WganTraining
+from brittle.zoo.generators.fast import fast_decoder
 from brittle.zoo.generators.networks import build
 from brittle.zoo.names import grid
 
@@ -81,3 +82,23 @@ def test_losses_are_those_of_the_papers() -> None:
     cycle = ((networks.inverter(generated) - z) ** 2).mean()
     expected = ((rebuilt - real) ** 2).mean() + 0.1 * cycle
     assert inverter_loss(networks, real, z, 0.1).item() == pytest.approx(expected.item())
+
+
+@pytest.mark.parametrize("shape", [(28, 28, 1), (8, 13, 3), (9, 9, 4)])
+def test_decoding_by_plain_convolutions_gives_the_same_numbers(
+    shape: tuple[int, int, int],
+) -> None:
+    settings = grid.settings(grid.design("WGAN"), "tiny")
+    torch.manual_seed(0)
+    generator = build("WGAN", settings, shape).generator.double()
+    decoder, z = fast_decoder(generator), torch.randn(5, 8).double()
+    assert torch.allclose(decoder(z), generator(z), atol=1e-12, rtol=0)
+    kinds = {type(layer).__name__ for layer in decoder.modules()}
+    assert "Woven" in kinds and "ConvTranspose2d" not in kinds
+
+
+def test_residual_generators_decode_by_themselves() -> None:
+    settings = grid.settings(grid.design("WGAN-residual"), "tiny")
+    generator = build("WGAN-residual", settings, (16, 16, 3)).generator
+    z = torch.randn(2, 8)
+    assert torch.equal(fast_decoder(generator)(z), generator(z))

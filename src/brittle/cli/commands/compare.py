@@ -11,14 +11,15 @@ from brittle.cli.command import Command, add_output_flags
 from brittle.errors import GateFailed, Incomplete, UsageError
 
 if TYPE_CHECKING:
+    from brittle.cli.studies import Study
     from brittle.runs.run import Run
-    from brittle.studies.transfer.study import TransferStudy
 
 EXAMPLES = """\
 examples:
   brittle compare before after
   brittle compare before after --fail-if-worse     (exit code 1 if accuracy under attack fell)
   brittle compare pwws.study.json genetic.study.json
+  brittle compare digits.study.json digits-refined.study.json       (two robustness studies)
 """
 
 
@@ -44,7 +45,7 @@ def _level(text: str) -> float:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from brittle.cli.studies import as_transfer, named_study
+    from brittle.cli.studies import named_study
     from brittle.reports.comparison import comparison_block
     from brittle.reports.summaries import comparison_json
     from brittle.runs.run import open_run
@@ -58,7 +59,7 @@ def _run(args: argparse.Namespace) -> None:
                     f"{name!r} is a run, and others are studies. Compare studies with studies, and "
                     "runs with runs."
                 )
-        _compare_studies(args, [as_transfer(found[0]) for found in studies if found is not None])
+        _compare_studies(args, [found[0] for found in studies if found is not None])
         return
     runs = [open_run(name, args.runs) for name in args.names]
     if args.fail_if_worse and len(runs) < 2:
@@ -72,14 +73,24 @@ def _run(args: argparse.Namespace) -> None:
         _fail_if_worse(runs, args.level)
 
 
-def _compare_studies(args: argparse.Namespace, studies: Sequence[TransferStudy]) -> None:
+def _compare_studies(args: argparse.Namespace, studies: Sequence[Study]) -> None:
+    from brittle.cli.studies import as_transfer
+    from brittle.reports.robustness_comparison import robustness_side_by_side
     from brittle.reports.studies.comparison import studies_block, studies_json
+    from brittle.studies.robustness.showing import reported
+    from brittle.studies.robustness.study import RobustnessStudy
     from brittle.studies.transfer.showing import reported_study
 
     if args.fail_if_worse:
         raise UsageError("--fail-if-worse is about runs: leave it out.")
-    reported = list(map(reported_study, studies))
-    console.print_result(args, lambda: studies_json(reported), lambda: studies_block(reported))
+    measured = [study for study in studies if isinstance(study, RobustnessStudy)]
+    if len(measured) == len(studies):
+        summaries = [study.summary() for study in measured]
+        beside = robustness_side_by_side(list(map(reported, measured)))
+        console.print_result(args, lambda: summaries, lambda: beside)
+        return
+    tables = [reported_study(as_transfer(study)) for study in studies]
+    console.print_result(args, lambda: studies_json(tables), lambda: studies_block(tables))
 
 
 def _fail_if_worse(runs: Sequence[Run], level: float) -> None:

@@ -28,7 +28,11 @@ SUFFIXES = (".html", ".svg")
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or one target")
+    add(
+        "pool",
+        metavar="POOL",
+        help="pool:NAME, pool:FILE, one target, or several separated by commas",
+    )
     add("sentence", metavar="SENTENCE", help="the text, in quotes")
     word = "instead of all words: the substitutes of this word (its first occurrence)"
     add("--word", metavar="W", help=word)

@@ -82,24 +82,24 @@ def _study_rows(folder: str | Path) -> Rows:
 
 
 def _study_row(name: str, study: Study) -> dict[str, Any]:
-    from brittle.studies.grid.study import GridStudy
+    from brittle.studies.transfer.study import TransferStudy
 
-    own: dict[str, Any]
-    if isinstance(study, GridStudy):
-        own = {"kind": "grid", "attack": ", ".join(study.attacks), "sources": "-"}
-        texts = len(study.cases)
+    sources: int | str = "-"
+    if isinstance(study, TransferStudy):
+        attack, sources = study.attack, len(study.sources)
+        cases = sum(map(len, study.winners.values()))
     else:
-        own = {"kind": "transfer", "attack": study.attack, "sources": len(study.sources)}
-        texts = sum(map(len, study.winners.values()))
+        cases = len(study.cases)
+        attack = ", ".join(study.attacks) if hasattr(study, "attacks") else "natural"
     return {
         "study": name,
-        "kind": own["kind"],
+        "kind": study.kind,
         "pool": study.pool,
-        "attack": own["attack"],
+        "attack": attack,
         "data": study.data,
-        "sources": own["sources"],
+        "sources": sources,
         "targets": len(study.targets),
-        "texts": texts,
+        "texts": cases,
         "failures": len(study.failures),
     }
 

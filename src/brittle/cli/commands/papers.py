@@ -13,12 +13,14 @@ from brittle.cli.paths import shown
 from brittle.papers import PAPERS, SCALES
 from brittle.papers.request import FURTHER_DATA
 
+PAGES = "docs/papers"
 EXAMPLES = """\
 examples:
   brittle papers imdb --scale small
   brittle papers hotflip --scale small --data ag_news/ --words sst2/
   brittle papers transfer --scale small --workers 2
   brittle papers attention --data sst2/ --pairs snli/ --translations multi30k/
+  brittle papers natural --scale small --pairs snli/ --translations multi30k/
 
 The same command continues where it was stopped, and writes the page when all tasks are done.
 """
@@ -32,12 +34,12 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
     add("--data", help="a name, a file, or a folder with train and test files")
     add("--words", help="hotflip: the data for the word level, in the same form")
-    add("--pairs", help="attention: premises and hypotheses, in the same form")
-    add("--translations", help="attention: sentences and their translations, in the same form")
+    add("--pairs", help="attention, natural: premises and hypotheses, in the same form")
+    add("--translations", help="attention, natural: sentences and translations, in the same form")
     add("--cases", type=positive, help="texts attacked in each cell (default: by the scale)")
     add("--seed", type=int, default=0, help="the seed of everything (default: 0)")
-    out = "the folder of the page (default: docs/papers)"
-    add("--out", default="docs/papers", metavar="FOLDER", help=out)
+    out = f"the folder of the page (default: {PAGES}; of the scale full, {PAGES}/full)"
+    add("--out", metavar="FOLDER", help=out)
     add("--folder", help="the folder of stored results (default: papers/PAPER-SCALE in --runs)")
     add("--only", metavar="TASK", help="run only this task and those it needs")
     add_backend_flags(parser, "--jobs")
@@ -58,7 +60,7 @@ def _run(args: argparse.Namespace) -> None:
     done = reproduce(
         request,
         folder,
-        Path(args.out),
+        Path(args.out or pages_folder(request.scale)),
         only=args.only,
         backend=backend_of(args),
         report=(lambda message: None) if args.quiet else console.tell,
@@ -68,6 +70,15 @@ def _run(args: argparse.Namespace) -> None:
         left = f"{len(done.left)} tasks are left, such as {done.left[0]!r}"
         outcome = f"The page is not written yet: {left}."
     console.print_result(args, lambda: done.figures, lambda: outcome)
+
+
+def pages_folder(scale: str) -> str:
+    """Return the default folder of a page: one of the paper's size does not replace the small one.
+
+    >>> pages_folder("small"), pages_folder("full")
+    ('docs/papers', 'docs/papers/full')
+    """
+    return f"{PAGES}/{scale}" if scale == "full" else PAGES
 
 
 COMMAND = Command(

@@ -42,15 +42,22 @@ def _show(args: argparse.Namespace) -> None:
 
 
 def _show_study(args: argparse.Namespace, study: Study) -> None:
+    from brittle.reports.robustness import robustness_block
     from brittle.reports.studies.grid_terminal import grid_block, grid_json
     from brittle.reports.studies.terminal import study_block, study_json
     from brittle.studies.grid.showing import reported_grid
     from brittle.studies.grid.study import GridStudy
+    from brittle.studies.robustness.showing import reported
+    from brittle.studies.robustness.study import RobustnessStudy
     from brittle.studies.transfer.showing import reported_study
 
     if isinstance(study, GridStudy):
         grid = reported_grid(study)
         console.print_result(args, lambda: grid_json(grid), lambda: grid_block(grid))
+        return
+    if isinstance(study, RobustnessStudy):
+        shown = reported(study)
+        console.print_result(args, study.summary, lambda: robustness_block(shown))
         return
     tables = reported_study(study)
     console.print_result(
@@ -93,8 +100,8 @@ def _add_export_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a name that ends in .csv, .jsonl or .parquet; of pictures also .npz",
     )
-    texts = "of a study: a row for every adversarial text (of a grid: for every case of a cell), "
-    texts += "instead of one for every cell"
+    texts = "of a study: a row for every adversarial text (of a grid: for every case of a cell, of "
+    texts += "a robustness study: for every case of a target), instead of one for every cell"
     parser.add_argument("--texts", action="store_true", help=texts)
     exact = "of a .csv: leave cells as they are, also those that a spreadsheet would compute (by "
     exact += "default an apostrophe stands before =, +, - and @)"

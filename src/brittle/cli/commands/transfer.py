@@ -16,6 +16,7 @@ from brittle.errors import Incomplete
 EXAMPLES = """\
 examples:
   brittle transfer pool:small pwws --data mr
+  brittle transfer zoo:naive-bayes@mr,zoo:LSTM-W-Random-1@mr pwws --data mr --limit 100
   brittle transfer pool:mine.txt genetic --data mr --limit 200 --generations 10
 
 A pool is declared (brittle list models) or a file with a target a line: the name of a zoo model, or
@@ -31,7 +32,7 @@ the same while its line is the same: --name starts a new study.
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("pool", metavar="POOL", help="pool:NAME or pool:FILE")
+    add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or targets separated by commas")
     add("attack", metavar="ATTACK", help="the attack (brittle list attacks)")
     add = parser.add_argument_group("data").add_argument
     add("--data", required=True, metavar="DATA", help="mr, imdb, bbc, a file, or hf:NAME")

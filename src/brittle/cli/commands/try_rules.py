@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("pool", metavar="POOL", help="pool:NAME, pool:FILE, or one target")
+    add(
+        "pool",
+        metavar="POOL",
+        help="pool:NAME, pool:FILE, one target, or several separated by commas",
+    )
     rules = "files of rules; several are compared on the same texts"
     add("--rules", required=True, nargs="+", metavar="FILE", help=rules)
     add("--data", required=True, help="labelled data: a name or a file")
@@ -38,13 +42,12 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from rich.console import Group
 
-    from brittle.studies.pools import PREFIX, load_pool, member_of
+    from brittle.studies.pools import is_pool, load_pool, member_of
     from brittle.studies.rules.trying import try_rules
 
-    is_pool = args.pool.startswith(PREFIX)
     members = (
         load_pool(args.pool, args.data).members
-        if is_pool
+        if is_pool(args.pool)
         else (member_of(args.pool, args.data, 1),)
     )
     rules = {Path(file).stem: Path(file) for file in args.rules}

@@ -26,7 +26,7 @@ const stepRow = (entry, edits, step, n, hasLabels) => {
   const name = predicted === null ? "" : element(isWrong ? "b" : "span", "", isolated(predicted));
   const nodes = entry.picture ? [] : stepEdits(entry, edits, came, went);
   if (n === 0) nodes.unshift(element("span", "soft", "the original"));
-  if (cost !== null) nodes.push(element("span", "soft", `cost ${cost}`));
+  if (cost !== null) nodes.push(element("span", "soft", `${data.cost || "cost"} ${cost}`));
   const text = stringAt(answer);
   if (text !== null) nodes.push(element("p", "answered", element("bdi", "", ...cut(text, LONG_ANSWER, 0))));
   return element(

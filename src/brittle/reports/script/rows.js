@@ -8,12 +8,15 @@ const inFours = (flat) => {
 };
 const cases = data.rows.map((row, order) => {
   const [id, status, reason, label, predicted, before, adversarial, after, ...rest] = row;
-  const [queries, size, words, shape, texts, edits, path, images] = rest;
-  const [distance, largest, ...pictures] = images || [];
+  const [queries, size, words, shape, texts, edits, path, cost, keptItems, images] = rest;
+  const [distance, largest, pictures] = images || [];
   const strings = { status, reason, label, predicted, adversarial };
   for (const name in strings) strings[name] = stringAt(strings[name]);
   return {
-    ...{ order, id, before, after, queries, size, words, texts, path, ...strings },
+    ...{ order, id, before, after, queries, size, words, texts, path, cost, ...strings },
+    kept: keptItems.map(([name, text, cost, label, confidence]) => ({
+      ...{ name: stringAt(name), text, cost, label: stringAt(label), confidence },
+    })),
     edits: inFours(edits),
     picture: images ? { distance, largest, pictures } : null,
     names: data.shapes[shape],
@@ -38,6 +41,8 @@ const change = (entry) => (entry.picture ? entry.picture.largest : entry.words);
 const sortKeys = {
   clearest: (entry) => {
     if (entry.status !== "broken") return null;
+    // In a latent space the distance there says how near an adversary is.
+    if (entry.kept.length && entry.cost !== null) return entry.cost;
     // Confidence decides between equal changes: distances have four decimals, words none.
     return entry.picture ? entry.picture.largest - (entry.after || 0) / 1e5 : entry.words - (entry.after || 0);
   },

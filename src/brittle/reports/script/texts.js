@@ -65,17 +65,57 @@ const verdict = (entry) => {
   return box;
 };
 
-const image = (entry, n) => {
-  const label = n === 0 ? entry.predicted : n === 1 ? entry.adversarial : null;
-  const names = [`picture predicted ${entry.predicted}`, `adversary predicted ${entry.adversarial}`, "difference"];
+const rebuilt = (entry) => entry.kept.find((item) => item.name === "reconstruction") || null;
+
+// What the target predicts of each image of a case, and how sure it is; of a difference nothing.
+const answers = (entry) => {
+  const item = rebuilt(entry);
+  return {
+    original: [entry.predicted, entry.before],
+    reconstruction: item ? [item.label, item.confidence] : [null, null],
+    adversary: [entry.adversarial, entry.after],
+    difference: [null, null],
+  };
+};
+const image = (entry, name) => {
+  const [label, confidence] = answers(entry)[name];
   const drawn = document.createElement("img");
-  drawn.src = `data:image/png;base64,${entry.picture.pictures[n]}`;
-  drawn.alt = names[n];
-  const corner = label === null ? null : element("figcaption", "", isolated(label), percent(n ? entry.after : entry.before));
+  drawn.src = `data:image/png;base64,${entry.picture.pictures[name]}`;
+  const about = name === "original" ? "picture" : name;
+  drawn.alt = drawn.title = label === null ? about : `${about} predicted ${label}`;
+  const corner = label === null ? null : element("figcaption", "", isolated(label), percent(confidence));
   return element("figure", "picture", drawn, corner);
 };
-const pictures = (entry) => element("div", "pictures", ...entry.picture.pictures.map((_, n) => image(entry, n)));
+const pictures = (entry) => {
+  const names = Object.keys(entry.picture.pictures);
+  return element("div", names.length > 3 ? "pictures four" : "pictures", ...names.map((name) => image(entry, name)));
+};
 
+// What the generator makes of a text, and the sentences from there to the adversary.
+const wayOf = (entry) => {
+  if (entry.picture || !entry.kept.length) return null;
+  const last = entry.kept.length - 1;
+  const rows = entry.kept.map((item, n) => {
+    const isAdversary = n > 0 && n === last;
+    const label = isAdversary ? entry.adversarial : item.label;
+    const confidence = isAdversary ? entry.after : item.confidence;
+    const verdict = label === null ? "" : element(isAdversary ? "b" : "span", "", isolated(label), percent(confidence));
+    const text = item.text === "" ? element("span", "soft", "(empty)") : isolated(item.text);
+    return element(
+      "tr",
+      "",
+      element("td", "n", item.cost === null ? "" : item.cost.toFixed(3)),
+      element("td", "way-text", text),
+      element("td", "verdict", verdict),
+    );
+  });
+  const heads = [element("th", "n", data.cost || ""), element("th", "", "decoded"), element("th", "", "predicted")];
+  const head = element("thead", "", element("tr", "", ...heads));
+  return element("div", "scroll way", element("table", "", head, element("tbody", "", ...rows)));
+};
+
+const distanceOf = (entry) =>
+  data.cost && entry.cost !== null && entry.status === "broken" ? `${data.cost} ${entry.cost.toFixed(3)} · ` : "";
 const changes = (entry) => {
   if (!isChanged(entry)) return "";
   if (entry.picture) return `by at most ${entry.picture.largest.toFixed(3)}, L2 ${entry.picture.distance.toFixed(2)} · `;
@@ -92,9 +132,10 @@ const card = (entry) => {
     element("span", "status", entry.status),
     verdict(entry),
     entry.reason ? element("span", "reason", isolated(entry.reason)) : null,
-    element("span", "costs", changes(entry) + plural(entry.queries, "query", "queries")),
+    element("span", "costs", distanceOf(entry) + changes(entry) + plural(entry.queries, "query", "queries")),
     link,
   );
   const shown = entry.picture ? pictures(entry) : texts(entry, false);
-  return element("article", `card case is-${entry.status.replaceAll(" ", "-")}`, head, shown, pathOf(entry));
+  const parts = [head, shown, wayOf(entry), pathOf(entry)];
+  return element("article", `card case is-${entry.status.replaceAll(" ", "-")}`, ...parts);
 };

@@ -17,7 +17,7 @@ from brittle.studies.grid.request import GridRequest, check_name, default_name
 from brittle.studies.grid.study import SUFFIX, GridStudy
 from brittle.studies.grid.tasks import attack_tasks, label_name, label_tasks, open_tasks
 from brittle.studies.pool_tasks import zoo_specs
-from brittle.studies.pools import PREFIX, Pool
+from brittle.studies.pools import Pool
 from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.transfer.texts import check_texts
 from brittle.studies.transfer.transfer import open_pool, training_tasks
@@ -61,7 +61,7 @@ def grid(
     dataset = as_dataset(examples)
     check_texts(dataset, "a grid")
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    pool_name, members, live = open_pool(_listed(targets), dataset.name, 1, fields)
+    pool_name, members, live = open_pool(targets, dataset.name, 1, fields)
     where = Backend(backend, workers, address)
     if live and where != Backend():
         raise UsageError(
@@ -132,10 +132,3 @@ def _run_locked(
     study = assemble(request, chosen, results)
     study.save(folder / f"{request.name}{SUFFIX}")
     return study
-
-
-def _listed(targets: str | Pool | Sequence[Any]) -> str | Pool | Sequence[Any]:
-    """Return specs separated by commas as a list; a pool stays as it is."""
-    if not isinstance(targets, str) or targets.startswith(PREFIX):
-        return targets
-    return [spec.strip() for spec in targets.split(",") if spec.strip()]

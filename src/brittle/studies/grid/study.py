@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from brittle import files
 from brittle.asks import Status
-from brittle.errors import UsageError, require
+from brittle.errors import require
 from brittle.studies.pools import Member
+from brittle.studies.study_format import SUFFIX as SUFFIX
+from brittle.studies.study_format import StudyFormat
 
-KIND, FORMAT = "grid", 1
-SUFFIX = ".study.json"
+FORMAT = StudyFormat("grid", 1, "grid", "brittle grid")
 Fields = tuple[tuple[str, str], ...]
 
 
@@ -86,34 +86,18 @@ class GridStudy:
     refusals: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    @property
+    def kind(self) -> str:
+        return FORMAT.kind
+
     def save(self, path: Path) -> None:
         """Write the study in one step."""
-        content = {"kind": KIND, "format": FORMAT, **asdict(self)}
-        files.write_whole(path, json.dumps(content, ensure_ascii=False) + "\n")
+        FORMAT.save(self, path)
 
     @staticmethod
     def load(path: Path) -> GridStudy:
         """Load a study; any other file is an error."""
-        try:
-            content = json.loads(path.read_text("utf-8"))
-            if content.pop("kind") != KIND or content.pop("format") != FORMAT:
-                raise ValueError("of another kind, or of another version of brittle")
-            content |= {name: tuple(content[name]) for name in ("attacks", "warnings")}
-            content["targets"] = tuple(Member(**member) for member in content["targets"])
-            content["cases"] = tuple(
-                GridCase(case["case"], case["label"], _fields(case["fields"]))
-                for case in content["cases"]
-            )
-            content["cells"] = {
-                attack: {target: cell_of(cell) for target, cell in by_target.items()}
-                for attack, by_target in content["cells"].items()
-            }
-            return GridStudy(**content)
-        except (OSError, *files.DAMAGED) as error:
-            raise UsageError(
-                f"{path} is no grid that this version of brittle can read ({error}). Name a file "
-                "that brittle grid has written."
-            ) from error
+        return FORMAT.load(path, _build)
 
     def frame(self) -> Any:
         """Return the cells as a pandas data frame; an empty one has no figures."""
@@ -137,6 +121,19 @@ class GridStudy:
         from brittle.studies.grid.exporting import export_grid
 
         return export_grid(self, path, texts, exact)
+
+
+def _build(content: dict[str, Any]) -> GridStudy:
+    content |= {name: tuple(content[name]) for name in ("attacks", "warnings")}
+    content["targets"] = tuple(Member(**member) for member in content["targets"])
+    content["cases"] = tuple(
+        GridCase(case["case"], case["label"], _fields(case["fields"])) for case in content["cases"]
+    )
+    content["cells"] = {
+        attack: {target: cell_of(cell) for target, cell in by_target.items()}
+        for attack, by_target in content["cells"].items()
+    }
+    return GridStudy(**content)
 
 
 def _fields(pairs: Any) -> Fields:

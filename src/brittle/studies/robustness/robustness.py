@@ -21,11 +21,12 @@ from brittle.errors import UsageError, message_of
 from brittle.generators import open_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
-from brittle.studies.pools import PREFIX, Member, Pool
+from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
 from brittle.studies.robustness.cloud import CloudSettings
 from brittle.studies.robustness.journal import Journal
 from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
+from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.transfer.transfer import open_pool
 from brittle.targets.labels import match_labels
 
@@ -70,39 +71,45 @@ def robustness(
     reference is each target's own prediction. Cases are the first `limit` examples, in an order
     drawn by `seed`, that the generator can encode; with `per_class` at most so many of each class,
     with `all_right` only those that all targets get right. Every sample is decoded once, and all
-    targets are asked about it. The study is stored as FOLDER/NAME.robustness.json; finished cases
-    are kept in FOLDER/NAME.cases.jsonl, and the same call goes on after them.
+    targets are asked about it. The study is stored as FOLDER/NAME.study.json; finished cases are
+    kept in FOLDER/NAME/cases.jsonl, and the same call goes on after them.
     """
     settings = _checked(CloudSettings(samples, step, radius, misses))
     dataset = as_dataset(examples)
     maker = open_generator(generator, refine) if isinstance(generator, str) else generator
     _check_kind(maker, dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    pool, members, live = open_pool(_listed(targets), dataset.name, 1, fields)
+    pool, members, live = open_pool(targets, dataset.name, 1, fields)
     options: dict[str, Any] = {"fields": fields, "shape": dataset.shape, "device": device}
     with _opened(members, live, options) as (opened, failures):
         search = RobustnessSearch(
             dataset, maker, opened, settings, Selection(limit, per_class, all_right), seed
         )
         chosen = name or _default_name(pool, dataset, search.about)
-        cases, left_out = search.run(Path(folder) / f"{chosen}.cases.jsonl", report)
-        accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
-        study = RobustnessStudy(
-            name=chosen,
-            pool=pool,
-            data=dataset.name,
-            split=dataset.split,
-            generator=maker.name,
-            seed=seed,
-            settings=asdict(settings) | asdict(search.selection),
-            targets=tuple(opened),
-            cases=tuple(cases),
-            accuracy=accuracy,
-            scored=scored,
-            left_out=left_out,
-            failures=failures,
-        )
-    study.save(Path(folder) / f"{chosen}{SUFFIX}")
+        if Path(chosen).name != chosen:
+            raise UsageError(f"Got {chosen!r} as the study's name; expected one without slashes.")
+        path = Path(folder) / f"{chosen}{SUFFIX}"
+        with sole_writer_of_study(path):
+            if path.is_file():
+                RobustnessStudy.load(path)  # a study of another kind is not replaced
+            cases, left_out = search.run(Path(folder) / chosen / "cases.jsonl", report)
+            accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
+            study = RobustnessStudy(
+                name=chosen,
+                pool=pool,
+                data=dataset.name,
+                split=dataset.split,
+                generator=maker.name,
+                seed=seed,
+                settings=asdict(settings) | asdict(search.selection),
+                targets=tuple(opened),
+                cases=tuple(cases),
+                accuracy=accuracy,
+                scored=scored,
+                left_out=left_out,
+                failures=failures,
+            )
+            study.save(path)
     return study
 
 
@@ -265,10 +272,3 @@ def _default_name(pool: str, dataset: Dataset, about: Mapping[str, Any]) -> str:
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:6]
     words = f"robustness-{pool}-{Path(dataset.name).name}"
     return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
-
-
-def _listed(targets: str | Pool | Sequence[Any]) -> str | Pool | Sequence[Any]:
-    """Return specs separated by commas as a list; a pool stays as it is."""
-    if not isinstance(targets, str) or targets.startswith(PREFIX):
-        return targets
-    return [spec.strip() for spec in targets.split(",") if spec.strip()]

@@ -27,7 +27,8 @@ def reported(study: RobustnessStudy) -> ReportedRobustness:
     shown = [case for case in study.cases if any(case.rows[n].adversarial for n in names)]
     examples = [[case.text, *(_cell(case.rows[n]) for n in names)] for case in shown[:MAX_EXAMPLES]]
     return ReportedRobustness(
-        title=f"Robustness: {study.name}",
+        name=study.name,
+        generator=study.generator,
         facts=facts,
         figures=study.figures,
         lost={name: study.lost(name) for name in names},

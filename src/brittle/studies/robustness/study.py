@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from brittle import files
-from brittle.attacks.natural import RECONSTRUCTION
-from brittle.errors import UsageError
+from brittle.asks import RECONSTRUCTION
+from brittle.errors import require
 from brittle.metrics.intervals import Interval
 from brittle.metrics.robustness import (
     SignTest,
@@ -22,9 +21,10 @@ from brittle.metrics.robustness import (
     target_figures,
 )
 from brittle.studies.robustness.case import HELD, CaseRow
+from brittle.studies.study_format import SUFFIX as SUFFIX
+from brittle.studies.study_format import StudyFormat
 
-KIND, FORMAT = "robustness", 1
-SUFFIX = ".robustness.json"
+FORMAT = StudyFormat("robustness", 1, "robustness study", "brittle robustness")
 
 
 @dataclass(frozen=True)
@@ -97,26 +97,18 @@ class RobustnessStudy:
             "failures": dict(self.failures),
         }
 
+    @property
+    def kind(self) -> str:
+        return FORMAT.kind
+
     def save(self, path: Path) -> None:
         """Write the study in one step."""
-        content = {"kind": KIND, "format": FORMAT, **asdict(self)}
-        files.write_whole(path, json.dumps(content, ensure_ascii=False) + "\n")
+        FORMAT.save(self, path)
 
     @staticmethod
     def load(path: Path) -> RobustnessStudy:
         """Load a study; any other file is an error."""
-        try:
-            content = json.loads(path.read_text("utf-8"))
-            if content.pop("kind") != KIND or content.pop("format") != FORMAT:
-                raise ValueError("of another kind, or of another version of brittle")
-            content["targets"] = tuple(content["targets"])
-            content["cases"] = tuple(CaseRow.of(case) for case in content["cases"])
-            return RobustnessStudy(**content)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{path} is no robustness study that this version of brittle can read ({error}). "
-                "Name a file that brittle robustness has written."
-            ) from error
+        return FORMAT.load(path, _build)
 
     def report(self, path: str | Path) -> Path:
         """Write the page of the study, one file that needs no network."""
@@ -125,8 +117,30 @@ class RobustnessStudy:
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(robustness_page(reported(self)), encoding="utf-8", errors="replace")
+        files.write_whole(out, robustness_page(reported(self)), errors="replace")
         return out
+
+    def frame(self) -> Any:
+        """Return the figures of the targets as a pandas data frame."""
+        pandas = require("pandas", "frames", "RobustnessStudy.frame()")
+        from brittle.studies.robustness.exporting import target_rows
+
+        return pandas.DataFrame(target_rows(self))
+
+    def export(self, path: str | Path, texts: bool = False, exact: bool = False) -> Path:
+        """Write a row for every target, or for every case of a target, as .csv, .jsonl, .parquet.
+
+        With `texts` it is the latter: the distance of the nearest adversary, and its text.
+        """
+        from brittle.studies.robustness.exporting import export_robustness
+
+        return export_robustness(self, path, texts, exact)
+
+
+def _build(content: dict[str, Any]) -> RobustnessStudy:
+    content["targets"] = tuple(content["targets"])
+    content["cases"] = tuple(CaseRow.of(case) for case in content["cases"])
+    return RobustnessStudy(**content)
 
 
 def _distance(case: CaseRow, target: str) -> float | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle import files
-from brittle.errors import UsageError, require
+from brittle.errors import require
 from brittle.studies.pools import Member
+from brittle.studies.study_format import SUFFIX as SUFFIX
+from brittle.studies.study_format import StudyFormat
 
 if TYPE_CHECKING:
     from brittle.studies.transfer.matrix import TransferMatrix
 
-FORMAT = 1
-SUFFIX = ".study.json"
+FORMAT = StudyFormat("transfer", 1, "transfer study", "brittle transfer")
 
 
 @dataclass(frozen=True)
@@ -64,38 +64,18 @@ class TransferStudy:
     runs: Mapping[str, str] = field(default_factory=dict)
     max_winners: int | None = None
 
+    @property
+    def kind(self) -> str:
+        return FORMAT.kind
+
     def save(self, path: Path) -> None:
         """Write the study in one step."""
-        content = {"format": FORMAT, **asdict(self)}
-        files.write_whole(path, json.dumps(content, ensure_ascii=False) + "\n")
+        FORMAT.save(self, path)
 
     @staticmethod
     def load(path: Path) -> TransferStudy:
         """Load a study; any other file is an error."""
-        try:
-            content = json.loads(path.read_text("utf-8"))
-            if content.pop("format") != FORMAT:
-                raise ValueError("of another version of brittle")
-            content |= {
-                "labels": tuple(content["labels"]),
-                "warnings": tuple(content["warnings"]),
-                "sources": tuple(Member(**member) for member in content["sources"]),
-                "targets": tuple(Member(**member) for member in content["targets"]),
-                "winners": {
-                    source: tuple(map(_winner, winners))
-                    for source, winners in content["winners"].items()
-                },
-                "after": {
-                    target: {source: tuple(labels) for source, labels in by_source.items()}
-                    for target, by_source in content["after"].items()
-                },
-            }
-            return TransferStudy(**content)
-        except (OSError, *files.DAMAGED) as error:
-            raise UsageError(
-                f"{path} is no transfer study that this version of brittle can read ({error}). "
-                "Name a file that brittle transfer has written."
-            ) from error
+        return FORMAT.load(path, _build)
 
     def restricted(self, names: Collection[str]) -> TransferStudy:
         """Return the study without the members that are not named."""
@@ -169,6 +149,23 @@ class TransferStudy:
         from brittle.studies.transfer.exporting import export_study
 
         return export_study(self, path, texts, exact)
+
+
+def _build(content: dict[str, Any]) -> TransferStudy:
+    content |= {
+        "labels": tuple(content["labels"]),
+        "warnings": tuple(content["warnings"]),
+        "sources": tuple(Member(**member) for member in content["sources"]),
+        "targets": tuple(Member(**member) for member in content["targets"]),
+        "winners": {
+            source: tuple(map(_winner, winners)) for source, winners in content["winners"].items()
+        },
+        "after": {
+            target: {source: tuple(labels) for source, labels in by_source.items()}
+            for target, by_source in content["after"].items()
+        },
+    }
+    return TransferStudy(**content)
 
 
 def _winner(content: Mapping[str, Any]) -> Winner:

@@ -14,8 +14,9 @@ from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.opening import as_target
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
-from brittle.studies.pools import Member, Pool, check_members, load_pool, member_of
+from brittle.studies.pools import LISTED, Member, Pool, check_members, load_pool, member_of
 from brittle.studies.study_files import sole_writer_of_study
+from brittle.studies.study_format import stored_kind
 from brittle.studies.transfer.assembling import (
     check_labels,
     failures_of,
@@ -25,7 +26,7 @@ from brittle.studies.transfer.assembling import (
     without_idle_twins,
 )
 from brittle.studies.transfer.member_tasks import attack_name
-from brittle.studies.transfer.study import SUFFIX, TransferStudy
+from brittle.studies.transfer.study import FORMAT, SUFFIX, TransferStudy
 from brittle.studies.transfer.tasks import open_tasks, transfer_tasks
 from brittle.studies.transfer.texts import check_texts, columns_of, pack_texts
 from brittle.targets.labels import match_labels
@@ -113,6 +114,11 @@ def _check_name(request: TransferRequest, path: Path) -> None:
 
     The same study may have more texts, or more members.
     """
+    if path.is_file() and (kind := stored_kind(path)) != FORMAT.kind:
+        raise UsageError(
+            f"The study {request.name!r} is there, of the kind {kind}. Choose another name "
+            f"(--name), or delete {path}."
+        )
     try:
         stored = TransferStudy.load(path)
     except UsageError:  # there is none, or nothing that could be lost
@@ -222,7 +228,7 @@ def open_pool(
         members.append(Member(target.name, f"{LIVE}{target.name}"))
         live[members[-1].spec] = target
     check_members(members, "The pool")
-    return "pool", tuple(members), live
+    return LISTED, tuple(members), live
 
 
 def default_name(

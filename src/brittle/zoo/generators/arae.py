@@ -36,20 +36,32 @@ class ARAE(nn.Module):
         kind = ConvolutionEncoder if settings.encoder == "cnn" else LSTMSentenceEncoder
         self.encoder = kind(settings, words)
         self.decoder = Decoder(settings, words)
-        self.generator = mlp([latent, *layers, code], nn.ReLU())
-        self.critic = mlp([code, *layers, 1], nn.LeakyReLU(LEAK))
-        self.inverter = mlp([code, *layers, latent], nn.LeakyReLU(LEAK))
+        leaky, norm = nn.LeakyReLU(LEAK), settings.critic == "clamp"
+        self.generator = mlp([latent, *layers, code], nn.ReLU(), norm).append(UnitLength())
+        self.critic = mlp([code, *layers, 1], leaky, norm)
+        self.inverter = mlp([code, *layers, latent], leaky, norm)
 
     def codes(self, rows: Tensor) -> Tensor:
         """Encode rows of word ids as codes of length 1."""
         return nn.functional.normalize(self.encoder(rows), dim=1)
 
 
-def mlp(sizes: Sequence[int], activation: nn.Module) -> nn.Sequential:
-    """Build layers with batch norm between the first and the last, as the authors' code has."""
+class UnitLength(nn.Module):
+    """Scales rows to length 1: generated codes have it, as those of sentences do."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return nn.functional.normalize(rows, dim=1)
+
+
+def mlp(sizes: Sequence[int], activation: nn.Module, norm: bool) -> nn.Sequential:
+    """Build layers; with `norm`, batch norm between the first and the last, as the authors have.
+
+    A critic with a gradient penalty must not have it: its slope at one code would depend on others.
+    """
     layers: list[nn.Module] = []
     for n, (size, width) in enumerate(pairwise(sizes[:-1])):
-        layers += [nn.Linear(size, width), *([nn.BatchNorm1d(width)] if n else []), activation]
+        normed = [nn.BatchNorm1d(width)] if n and norm else []
+        layers += [nn.Linear(size, width), *normed, activation]
     return nn.Sequential(*layers, nn.Linear(sizes[-2], sizes[-1]))
 
 

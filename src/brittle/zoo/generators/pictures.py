@@ -15,8 +15,9 @@ from brittle.latent import LatentPoint
 from brittle.picture import Picture, Shape, stack
 from brittle.ranking.pixels import as_tensor
 from brittle.ranking.whole_rows import whole_rows
-from brittle.zoo.device import cores, torch_device
+from brittle.zoo.device import cores, portable_device, torch_device
 from brittle.zoo.folder import Card
+from brittle.zoo.generators.fast import fast_decoder
 from brittle.zoo.generators.networks import build
 from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
 from brittle.zoo.names import changes
@@ -44,6 +45,7 @@ class PictureGenerator:
     ) -> None:
         self.card, self.device, self.refine = card, device, refine
         self.generator, self.inverter = generator, inverter
+        self.decoder = fast_decoder(generator)
         height, width, channels = card.parts["shape"]
         self.shape: Shape = (height, width, channels)
         self.name, self.fingerprint = refined_identity(card, refine, REFINING_RATE)
@@ -54,6 +56,16 @@ class PictureGenerator:
 
     def __repr__(self) -> str:
         return f"PictureGenerator({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """Travel by content: a worker has the weights, and no folder of the driver's."""
+        tensors = {
+            f"{part}.{name}": tensor.cpu().numpy()
+            for part in PARTS
+            for name, tensor in getattr(self, part).state_dict().items()
+        }
+        device = portable_device(self.device)
+        return restore_picture_generator, (self.card, tensors, device, self.refine)
 
     def check_item(self, item: Any) -> None:
         """Refuse what is no picture of the generator's shape."""
@@ -92,7 +104,7 @@ class PictureGenerator:
 
     def pixels(self, latent: NDArray[np.float32]) -> NDArray[np.float32]:
         """Decode rows of numbers to pictures × height × width × channels."""
-        pixels = self._passes(self.generator, torch.from_numpy(latent).to(self.device))
+        pixels = self._passes(self.decoder, torch.from_numpy(latent).to(self.device))
         return pixels.reshape(len(latent), self.shape[2], *self.shape[:2]).transpose(0, 2, 3, 1)
 
     def rebuilding_errors(self, items: Sequence[Any]) -> NDArray[np.float64]:
@@ -121,7 +133,7 @@ class PictureGenerator:
         )
 
     def close(self) -> None:
-        self.generator = self.inverter = nn.Identity()
+        self.generator = self.inverter = self.decoder = nn.Identity()
         if self._threads is not None:
             self._threads.close()
 
@@ -142,7 +154,7 @@ class PictureGenerator:
 
 
 def restore_picture_generator(
-    card: Card, tensors: Mapping[str, NDArray[Any]], device: str
+    card: Card, tensors: Mapping[str, NDArray[Any]], device: str, refine: int = 0
 ) -> PictureGenerator:
     """Build the networks of a card with these weights, which may be of half precision."""
     settings = changes.with_changes(card.name, PictureGeneratorSettings(), card.settings)
@@ -156,4 +168,4 @@ def restore_picture_generator(
         }
         getattr(networks, part).load_state_dict(own)
     networks.to(where).eval().requires_grad_(False)
-    return PictureGenerator(card, networks.generator, networks.inverter, where)
+    return PictureGenerator(card, networks.generator, networks.inverter, where, refine)

@@ -16,7 +16,7 @@ from brittle.latent import LatentPoint
 from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.text import Text
 from brittle.zoo import folder as folders
-from brittle.zoo.device import cores, torch_device
+from brittle.zoo.device import cores, portable_device, torch_device
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
@@ -53,6 +53,12 @@ class SentenceGenerator:
 
     def __repr__(self) -> str:
         return f"SentenceGenerator({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """Travel by content: a worker has weights and words, and no folder of the driver's."""
+        tensors = {name: tensor.cpu().numpy() for name, tensor in self.model.state_dict().items()}
+        about = (self.tokenizer.words, portable_device(self.device), self.refine)
+        return build_sentence_generator, (self.card, tensors, *about)
 
     def unfit(self, item: Text) -> str | None:
         """Say why a text cannot be encoded: too long, no words, or none that is known."""
@@ -138,13 +144,24 @@ def restore_sentence_generator(
     folder: Path, card: Card, tensors: Mapping[str, NDArray[Any]], device: str
 ) -> SentenceGenerator:
     """Build a generator as its card says, with the weights and the vocabulary of its folder."""
+    words = folders.load_words(folder / folders.VOCABULARY_FILE)
+    return build_sentence_generator(card, tensors, words, device)
+
+
+def build_sentence_generator(
+    card: Card,
+    tensors: Mapping[str, NDArray[Any]],
+    words: Sequence[str],
+    device: str,
+    refine: int = 0,
+) -> SentenceGenerator:
+    """Build a generator as its card says, with these weights and words."""
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in card.settings.items()
     }
     settings = SentenceGeneratorSettings(**values)
     style = SentenceStyle(bool(card.parts["capital"]), str(card.parts["closing"]))
-    words = folders.load_words(folder / folders.VOCABULARY_FILE)
     tokenizer = SentenceTokenizer(words, settings.reads, style)
     model = ARAE(settings, len(tokenizer))
     del model.critic  # it is not kept
@@ -153,4 +170,5 @@ def restore_sentence_generator(
     floats = {n: t.float() if t.is_floating_point() else t for n, t in floats.items()}
     model.load_state_dict(floats)
     chosen = torch_device(device)
-    return SentenceGenerator(card, model.requires_grad_(False).eval().to(chosen), tokenizer, chosen)
+    model = model.requires_grad_(False).eval().to(chosen)
+    return SentenceGenerator(card, model, tokenizer, chosen, refine)

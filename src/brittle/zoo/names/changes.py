@@ -13,11 +13,12 @@ S = TypeVar("S")
 
 OPTIMIZERS = ("adam", "sgd")
 # All other whole numbers are 1 or more.
-ZERO_ALLOWED = ("frozen", "highways", "joined", "layers", "width")
+ZERO_ALLOWED = ("frozen", "generator_steps", "highways", "joined", "layers", "width")
 SHARE_SETTINGS = (
     *("dropout", "forget", "label_smoothing", "warmup", "first_beta", "second_beta"),
     "to_encoder",
 )
+POSITIVE_SHARES = ("data_share",)
 POSITIVE_SETTINGS = (
     *("rate", "inverter_rate", "generator_rate", "critic_rate", "clamp", "smoothing", "penalty"),
     "character_scale",
@@ -87,6 +88,8 @@ def _check(whose: str, name: str, value: Any) -> None:
     if isinstance(value, float):
         if name in SHARE_SETTINGS and not 0 <= value < 1:
             raise wrong_value(whose, name, value, "a share from 0 to below 1")
+        if name in POSITIVE_SHARES and not 0 < value <= 1:
+            raise wrong_value(whose, name, value, "a share above 0, up to 1")
         if name in POSITIVE_SETTINGS and not 0 < value < float("inf"):
             raise wrong_value(whose, name, value, "a number above 0")
         if not 0 <= value < float("inf"):

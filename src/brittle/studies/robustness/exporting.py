@@ -1,0 +1,44 @@
+"""The rows of a robustness study for other programs: one a target, or one a case of a target."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from brittle.studies.robustness.study import RobustnessStudy
+from brittle.studies.transfer.exporting import write_rows
+
+
+def export_robustness(
+    study: RobustnessStudy, path: str | Path, texts: bool = False, exact: bool = False
+) -> Path:
+    """Write the targets of a study, or the cases of all targets, as .csv, .jsonl or .parquet."""
+    return write_rows(case_rows(study) if texts else target_rows(study), path, exact)
+
+
+def target_rows(study: RobustnessStudy) -> list[dict[str, Any]]:
+    """Return one row for every target, the largest mean distance first."""
+    tests = {test.first: test for test in study.sign_tests}
+    rows = []
+    for figure in study.figures:
+        row = asdict(figure)
+        low, high = row.pop("interval") or (None, None)
+        test = tests.get(figure.target)
+        rows.append(
+            row
+            | {"low": low, "high": high, "lost": study.lost(figure.target)}
+            | {"smaller": test and test.smaller, "larger": test and test.larger}
+            | {"p": test and test.p}
+        )
+    return rows
+
+
+def case_rows(study: RobustnessStudy) -> list[dict[str, Any]]:
+    """Return one row for every case of every target; of pictures there are no texts."""
+    return [
+        {"case": case.case, "label": case.label, "target": target, **asdict(case.rows[target])}
+        | {"original": case.text}
+        for target in study.targets
+        for case in study.cases
+    ]
