@@ -49,6 +49,7 @@ ROOMS: dict[str, set[str]] = {
     },
     # What is measured.
     "metrics": {"asks", "edits", "english", "errors", "goals", "results", "text"},
+    "validity": {"edits", "errors", "files", "formatting", "metrics", "results"},
     # What is attacked.
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
@@ -68,13 +69,13 @@ ROOMS: dict[str, set[str]] = {
     # What comes out.
     "reports": {
         *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "png", "results"),
-        *("visible",),
+        *("validity", "visible"),
     },
     "workflow": {"errors", "files", "formatting", "unpacking"},
     "runs": {
         *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors", "files"),
         *("generators", "goals", "inside", "kinds", "metrics", "opening", "picture", "reports"),
-        *("results", "spreadsheets", "targets", "text", "workflow", "zoo"),
+        *("results", "spreadsheets", "targets", "text", "validity", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {
@@ -90,7 +91,17 @@ ROOMS: dict[str, set[str]] = {
     "cli": {
         *("answers", "attacks", "data", "errors", "files", "formatting", "generators", "goals"),
         *("metrics", "opening", "papers", "png", "proposals", "redaction", "reports", "results"),
-        *("runs", "studies", "targets", "text", "training", "visible", "workflow", "zoo"),
+        *(
+            "runs",
+            "studies",
+            "targets",
+            "text",
+            "training",
+            "validity",
+            "visible",
+            "workflow",
+            "zoo",
+        ),
     },
 }
 """The rooms from the bottom up, each with those it may import: all stand above it in this list."""

@@ -35,6 +35,7 @@ from brittle.reports.summary_lines import (
     summary_lines,
 )
 from brittle.reports.tables import confusion_section, parts_table, words_table
+from brittle.reports.validity import validity_section
 from brittle.results import Result
 
 MAX_REASONS = 5
@@ -72,7 +73,8 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         sections.append(character_edits_section(results))
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
-    sections += further
+    measured = (run.stored_validity, run.stored_floors, figures.success)
+    sections += [validity_section(*measured), *further]
     if results:
         sections.append(_cases(figures, manifest, any(result.kept for result in results)))
     sections.append(_how_it_was_run(manifest))

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from brittle.results import Result, Step
+from brittle.validity.floors import Floors
+from brittle.validity.verdicts import Validity
 
 
 class StoredRun(Protocol):
@@ -19,6 +21,12 @@ class StoredRun(Protocol):
 
     @property
     def totals(self) -> Mapping[str, float]: ...
+
+    @property
+    def stored_validity(self) -> Validity | None: ...
+
+    @property
+    def stored_floors(self) -> Floors | None: ...
 
     def results(self) -> list[Result]: ...
 

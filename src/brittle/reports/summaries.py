@@ -40,6 +40,12 @@ def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     figures = summary(results, manifest.get("examples"), steps=steps)
     if manifest.get("attack") == FINISHES_FIRST:
         figures = replace(figures, at_limit=success_at_limit(results, run.steps()))
+    validity = run.stored_validity
+    if validity is not None:
+        valid, own = validity.valid_success(figures.success), validity.figure
+        if (validity.broken, validity.attacked) != (figures.success.count, figures.success.of):
+            own = replace(own, over=f"{own.over}, before the run went on")
+        figures = replace(figures, validity=own, valid_success=valid)
     per_draw, rebuilt = success_per_draw(results), reconstructions_kept(results)
     return results, replace(figures, per_draw=per_draw, rebuilt=rebuilt)
 
@@ -73,6 +79,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "accuracy_after_by_label": asdict(figures.after_by_label),
         "bleu": _bleu_json(results) if answers_texts(manifest) else None,
         "success": asdict(figures.success),
+        **_validity_json(figures),
         **({"success_at_limit": asdict(figures.at_limit)} if figures.at_limit else {}),
         **({"success_per_draw": asdict(figures.per_draw)} if figures.per_draw else {}),
         **({"reconstructions_kept": asdict(figures.rebuilt)} if figures.rebuilt else {}),
@@ -83,6 +90,11 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
     }
+
+
+def _validity_json(figures: Summary) -> dict[str, Any]:
+    measured = {"validity": figures.validity, "valid_success": figures.valid_success}
+    return {name: asdict(figure) for name, figure in measured.items() if figure is not None}
 
 
 def _text_changes(results: Sequence[Result], figures: Summary) -> dict[str, Any]:

@@ -64,6 +64,7 @@ def summary_lines(
     at_limit, per_draw = summary.at_limit, summary.per_draw
     effort = [
         _rate("success", "attack success", summary.success),
+        *_validity_lines(summary),
         *([_rate("success_at_limit", "of the finished text", at_limit)] if at_limit else []),
         *([_mean("success_per_draw", "success per draw", per_draw, percent)] if per_draw else []),
         _mean("queries", "queries per case", summary.queries),
@@ -87,6 +88,22 @@ def summary_lines(
             _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),
         ]
     return [_rate("accuracy_before", f"{what} before", summary.before), *after, *effort]
+
+
+def _validity_lines(summary: Summary) -> list[SummaryLine]:
+    """Put validity, and the success that it leaves, beside the raw success, if it was measured."""
+    if summary.validity is None or summary.valid_success is None:
+        return []
+    over = f"of {number(summary.validity.of)} {summary.validity.over}"
+    return [
+        _share("validity", "validity", summary.validity, over),
+        _share("valid_success", "valid success", summary.valid_success, "success × validity"),
+    ]
+
+
+def _share(key: str, name: str, figure: Figure, over: str) -> SummaryLine:
+    interval = format_interval(figure, percent)
+    return SummaryLine(key, name, percent(figure.value), interval, over, figure)
 
 
 def answers_texts(manifest: Mapping[str, Any]) -> bool:

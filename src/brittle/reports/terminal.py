@@ -31,7 +31,7 @@ INDENT = 2
 LONG_TEXT_CHARACTERS = 400
 CONTEXT_CHARACTERS = 70
 STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
-    ("accuracy_after", "accuracy_after_by_label", "success"), "bold red"
+    ("accuracy_after", "accuracy_after_by_label", "success", "valid_success"), "bold red"
 )
 
 
