@@ -18,7 +18,7 @@ from brittle.asks import (
     UNTRIED,
     Attack,
     Case,
-    Note,
+    Keep,
     Try,
     Unfit,
     assembled,
@@ -136,7 +136,7 @@ class Engine:
         for r in running:
             r.make_plan(self.budget)
             for leaf, items in r.plan:
-                if isinstance(leaf, Note):
+                if isinstance(leaf, Keep):
                     continue
                 if type(leaf) not in self.attack.asks:
                     raise BrittleError(
@@ -171,8 +171,8 @@ class Engine:
         own: list[Any] = []
         is_over = False
         for leaf, asked in r.plan:
-            if isinstance(leaf, Note):
-                r.note(leaf)
+            if isinstance(leaf, Keep):
+                r.keep(leaf)
                 own.append(None)
                 continue
             answer, failure = answers[leaf.question].next(leaf, len(asked))
