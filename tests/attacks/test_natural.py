@@ -217,7 +217,7 @@ def test_a_reconstruction_that_reaches_the_goal_is_no_success() -> None:
     outcome = attacked(Natural(Poor(), Hybrid(0.1, 2.0, 3), 20))
     assert (outcome.status, outcome.reason, outcome.queries) == ("skipped", RECONSTRUCTION, 2)
     assert outcome.best is None
-    [noted] = outcome.notes
+    [noted] = outcome.kept_items
     assert noted.name == "reconstruction" and noted.item == LatentPoint(100 * NORMAL)
     assert list(noted.payload) == [0.0, 1.0]
 
@@ -264,7 +264,7 @@ class TestTexts:
         return {
             o.case.id: (
                 *(o.status, o.reason, o.queries, str(o.best.item) if o.best else None),
-                [(noted.name, str(noted.item), noted.cost) for noted in o.notes],
+                [(noted.name, str(noted.item), noted.cost) for noted in o.kept_items],
             )
             for o in self.ended(**options)
         }
@@ -281,7 +281,7 @@ class TestTexts:
         assert broken
         for outcome in broken:
             assert outcome.best is not None and outcome.best.cost is not None
-            rebuilt, *way = outcome.notes
+            rebuilt, *way = outcome.kept_items
             assert (rebuilt.name, {noted.name for noted in way}) == ("reconstruction", {"way"})
             assert str(way[-1].item) == str(outcome.best.item)
             assert way[-1].cost == outcome.best.cost

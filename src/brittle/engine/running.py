@@ -28,8 +28,8 @@ class RunningCase:
     whether a candidate was tried; the original, asked about again, is none. `winners` are those to
     report, the best first: one that ended the search or, of a search with costs, the cheapest ones,
     of a search that samples, the first ones. `sampled` and `sampled_won` count the samples so far.
-    `kept` is the candidate that is reported without a winner, whatever its loss. `kept_items` are the
-    items that the search wants in the report, by name.
+    `kept` is the candidate that is reported without a winner, whatever its loss. `kept_items` are
+    those that the search wants in the report, by name.
     """
 
     case: Case[Any]
