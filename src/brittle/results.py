@@ -25,6 +25,8 @@ class Result:
     example's own, and labels and confidences are None. A picture is its encoded string; `l2` and
     `linf` are the norms of the difference. `cost` is that of the winner, if the search has costs.
     If the search samples, `tried` counts the samples and `won` those that reached the goal.
+    `proved_words`: no text of the attack's space with at most so many words changed reaches the
+    goal; 0 if one with a single word does, None if that is not known.
     """
 
     case: str
@@ -56,6 +58,7 @@ class Result:
     linf: float | None = None
     tried: int | None = None
     won: int | None = None
+    proved_words: int | None = None
 
 
 @dataclass(frozen=True)

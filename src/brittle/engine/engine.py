@@ -208,7 +208,7 @@ class Engine:
                 loss, won = judge_alone(self.goal, r.case, best.item, payload)
                 best = replace(best, loss=loss, payload=payload)
                 if won:
-                    ended.append(r.outcome("broken", "", best))
+                    ended.append(r.outcome("broken", r.reason, best))
                     continue
             r.drop_step(best.query)
             if r.winners:
@@ -220,10 +220,10 @@ class Engine:
     def _advance(self, r: RunningCase, answer: Any, ended: list[Outcome]) -> bool:
         """Send a search its answer; tell whether it asks on."""
         try:
-            r.ask = r.search.send(answer)
+            r.advance(answer)
         except StopIteration:
             if not r.winners:
-                ended.append(r.outcome("held", ""))
+                ended.append(r.outcome("proved" if r.is_proved else "held", r.reason))
             return False
         except Unfit as unfit:
             r.winners = []

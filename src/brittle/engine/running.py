@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Sample, Search, Status, Try, Unfit, leaves
+from brittle.asks import Answer, Ask, Case, Note, Sample, Search, Status, Try, Unfit, leaves
 from brittle.engine.budget import Question, cut_to_budget
 from brittle.engine.outcomes import Improvement, Outcome
 
@@ -28,7 +28,8 @@ class RunningCase:
     whether a candidate was tried; the original, asked about again, is none. `winners` are those to
     report, the best first: one that ended the search or, of a search with costs, the cheapest ones,
     of a search that samples, the first ones. `sampled` and `sampled_won` count the samples so far.
-    `kept` is the candidate that is reported without a winner, whatever its loss.
+    `kept` is the candidate that is reported without a winner, whatever its loss. `proved_words`,
+    `is_proved` and `reason` are what the search noted for the row.
     """
 
     case: Case[Any]
@@ -44,6 +45,21 @@ class RunningCase:
     kept: Improvement | None = None
     sampled: int | None = None
     sampled_won: int = 0
+    proved_words: int | None = None
+    is_proved: bool = False
+    reason: str = ""
+
+    def advance(self, answer: Any) -> None:
+        """Send the search its answer, and take its next question; what it notes is kept."""
+        self.ask = self.search.send(answer)
+        while isinstance(self.ask, Note):
+            note = self.ask
+            if note.proved_words is not None:
+                self.proved_words = note.proved_words
+            if note.reason is not None:
+                self.reason = note.reason
+            self.is_proved = self.is_proved or note.is_whole
+            self.ask = self.search.send(None)
 
     @property
     def path(self) -> Sequence[Any] | None:
@@ -166,5 +182,5 @@ class RunningCase:
         elif len(steps) > 1:
             best = steps[-1]
         won = None if self.sampled is None else self.sampled_won
-        counts = (self.sampled, won)
+        counts = (self.sampled, won, self.proved_words)
         return Outcome(self.case, status, reason, self.queries, steps, best, *counts)

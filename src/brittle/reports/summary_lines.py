@@ -19,6 +19,7 @@ Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
     "broken": "an adversarial example was found and confirmed",
     "held": "the attack ended without success",
+    "proved": "no text of the whole space that was searched reaches the goal",
     "out of budget": "not broken when the budget of queries ran out",
     "unconfirmed": "not broken: a candidate reached the goal, but not when scored again alone",
     "skipped": "not attacked",

@@ -54,6 +54,7 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         cost=best.cost if best is not None and outcome.status == "broken" else None,
         tried=outcome.tried,
         won=outcome.won,
+        proved_words=outcome.proved_words,
         **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
     )
 

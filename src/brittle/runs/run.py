@@ -136,7 +136,7 @@ class Run:
     def columns(self) -> tuple[str, ...]:
         """Return the columns of this run's rows: those of its kinds of items and answers.
 
-        A cost, and the counts of samples, are among them if a case has one.
+        A cost, the counts of samples, and what is proved are among them if a case has one.
         """
         return self.columns_of(self.results())
 
@@ -156,7 +156,7 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        for name in ("cost", "tried", "won"):
+        for name in ("cost", "tried", "won", "proved_words"):
             if all(getattr(result, name) is None for result in results):
                 others |= {name}
         return tuple(name for name in COLUMNS if name not in others)

@@ -45,7 +45,7 @@ RESULT_COLUMNS = (
     *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
     *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
-    *("pixels_changed", "l2", "linf", "tried", "won"),
+    *("pixels_changed", "l2", "linf", "tried", "won", "proved_words"),
 )
 STEP_COLUMNS = (
     *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),

@@ -12,6 +12,8 @@ import numpy as np
 
 from brittle.errors import UsageError
 from brittle.picture import PixelGradientRequest
+from brittle.spaces import Bounded, BoundRequest
+from brittle.targets.additive import bound_additive
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.protocols import Scores, ShowsAttention, ShowsInside, WhiteBox
 from brittle.targets.rendering import PADDING, UNKNOWN
@@ -88,6 +90,26 @@ class ZooTarget:
 
     def close(self) -> None:
         self.model.close()
+
+
+class AdditiveZooTarget(ZooTarget):
+    """A model of the zoo whose logits are a sum over words: naive Bayes, the linear SVM."""
+
+    def bounds(self, requests: Sequence[BoundRequest]) -> list[Bounded]:
+        """Find the strongest swaps of every space in closed form."""
+        return list(map(self._bound, requests))
+
+    def _bound(self, request: BoundRequest) -> Bounded:
+        model: Any = self.model
+        space = request.space
+        logits = self.logits([space.text])[0]
+        words = [word for _, words in space.text.field_words() for word in words]
+        scale = float(np.abs(model.word_logits(words)).sum() + np.abs(logits).sum())
+        changes = [
+            model.word_logits(space.options[i]) - model.word_logits([space.text.words[i]])
+            for i in space.positions
+        ]
+        return bound_additive(request, logits, changes, scale)
 
 
 class WhiteBoxZooTarget(ZooTarget, ShowsInside):
@@ -189,7 +211,7 @@ def load_folder(
         has_gradients = hasattr(model, "gradients")
         return (PictureNetworkTarget if has_gradients else PictureZooTarget)(card, model)
     if card.kind != "network":
-        return ZooTarget(card, model)
+        return (AdditiveZooTarget if card.kind == "linear" else ZooTarget)(card, model)
     from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does
 
     attends = card.parts["encoder"] == "Transformer" or card.parts["head"] == "attention"
