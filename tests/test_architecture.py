@@ -54,7 +54,7 @@ ROOMS: dict[str, set[str]] = {
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
         *("data", "errors", "files", "inside", "latent", "metrics", "moves", "picture", "ranking"),
-        *("text", "values"),
+        *("spaces", "text", "values"),
     },
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "inside", "metrics", "moves"),

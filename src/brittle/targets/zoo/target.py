@@ -135,6 +135,21 @@ class WhiteBoxZooTarget(ZooTarget, ShowsInside):
         return positions
 
 
+class BoundedZooTarget(WhiteBoxZooTarget):
+    """A network of the zoo through which interval bounds can be propagated."""
+
+    @cached_property
+    def _bounds(self) -> Any:
+        from brittle.zoo.bounds import NetworkBounds  # imports torch, as the model does
+
+        model: Any = self.model
+        return NetworkBounds(model)
+
+    def bounds(self, requests: Sequence[BoundRequest]) -> list[Bounded]:
+        """Bound the margins over every space."""
+        return [self._bounds.bound(request) for request in requests]
+
+
 class AttendingZooTarget(WhiteBoxZooTarget, ShowsAttention):
     """A network of the zoo that attends."""
 
@@ -212,9 +227,12 @@ def load_folder(
         return (PictureNetworkTarget if has_gradients else PictureZooTarget)(card, model)
     if card.kind != "network":
         return (AdditiveZooTarget if card.kind == "linear" else ZooTarget)(card, model)
-    from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does
+    from brittle.zoo.bounds import has_bounds  # imports torch, as the model does
+    from brittle.zoo.white_box import NetworkWhiteBox
 
     attends = card.parts["encoder"] == "Transformer" or card.parts["head"] == "attention"
     kind = AttendingZooTarget if attends else WhiteBoxZooTarget
+    if has_bounds(card.parts):
+        kind = BoundedZooTarget
     own_mask = None if mask == UNKNOWN else mask  # a network reads holes so in any case
     return kind(card, model, lambda: NetworkWhiteBox(model, card.full_name), own_mask)
