@@ -71,7 +71,7 @@ class SwapSpace:
         return self.text.with_words(tuple(words))
 
 
-def subsets(sets: Iterable[PositionSet], size: int) -> list[PositionSet]:
+def subsets(sets: Iterable[Sequence[int]], size: int) -> list[PositionSet]:
     """List the parts of a size of some sets, each once.
 
     >>> subsets([(0, 1), (1, 2)], 1)

@@ -87,7 +87,9 @@ def _sets(
     """List the sets of so many positions that are to be searched."""
     if open_sets is None:
         return list(combinations(order, words))
-    return subsets(open_sets, words)
+    rank = {i: n for n, i in enumerate(order)}
+    ranked = [sorted(one, key=rank.__getitem__) for one in open_sets]
+    return sorted(subsets(ranked, words), key=lambda one: [rank[i] for i in one])
 
 
 def _try_all(texts: Iterator[Text]) -> Search[list[float]]:

@@ -1,10 +1,10 @@
 """What a network can predict for any text of a space of swaps, by interval bounds.
 
-The vector of every position lies in the box around the vectors of its word and of all candidates
-(Jia et al., 2019; Huang et al., 2019). The box is propagated to the margins: the logit of another
-class minus that of the text's own. If all margins stay below zero, no text of the space has
-another class. For few swaps there is a box for every set of positions; it is far tighter, since
-all other positions stay as they are. This file needs torch.
+What a word adds to the first layer lies in the box around what it and all its candidates add (Jia
+et al., 2019; Huang et al., 2019). The box is propagated to the margins: the logit of another class
+minus that of the text's own. If all margins stay below zero, no text of the space has another
+class. For few swaps there is a box for every set of positions; it is far tighter, since all other
+positions stay as they are. This file needs torch.
 """
 
 from __future__ import annotations
@@ -86,58 +86,93 @@ class NetworkBounds:
         offset = self.bias[rivals] - self.bias[label]
         return centre @ weight.T + offset + radius @ weight.abs().T + error
 
-    def sentence(self, box: Box) -> Box:
-        """Propagate the vectors of words to the vector that the last layer reads."""
+    def sentence(self, first: Box) -> Box:
+        """Propagate what words add to the first layer to the vector that the last layer reads."""
         encoder, head = self.network.encoder, self.network.pool
         if isinstance(encoder, encoders.CNNEncoder):
-            return self._convolved(box, encoder, head)
-        states, back = box, box
-        if isinstance(encoder, encoders.LSTMEncoder):
-            for layer in encoder.layers:
-                states = intervals.lstm(states, layer)  # type: ignore[arg-type]
+            return _convolutions(first, encoder, head)
+        if isinstance(encoder, encoders.AverageEncoder):
+            return intervals.mean(first)
         if isinstance(encoder, encoders.BiLSTMEncoder):
-            for ahead, behind in zip(encoder.ahead, encoder.back):
-                forward = intervals.lstm(states, ahead)  # type: ignore[arg-type]
-                back = intervals.lstm(states, behind, backward=True)  # type: ignore[arg-type]
-                states = Box(*(torch.cat(part, dim=2) for part in zip(forward, back)))
-        if not isinstance(head, heads.Last):
-            pool = intervals.highest if isinstance(head, heads.Maximum) else intervals.mean
-            return pool(states)
-        last = states.map(lambda x: x[:, -1])
-        if isinstance(encoder, encoders.BiLSTMEncoder):
-            half = states.low.shape[2] // 2
-            parts = zip(last.map(lambda x: x[:, :half]), back.map(lambda x: x[:, 0]))
-            last = Box(*(torch.cat(part, dim=1) for part in parts))
-        return last
-
-    def _convolved(self, box: Box, encoder: encoders.CNNEncoder, head: Any) -> Box:
-        """Propagate through convolutions and the maxima, or the mean, of their windows."""
-        for number, layer in enumerate(encoder.below):
-            y = intervals.convolved(box, layer, padding=1).map(torch.relu)  # type: ignore[arg-type]
-            box = intervals.added(y, box) if number else y
-        words = box.low.shape[1]
-        whole = max(words, encoder.min_words)
-        if not isinstance(head, heads.Maximum):
-            # The state of a word is that of the windows that begin there, beyond the end too.
-            whole += encoder.min_words - 1
-        box = intervals.padded(box, whole)
-        parts = []
-        for layer in encoder.convolutions:
-            states = intervals.convolved(box, layer).map(torch.relu)  # type: ignore[arg-type]
-            if isinstance(head, heads.Maximum):
-                parts.append(intervals.highest(states))
-            else:
-                parts.append(_pooled_words(states, words, head))
-        return Box(*(torch.cat(part, dim=1) for part in zip(*parts)))
+            return _both_ways(first, list(zip(encoder.ahead, encoder.back)), head)
+        for number, layer in enumerate(encoder.layers):
+            first = states = intervals.lstm(_entering(first, layer) if number else first, layer)
+        return _pooled(states, head)
 
 
-def _pooled_words(states: Box, words: int, head: Any) -> Box:
+def _convolutions(first: Box, encoder: encoders.CNNEncoder, head: Any) -> Box:
+    """Propagate through convolutions, and the maxima of their windows or another head."""
+    words, widest = first.low.shape[1], encoder.min_words
+    # Another head takes the windows that begin at a word, and these may reach beyond the end.
+    after = max(0, widest - words) if isinstance(head, heads.Maximum) else widest - 1
+    layers: list[Any] = list(encoder.convolutions)
+    for number, layer in enumerate(list[Any](encoder.below)):
+        box = intervals.padded(first, 1, 1)
+        own = intervals.convolved(box, layer) if number else intervals.windows(box, layer)
+        own = own.map(torch.relu)
+        first = intervals.added(own, first) if number else own
+    box = intervals.padded(first, 0, after)
+    if encoder.below:
+        states = [intervals.convolved(box, layer) for layer in layers]
+    else:
+        sizes = [layer.out_channels * layer.kernel_size[0] for layer in layers]
+        parts = zip(box.low.split(sizes, dim=2), box.high.split(sizes, dim=2), layers)
+        states = [intervals.windows(Box(low, high), layer) for low, high, layer in parts]
+    pooled = [_pooled(one.map(torch.relu), head, words) for one in states]
+    return Box(*(torch.cat(part, dim=1) for part in zip(*pooled)))
+
+
+def _both_ways(first: Box, layers: Sequence[tuple[Any, Any]], head: Any) -> Box:
+    """Propagate through layers of two LSTMs; their states stand side by side."""
+    for number, (ahead, back) in enumerate(layers):
+        if number:
+            entering = [_entering(first, layer) for layer in (ahead, back)]
+        else:
+            halves = zip(*(part.chunk(2, dim=2) for part in first))
+            entering = [Box(low, high) for low, high in halves]
+        forward = intervals.lstm(entering[0], ahead)
+        backward = intervals.lstm(entering[1], back, backward=True)
+        first = Box(*(torch.cat(part, dim=2) for part in zip(forward, backward)))
+    if isinstance(head, heads.Last):
+        ends = zip(forward.map(lambda x: x[:, -1]), backward.map(lambda x: x[:, 0]))
+        return Box(*(torch.cat(part, dim=1) for part in ends))
+    return _pooled(first, head)
+
+
+def _entering(states: Box, layer: Any) -> Box:
+    """Compute what states add to the gates of the next LSTM, without its bias."""
+    w_ih = layer.all_weights[0][0].detach().double()
+    return intervals.affine(states, w_ih, w_ih.new_zeros(len(w_ih)))
+
+
+def _pooled(states: Box, head: Any, words: int | None = None) -> Box:
+    """Pool the states of words; of windows, those that begin at one of so many words."""
+    if isinstance(head, heads.Maximum):
+        return intervals.highest(states)
     own = states.map(lambda x: x[:, :words])
     return own.map(lambda x: x[:, -1]) if isinstance(head, heads.Last) else intervals.mean(own)
 
 
+def first_weight(encoder: Any) -> tuple[Tensor | None, int]:
+    """Return the matrix (features × vector) by which words enter the encoder, None if they do as
+    they are, and how many products a number of the first layer is a sum of."""
+    if isinstance(encoder, encoders.AverageEncoder):
+        return None, 0
+    if isinstance(encoder, encoders.CNNEncoder):
+        layers: list[Any] = list(encoder.below)[:1] or list(encoder.convolutions)
+        # Offsets × filters are the features of a word.
+        parts = [layer.weight.permute(2, 0, 1).flatten(0, 1) for layer in layers]
+        terms = max(layer.weight[0].numel() for layer in layers)
+    else:
+        is_both = isinstance(encoder, encoders.BiLSTMEncoder)
+        own: list[Any] = [encoder.ahead[0], encoder.back[0]] if is_both else [encoder.layers[0]]
+        parts = [layer.all_weights[0][0] for layer in own]
+        terms = parts[0].shape[1]
+    return torch.cat(parts).detach().double().cpu(), terms
+
+
 class PositionBoxes:
-    """The vectors of a text's words, and of every position with candidates the box around them."""
+    """What words add to the first layer, and for every position the box around all candidates."""
 
     def __init__(self, model: NetworkModel, space: SwapSpace) -> None:
         [(read, columns)] = model.columns(space.text)
@@ -147,14 +182,14 @@ class PositionBoxes:
         token_id = model.tokenizer.token_id
         candidates = [token_id(word) for i in self.positions for word in space.options[i]]
         every = np.concatenate([ids, np.array(candidates, dtype=np.int32)]).astype(np.int64)
-        vectors = _vectors(model, every)
-        self.words = vectors.map(lambda x: x[: len(ids)])
+        added = _added_by(model, every)
+        self.words = added.map(lambda x: x[: len(ids)])
         self.swapped: dict[int, tuple[Tensor, Tensor]] = {}
         start = len(ids)
         for i in self.positions:
             rows = [self.column[i], *range(start, start + len(space.options[i]))]
             start += len(space.options[i])
-            self.swapped[i] = (vectors.low[rows].amin(dim=0), vectors.high[rows].amax(dim=0))
+            self.swapped[i] = (added.low[rows].amin(dim=0), added.high[rows].amax(dim=0))
 
     def of(self, sets: Sequence[PositionSet]) -> Box:
         """Build a box for every set of positions whose words may be swapped."""
@@ -165,10 +200,19 @@ class PositionBoxes:
         return box
 
 
-def _vectors(model: NetworkModel, ids: NDArray[np.int64]) -> Box:
-    """Return the vectors of token ids; those of spellings are computed, and so not exact."""
+def _added_by(model: NetworkModel, ids: NDArray[np.int64]) -> Box:
+    """Return what words, by their token ids, add to the first layer; each has a row.
+
+    The vectors of spellings are computed, and so not exact.
+    """
     distinct, rows = np.unique(ids, return_inverse=True)
     network = model.network
-    vectors = compute_word_vectors(network, model.tokenizer, distinct).double().cpu()[rows]
-    box = Box(vectors, vectors)
-    return box if network.spelling is None else box.widened(SPELLING_ERROR * (1 + vectors.abs()))
+    vectors = compute_word_vectors(network, model.tokenizer, distinct).double().cpu()
+    error = 0.0 if network.spelling is None else SPELLING_ERROR * (1 + vectors.abs())
+    box = Box(vectors, vectors).widened(error)
+    weight, terms = first_weight(network.encoder)
+    if weight is not None:
+        entering = intervals.affine(box, weight, weight.new_zeros(len(weight)))
+        # The sum over a window has more terms than that over the vector of one word.
+        box = entering.widened(terms * UNIT * (box.size @ weight.abs().T))
+    return box.map(lambda x: x[rows])

@@ -47,17 +47,17 @@ def affine(box: Box, weight: Tensor, bias: Tensor) -> Box:
     return _linear(box, bias, weight.shape[1], lambda x: x @ weight.T, lambda x: x @ weight.abs().T)
 
 
-def convolved(box: Box, layer: nn.Conv1d, padding: int = 0) -> Box:
-    """Apply a convolution over words, after `padding` zeros on both sides."""
-    weight, bias = layer.weight.detach().double(), layer.bias
-    assert bias is not None
+def convolved(box: Box, layer: nn.Conv1d) -> Box:
+    """Apply a convolution over words, without its padding."""
+    assert layer.bias is not None
+    weight = layer.weight.detach().double()
 
     def over_words(weight: Tensor) -> Callable[[Tensor], Tensor]:
-        return lambda x: conv1d(x.transpose(1, 2), weight, padding=padding).transpose(1, 2)
+        return lambda x: conv1d(x.transpose(1, 2), weight).transpose(1, 2)
 
     terms = weight.shape[1] * weight.shape[2]
     products = over_words(weight), over_words(weight.abs())
-    return _linear(box, bias.detach().double(), terms, *products)
+    return _linear(box, layer.bias.detach().double(), terms, *products)
 
 
 def _linear(
@@ -97,16 +97,18 @@ def tanh(box: Box) -> Box:
     return box.map(torch.tanh).widened(FUNCTION_ERROR)
 
 
-def lstm(box: Box, layer: nn.LSTM, backward: bool = False) -> Box:
-    """Read words by an LSTM; the states stand in the order of the words, also if read backward."""
-    w_ih, w_hh, b_ih, b_hh = (part.detach().double() for part in layer.all_weights[0])
-    projected = affine(box, w_ih, b_ih + b_hh)
-    hidden = cell = box.map(lambda x: x.new_zeros((len(x), layer.hidden_size)))
+def lstm(projected: Box, layer: nn.LSTM, backward: bool = False) -> Box:
+    """Read words by an LSTM, from what they add to its gates; its bias is added here.
+
+    The states stand in the order of the words, also if they are read backward.
+    """
+    _, w_hh, b_ih, b_hh = (part.detach().double() for part in layer.all_weights[0])
+    hidden = cell = projected.map(lambda x: x.new_zeros((len(x), layer.hidden_size)))
     states: list[Box] = []
-    words = range(box.low.shape[1])
+    words = range(projected.low.shape[1])
     for n in reversed(words) if backward else words:
-        own = projected.map(lambda x, n=n: x[:, n])  # type: ignore[misc]
-        gates = added(own, affine(hidden, w_hh, torch.zeros_like(b_hh)))
+        own = Box(projected.low[:, n], projected.high[:, n])
+        gates = added(own, affine(hidden, w_hh, b_ih + b_hh))
         parts = zip(gates.low.chunk(4, dim=1), gates.high.chunk(4, dim=1))
         i, f, g, o = (Box(low, high) for low, high in parts)
         cell = added(scaled(sigmoid(f), cell), scaled(sigmoid(i), tanh(g)))
@@ -117,10 +119,25 @@ def lstm(box: Box, layer: nn.LSTM, backward: bool = False) -> Box:
     return Box(*(torch.stack(part, dim=1) for part in zip(*ordered)))
 
 
-def padded(box: Box, words: int) -> Box:
-    """Add words of zeros on the right, up to so many."""
-    lacking = max(0, words - box.low.shape[1])
-    return box.map(lambda x: pad(x, (0, 0, 0, lacking)))
+def windows(projected: Box, layer: nn.Conv1d) -> Box:
+    """Sum the words of every window, from what a word adds at every offset of a window.
+
+    The features of a word are offsets × filters. The bias of the layer is added.
+    """
+    assert layer.bias is not None
+    width, count = layer.kernel_size[0], projected.low.shape[1] - layer.kernel_size[0] + 1
+    bias = layer.bias.detach().double()
+
+    def summed(x: Tensor) -> Tensor:
+        by_offset = x.unflatten(2, (width, -1))
+        return sum((by_offset[:, n : n + count, n] for n in range(width)), bias)  # type: ignore[return-value]
+
+    return projected.map(summed).widened(MORE_OPERATIONS * UNIT * bias.abs())
+
+
+def padded(box: Box, before: int, after: int) -> Box:
+    """Add words of zeros on both sides."""
+    return box.map(lambda x: pad(x, (0, 0, before, after)))
 
 
 def highest(box: Box) -> Box:
