@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from brittle.data.columns import Columns
 
 ATTACKS: Mapping[str, str] = {
+    "auto": "brittle.attacks.auto:auto",
     "pwws": "brittle.attacks.pwws:pwws",
     "salient-swap": "brittle.attacks.salient_swap:salient_swap",
+    "gradient-swap": "brittle.attacks.gradient_swap:gradient_swap",
     "genetic": "brittle.attacks.genetic:genetic",
     "exhaustive": "brittle.attacks.exhaustive:exhaustive",
     "random-swap": "brittle.attacks.random_swap:random_swap",

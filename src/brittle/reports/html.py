@@ -161,8 +161,9 @@ def _how_it_ended(figures: Summary) -> str:
 
 
 def _reasons(figures: Summary, status: Status) -> str:
-    """List why cases were skipped or failed, each with its count if there are several."""
-    reasons = figures.reasons.get(status, {}) if status in ("skipped", "error") else {}
+    """List why cases ended so, where that is said, each with its count if there are several."""
+    shown = ("broken", "held", "proved", "skipped", "error")
+    reasons = figures.reasons.get(status, {}) if status in shown else {}
     counts = [f" ({number(n)})" if len(reasons) > 1 else "" for n in reasons.values()]
     items = [f"{isolate(reason)}{n}" for reason, n in zip(reasons, counts)]
     more = len(items) - MAX_REASONS

@@ -13,7 +13,7 @@ from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
-from brittle.results import Result
+from brittle.results import DAMAGED_EDITS, Result
 
 Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
@@ -145,7 +145,9 @@ def status_counts(summary: Summary) -> list[tuple[Status, int]]:
 
 
 def format_statuses(summary: Summary) -> str:
-    """Write the statuses that occur on one line, with the reasons of skipped cases.
+    """Write the statuses that occur on one line, with the reasons of what was skipped.
+
+    Beside broken and proved cases stands by what they were, if the attack says so.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
@@ -154,7 +156,9 @@ def format_statuses(summary: Summary) -> str:
     """
     parts = []
     for status, count in status_counts(summary):
-        reasons = dict(summary.reasons.get(status, {})) if status == "skipped" else {}
+        has_reasons = status in ("broken", "proved", "skipped")
+        reasons = dict(summary.reasons.get(status, {})) if has_reasons else {}
+        reasons.pop(DAMAGED_EDITS, None)
         if status == "out of budget" and UNTRIED in summary.reasons.get(status, {}):
             reasons = {UNTRIED: summary.reasons[status][UNTRIED]}
         counts = [f" {number(n)}" if n < count else "" for n in reasons.values()]
