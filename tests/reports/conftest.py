@@ -23,6 +23,11 @@ class ListedRun:
     manifest: dict[str, Any]
     totals: dict[str, float] = field(default_factory=dict)
     improvements: list[Step] = field(default_factory=list)
+    command: str | None = None
+    later: dict[str, Any] = field(default_factory=dict)
+
+    def measured(self, name: str) -> Mapping[str, Any]:
+        return self.later.get(name, {})
 
     def results(self) -> list[Result]:
         return self.rows

@@ -48,6 +48,11 @@ class Auto:
         return tuple(dict.fromkeys(ask for _, attack in self.attacks for ask in attack.asks))
 
     @property
+    def attack_names(self) -> list[str]:
+        """The names of the attacks, which a run keeps: they depend on the target."""
+        return [name for name, _ in self.attacks]
+
+    @property
     def helpers(self) -> tuple[Any, ...]:
         return tuple(helper for _, attack in self.attacks for helper in helpers_of(attack))
 

@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, Command] = {
     "try": try_.COMMAND,
     "show": runs.SHOW,
     "report": runs.REPORT,
+    "card": runs.CARD,
     "export": runs.EXPORT,
     "verify": runs.VERIFY,
     "delete": keeping.DELETE,

@@ -9,12 +9,14 @@ from brittle.metrics.curves import (
     success_by_queries,
     success_by_words,
 )
+from brittle.metrics.flattening import Flattening, flattening
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.histogram import Bin, Histogram, histogram, words_histogram
 from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, paired_interval, wilson
 from brittle.metrics.operations import Operations, characters_share, is_by_characters, operations
 from brittle.metrics.paired import Contrast, Paired, contrast, paired
 from brittle.metrics.pca import Components, pca
+from brittle.metrics.proved import Robust, robust_to_words
 from brittle.metrics.summary import ATTACKED, Figure, Summary, mean, rate, summary
 from brittle.metrics.words import BrokenWord, PartOfSpeech, parts_that_break, words_that_break
 
@@ -30,17 +32,20 @@ __all__ = [
     "CostCurve",
     "Curve",
     "Figure",
+    "Flattening",
     "Grid",
     "Histogram",
     "Operations",
     "Paired",
     "PartOfSpeech",
+    "Robust",
     "Summary",
     "bootstrap_mean",
     "characters_share",
     "confusion",
     "contrast",
     "cost_by_queries",
+    "flattening",
     "grid",
     "histogram",
     "is_by_characters",
@@ -52,6 +57,7 @@ __all__ = [
     "parts_that_break",
     "pca",
     "rate",
+    "robust_to_words",
     "success_by_confidence",
     "success_by_measure",
     "success_by_queries",

@@ -34,6 +34,7 @@ from brittle.reports.summary_lines import (
     summary_lines,
 )
 from brittle.reports.tables import confusion_section, parts_table, words_table
+from brittle.reports.trust import Fact, missing, robust_lines, trust_facts
 from brittle.results import Result
 
 MAX_REASONS = 5
@@ -58,7 +59,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     sections = [_header(run)]
     if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest, results)]:
         sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
-    sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures)]
+    sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures, results)]
     if figures.success.of:
         sections.append(curves_section(results, run))
         if not has_pictures and (words := words_table(results)):
@@ -70,7 +71,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     sections += further
     if results:
         sections.append(_cases(figures, manifest))
-    sections.append(_how_it_was_run(manifest))
+    sections += [_trust(trust_facts(run, results, figures)), _how_it_was_run(manifest)]
     body = "\n".join(with_contents([section for section in sections if section]))
     rows = embedded_rows(results, has_pictures, run.steps())
     return page(run.name, body, asset("report.css"), _script(), rows, has_pictures)
@@ -145,7 +146,7 @@ def _headline(lines: Sequence[SummaryLine]) -> str:
     )
 
 
-def _how_it_ended(figures: Summary) -> str:
+def _how_it_ended(figures: Summary, results: Sequence[Result]) -> str:
     counts = status_counts(figures)
     if not counts:
         return "<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>"
@@ -154,9 +155,10 @@ def _how_it_ended(figures: Summary) -> str:
         f"<span>{MEANINGS[status]}{_reasons(figures, status)}</span></li>"
         for status, count in counts
     )
+    proved = "".join(f'<p class="small">{escape(line)}.</p>' for line in robust_lines(results))
     return (
         f"<section><h2>How the {plural(figures.cases, ('case', 'cases'))} ended</h2>"
-        f'{status_bar(counts)}<ul class="legend">{items}</ul></section>'
+        f'{status_bar(counts)}<ul class="legend">{items}</ul>{proved}</section>'
     )
 
 
@@ -188,6 +190,18 @@ def _cases(figures: Summary, manifest: Mapping[str, Any]) -> str:
         confidences="" if answers_texts(manifest) else CONFIDENCES,
         explained=PICTURES_EXPLAINED if has_pictures else "",
     )
+
+
+def _trust(facts: Sequence[Fact]) -> str:
+    """List what the figures rest on; what is missing comes last, as missing."""
+    rows = "".join(
+        f"<dt>{escape(fact.name)}</dt><dd>{isolate(fact.value)}</dd>"
+        for fact in facts
+        if fact.value is not None
+    )
+    lacking = missing(facts)
+    last = f"<dt>missing</dt><dd>{escape(', '.join(lacking))}</dd>" if lacking else ""
+    return f'<section class="run"><h2>What the figures rest on</h2><dl>{rows}{last}</dl></section>'
 
 
 _FACTS = (

@@ -13,6 +13,7 @@ from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
+from brittle.reports.trust import robust_lines
 from brittle.results import DAMAGED_EDITS, Result
 
 Format = Callable[[float | None], str]
@@ -170,8 +171,9 @@ def format_statuses(summary: Summary) -> str:
 def closing_lines(
     results: Sequence[Result], summary: Summary, totals: Mapping[str, float]
 ) -> list[str]:
-    """Return the lines below the figures: character edits, statuses, and what the run cost."""
-    return [*character_edits(results), format_statuses(summary), format_effort(totals)]
+    """Return the lines below the figures: statuses, what is proved, and what the run cost."""
+    proved = robust_lines(results)
+    return [*character_edits(results), format_statuses(summary), *proved, format_effort(totals)]
 
 
 def character_edits(results: Sequence[Result]) -> list[str]:

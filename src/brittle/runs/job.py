@@ -167,6 +167,12 @@ class Job:
         return hash_parts(*codes) if codes else None
 
     @property
+    def _columns(self) -> dict[str, Any] | None:
+        """Return the columns of the table that the examples were read from, if they were."""
+        columns = self.dataset.table_columns
+        return None if columns is None else {"text": list(columns.text), "label": columns.label}
+
+    @property
     def _helper_fingerprints(self) -> dict[str, str]:
         return {q: f"{helper.name} {helper.fingerprint}" for q, helper in self.helpers.items()}
 
@@ -199,6 +205,8 @@ class Job:
             "answers": self.goal.answers.noun,
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
+            "columns": self._columns,
+            "attacks": getattr(self.attack, "attack_names", None),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],

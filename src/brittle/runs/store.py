@@ -166,6 +166,10 @@ class Store:
         with translated_errors(self.path), self._db:
             self._write_meta("keywords", dict(keywords))
 
+    def measured(self, name: str) -> dict[str, Any]:
+        """Return what was measured of the run under a name; {} if nothing was."""
+        return self._load_meta(name)
+
     def amend(self, **changes: Any) -> None:
         with translated_errors(self.path), self._db:
             self._write_meta("manifest", self.manifest | changes)
