@@ -114,6 +114,9 @@ def test_a_space_that_is_too_large_is_said_so() -> None:
         assert held.queries == sizes[words - 1]
     none = outcome_of(Exhaustive(TABLE, max_space=3), flat, "a e g a")
     assert (none.status, none.reason, none.queries) == ("skipped", "above 3 texts with 1 word", 1)
+    named = Answering(Bounded(0, None, [Text.of("b e g a")]))
+    tried = outcome_of(Exhaustive(TABLE, max_space=3, bounds=True), named, "a e g a")
+    assert (tried.status, tried.reason, tried.queries) == ("held", none.reason, 2)
 
 
 def test_it_asks_in_bounded_parts(monkeypatch: pytest.MonkeyPatch) -> None:

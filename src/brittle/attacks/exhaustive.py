@@ -48,11 +48,11 @@ class Exhaustive:
         options = yield from substitutes(case, self.proposal)
         space = SwapSpace(case.text, options, self.words)
         known = yield from self._known(case, space)
-        total, order = 1, space.positions
+        total, order = 1, list(space.positions)
         for words in range(known.proved_words + 1, self.words + 1):
             total += space.size_of(words, known.open_sets)
             if total > self.max_space:
-                yield from self._too_large(words)
+                yield from self._too_large(words, has_tried=words > 1 or bool(known.strongest))
                 return
             sets = _sets(order, known.open_sets, words)
             losses = yield from _try_all(space.texts(sets))
@@ -65,7 +65,8 @@ class Exhaustive:
         if not self.bounds:
             return Bounded()
         assert case.label is not None
-        [known] = yield from Bound([BoundRequest(space, case.label, case.toward)])
+        answers = yield from Bound([BoundRequest(space, case.label, case.toward)])
+        known: Bounded = answers[0]
         is_whole = known.proved_words >= self.words
         yield from Note(proved_words=known.proved_words or None, is_whole=is_whole)
         if is_whole:
@@ -74,9 +75,10 @@ class Exhaustive:
             yield from Try(known.strongest, in_order=True)
         return known
 
-    def _too_large(self, words: int) -> Search[None]:
+    def _too_large(self, words: int, has_tried: bool) -> Search[None]:
+        """Say why the search ends here: the case is held, or skipped if nothing was tried."""
         reason = f"above {self.max_space:,} texts with {words} word{'s' if words > 1 else ''}"
-        if words == 1:
+        if not has_tried:
             raise Unfit(reason)
         yield from Note(reason=reason)
 
@@ -102,7 +104,7 @@ def _try_all(texts: Iterator[Text]) -> Search[list[float]]:
 
 def _strongest_first(
     space: SwapSpace, sets: Iterable[PositionSet], losses: Sequence[float]
-) -> tuple[SwapSpace, Sequence[int]]:
+) -> tuple[SwapSpace, list[int]]:
     """Sort candidates, and positions, by the losses of single swaps, the highest first."""
     singles = [(i, word) for (i,) in sets for word in space.options[i]]
     loss = dict(zip(singles, losses))

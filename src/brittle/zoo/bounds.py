@@ -116,7 +116,7 @@ def _convolutions(first: Box, encoder: encoders.CNNEncoder, head: Any) -> Box:
         states = [intervals.convolved(box, layer) for layer in layers]
     else:
         sizes = [layer.out_channels * layer.kernel_size[0] for layer in layers]
-        parts = zip(box.low.split(sizes, dim=2), box.high.split(sizes, dim=2), layers)
+        parts = zip(torch.split(box.low, sizes, 2), torch.split(box.high, sizes, 2), layers)
         states = [intervals.windows(Box(low, high), layer) for low, high, layer in parts]
     pooled = [_pooled(one.map(torch.relu), head, words) for one in states]
     return Box(*(torch.cat(part, dim=1) for part in zip(*pooled)))

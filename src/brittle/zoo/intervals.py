@@ -129,8 +129,8 @@ def windows(projected: Box, layer: nn.Conv1d) -> Box:
     bias = layer.bias.detach().double()
 
     def summed(x: Tensor) -> Tensor:
-        by_offset = x.unflatten(2, (width, -1))
-        return sum((by_offset[:, n : n + count, n] for n in range(width)), bias)  # type: ignore[return-value]
+        by_offset = x.reshape(*x.shape[:2], width, -1)
+        return bias + torch.stack([by_offset[:, n : n + count, n] for n in range(width)]).sum(0)
 
     return projected.map(summed).widened(MORE_OPERATIONS * UNIT * bias.abs())
 
