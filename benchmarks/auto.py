@@ -1,11 +1,11 @@
 """Compare auto with every single attack that it runs, on the same cases and in the same space.
 
-    nice python benchmarks/auto.py [--limit 200] [--only naive-bayes] [--runs FOLDER]
+    nice python benchmarks/auto.py [--limit 200] [--shares 1,0.2] [--only NAME,NAME] [--runs FOLDER]
 
 Writes benchmarks/auto.json. The best single attack is the one that breaks most cases, of several
 the one with the fewest queries. Queries are compared on the cases that both break. Every attack may
-replace all words (--share 1), by the same candidates. A run that is there is not made again: the
-same command goes on after a stop.
+replace the same share of the words, by the same candidates: all words, and a fifth of them. A run
+that is there is not made again: the same command goes on after a stop.
 """
 
 from __future__ import annotations
@@ -39,29 +39,34 @@ MOST_QUERIES = 1.5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=int, default=200)
+    parser.add_argument("--shares", default="1,0.2", help="shares of words, with commas between")
     parser.add_argument("--only", default=",".join(TARGETS), help="targets, with commas between")
     parser.add_argument("--runs", type=Path, default=Path("runs") / "auto-benchmark")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
-    content = json.loads(args.out.read_text()) if args.out.exists() else {}
-    for name in args.only.split(","):
-        name = INSTEAD.get(name, name) if find(name, "mr") is None else name
-        measured = content.get("targets", {}) | {name: measure(name, args.limit, args.runs)}
-        about = {"data": "mr", "split": "test", "limit": args.limit, "share": 1.0}
-        content = about | {"versions": versions("brittle", "numpy", "torch")}
-        args.out.write_text(json.dumps(content | {"targets": measured}, indent=1) + "\n")
-        content["targets"] = measured
-        print(name, json.dumps(measured[name], indent=1))
+    content: dict[str, Any] = {"by_share": {}}
+    if args.out.exists():
+        content = json.loads(args.out.read_text())
+    content |= {"data": "mr", "split": "test", "limit": args.limit}
+    content |= {"versions": versions("brittle", "numpy", "torch")}
+    for share in args.shares.split(","):
+        for asked in args.only.split(","):
+            name = asked if find(asked, "mr") else INSTEAD.get(asked, asked)
+            measured = measure(name, args.limit, float(share), args.runs)
+            content["by_share"].setdefault(share, {})[name] = measured
+            args.out.write_text(json.dumps(content, indent=1) + "\n")
+            print(share, name, measured["best_single"], measured["holds"], flush=True)
 
 
-def measure(name: str, limit: int, runs: Path) -> dict[str, Any]:
+def measure(name: str, limit: int, share: float, runs: Path) -> dict[str, Any]:
     """Attack one target with auto and with every single attack."""
     target: Any = as_target(f"zoo:{name}@mr")
     gradients = ["gradient-swap"] if isinstance(target, HasGradients) else []
     rows: dict[str, list[Result]] = {}
     for attack in (*gradients, *SINGLE, "auto"):
-        about: dict[str, Any] = {"limit": limit, "share": 1.0, "folder": runs}
-        run = brittle.attack(target, "mr", attack, name=f"{name}-{attack}-{limit}", **about)
+        about: dict[str, Any] = {"limit": limit, "share": share, "folder": runs}
+        part = "" if share == 1 else f"-{share:g}"
+        run = brittle.attack(target, "mr", attack, name=f"{name}-{attack}-{limit}{part}", **about)
         rows[attack] = run.results()
     target.close()
     best = min((a for a in rows if a != "auto"), key=lambda a: (-broken(rows[a]), cost(rows[a])))
