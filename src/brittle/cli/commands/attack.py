@@ -60,14 +60,13 @@ fgsm and noise attack pictures: zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist
 python:module:name of an estimator, a torch module or a function of an array. All other attacks are
 for texts.
 
-auto runs attacks from cheap to dear, each on the cases that still stand: what it does not break is the
-best answer to "how robust is it?". exhaustive tries every text of a space: what it does not break is
-proved.
+auto runs attacks from cheap to dear, each on the cases that still stand: use it for a figure to
+report. exhaustive tries every text of a space: what it does not break is proved.
 
 For endpoints and programs (http:, cmd:), where queries are few or cost money, use salient-swap: it
-needs a fraction of the queries of pwws. auto, pwws, salient-swap, gradient-swap, genetic, exhaustive,
-random-swap, list and hotflip-words are for English texts. gs-*, asmin-* and asmax-* read an erased word as a zero vector
-(as --mask pad does) where the target can do so.
+needs a fraction of the queries of pwws. auto, pwws, salient-swap, gradient-swap, genetic,
+exhaustive, random-swap, list and hotflip-words are for English texts. gs-*, asmin-* and asmax-*
+read an erased word as a zero vector (as --mask pad does) where the target can do so.
 
 brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
 resumes a stopped run, or shows a finished one.
