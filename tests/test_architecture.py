@@ -31,6 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "png": set(),
     "edits": {"text"},
     "moves": {"text"},
+    "spaces": {"text"},
     "named": {"errors"},
     "pretrained": {"errors"},
     "goals": {"answers", "asks", "errors", "named", "text"},
@@ -45,7 +46,7 @@ ROOMS: dict[str, set[str]] = {
     "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "goals", "latent", "moves", "named"),
-        *("picture", "proposals", "text"),
+        *("picture", "proposals", "spaces", "text"),
     },
     # What is measured.
     "metrics": {"asks", "edits", "english", "errors", "goals", "results", "text"},
@@ -54,11 +55,11 @@ ROOMS: dict[str, set[str]] = {
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
         *("data", "errors", "files", "inside", "latent", "metrics", "moves", "picture", "ranking"),
-        *("text", "values"),
+        *("spaces", "text", "values"),
     },
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "inside", "metrics", "moves"),
-        *("picture", "pretrained", "ranking", "redaction", "text", "unpacking", "zoo"),
+        *("picture", "pretrained", "ranking", "redaction", "spaces", "text", "unpacking", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "metrics"),

@@ -43,6 +43,8 @@ class Result:
     If the search samples, `tried` counts the samples and `won` those that reached the goal. `kept`
     are items that it wants in the report, such as a reconstruction.
     `similarity` and `fluency` compare the adversarial text with the original, where measured.
+    `proved_words`: no text of the attack's space with at most so many words changed reaches the
+    goal; 0 if one with a single word does, None if that is not known.
     """
 
     case: str
@@ -77,6 +79,7 @@ class Result:
     kept: tuple[KeptItem, ...] = ()
     similarity: float | None = None
     fluency: float | None = None
+    proved_words: int | None = None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ EVERY: dict[str, tuple[str, ...]] = {
     "show": ("show", "weak"),
     "report": ("report", "weak"),
     "export": ("export", "weak", "rows.csv"),
+    "card": ("card", "weak", "--out", "card.md"),
     "verify": ("verify", "weak"),
     "compare": ("compare", "weak", "strong"),
     "list runs": ("list", "runs"),
@@ -33,7 +34,9 @@ EVERY: dict[str, tuple[str, ...]] = {
     "list data": ("list", "data"),
     "list models": ("list", "models"),
 }
-COMMANDS = ("attack", "try", "show", "report", "export", "verify", "compare", "train", "list")
+COMMANDS = (
+    *("attack", "try", "show", "report", "card", "export", "verify", "compare", "train", "list"),
+)
 
 
 @pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
@@ -284,3 +287,20 @@ def test_the_script_and_the_module_are_the_same() -> None:
     argv = [sys.executable, "-m", "brittle.cli", "--version"]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("brittle 0.")
+
+
+def test_the_card_is_printed_or_written(brittle: Brittle) -> None:
+    printed = brittle("card", "weak")
+    assert printed.code == 0 and printed.out.startswith("---\nmodel-index:\n")
+    assert "brittle attack python:cli_models:weak pwws --data films.csv" in printed.out
+    facts = json.loads(brittle("card", "weak", "--json").out)
+    assert facts["validity"] is None and facts["space"].startswith("pwws (")
+    assert brittle("card", "weak", "--quiet").out == ""
+    written = brittle("card", "weak", "--out", "cards/weak.md")
+    path = Path(written.out.strip())
+    assert path.read_text("utf-8") == printed.out
+
+
+def test_a_run_ends_with_what_its_figures_rest_on(brittle: Brittle) -> None:
+    shown = brittle("show", "weak", "--examples", "0").out
+    assert "trust" in shown and "missing: random edit (floor)" in " ".join(shown.split())

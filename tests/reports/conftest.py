@@ -27,6 +27,11 @@ class ListedRun:
     improvements: list[Step] = field(default_factory=list)
     stored_validity: Validity | None = None
     stored_floors: Floors | None = None
+    command: str | None = None
+    later: dict[str, Any] = field(default_factory=dict)
+
+    def measured(self, name: str) -> Mapping[str, Any]:
+        return self.later.get(name, {})
 
     def results(self) -> list[Result]:
         return self.rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
-from brittle.asks import Case, Probe, Search, Tag, Try, together
+from brittle.asks import Case, Note, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_share
@@ -21,6 +21,14 @@ from brittle.text import Text
 
 MIN_CANDIDATES = 2
 """How many candidates of a word are tried at least, under a small budget."""
+
+
+class Swap(NamedTuple):
+    """The best candidate of a position, what it gains, and whether any candidate there wins."""
+
+    word: str
+    gain: float
+    wins: bool
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ class PWWS:
     up to half of it on masks, of words with candidates only; then the candidates of the most
     salient words are tried, few of each word if there are many words; then the words that were
     measured are replaced in the order above; what is left is spent on the other candidates.
+
+    Where every candidate was measured, the row says whether a single swap suffices.
     """
 
     proposal: Proposal
@@ -65,6 +75,7 @@ class PWWS:
         masked = yield from Probe([case.text.mask(i) for i in case.positions])
         saliency = dict(zip(case.positions, masked.loss))
         best = yield from together(_measure(case, i, options[i], Probe) for i in positions)
+        yield from Note(proved_words=0 if any(swap.wins for swap in best) else 1)
         path = self._path(case, saliency, dict(zip(positions, best)))
         yield from Try(path, in_order=True)
 
@@ -77,7 +88,7 @@ class PWWS:
         saliency = dict.fromkeys(positions, case.start_loss) | dict(zip(positions, masked.loss))
         left -= len(masks)
         is_enough = left >= sum(map(len, options)) + len(positions) - 1
-        best: dict[int, tuple[str, float]] = {}
+        best: dict[int, Swap] = {}
         rest: list[Text] = []
         for i in sorted(positions, key=lambda i: -saliency[i]):
             share = (left - len(positions)) // (len(positions) - len(best))
@@ -87,30 +98,34 @@ class PWWS:
             if count > 0:
                 best[i] = yield from _measure(case, i, options[i][:count], Try)
                 left -= len(options[i][:count])
+        if not rest:
+            yield from Note(proved_words=1)
         # The first text of the path is the best of those that were tried already.
         yield from Try(self._path(case, saliency, best)[1:], in_order=True)
         yield from Try(rest)
+        yield from Note(proved_words=1)
 
     def _path(
-        self, case: Case[Text], saliency: dict[int, float], best: dict[int, tuple[str, float]]
+        self, case: Case[Text], saliency: dict[int, float], best: dict[int, Swap]
     ) -> list[Text]:
         """Replace word after word by its best candidate, in the order of equation 7."""
         weight = dict(zip(saliency, _softmax(np.array(list(saliency.values())))))
-        order = sorted(best, key=lambda i: -weight[i] * best[i][1])
+        order = sorted(best, key=lambda i: -weight[i] * best[i].gain)
         text, path = case.text, []
         for i in order[: max_words(text, self.share)]:
-            text = text.swap(i, best[i][0])
+            text = text.swap(i, best[i].word)
             path.append(text)
         return path
 
 
 def _measure(
     case: Case[Text], i: int, words: tuple[str, ...], ask: type[Probe] | type[Try]
-) -> Search[tuple[str, float]]:
+) -> Search[Swap]:
     """Return the candidate that gains most at one position of the original (equation 4)."""
     answer = yield from ask(case.text.swaps(i, words))
     best = int(answer.loss.argmax())
-    return words[best], float(answer.loss[best]) - case.start_loss
+    gain = float(answer.loss[best]) - case.start_loss
+    return Swap(words[best], gain, bool(answer.won.any()))
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:

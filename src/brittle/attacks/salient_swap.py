@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Probe, Search, Tag, Try
 from brittle.attacks.edit_limits import max_words
-from brittle.attacks.requests import rank_by_saliency, substitutes
+from brittle.attacks.requests import Substitutes, rank_by_saliency, substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
 from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
@@ -38,22 +39,26 @@ class SalientSwap:
     uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
-        text, loss = case.text, case.start_loss
         options = yield from substitutes(case, self.proposal)
         positions = [i for i, words in enumerate(options) if words]
         most = len(positions) if case.budget is None else case.budget // 2
         ranked = yield from rank_by_saliency(case, positions, most)
-        ranked = ranked[: max_words(text, self.share)]
-        for first in range(0, max(map(len, options)), AT_ONCE):
-            for i in ranked:
-                words = options[i][first : first + AT_ONCE]
-                if not words:
-                    continue
-                texts = text.swaps(i, words)
-                answer = yield from Try(texts)
-                best = int(answer.loss.argmax())
-                if answer.loss[best] > loss or not loss:
-                    text, loss = texts[best], float(answer.loss[best])
+        yield from try_in_turn(case, options, ranked[: max_words(case.text, self.share)])
+
+
+def try_in_turn(case: Case[Text], options: Substitutes, ranked: Sequence[int]) -> Search[None]:
+    """Try the first substitutes of each position, then the next ones, and keep what gains."""
+    text, loss = case.text, case.start_loss
+    for first in range(0, max(map(len, options)), AT_ONCE):
+        for i in ranked:
+            words = options[i][first : first + AT_ONCE]
+            if not words:
+                continue
+            texts = text.swaps(i, words)
+            answer = yield from Try(texts)
+            best = int(answer.loss.argmax())
+            if answer.loss[best] > loss or not loss:
+                text, loss = texts[best], float(answer.loss[best])
 
 
 def salient_swap(

@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, Command] = {
     "try": try_.COMMAND,
     "show": runs.SHOW,
     "report": runs.REPORT,
+    "card": runs.CARD,
     "export": runs.EXPORT,
     "verify": runs.VERIFY,
     "annotate": annotate.COMMAND,

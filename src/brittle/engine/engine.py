@@ -18,7 +18,7 @@ from brittle.asks import (
     UNTRIED,
     Attack,
     Case,
-    Keep,
+    KeepItems,
     Try,
     Unfit,
     assembled,
@@ -136,7 +136,7 @@ class Engine:
         for r in running:
             r.make_plan(self.budget)
             for leaf, items in r.plan:
-                if isinstance(leaf, Keep):
+                if isinstance(leaf, KeepItems):
                     continue
                 if type(leaf) not in self.attack.asks:
                     raise BrittleError(
@@ -171,7 +171,7 @@ class Engine:
         own: list[Any] = []
         is_over = False
         for leaf, asked in r.plan:
-            if isinstance(leaf, Keep):
+            if isinstance(leaf, KeepItems):
                 r.keep(leaf)
                 own.append(None)
                 continue
@@ -221,7 +221,7 @@ class Engine:
                 loss, won = judge_alone(self.goal, r.case, best.item, payload)
                 best = replace(best, loss=loss, payload=payload)
                 if won:
-                    ended.append(r.outcome("broken", "", best))
+                    ended.append(r.outcome("broken", r.reason, best))
                     continue
             r.drop_step(best.query)
             if r.winners:
@@ -233,10 +233,10 @@ class Engine:
     def _advance(self, r: RunningCase, answer: Any, ended: list[Outcome]) -> bool:
         """Send a search its answer; tell whether it asks on."""
         try:
-            r.ask = r.search.send(answer)
+            r.advance(answer)
         except StopIteration:
             if not r.winners:
-                ended.append(r.outcome("held", ""))
+                ended.append(r.outcome("proved" if r.is_proved else "held", r.reason))
             return False
         except Unfit as unfit:
             r.winners = []

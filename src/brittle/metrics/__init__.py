@@ -10,6 +10,7 @@ from brittle.metrics.curves import (
     success_by_queries,
     success_by_words,
 )
+from brittle.metrics.flattening import Flattening, flattening
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.histogram import Bin, Histogram, histogram, words_histogram
 from brittle.metrics.intervals import bootstrap_mean, mcnemar_exact, paired_interval, wilson
@@ -19,6 +20,7 @@ from brittle.metrics.operations import Operations, characters_share, is_by_chara
 from brittle.metrics.paired import Contrast, Paired, contrast, paired
 from brittle.metrics.pca import Components, pca
 from brittle.metrics.products import product_of_rates
+from brittle.metrics.proved import Robust, robust_to_words
 from brittle.metrics.shares import rate_of_shares
 from brittle.metrics.summary import ATTACKED, Figure, Summary, mean, rate, summary
 from brittle.metrics.words import BrokenWord, PartOfSpeech, parts_that_break, words_that_break
@@ -37,12 +39,14 @@ __all__ = [
     "CostCurve",
     "Curve",
     "Figure",
+    "Flattening",
     "Grid",
     "Histogram",
     "KeptCurve",
     "Operations",
     "Paired",
     "PartOfSpeech",
+    "Robust",
     "Summary",
     "agreement",
     "bootstrap_mean",
@@ -50,6 +54,7 @@ __all__ = [
     "confusion",
     "contrast",
     "cost_by_queries",
+    "flattening",
     "grid",
     "histogram",
     "is_by_characters",
@@ -65,6 +70,7 @@ __all__ = [
     "product_of_rates",
     "rate",
     "rate_of_shares",
+    "robust_to_words",
     "rogan_gladen",
     "success_by_confidence",
     "success_by_kept",

@@ -12,7 +12,7 @@ from brittle.goals import is_reached
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result, Step
 
-ATTACKED: tuple[Status, ...] = ("broken", "held", "out of budget", "unconfirmed")
+ATTACKED: tuple[Status, ...] = ("broken", "held", "proved", "out of budget", "unconfirmed")
 PICTURE_MEASURES = ("pixels_changed", "l2", "linf")
 
 

@@ -14,6 +14,7 @@ from brittle.metrics.draws import success_per_draw
 from brittle.metrics.kept import SHOWN
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
+from brittle.metrics.proved import robust_to_words
 from brittle.metrics.reconstructions import reconstructions_kept
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
@@ -27,6 +28,7 @@ from brittle.reports.summary_lines import (
     goes_by_goal,
     summary_lines,
 )
+from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result
 
 FINISHES_FIRST = "rules"
@@ -59,6 +61,8 @@ def summary_text(run: StoredRun) -> str:
         text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
     text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals, manifest)]
     text += [_wrapped("  ! ", note) for note in notes(figures, manifest, results)]
+    facts = trust_facts(run, results, figures)
+    text += ["  trust", *(_wrapped("    ", line) for line in short_lines(facts))]
     return visible("\n".join(text))
 
 
@@ -89,6 +93,8 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "success_by_kept": _kept_json(results, manifest),
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
+        "robust": [asdict(bounds) for bounds in robust_to_words(results)],
+        "trust": {fact.name: fact.value for fact in trust_facts(run, results, figures)},
     }
 
 

@@ -15,7 +15,8 @@ from brittle.metrics.operations import characters_share, is_by_characters, opera
 from brittle.metrics.summary import Figure, Summary
 from brittle.reports.kept import kept_curves, kept_lines
 from brittle.reports.kept_items import cost_name
-from brittle.results import Result
+from brittle.reports.trust import robust_lines
+from brittle.results import DAMAGED_EDITS, Result
 
 NAMED_PRESETS = ("careful", "strict")
 """Candidates that are named with the attack; as published it has its own name alone."""
@@ -23,6 +24,7 @@ Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
     "broken": "an adversarial example was found and confirmed",
     "held": "the attack ended without success",
+    "proved": "no text of the whole space that was searched reaches the goal",
     "out of budget": "not broken when the budget of queries ran out",
     "unconfirmed": "not broken: a candidate reached the goal, but not when scored again alone",
     "skipped": "not attacked",
@@ -169,7 +171,9 @@ def status_counts(summary: Summary) -> list[tuple[Status, int]]:
 
 
 def format_statuses(summary: Summary) -> str:
-    """Write the statuses that occur on one line, with the reasons of skipped cases.
+    """Write the statuses that occur on one line, with the reasons of what was skipped.
+
+    Beside broken and proved cases stands by what they were, if the attack says so.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
@@ -178,7 +182,9 @@ def format_statuses(summary: Summary) -> str:
     """
     parts = []
     for status, count in status_counts(summary):
-        reasons = dict(summary.reasons.get(status, {})) if status == "skipped" else {}
+        has_reasons = status in ("broken", "proved", "skipped")
+        reasons = dict(summary.reasons.get(status, {})) if has_reasons else {}
+        reasons.pop(DAMAGED_EDITS, None)
         if status == "out of budget" and UNTRIED in summary.reasons.get(status, {}):
             reasons = {UNTRIED: summary.reasons[status][UNTRIED]}
         counts = [f" {number(n)}" if n < count else "" for n in reasons.values()]
@@ -193,8 +199,8 @@ def closing_lines(
     totals: Mapping[str, float],
     manifest: Mapping[str, Any],
 ) -> list[str]:
-    """Return the lines below the figures: edits, statuses, what texts keep, what the run cost."""
-    statuses = [*character_edits(results), format_statuses(summary)]
+    """Return the lines below the figures: statuses, what is proved, what texts keep, the cost."""
+    statuses = [*character_edits(results), format_statuses(summary), *robust_lines(results)]
     kept = kept_lines(kept_curves(results, (), manifest), manifest)
     return [*statuses, *kept, format_effort(totals)]
 

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from brittle.answers import SCORES
+from brittle.answers import SCORES, AnswerKind
 from brittle.asks import Attack, Case, Decode, Encode, Probe, helpers_of
 from brittle.attacks import default_settings, resolve_attack, wanted_mask
 from brittle.attacks.published import as_published
@@ -23,7 +23,7 @@ from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.generators import open_generator
-from brittle.goals import Goal
+from brittle.goals import Goal, needs_other_class
 from brittle.goals.parsing import (
     check_goal,
     goal_name,
@@ -36,7 +36,13 @@ from brittle.kinds import Kind, kind_named
 from brittle.proposals.choice import STRICT
 from brittle.runs.measuring import Measuring
 from brittle.runs.target_words import TargetWords
-from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
+from brittle.targets.capabilities import (
+    answers_of,
+    check_asks,
+    helpers_for,
+    make_desks,
+    offered,
+)
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, find_label, match_labels
@@ -104,7 +110,9 @@ class Job:
         open_named = partial(open_generator, data=dataset.name)
         about = (own, dataset.name, names, dataset.open_columns, open_named)
         target_words = TargetWords(target, dataset)
-        search, name, resolved = resolve_attack(attack, settings, *about, target_words)
+        goal, toward = _resolve_goal(goal, toward, only, confidence, answers, own)
+        offers = offered(target, needs_other_class(goal))
+        search, name, resolved = resolve_attack(attack, settings, *about, target_words, offers)
         check_kinds(search, name, target, dataset)
         for reader in (target, search):
             check_items(reader, dataset)
@@ -114,16 +122,6 @@ class Job:
         desks = make_desks(target, (*helpers, *measuring.helpers))
         check_asks(search, name, target, desks)
         check_helpers(helpers, name)
-        goal, toward = split_toward(goal, toward)
-        for label, flag in ((toward, "toward"), (only, "only")):
-            if label is not None and answers != SCORES:
-                raise no_classes(f"--{flag} {label!r}", answers)
-        if toward is not None:
-            number = find_label(toward, own)
-            if number is None:
-                raise unknown("label", toward, list(own))
-            toward = own[number]
-        goal = make_goal(goal, toward, confidence, answers, own)
         check_goal(goal, answers, target.name, toward, own)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, own, toward)
@@ -185,6 +183,12 @@ class Job:
         return hash_parts(*codes) if codes else None
 
     @property
+    def _columns(self) -> dict[str, Any] | None:
+        """Return the columns of the table that the examples were read from, if they were."""
+        columns = self.dataset.table_columns
+        return None if columns is None else {"text": list(columns.text), "label": columns.label}
+
+    @property
     def _helper_fingerprints(self) -> dict[str, str]:
         return {q: f"{helper.name} {helper.fingerprint}" for q, helper in self.helpers.items()}
 
@@ -223,6 +227,8 @@ class Job:
             "cost_name": getattr(self.attack, "cost_name", None),
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
+            "columns": self._columns,
+            "attacks": getattr(self.attack, "attack_names", None),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],
@@ -311,6 +317,27 @@ def check_items(reader: Target | Attack, dataset: Dataset) -> None:
 def item_kind_of(obj: object) -> str:
     """Return the kind of items that a target reads or an attack edits; texts if it says nothing."""
     return str(getattr(obj, "item_kind", "text"))
+
+
+def _resolve_goal(
+    goal: str | Goal | None,
+    toward: str | None,
+    only: str | None,
+    confidence: float | None,
+    answers: AnswerKind,
+    labels: Sequence[str],
+) -> tuple[Goal, str | None]:
+    """Return the goal of a run, and the target's label that is aimed at, if any."""
+    goal, toward = split_toward(goal, toward)
+    for label, flag in ((toward, "toward"), (only, "only")):
+        if label is not None and answers != SCORES:
+            raise no_classes(f"--{flag} {label!r}", answers)
+    if toward is not None:
+        number = find_label(toward, labels)
+        if number is None:
+            raise unknown("label", toward, list(labels))
+        toward = labels[number]
+    return make_goal(goal, toward, confidence, answers, labels), toward
 
 
 def _take_class(

@@ -7,7 +7,7 @@ CREATE TABLE results (
   adversarial_confidence REAL, queries INTEGER NOT NULL, words INTEGER, words_changed INTEGER,
   characters_changed INTEGER, seed INTEGER, answer TEXT, adversarial_answer TEXT, cost REAL,
   pixels_changed INTEGER, l2 REAL, linf REAL, tried INTEGER, won INTEGER,
-  similarity REAL, fluency REAL) WITHOUT ROWID;
+  similarity REAL, fluency REAL, proved_words INTEGER) WITHOUT ROWID;
 CREATE TABLE steps (
   case_id TEXT NOT NULL, number INTEGER NOT NULL, query INTEGER NOT NULL, loss REAL NOT NULL,
   label TEXT, confidence REAL, edits TEXT NOT NULL, answer TEXT, cost REAL,

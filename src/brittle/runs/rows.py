@@ -63,6 +63,7 @@ def result_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({}))
         won=outcome.won,
         kept=tuple(kept_item(kept, job) for kept in outcome.kept_items),
         **({} if best is None else values.get((case.id, best.query), {})),
+        proved_words=outcome.proved_words,
         **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
     )
 

@@ -21,6 +21,7 @@ from brittle.metrics.inside import InsideRun
 from brittle.opening import as_target
 from brittle.picture import Picture, stack
 from brittle.results import Result, Step
+from brittle.runs.command import command_of
 from brittle.runs.floors import keep_floors
 from brittle.runs.inside import broken_cases
 from brittle.runs.inside_file import inside_sections, looked_at
@@ -81,6 +82,16 @@ class Run:
         with Store.read(self.path) as store:
             whole = {} if self.cases is None else {"cases": float(self.manifest["part_of"])}
             return store.totals | whole
+
+    def measured(self, name: str) -> dict[str, Any]:
+        """Return what was measured of the run later, such as its validity; {} if nothing was."""
+        with Store.read(self.path) as store:
+            return {} if self.cases is not None else store.measured(name)
+
+    @property
+    def command(self) -> str | None:
+        """The command that makes this run again; None if it was made of live objects."""
+        return command_of(self.manifest)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -144,7 +155,7 @@ class Run:
     def columns(self) -> tuple[str, ...]:
         """Return the columns of this run's rows: those of its kinds of items and answers.
 
-        A cost, and the counts of samples, are among them if a case has one.
+        A cost, the counts of samples, and what is proved are among them if a case has one.
         """
         return self.columns_of(self.results())
 
@@ -164,7 +175,7 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        for name in ("cost", "tried", "won", "similarity", "fluency"):
+        for name in ("cost", "tried", "won", "similarity", "fluency", "proved_words"):
             if all(getattr(result, name) is None for result in results):
                 others |= {name}
         return tuple(name for name in COLUMNS if name not in others)
@@ -291,6 +302,12 @@ class Run:
         sections = [*inside_sections(self), *further]
         write_whole(out, render(self, sections), errors="replace")
         return out
+
+    def card(self) -> str:
+        """Return the model card of the run: its figures, and what they rest on, in Markdown."""
+        from brittle.reports.card import card
+
+        return card(self)
 
     def export(self, path: str | Path, exact: bool = False) -> Path:
         """Write the rows as .csv, .jsonl or .parquet; jsonl keeps fields and edits apart.

@@ -51,6 +51,7 @@ RESULT_COLUMNS = (
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
     *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
     *("pixels_changed", "l2", "linf", "tried", "won", "similarity", "fluency"),
+    "proved_words",
 )
 STEP_COLUMNS = (
     *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),

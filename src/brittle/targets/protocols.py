@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
+from brittle.spaces import Bounded, BoundRequest
 from brittle.text import Text
 
 Scores = NDArray[np.float64]
@@ -181,6 +182,15 @@ class HasAttention(Protocol):
 
     def attention(self, items: Sequence[Text]) -> list[Attention]:
         """Return the attention of every text, from word to word and from its summary position."""
+        ...
+
+
+@runtime_checkable
+class HasBounds(Protocol):
+    """Knows something of all texts of a space at once."""
+
+    def bounds(self, requests: Sequence[BoundRequest]) -> list[Bounded]:
+        """Return for every space what is proved of it, and what is left open."""
         ...
 
 

@@ -44,8 +44,10 @@ targets:
   (python:, http: and cmd: are translators with --answers text)
 
 examples:
+  brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --limit 100
   brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100
   brittle attack zoo:naive-bayes@mr pwws --data mr --candidates strict
+  brittle attack zoo:CNN-W-Random-1@mr exhaustive --data mr --limit 100 --words 2
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
   brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
   brittle attack zoo:MiniLM@mr gs-ec --data mr --limit 100 --vocabulary 2000
@@ -64,10 +66,13 @@ pwws, salient-swap, genetic, random-swap and list take careful candidates: synon
 would write there. --candidates paper are those of the published attack, strict ones must also keep
 meaning and fluency.
 
+auto runs attacks from cheap to dear, each on the cases that still stand: use it for a figure to
+report. exhaustive tries every text of a space: what it does not break is proved.
+
 For endpoints and programs (http:, cmd:), where queries are few or cost money, use salient-swap: it
-needs a fraction of the queries of pwws. pwws, salient-swap, genetic, random-swap, list and
-hotflip-words are for English texts. gs-*, asmin-* and asmax-* read an erased word as a zero vector
-(as --mask pad does) where the target can do so.
+needs a fraction of the queries of pwws. auto, pwws, salient-swap, gradient-swap, genetic,
+exhaustive, random-swap, list and hotflip-words are for English texts. gs-*, asmin-* and asmax-*
+read an erased word as a zero vector (as --mask pad does) where the target can do so.
 
 brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
 resumes a stopped run, or shows a finished one.
