@@ -304,7 +304,7 @@ class Decode(Ask[list[Any]]):
     question = "decoded"
 
 
-class Keep(Ask[None]):
+class KeepItems(Ask[None]):
     """Keep items with the case under a name, for its report; nobody is asked.
 
     `answers` are the target's about these items and `cost` their costs, where they are known. A

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import brittle
-from brittle.asks import Answer, Case, Decode, Encode, Keep, Probe, Try
+from brittle.asks import Answer, Case, Decode, Encode, KeepItems, Probe, Try
 from brittle.attacks import build
 from brittle.attacks.latent_searches import AuthorsHybrid, Hybrid, Iterative, Uniform
 from brittle.attacks.natural import RECONSTRUCTION, Natural, open_part, placed
@@ -237,7 +237,7 @@ def test_it_asks_what_it_declares_by_hand() -> None:
     ask = search.send([LatentPoint([1.0] * 3)])
     assert isinstance(ask, Probe) and len(ask.items) == 1
     note = search.send(Answer([[0.9, 0.1]], np.array([0.1]), np.array([False])))
-    assert isinstance(note, Keep) and note.name == "reconstruction"
+    assert isinstance(note, KeepItems) and note.name == "reconstruction"
     assert note.answers == [[0.9, 0.1]] and note.cost == [0.0]
     assert {Encode, Decode, Probe, Try} == set(attack.asks)
 

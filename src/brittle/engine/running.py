@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Keep, Sample, Search, Status, Try, Unfit, leaves
+from brittle.asks import Answer, Ask, Case, KeepItems, Sample, Search, Status, Try, Unfit, leaves
 from brittle.engine.budget import Question, cut_to_budget
 from brittle.engine.outcomes import Improvement, ItemKept, Outcome
 
@@ -129,7 +129,7 @@ class RunningCase:
         insort(self.winners, winner, key=lambda w: (w.cost, w.query))
         del self.winners[MAX_WINNERS:]
 
-    def keep(self, ask: Keep) -> None:
+    def keep(self, ask: KeepItems) -> None:
         """Keep items for the report, in place of those of the same name."""
         rows = zip(ask.items, ask.answers, ask.cost)
         self.kept_items[ask.name] = [ItemKept(ask.name, *row) for row in rows]
