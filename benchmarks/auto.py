@@ -4,8 +4,8 @@
 
 Writes benchmarks/auto.json. The best single attack is the one that breaks most cases, of several
 the one with the fewest queries. Queries are compared on the cases that both break. Every attack may
-replace the same share of the words, by the same candidates: all words, and a fifth of them. A run
-that is there is not made again: the same command goes on after a stop.
+replace the same share of the words, by the same candidates, those of the papers: all words, and a
+fifth of them. A run that is there is not made again: the same command goes on after a stop.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def measure(name: str, limit: int, share: float, runs: Path) -> dict[str, Any]:
     rows: dict[str, list[Result]] = {}
     for attack in (*gradients, *SINGLE, "auto"):
         about: dict[str, Any] = {"limit": limit, "share": share, "folder": runs}
+        about |= {"candidates": "paper"}
         part = "" if share == 1 else f"-{share:g}"
         run = brittle.attack(target, "mr", attack, name=f"{name}-{attack}-{limit}{part}", **about)
         rows[attack] = run.results()

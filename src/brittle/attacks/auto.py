@@ -23,6 +23,7 @@ from brittle.attacks import build, item_kind, recipe, settings
 from brittle.attacks.setting_checks import check_share
 from brittle.data.columns import Columns
 from brittle.errors import UsageError
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES
 from brittle.text import Text
 
 BLACK_BOX = ("salient-swap", "pwws", "genetic")
@@ -99,14 +100,15 @@ def auto(
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> Auto:
     """Run attacks from cheap to dear until one breaks the case: the strongest figure."""
     check_share(share=share)
     names = _default_attacks(offers) if attacks is None else _named(attacks)
     values = {"share": share, "inflect": inflect, "wordnet": wordnet}
-    values |= {"candidates": candidates, "stop_words": stop_words}
+    values |= {"candidates": candidates, "senses": senses, "stop_words": stop_words}
     about = (labels, label_map, data_columns)
     members = []
     for name in names:

@@ -12,7 +12,7 @@ from brittle.asks import Ask, Bound, Case, Note, Search, Tag, Try, Unfit
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_count
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
 from brittle.spaces import Bounded, BoundRequest, PositionSet, SwapSpace, subsets
 from brittle.text import Text
 
@@ -29,6 +29,10 @@ class Exhaustive:
     Texts with fewer swaps come first, so a broken case has as few as can be. If no text of the
     whole space reaches the goal, the case is proved. A number of words that would make more than
     `max_space` texts is not searched: the case is then held, or skipped if nothing was searched.
+
+    The candidates of a position are those of the original text, whatever else is swapped, also
+    where a proposal looks at the sentence (`proposals/careful.py`). So the space is fixed before
+    the target is asked, and what is proved is about this space.
 
     With `bounds`, the target is first asked what it knows of the whole space at once; only what
     that leaves open is searched. After the single swaps, the positions and the candidates with the
@@ -124,12 +128,17 @@ def exhaustive(
     bounds: Annotated[bool, "first ask a target that can tell about the space as a whole"] = True,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> Exhaustive:
     """Try every text with at most so many words swapped: what does not break is proved."""
     check_count(words=words, max_space=max_space)
     proposal = choose_proposal(
-        inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
+        inflect=inflect,
+        wordnet=wordnet,
+        candidates=candidates,
+        senses=senses,
+        stop_words=stop_words,
     )
     return Exhaustive(proposal, words, max_space, bounds and Bound.question in offers)

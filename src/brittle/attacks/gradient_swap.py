@@ -15,7 +15,7 @@ from brittle.attacks.salient_swap import try_in_turn
 from brittle.attacks.setting_checks import check_share
 from brittle.moves import EditSpace
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -48,7 +48,8 @@ def gradient_swap(
     *,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> GradientSwap:
@@ -56,7 +57,11 @@ def gradient_swap(
     check_share(share=share)
     return GradientSwap(
         choose_proposal(
-            inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
+            inflect=inflect,
+            wordnet=wordnet,
+            candidates=candidates,
+            senses=senses,
+            stop_words=stop_words,
         ),
         share,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -36,6 +36,8 @@ def result_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({}))
     changes = None if best is None else job.kind.changes(case.item, best.item)
     before = AnswerColumns() if case.start is None else columns_of(case.start.answers[0], job)
     after = AnswerColumns() if best is None else columns_of(best.payload, job)
+    measured: dict[str, Any] = UNCHANGED | dict({} if changes is None else changes.measures)
+    measured |= {} if best is None else values.get((case.id, best.query), {})
     return Result(
         case=case.id,
         attack=job.attack_name,
@@ -62,9 +64,8 @@ def result_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({}))
         tried=outcome.tried,
         won=outcome.won,
         kept=tuple(kept_item(kept, job) for kept in outcome.kept_items),
-        **({} if best is None else values.get((case.id, best.query), {})),
         proved_words=outcome.proved_words,
-        **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
+        **measured,
     )
 
 
@@ -86,5 +87,5 @@ def steps_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({})) 
         label, confidence, text = columns_of(step.payload, job)
         edits = job.kind.edits(outcome.case.item, step.item)
         rest = (step.query, step.loss, label, confidence, edits, text, step.cost)
-        measured = values.get((outcome.case.id, step.query), {})
+        measured: Mapping[str, Any] = values.get((outcome.case.id, step.query), {})
         yield Step(outcome.case.id, *rest, **measured)
