@@ -5,9 +5,9 @@
 Writes benchmarks/proofs.json, in three parts. `closed_form`: verdicts of the closed form and of
 plain exhaustive search with 1, 2 and 3 words on naive Bayes, case by case. `attacks`: on additive
 models, how many of the cases that can be broken at all, by any number of swaps, PWWS, the genetic
-algorithm and auto break; and with how many words more than are needed. `bounds`: how far interval
-bounds decide the cases of networks without asking. Candidates are those of the papers. A run that
-is there is not made again.
+algorithm and auto break, how many with at most 1, 2 or 3 words, and with how many words more than
+are needed. `bounds`: how far interval bounds decide the cases of networks without asking.
+Candidates are those of the papers. A run that is there is not made again.
 """
 
 from __future__ import annotations
@@ -122,8 +122,18 @@ def against_proof(rows: Sequence[Result], proof: dict[str, Result]) -> dict[str,
         "words_more_than_needed": round(mean(more), 2),
         "with_fewest_words": sum(extra == 0 for extra in more),
         "fewer_words_than_possible": sum(extra < 0 for extra in more),
+        "within_words": {
+            words: [sum(row.words_changed <= words for row in broken), count]
+            for words, count in breakable_within(proof).items()
+        },
         "queries": round(mean(row.queries for row in rows if row.status in ATTACKED), 1),
     }
+
+
+def breakable_within(proof: dict[str, Result]) -> dict[int, int]:
+    """Count the cases that can be broken with at most so many words."""
+    needed = [row.words_changed for row in proof.values() if row.status == "broken"]
+    return {words: sum(count <= words for count in needed) for words in (1, 2, 3)}
 
 
 def bounds(target: str, limit: int, runs: Path) -> dict[str, Any]:

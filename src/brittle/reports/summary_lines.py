@@ -173,7 +173,7 @@ def status_counts(summary: Summary) -> list[tuple[Status, int]]:
 def format_statuses(summary: Summary) -> str:
     """Write the statuses that occur on one line, with the reasons of what was skipped.
 
-    Beside broken and proved cases stands by what they were, if the attack says so.
+    Of broken, held and proved cases there is a reason if the attack gives one.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
@@ -182,7 +182,7 @@ def format_statuses(summary: Summary) -> str:
     """
     parts = []
     for status, count in status_counts(summary):
-        has_reasons = status in ("broken", "proved", "skipped")
+        has_reasons = status in ("broken", "held", "proved", "skipped")
         reasons = dict(summary.reasons.get(status, {})) if has_reasons else {}
         reasons.pop(DAMAGED_EDITS, None)
         if status == "out of budget" and UNTRIED in summary.reasons.get(status, {}):
