@@ -16,8 +16,10 @@ from brittle.attacks.pwws import PWWS
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
+from brittle.english.tags import Tagger
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
+from brittle.proposals.careful import Careful
 from brittle.proposals.synonyms import SubstituteTable
 from brittle.spaces import Bounded
 from brittle.targets.capabilities import make_desks
@@ -156,6 +158,32 @@ def test_bounds_decide_before_anything_is_asked() -> None:
     target = Answering(Bounded(0, None, [Text.of("a f g"), Text.of("a f h")]), a=1.0, h=-2.0)
     named = outcome_of(attack, target, text)
     assert (named.status, named.queries, str(named.steps[-1].item)) == ("broken", 3, "a f h")
+
+
+def test_careful_candidates_are_those_of_the_original_whatever_else_is_swapped() -> None:
+    text = Text.of("the gripping story has a brilliant cast and a dull ending")
+    proposal = Careful()
+
+    def tags(one: Text) -> tuple[str, ...]:
+        return Tagger().tags([one])[0]
+
+    listed = proposal.in_context(text, tags(text))
+    options = [
+        [w for w in words if proposal.fits(i, tags(text), tags(text.swap(i, w)))]
+        for i, words in enumerate(listed)
+    ]
+    singles = sum(map(len, options))
+    pairs = sum(len(a) * len(b) for a, b in combinations(options, 2))
+    assert singles > 2 and pairs > 1
+    outcome = outcome_of(Exhaustive(proposal, words=2), FakeTarget({"the": 9.0}), str(text))
+    assert (outcome.status, outcome.queries) == ("proved", 1 + singles + pairs)
+    # Breaks by two swaps only: the pair that is left is in the space of the original.
+    first, second = [i for i, words in enumerate(options) if words][:2]
+    weights = {str(text.words[i]): 1.0 for i in (first, second)}
+    weights |= {options[first][-1]: -0.5, options[second][-1]: -0.6}
+    outcome = outcome_of(Exhaustive(proposal, words=2), FakeTarget(weights), str(text))
+    expected = text.swap(first, options[first][-1]).swap(second, options[second][-1])
+    assert outcome.status == "broken" and str(outcome.steps[-1].item) == str(expected)
 
 
 def test_pwws_says_whether_a_single_swap_suffices() -> None:

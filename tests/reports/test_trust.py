@@ -16,7 +16,7 @@ from brittle.reports import render, summary_json, summary_text
 from brittle.reports.card import card
 from brittle.reports.summaries import summarize
 from brittle.reports.terminal import run_block
-from brittle.reports.trust import missing, robust_lines, short_lines, trust_facts
+from brittle.reports.trust import describe_space, missing, robust_lines, short_lines, trust_facts
 
 MakeRun = Callable[..., Any]
 
@@ -77,6 +77,8 @@ def test_the_terminal_has_few_lines_of_it(make_run: MakeRun) -> None:
     run = make_run(budget=50, attacks=["gradient-swap", "pwws"], attack="auto")
     lines = short_lines(trust_facts(run, *summarize(run)))
     assert lines[0] == "space: auto (gradient-swap, pwws, inflect); untargeted"
+    kept = describe_space(run.manifest | {"keep": {"similarity": [0.85, "MiniLM"]}})
+    assert kept == "auto (gradient-swap, pwws, inflect); similarity ≥ 0.85; untargeted"
     assert lines[-1].startswith("missing: random edit (floor)") and len(lines) <= 5
     for text in (shown(run_block(run, 2)), shown(run_block(run, 0)), summary_text(run)):
         assert "trust" in text and "still rising" in text and "missing:" in text

@@ -62,6 +62,15 @@ def test_a_run_of_live_objects_has_no_command(folder: Path) -> None:
         ({"settings": {"entities": True, "share": 0.25}}, "--entities --share 0.25"),
         ({"about_target": {"spec": "a b", "trust": ["x", "y"]}}, "--trust x --trust y"),
         ({"about_target": {"spec": "a", "labels": {"p": "1"}}}, "--labels p=1"),
+        ({"settings": {"candidates": None, "share": 0.5}}, "--candidates paper --share 0.5"),
+        ({"keep": {"similarity": [0.9, "MiniLM"]}}, "--seed 0 --keep-meaning 0.9"),
+        (
+            {
+                "settings": {"candidates": "strict"},
+                "keep": {"similarity": [0.85, ""], "fluency": [0.2, ""]},
+            },
+            "--seed 0 --keep-fluent 0.2 --candidates strict",
+        ),
         ({"about_target": {}}, None),
         ({"data": "examples"}, None),
         ({"attack": "python:nowhere:own", "settings": {"n": 2}}, "python:nowhere:own --data mr"),

@@ -103,7 +103,7 @@ class Highlighted:
         has_colour = console.color_system is not None and not console.no_color
         parts: list[RenderableType]
         if self.result.l2 is None:
-            parts: list[RenderableType] = [highlighted(self.result, has_colour), *_way(self.result)]
+            parts = [highlighted(self.result, has_colour), *_way(self.result)]
         else:
             parts = [drawn(self.result, has_colour, options.max_width - INDENT)]
         for part in parts:

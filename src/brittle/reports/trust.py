@@ -52,11 +52,13 @@ def trust_facts(run: StoredRun, results: Sequence[Result], summary: Summary) -> 
 
 
 def describe_space(manifest: Mapping[str, Any]) -> str:
-    """Write which texts were searched: the attack, its settings, and the goal."""
+    """Write which texts were searched: the attack, its settings, what is kept, and the goal."""
     parts = [*(manifest.get("attacks") or ())]
     settings = (manifest.get("settings") or {}).items()
     parts += [_setting(name, value) for name, value in settings if value is not None]
-    return f"{manifest.get('attack')} ({', '.join(parts) or 'no settings'}); {manifest.get('goal')}"
+    kept = [f"{name} ≥ {least:g}" for name, (least, _) in (manifest.get("keep") or {}).items()]
+    space = f"{manifest.get('attack')} ({', '.join(parts) or 'no settings'})"
+    return "; ".join([space, *kept, str(manifest.get("goal"))])
 
 
 def robust_lines(results: Sequence[Result]) -> list[str]:

@@ -7,10 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from brittle.attacks import ATTACKS, default_settings
+from brittle.attacks.published import with_present_names
+from brittle.constraints import strict
 from brittle.goals import is_class_goal
+from brittle.proposals.choice import STRICT
 
 TARGET_DEFAULTS = {"scores": "auto", "device": "auto", "timeout": 30.0, "answers": "auto"}
 """What a target is opened with unless the user says otherwise."""
+KEEP_FLAGS = {"similarity": "keep_meaning", "fluency": "keep_fluent"}
 RUN_FLAGS = ("only", "limit", "seed", "budget", "toward", "confidence")
 
 
@@ -29,7 +33,8 @@ def command_of(manifest: Mapping[str, Any]) -> str | None:
         words += ["--goal", str(manifest["goal"])]
     asked = {name: value for name, value in about.items() if value != TARGET_DEFAULTS.get(name)}
     words += _flags({name: value for name, value in asked.items() if name != "wanted_mask"})
-    settings = dict(manifest["settings"])
+    settings = with_present_names(manifest["settings"])
+    words += _flags(_constraints(manifest.get("keep") or {}, settings.get("candidates")))
     changed = {n: value for n, value in settings.items() if value != defaults.get(n)}
     return shlex.join([*words, *_flags(changed)])
 
@@ -44,6 +49,13 @@ def _about_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "label": columns.get("label"),
         "locked": ",".join(manifest.get("locked") or ()) or None,
     }
+
+
+def _constraints(kept: Mapping[str, Any], candidates: Any) -> dict[str, float]:
+    """Return the flags of constraints that the candidates do not bring themselves."""
+    brought = {(own.measure.name, own.least) for own in strict(()) if candidates == STRICT}
+    least = {name: float(value[0]) for name, value in kept.items()}
+    return {KEEP_FLAGS[n]: value for n, value in least.items() if (n, value) not in brought}
 
 
 def _flags(values: Mapping[str, Any]) -> Iterator[str]:

@@ -64,9 +64,19 @@ def result_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({}))
         tried=outcome.tried,
         won=outcome.won,
         kept=tuple(kept_item(kept, job) for kept in outcome.kept_items),
-        proved_words=outcome.proved_words,
+        proved_words=_proved_words(outcome, job),
         **measured,
     )
+
+
+def _proved_words(outcome: Outcome, job: Job) -> int | None:
+    """Return what a search noted as proved.
+
+    That a single swap suffices was measured by a question that no constraint is held against: where
+    there are constraints, it is not known.
+    """
+    has_constraints = bool(job.measuring.constraints)
+    return None if has_constraints and not outcome.proved_words else outcome.proved_words
 
 
 def kept_item(kept: ItemKept, job: Job) -> KeptItem:
