@@ -103,4 +103,5 @@ COMMAND = Command(
     _run,
     _attack_words,
     resumes=True,
+    published=True,
 )
