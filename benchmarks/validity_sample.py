@@ -88,7 +88,8 @@ def broken_cases(
             name: asdict(getattr(summary(results), name)) for name in ("success", "after", "words")
         }
         rows += [(split, row) for row in results if row.status == "broken"]
-        print(f"{target} {preset} {split}: {sum(r.status == 'broken' for r in results)} broken")
+        count = sum(row.status == "broken" for row in results)
+        print(f"{target} {preset} {split}: {count} broken", flush=True)
     return rows, figures
 
 

@@ -40,8 +40,9 @@ ROOMS: dict[str, set[str]] = {
     "testing": {"inside", "latent", "moves", "text"},
     "kinds": {"edits", "errors", "picture", "results", "text"},
     # What is known, and who asks.
-    "engine": {"asks", "errors", "goals"},
-    "english": {"errors", "inside", "pretrained", "text"},
+    "constraints": {"edits", "errors"},
+    "engine": {"asks", "constraints", "errors", "goals"},
+    "english": {"errors", "inside", "text"},
     "data": {"errors", "files", "picture", "unpacking"},
     "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
@@ -74,9 +75,10 @@ ROOMS: dict[str, set[str]] = {
     },
     "workflow": {"errors", "files", "formatting", "unpacking"},
     "runs": {
-        *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors", "files"),
-        *("generators", "goals", "inside", "kinds", "metrics", "opening", "picture", "reports"),
-        *("results", "spreadsheets", "targets", "text", "validity", "workflow", "zoo"),
+        *("answers", "asks", "attacks", "constraints", "data", "edits", "engine", "english"),
+        *("errors", "files", "generators", "goals", "inside", "kinds", "metrics", "opening"),
+        *("picture", "proposals", "reports", "results", "spreadsheets", "targets", "text"),
+        *("validity", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {

@@ -125,6 +125,11 @@ def test_senses_are_a_number_or_likely() -> None:
         choose_proposal(neighbours="glove", senses="1")
 
 
+def test_a_misspelt_preset_is_named() -> None:
+    with pytest.raises(UsageError, match=r"Unknown candidates 'carefull'\. Did you mean 'careful'"):
+        choose_proposal(candidates="carefull")
+
+
 def test_likely_senses_leave_out_rare_ones() -> None:
     likely = Careful(listed=False, protects=False)
     every = Synonyms().of("family", "NN")

@@ -49,7 +49,9 @@ def row(what: str, outcome: str, *, slow: bool = False) -> Callable[[Check], Che
 def attacked(folder: Path, *examples: Any, target: Any = None, **settings: Any) -> list[Result]:
     """Attack examples with pwws in this process; return the rows."""
     target = FakeTarget(WEIGHTS) if target is None else target
-    return brittle.attack(target, list(examples), "pwws", folder=folder, **settings).results()
+    return brittle.attack(
+        target, list(examples), "pwws", folder=folder, **settings, candidates="paper"
+    ).results()
 
 
 def contents(folder: Path, name: str) -> tuple[list[Any], list[Any]]:

@@ -52,7 +52,7 @@ class SynonymVectors:
         largest = np.abs(matrix).max(axis=1, keepdims=True)
         codes = np.rint(matrix * (LARGEST_CODE / largest)).astype(np.int8)
         head = f"{' '.join(self.vectors.words)}\n{matrix.shape[1]}\n".encode()
-        return b"".join((head, codes.tobytes(), self.pairs.astype("<i2").tobytes()))
+        return b"".join([head, codes.tobytes(), self.pairs.astype("<i2").tobytes()])
 
     def similarity(self, a: str, b: str) -> float | None:
         """Return the cosine of two words, None if one has no vector."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from brittle.data.columns import Columns
 from brittle.english.stop_words import STOP_WORDS
-from brittle.errors import UsageError
+from brittle.errors import UsageError, unknown
 from brittle.proposals import Proposal
 from brittle.proposals.careful import Careful
 from brittle.proposals.entities import Entities, learn_entities
@@ -47,6 +48,8 @@ def choose_proposal(
     frequent words of the data to learn from, whose `columns` are those of the data attacked.
     """
     table = None if candidates in PRESETS else candidates
+    if table is not None and not Path(table).suffix and not Path(table).exists():
+        raise unknown("candidates", table, PRESETS, "Or name a JSON file {word: [substitutes]}.")
     sources = [name for name in (wordnet, table, neighbours) if name is not None]
     if len(sources) > 1:
         raise UsageError(

@@ -16,8 +16,8 @@ from brittle.errors import MissingPackage, UsageError
 from brittle.targets.capabilities import CAPABILITIES
 
 VARIABLE = "BRITTLE_MEASURES"
-Values = Mapping[tuple[str, int], Mapping[str, float | None]]
-"""The measures of a case's item at a query number."""
+Values = Mapping[tuple[str, int], Mapping[str, Any]]
+"""The measures, a number or None each, of a case's item at a query number."""
 
 
 @dataclass(frozen=True)
