@@ -31,6 +31,10 @@ MIN_FLUENCY = -3.0
 """The least that log10 of the sentence's probability may fall by one substitute."""
 
 
+QUANTIFIERS = frozenset({"little", "less", "least"})
+"""Words that count, as in "little wit", and that the stop words do not have."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What speaks for a substitute of a word, whatever the sentence.
@@ -144,10 +148,10 @@ class Careful:
 def is_protected(word: str) -> bool:
     """Tell whether a word is left alone wherever it stands: function words, and what is no word.
 
-    >>> [is_protected(word) for word in ("has", "while", "1960s", "well-made", "film")]
-    [True, True, True, True, False]
+    >>> [is_protected(word) for word in ("has", "while", "little", "1960s", "well-made", "film")]
+    [True, True, True, True, True, False]
     """
-    return is_stop_word(word) or not word.isalpha() or word.lower() in FORMS_OF_BE
+    return is_stop_word(word) or not word.isalpha() or word.lower() in FORMS_OF_BE | QUANTIFIERS
 
 
 # Bounded, so that a long run over ever new words does not grow without end.
