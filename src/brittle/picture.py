@@ -229,6 +229,12 @@ class PixelGradientRequest:
 
 def stack(items: Sequence[Any], shape: Shape, who: str) -> NDArray[np.float32]:
     """Return pictures as one array; anything else, or another shape, is an error."""
+    check_pictures(items, shape, who)
+    return np.stack([item.pixels for item in items]) if items else np.zeros((0, *shape), np.float32)
+
+
+def check_pictures(items: Sequence[Any], shape: Shape, who: str) -> None:
+    """Refuse what is no picture of this shape."""
     for item in items:
         if not isinstance(item, Picture):
             raise UsageError(
@@ -241,4 +247,3 @@ def stack(items: Sequence[Any], shape: Shape, who: str) -> NDArray[np.float32]:
                 f"{who} reads pictures of {expected} (height × width × channels), but got one of "
                 f"{got}. Resize it, or use data of that size."
             )
-    return np.stack([item.pixels for item in items]) if items else np.zeros((0, *shape), np.float32)
