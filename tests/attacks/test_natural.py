@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import brittle
-from brittle.asks import Answer, Case, Decode, Encode, Note, Probe, Try
+from brittle.asks import Answer, Case, Decode, Encode, KeepItems, Probe, Try
 from brittle.attacks import build
 from brittle.attacks.latent_searches import AuthorsHybrid, Hybrid, Iterative, Uniform
 from brittle.attacks.natural import RECONSTRUCTION, Natural, open_part, placed
@@ -217,7 +217,7 @@ def test_a_reconstruction_that_reaches_the_goal_is_no_success() -> None:
     outcome = attacked(Natural(Poor(), Hybrid(0.1, 2.0, 3), 20))
     assert (outcome.status, outcome.reason, outcome.queries) == ("skipped", RECONSTRUCTION, 2)
     assert outcome.best is None
-    [noted] = outcome.notes
+    [noted] = outcome.kept_items
     assert noted.name == "reconstruction" and noted.item == LatentPoint(100 * NORMAL)
     assert list(noted.payload) == [0.0, 1.0]
 
@@ -237,7 +237,7 @@ def test_it_asks_what_it_declares_by_hand() -> None:
     ask = search.send([LatentPoint([1.0] * 3)])
     assert isinstance(ask, Probe) and len(ask.items) == 1
     note = search.send(Answer([[0.9, 0.1]], np.array([0.1]), np.array([False])))
-    assert isinstance(note, Note) and note.name == "reconstruction"
+    assert isinstance(note, KeepItems) and note.name == "reconstruction"
     assert note.answers == [[0.9, 0.1]] and note.cost == [0.0]
     assert {Encode, Decode, Probe, Try} == set(attack.asks)
 
@@ -264,7 +264,7 @@ class TestTexts:
         return {
             o.case.id: (
                 *(o.status, o.reason, o.queries, str(o.best.item) if o.best else None),
-                [(noted.name, str(noted.item), noted.cost) for noted in o.notes],
+                [(noted.name, str(noted.item), noted.cost) for noted in o.kept_items],
             )
             for o in self.ended(**options)
         }
@@ -281,7 +281,7 @@ class TestTexts:
         assert broken
         for outcome in broken:
             assert outcome.best is not None and outcome.best.cost is not None
-            rebuilt, *way = outcome.notes
+            rebuilt, *way = outcome.kept_items
             assert (rebuilt.name, {noted.name for noted in way}) == ("reconstruction", {"way"})
             assert str(way[-1].item) == str(outcome.best.item)
             assert way[-1].cost == outcome.best.cost
@@ -338,6 +338,8 @@ def test_a_translator_that_fails_on_one_sentence_costs_only_its_cases(tmp_path: 
         ({"samples": 0}, "--samples 0"),
         ({"step": 0.0}, "--step 0.0"),
         ({"radius": math.inf}, "--radius inf"),
+        ({"radius": math.nan}, "--radius nan"),
+        ({"radius": 0.0}, "--radius 0.0"),
         ({"radius": 0.001}, "a step within the radius"),
         ({"search": "hybird"}, "Did you mean 'hybrid'"),
         ({"variant": "authors"}, "Unknown variant"),

@@ -20,9 +20,11 @@ import brittle
 from brittle.attacks.latent_searches import Hybrid
 from brittle.attacks.natural import Natural
 from brittle.engine.engine import Engine
-from brittle.generators import open_generator
+from brittle.errors import MissingPackage, UsageError
+from brittle.generators import CheckedGenerator, open_generator
 from brittle.latent import LatentPoint
 from brittle.picture import Picture
+from brittle.testing import FakeTarget
 from zoo.generators.folders import random_folder
 
 pytest.importorskip("torch")
@@ -129,6 +131,70 @@ def test_workers_have_the_rows_of_one_process(generator: Path, tmp_path: Path) -
     options: Any = {"folder": tmp_path, "name": "two", "workers": 2}
     two = brittle.attack(Slanted(), pictures, natural, **options)
     assert rows(two) == rows(alone) and any(row.status == "broken" for row in alone.results())
+
+
+def test_other_data_are_warned_of_before_anything_is_asked(tmp_path: Path) -> None:
+    measures = {"reconstruction error": {"mean": 0.0001, "99 of 100": 0.0002}}
+    natural = attack(random_folder(tmp_path / "generator", shape=SHAPE, measures=measures))
+    events: list[str] = []
+
+    class Asked(Slanted):
+        def scores(self, items: Sequence[Picture]) -> Any:
+            events.append("asked")
+            return super().scores(items)
+
+    options: Any = {"folder": tmp_path, "warn": events.append}
+    run = brittle.attack(Asked(), samples(natural), natural, **options)
+    assert "seems to be of other data" in events[0] and "asked" in events
+    assert events[0] in run.manifest["warnings"]
+
+
+def test_data_that_do_not_fit_are_refused_before_anything_is_asked(
+    generator: Path, tmp_path: Path
+) -> None:
+    natural = attack(generator)
+    words = FakeTarget({"good": 2.0})
+    with pytest.raises(UsageError, match=r"holds texts, but attack .* edits pictures"):
+        brittle.attack(words, ["a good film"], natural, folder=tmp_path)
+    wide = [Picture(np.full((8, 9, 1), 0.5))]
+    with pytest.raises(UsageError, match=r"reads pictures of 8 × 8 × 1 .* got one of 8 × 9 × 1"):
+        brittle.attack(Slanted(), wide, natural, folder=tmp_path)
+    assert not words.calls and not list(tmp_path.glob("*.sqlite"))
+
+
+def test_a_latent_point_that_is_no_number_ends_its_case_alone(
+    generator: Path, tmp_path: Path
+) -> None:
+    natural = attack(generator)
+    pictures = samples(natural)
+    lost = pictures[3]
+
+    class Torn:
+        size, item_kind = natural.generator.size, "picture"
+
+        def encode(self, items: Sequence[Picture]) -> Any:
+            points = np.stack([point.vector for point in natural.generator.encode(items)])
+            points[[item == lost for item in items]] = np.nan
+            return points
+
+        def decode(self, rows: Any) -> Any:
+            return natural.generator.decode(LatentPoint.rows(rows))
+
+    torn = replace(natural, generator=CheckedGenerator(Torn(), "torn"))
+    whole = brittle.attack(Slanted(), pictures, natural, folder=tmp_path, name="whole").results()
+    rows = brittle.attack(Slanted(), pictures, torn, folder=tmp_path, name="torn").results()
+    [failed] = [row for row in rows if row.status == "error"]
+    assert "numbers that are not finite" in failed.reason and failed.original == lost.encode()
+    others = [row for row in whole if row.case != failed.case]
+    assert [row for row in rows if row.case != failed.case] == others
+
+
+def test_a_generator_without_torch_names_the_command(
+    generator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingPackage, match=r"pip install 'brittle\[torch\]'"):
+        open_generator(str(generator))
 
 
 class Killed(BaseException):

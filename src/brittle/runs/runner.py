@@ -292,13 +292,14 @@ def _diagnose(
     is_pair = any(len(example.fields) == 2 for example in taken.examples[:1])
     count = MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE
     cases = list(islice(job.cases(taken, ids, set()), count))
-    messages = [*job.dataset.warnings, *job.notes, *_doubts_of_attack(job, cases)]
+    first = [*job.dataset.warnings, *job.notes, *_doubts_of_attack(job, cases)]
+    _warn(store, first, warn)  # said before anything is asked, which may cost something
     keywords = named_keywords(job.goal)
     doubts = diagnose(job.target, cases, broker, data_labels=job.index, keywords=keywords)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
-    messages += [warning.message for warning in doubts] + ([foreign] if foreign else [])
-    _warn(store, messages, warn)
+    messages = [warning.message for warning in doubts] + ([foreign] if foreign else [])
+    _warn(store, messages, warn, first)
 
 
 def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 NEURONS = tuple(2**n for n in range(1, 11))
 DROPOUTS = tuple(n / 10 for n in range(10))
-SOME_NEURONS = (4, 16, 64, 256, 1024)
+SOME_NEURONS = (4, 16, 32, 64, 256)
 DROPOUT_NEURONS = 128
 """The hidden layer whose dropout is varied (Figure 4b); the paper does not say its own."""
 DATA_SHARES = {0.002: 60, 0.005: 40, 0.01: 30, 0.05: 15, 0.2: 8, 0.5: 5}

@@ -63,9 +63,7 @@ def add_figure_4(page: Page, found: NaturalResults) -> None:
         ]
         for kind in KINDS
     }
-    figure = scatter_figure(
-        {f"{kind} vary": cloud for kind, cloud in clouds.items()}, "accuracy", "mean Δz"
-    )
+    figure = scatter_figure(clouds, "accuracy", "mean Δz")
     page.add_plot(
         "natural-figure-4c", figure, f"accuracy and mean Δz of {len(study.targets)} classifiers"
     )
