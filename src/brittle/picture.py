@@ -229,6 +229,15 @@ class PixelGradientRequest:
 
 def stack(items: Sequence[Any], shape: Shape, who: str) -> NDArray[np.float32]:
     """Return pictures as one array; anything else, or another shape, is an error."""
+    check_pictures(items, shape, who)
+    if not items:
+        return np.zeros((0, *shape), np.float32)
+    # Joined along their rows, which takes half as long as np.stack.
+    return np.concatenate([item.pixels for item in items]).reshape(len(items), *shape)
+
+
+def check_pictures(items: Sequence[Any], shape: Shape, who: str) -> None:
+    """Refuse what is no picture of this shape."""
     for item in items:
         if not isinstance(item, Picture):
             raise UsageError(
@@ -241,7 +250,3 @@ def stack(items: Sequence[Any], shape: Shape, who: str) -> NDArray[np.float32]:
                 f"{who} reads pictures of {expected} (height × width × channels), but got one of "
                 f"{got}. Resize it, or use data of that size."
             )
-    if not items:
-        return np.zeros((0, *shape), np.float32)
-    # Joined along their rows, which takes half as long as np.stack.
-    return np.concatenate([item.pixels for item in items]).reshape(len(items), *shape)

@@ -64,6 +64,26 @@ def test_the_autoencoder_rebuilds_what_it_has_learnt_and_generator_and_inverter_
     assert not any(module.training for module in model.modules())
 
 
+def test_a_sample_of_the_words_stands_for_all_of_them() -> None:
+    from brittle.zoo.generators.arae import Decoder
+
+    settings: Any = replace(grid.settings(grid.design("ARAE"), "tiny"), sampled=0)
+    torch.manual_seed(0)
+    decoder = Decoder(settings, 400)
+    states, wanted = torch.randn(6, settings.hidden), torch.tensor([7, 9, 7, 30, 200, 9])
+    with torch.no_grad():
+        whole = decoder._loss_of_words(states, wanted)
+        plain = torch.nn.functional.cross_entropy(decoder.head(states), wanted)
+        decoder.sampled = 396  # as many as there are other words
+        assert torch.equal(whole, plain) and torch.equal(
+            decoder._loss_of_words(states, wanted), plain
+        )
+        decoder.sampled = 100
+        drawn = torch.stack([decoder._loss_of_words(states, wanted) for _ in range(400)])
+    assert float(drawn.std()) > 0
+    assert np.isclose(float(drawn.mean()), float(plain), rtol=0.01)
+
+
 def test_each_step_moves_its_own_networks_alone() -> None:
     training = trainer(critic="penalty")
     model, latent = training.model, training.latent

@@ -96,7 +96,7 @@ class Natural:
 class _Shells:
     """The shells around one latent point; `nearest` is the distance of the nearest winner so far.
 
-    With `keeps_way` the items on the straight line to that winner are kept for the report.
+    Of texts the sentences on the straight line to that winner are kept for the report.
     """
 
     original: Any
@@ -104,7 +104,7 @@ class _Shells:
     rebuilt: Any
     samples: int
     numbers: np.random.Generator
-    keeps_way: bool
+    is_text: bool
     nearest: float = inf
 
     def look(self, low: float, high: float) -> Search[float | None]:
@@ -115,14 +115,14 @@ class _Shells:
         for start in range(0, self.samples, POINTS_PER_ASK):
             part = slice(start, start + POINTS_PER_ASK)
             decoded = yield from Decode(LatentPoint.rows(self.origin.vector + offset[part]))
-            items = [placed(self.original, item) for item in decoded]
+            items = [placed(self.original, item) for item in decoded] if self.is_text else decoded
             answer = yield from Try(items, cost=distance[part].tolist())
             cost = np.where(answer.won, distance[part], inf)
             first = int(cost.argmin())
             nearest = min(nearest, float(cost[first]))
             if nearest < self.nearest:
                 self.nearest = nearest
-                if self.keeps_way:
+                if self.is_text:
                     yield from self._note_way(offset[part][first], decoded[first])
         return None if nearest == inf else nearest
 

@@ -68,7 +68,8 @@ class Broker:
 
     def __post_init__(self) -> None:
         for q, desk in self.desks.items():
-            self.caches.setdefault(q, Cache(desk.cache or self.cache_size))
+            size = self.cache_size if desk.cache is None else desk.cache
+            self.caches.setdefault(q, Cache(size))
         # A desk's own size is the most that it takes well; the user can ask for less.
         sizes = {q: [n for n in (desk.batch, self.batch) if n] for q, desk in self.desks.items()}
         self._sizes = {q: BatchSize(min(own, default=None)) for q, own in sizes.items()}

@@ -11,7 +11,8 @@ from brittle.engine.desks import Desk, Failures, compute_by_halves
 class Cache:
     """Two generations of answers: when the young one is full, it becomes the old one.
 
-    `size` is a number of answers with short keys; long keys count by the kilobyte.
+    `size` is a number of answers with short keys; long keys count by the kilobyte. Of 0, nothing is
+    kept.
     """
 
     def __init__(self, size: int) -> None:
@@ -31,6 +32,8 @@ class Cache:
         return answers
 
     def keep(self, answers: Mapping[bytes, Any]) -> None:
+        if not self.size:
+            return
         weight = len(answers) + sum(map(len, answers)) // 1024
         if self.filled + weight > self.size and self.young:
             self.young, self.old, self.filled = {}, self.young, 0

@@ -18,8 +18,9 @@ class Desk:
 
     `compute` takes items, or, with `from_keys`, their canonical keys, and returns a payload for
     each. The items that a `counted` desk computes are counted as sent. `cache` is the number of
-    answers to keep, if it is not the broker's own. If it `gives_answers`, its payloads hold, as
-    `scores`, the target's answers about the same items, which are then not asked for again.
+    answers to keep, if it is not the broker's own; 0 is none. If it `gives_answers`, its payloads
+    hold, as `scores`, the target's answers about the same items, which are then not asked for
+    again.
     """
 
     compute: Callable[[Sequence[Any]], Sequence[Any]]

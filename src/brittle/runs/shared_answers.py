@@ -27,5 +27,6 @@ class SharedAnswers:
             helper = job.helpers.get(question)
             who = job.target if helper is None else helper
             key = (question, f"{who.name} {who.fingerprint}")
-            chosen[question] = self.caches.setdefault(key, Cache(desk.cache or self.size))
+            size = self.size if desk.cache is None else desk.cache
+            chosen[question] = self.caches.setdefault(key, Cache(size))
         return chosen

@@ -153,12 +153,12 @@ def texts_desk(target: Any) -> Desk:
     )
 
 
-def passes_desk(method: str) -> Callable[[Any], Desk]:
+def passes_desk(method: str, cached: int = MAX_CACHED_PASSES) -> Callable[[Any], Desk]:
     """Return a builder of desks that answer by a method with a forward pass of its own."""
     return lambda target: Desk(
         getattr(target, method),
         batch=getattr(target, "batch", None),
-        cache=MAX_CACHED_PASSES,
+        cache=cached,
         **_common(target),
     )
 
@@ -197,11 +197,12 @@ CAPABILITIES: Sequence[Capability] = (
     Capability("attention", "attention", HasAttention, passes_desk("attention"), INSIDE_REMEDY),
     Capability("bounds", "bounds", HasBounds, passes_desk("bounds")),
     Capability("codes", "latent points", Encodes, passes_desk("encode")),
-    Capability("decoded", "items at latent points", Decodes, passes_desk("decode")),
     Capability(
         "meaning", "the meaning of texts", HasMeanings, passes_desk("meanings"), MEANING_REMEDY
     ),
     Capability("fluency", "the fluency of texts", HasFluency, free_desk("fluencies")),
+    # Points are drawn at random: no one is asked about twice.
+    Capability("decoded", "items at latent points", Decodes, passes_desk("decode", cached=0)),
     Capability("tags", "parts of speech", Tags, free_desk("tags")),
 )
 """The one table of questions: who answers each, and how."""

@@ -147,7 +147,8 @@ class SentenceGeneratorSettings:
 
     Its encoder is lstm, or cnn with `filters`, `windows` and `strides`. Codes and the states of the
     decoder have `hidden` numbers, points of the latent space `latent`; generator, critic and
-    inverter have `layers`. `noise` is added to codes in training and falls by `noise_decay` every
+    inverter have `layers`. In training a word is told from `sampled` others, and from those of the
+    batch; 0 is all words. `noise` is added to codes in training and falls by `noise_decay` every
     100 steps. A step is one of the autoencoder (sgd at `rate`, or adam, whose rate falls from there
     to 0), then `critic_steps` of the critic and one of the generator; as many such rounds more as
     there are ends of epochs in `more_rounds` before it. The critic is kept smooth by a gradient
@@ -169,6 +170,7 @@ class SentenceGeneratorSettings:
     hidden: int = 128
     latent: int = 100
     layers: tuple[int, ...] = (256, 256)
+    sampled: int = 1_000
     noise: float = 0.05
     noise_decay: float = 0.995
     optimizer: str = "adam"
@@ -370,6 +372,7 @@ PAPER: Mapping[str, ModelSettings] = {
         hidden=300,
         latent=100,
         layers=(300, 300),
+        sampled=0,
         noise=0.2,
         more_rounds=(2, 4, 6),
         optimizer="sgd",

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.picture import Shape, stack
+from brittle.picture import Shape, check_pictures
 
 
 def keys_of(items: Sequence[Any], shape: Shape, name: str) -> list[bytes]:
     """Return the keys of pictures; what is no picture of this shape is an error."""
-    return [pixels.tobytes() for pixels in stack(items, shape, f"The model {name!r}")]
+    check_pictures(items, shape, f"The model {name!r}")
+    return [item.pixels.tobytes() for item in items]
 
 
 def pixels_of(keys: Sequence[bytes], shape: Shape) -> NDArray[np.float32]:
