@@ -16,7 +16,7 @@ from brittle import attack
 from brittle.testing import FakeTarget
 from cli.conftest import Brittle
 
-ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
+ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv", "--candidates=paper")
 SENTENCE = ("try", "python:cli_models:weak", "a good film")
 
 EVERY: dict[str, tuple[str, ...]] = {
