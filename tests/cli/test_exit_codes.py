@@ -11,7 +11,7 @@ import pytest
 from cli.conftest import Brittle
 
 SENTENCE = ("try", "python:cli_models:weak", "a good film")
-ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
+ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv", "--candidates=paper")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ def read(brittle: Brittle, workdir: Path) -> Callable[..., list[str]]:
 
     def call(name: str, preset: str = "standard", people: int = 1, **fixed: Any) -> list[str]:
         argv = ["attack", "python:cli_models:weak", "pwws", "--data", "films.csv"]
+        argv += ["--candidates=paper"]
         assert main([*argv, "--name", name, "--new", "--quiet"]) == 0
         out = f"{name}-pages"
         brittle("annotate", name, "--preset", preset, "--people", str(people), "--out", out)
