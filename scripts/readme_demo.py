@@ -26,7 +26,7 @@ ATTACK = (
     "--data",
     "mr",
     "--limit",
-    "100",
+    "200",
     "--name",
     "demo",
 )
