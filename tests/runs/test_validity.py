@@ -28,9 +28,8 @@ EXAMPLES = [(f"a good film of {n} scenes", "positive") for n in range(30)]
 
 
 def attack(folder: Path, name: str = "demo", **more: Any) -> brittle.Run:
-    return brittle.attack(
-        FakeTarget(TARGET), EXAMPLES, "pwws", name=name, folder=folder / "runs", **more
-    )
+    options = {"name": name, "folder": folder / "runs", "candidates": "paper"} | more
+    return brittle.attack(FakeTarget(TARGET), EXAMPLES, "pwws", **options)
 
 
 @pytest.fixture
