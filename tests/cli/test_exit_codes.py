@@ -83,7 +83,7 @@ def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -
     assert output.code == 3 and "The limit of 60 items" in output.err
     assert (
         "Resume with: brittle attack python:cli_models:weak pwws --data films.csv "
-        "--name 'a part' --max-sent 120\n" in output.err
+        "--candidates=paper --name 'a part' --max-sent 120\n" in output.err
     )
     assert brittle(*command).code == 3, "nothing more may be sent"
     data = json.loads(brittle("show", "a part", "--json").out)

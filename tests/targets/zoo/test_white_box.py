@@ -149,7 +149,7 @@ def test_attacks_that_follow_the_gradient_run(
 
 def test_a_linear_model_shows_no_inside(cache: Path) -> None:
     target = load_zoo(f"zoo:naive-bayes@{cache}/toy.csv#1")
-    assert type(target) is ZooTarget and not any(isinstance(target, kind) for kind in SHOWN)
+    assert isinstance(target, ZooTarget) and not any(isinstance(target, kind) for kind in SHOWN)
     assert {*GOOD, *BAD} <= set(target.vocabulary)
     assert not any(word.startswith("<") for word in target.vocabulary)
 
