@@ -20,6 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import natural_items
+import natural_text_items
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 PAPERS = ROOT / "docs" / "papers"
@@ -421,6 +424,27 @@ def attention_page(given: Any) -> Iterator[Row]:
     )
 
 
+def natural_searches(given: Any) -> Iterator[Row]:
+    yield from tests("tests/studies/test_latent_searches.py", "tests/attacks/test_natural.py")
+    yield from natural_items.searches(given)
+
+
+def natural_robustness(given: Any) -> Iterator[Row]:
+    yield from tests("tests/studies/robustness", "tests/papers/test_natural_claims.py")
+    yield from natural_items.robustness(given)
+
+
+def natural_texts(given: Any) -> Iterator[Row]:
+    yield from tests("tests/papers/test_natural_texts.py", "tests/training/test_arae_steps.py")
+    for item in (natural_text_items.generator, natural_text_items.entailment):
+        yield from item(given)
+
+
+def translators_probed(given: Any) -> Iterator[Row]:
+    yield from tests("tests/targets/translators/test_defects.py", "tests/goals/test_texts.py")
+    yield from natural_text_items.probes(given)
+
+
 ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "1": ("PWWS and the genetic search equal plain sequential references", references),
     "2": ("Every attack meets the contract", contract),
@@ -450,6 +474,12 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "26": ("Theorem 1: mean and tail under their bounds, slope −0.5 ± 0.05", theorem),
     "27": ("The figures of the self-attention paper's page", attention_page),
     "28": ("Kills, lying endpoints, damaged files, scripts, malformed command lines", torture),
+    "29": ("Hybrid, iterative and uniform search of a latent space", natural_searches),
+    "30": ("Robustness without labels: two classifiers, and 80", natural_robustness),
+    "31": ("The generator of digits in numbers", natural_items.generator),
+    "32": ("The figures of the natural adversaries' page", natural_items.page),
+    "33": ("The generator of sentences in numbers, and entailment", natural_texts),
+    "34": ("Probes of translators, and defects of two third parties", translators_probed),
 }
 
 

@@ -31,21 +31,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from brittle import data
 from brittle.data import Dataset
 from brittle.generators import open_generator
 from brittle.opening import load_zoo
-from brittle.results import Result
 from brittle.runs.runner import attack
+from brittle.studies.latent_searches import (
+    SearchSettings,
+    costs,
+    of_each_class,
+    rows_of,
+    run_searches,
+    search_figures,
+)
 
 RESULTS = Path(__file__).with_suffix(".json")
 TARGETS = ("LeNet@mnist", "forest@mnist")
 SAMPLES, STEP, RADIUS = 500, 0.01, 10.0
 BATCHES = (64, 128, 256, 512, 1024)
 RATE_CASES, RATE_SHELLS, RATE_SAMPLES = 8, 10, 512
-THIRDS = 3
 
 
 def main() -> None:
@@ -80,92 +84,14 @@ def main() -> None:
         print(done["sign test"])
 
 
-def of_each_class(dataset: Dataset, count: int) -> Dataset:
-    """Take so many examples of each class, of a seeded order, and drop their labels."""
-    taken: dict[str | None, list[Any]] = {}
-    for example in dataset.take(len(dataset), seed=0):
-        own = taken.setdefault(example.label, [])
-        if len(own) < count:
-            own.append(replace(example, label=None))
-    examples = tuple(example for label in sorted(taken, key=str) for example in taken[label])
-    return replace(dataset, examples=examples, labels=())
-
-
 def compare_searches(
     args: argparse.Namespace, name: str, chosen: Dataset
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Run the three searches; return their figures, and hybrid's distance of every case."""
-
-    def rows_of(search: str, **settings: Any) -> dict[str, Result]:
-        target = load_zoo(f"zoo:{name}")
-        try:
-            run = attack(
-                target,
-                chosen,
-                "natural",
-                generator=args.generator,
-                search=search,
-                samples=args.samples,
-                step=args.step,
-                refine=args.refine,
-                name=f"latent-{name.partition('@')[0]}-{search}",
-                folder=args.runs,
-                **settings,
-            )
-        finally:
-            target.close()
-        return {row.case: row for row in run.results()}
-
-    rows = {search: rows_of(search, radius=RADIUS) for search in ("hybrid", "iterative")}
-    broken = [row for row in rows["hybrid"].values() if row.cost is not None]
-    # Uniform search is told how far away the farthest adversary is: a larger ball would be unfair.
-    radius = max([args.step, *(float(row.cost or 0.0) for row in broken)])
-    queries = mean([row.queries for row in broken]) or 0.0
-    shells = max(1, round(queries / args.samples))
-    rows["uniform"] = rows_of("uniform", radius=radius, shells=shells)
+    settings = SearchSettings(args.generator, args.samples, args.step, RADIUS, args.refine)
+    short = f"latent-{name.partition('@')[0]}"
+    rows = rows_of(run_searches(f"zoo:{name}", chosen, settings, args.runs, short))
     return search_figures(rows), costs(rows["hybrid"])
-
-
-def costs(rows: Mapping[str, Result]) -> dict[str, float]:
-    return {case: float(row.cost) for case, row in rows.items() if row.cost is not None}
-
-
-def search_figures(rows: Mapping[str, Mapping[str, Result]]) -> dict[str, Any]:
-    """Compare the searches on the cases that all of hybrid and iterative broke."""
-    cost = {search: costs(own) for search, own in rows.items()}
-    common = sorted(cost["hybrid"].keys() & cost["iterative"].keys(), key=cost["iterative"].get)  # type: ignore[arg-type]
-    skipped = [row for row in rows["hybrid"].values() if row.status == "skipped"]
-    figures: dict[str, Any] = {"reconstruction not kept": len(skipped), "compared": len(common)}
-    for search, own in rows.items():
-        broken = [case for case in common if case in cost[search]]
-        figures[search] = {
-            "broken": len(broken),
-            "mean Δz": mean([cost[search][case] for case in broken]),
-            "mean queries": mean([own[case].queries for case in common]),
-        }
-    if common:
-        figures["Δz, hybrid over iterative"] = ratio(figures, "mean Δz")
-        figures["queries, hybrid over iterative"] = ratio(figures, "mean queries")
-        figures["by distance"] = [
-            {
-                "mean Δz": mean([cost["iterative"][case] for case in part]),
-                "queries, hybrid over iterative": round(
-                    sum(rows["hybrid"][case].queries for case in part)
-                    / sum(rows["iterative"][case].queries for case in part),
-                    3,
-                ),
-            }
-            for part in np.array_split(np.array(common), min(THIRDS, len(common)))
-        ]
-    return figures
-
-
-def ratio(figures: Mapping[str, Any], name: str) -> float:
-    return round(figures["hybrid"][name] / figures["iterative"][name], 3)
-
-
-def mean(values: list[Any]) -> float | None:
-    return round(float(np.mean(values)), 4) if values else None
 
 
 def sign_test(

@@ -79,13 +79,13 @@ ROOMS: dict[str, set[str]] = {
     # Questions across runs.
     "studies": {
         *("asks", "attacks", "data", "edits", "english", "errors", "files", "generators", "goals"),
-        *("kinds", "latent", "metrics", "opening", "proposals", "reports", "results", "runs"),
-        *("spreadsheets", "targets", "text", "training", "values", "workflow", "zoo"),
+        *("kinds", "latent", "metrics", "opening", "picture", "proposals", "reports", "results"),
+        *("runs", "spreadsheets", "targets", "text", "training", "values", "workflow", "zoo"),
     },
     "papers": {
-        *("asks", "data", "edits", "english", "errors", "files", "formatting", "goals", "metrics"),
-        *("moves", "proposals", "reports", "results", "runs", "studies", "targets", "text"),
-        *("training", "workflow", "zoo"),
+        *("asks", "data", "edits", "english", "errors", "files", "formatting", "generators"),
+        *("goals", "latent", "metrics", "moves", "picture", "proposals", "reports", "results"),
+        *("runs", "studies", "targets", "text", "training", "workflow", "zoo"),
     },
     "cli": {
         *("answers", "attacks", "data", "errors", "files", "formatting", "generators", "goals"),

@@ -304,15 +304,15 @@ class Decode(Ask[list[Any]]):
     question = "decoded"
 
 
-class Note(Ask[None]):
+class KeepItems(Ask[None]):
     """Keep items with the case under a name, for its report; nobody is asked.
 
     `answers` are the target's about these items and `cost` their costs, where they are known. A
-    later note of the same name takes the place of the former one. An attack need not declare it.
+    later one of the same name takes the place of the former one. An attack need not declare it.
     """
 
     __slots__ = ("answers", "cost", "name")
-    question = "note"
+    question = "keep"
 
     def __init__(
         self,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from brittle.asks import Answer, Case, Decode, Encode, Note, Probe, Try
+import brittle
+from brittle.asks import Answer, Case, Decode, Encode, KeepItems, Probe, Try
 from brittle.attacks import build
 from brittle.attacks.latent_searches import AuthorsHybrid, Hybrid, Iterative, Uniform
 from brittle.attacks.natural import RECONSTRUCTION, Natural, open_part, placed
@@ -215,7 +217,7 @@ def test_a_reconstruction_that_reaches_the_goal_is_no_success() -> None:
     outcome = attacked(Natural(Poor(), Hybrid(0.1, 2.0, 3), 20))
     assert (outcome.status, outcome.reason, outcome.queries) == ("skipped", RECONSTRUCTION, 2)
     assert outcome.best is None
-    [noted] = outcome.notes
+    [noted] = outcome.kept_items
     assert noted.name == "reconstruction" and noted.item == LatentPoint(100 * NORMAL)
     assert list(noted.payload) == [0.0, 1.0]
 
@@ -235,7 +237,7 @@ def test_it_asks_what_it_declares_by_hand() -> None:
     ask = search.send([LatentPoint([1.0] * 3)])
     assert isinstance(ask, Probe) and len(ask.items) == 1
     note = search.send(Answer([[0.9, 0.1]], np.array([0.1]), np.array([False])))
-    assert isinstance(note, Note) and note.name == "reconstruction"
+    assert isinstance(note, KeepItems) and note.name == "reconstruction"
     assert note.answers == [[0.9, 0.1]] and note.cost == [0.0]
     assert {Encode, Decode, Probe, Try} == set(attack.asks)
 
@@ -262,7 +264,7 @@ class TestTexts:
         return {
             o.case.id: (
                 *(o.status, o.reason, o.queries, str(o.best.item) if o.best else None),
-                [(noted.name, str(noted.item), noted.cost) for noted in o.notes],
+                [(noted.name, str(noted.item), noted.cost) for noted in o.kept_items],
             )
             for o in self.ended(**options)
         }
@@ -279,7 +281,7 @@ class TestTexts:
         assert broken
         for outcome in broken:
             assert outcome.best is not None and outcome.best.cost is not None
-            rebuilt, *way = outcome.notes
+            rebuilt, *way = outcome.kept_items
             assert (rebuilt.name, {noted.name for noted in way}) == ("reconstruction", {"way"})
             assert str(way[-1].item) == str(outcome.best.item)
             assert way[-1].cost == outcome.best.cost
@@ -308,6 +310,26 @@ class TestTexts:
         pair = Text.of({"premise": "A man sleeps.", "hypothesis": "He rests"})
         with pytest.raises(UsageError, match="--locked premise"):
             open_part(pair)
+
+
+def test_a_translator_that_fails_on_one_sentence_costs_only_its_cases(tmp_path: Path) -> None:
+    def translate(texts: list[str]) -> list[str]:
+        if any("plot" in text.split() for text in texts):
+            raise RuntimeError("no plots")
+        return [text.upper() for text in texts]
+
+    texts = ("good film", "nice nice", "plot")
+    run = brittle.attack(
+        brittle.as_target(translate, answers="text"),
+        texts,
+        Natural(FakeGenerator(("good", "film", "nice", "plot"), size=5), Uniform(1.0, 2), 6),
+        goal="keyword:NOTHING",
+        folder=tmp_path,
+    )
+    rows = {row.original: row for row in run.results()}
+    assert rows["plot"].status == "error" and "no plots" in (rows["plot"].reason or "")
+    tried = {row.original: row.status for row in rows.values() if row.original != "plot"}
+    assert "held" in tried.values() and set(tried.values()) <= {"held", "error"}
 
 
 @pytest.mark.parametrize(

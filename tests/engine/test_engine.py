@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from brittle.asks import Case, Flips, Note, Probe, Search, Try, Unfit, together
+from brittle.asks import Case, Flips, KeepItems, Probe, Search, Try, Unfit, together
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk, compute_by_halves
 from brittle.engine.engine import Engine
@@ -556,20 +556,20 @@ def test_nothing_is_asked_of_a_desk_that_fails_on_nothing() -> None:
 def test_notes_are_kept_with_the_case_and_ask_nobody() -> None:
     def noting(case: Case[Number], rng: Random) -> Search[None]:
         def part(n: int) -> Search[int]:
-            yield from Note(f"part {n}", [Number(n)], cost=[0.5])
+            yield from KeepItems(f"part {n}", [Number(n)], cost=[0.5])
             return n
 
         answer = yield from Probe([Number(7)])
-        yield from Note("first", [Number(7)], answer.answers)
+        yield from KeepItems("first", [Number(7)], answer.answers)
         assert (yield from together([part(1), part(2)])) == [1, 2]
-        yield from Note("first", [Number(8), Number(9)])
+        yield from KeepItems("first", [Number(8), Number(9)])
         if case.text == 3:
             raise Unfit("noted")
 
     target = Odd()
     for outcome, status in zip(run(noting, [5, 3], target), ("held", "skipped")):
         assert (outcome.status, outcome.queries) == (status, 2)
-        kept = [(noted.name, int(noted.item), noted.cost) for noted in outcome.notes]
+        kept = [(noted.name, int(noted.item), noted.cost) for noted in outcome.kept_items]
         assert kept == [
             ("first", 8, None),
             ("first", 9, None),

@@ -21,6 +21,7 @@ from brittle.goals import (
     Confident,
     Copied,
     DrawnKeyword,
+    Dropped,
     Goal,
     Keyword,
     LengthRatio,
@@ -53,6 +54,10 @@ SPECS: list[tuple[str, Goal]] = [
     (
         "lost:stands=steht|stehen,sits=sitzt",
         Lost((("stands", ("steht", "stehen")), ("sits", ("sitzt",)))),
+    ),
+    (
+        "dropped:sits|sitting=sitzt|sitzen,eats=isst",
+        Dropped(((("sits", "sitting"), ("sitzt", "sitzen")), (("eats",), ("isst",)))),
     ),
     ("bleu:20", BleuBelow(20)),
     ("bleu:12.5,reference=example", BleuBelow(12.5, "example")),

@@ -14,13 +14,24 @@ from hypothesis import strategies as st
 from brittle.answers import TEXTS
 from brittle.asks import Answer, Case
 from brittle.errors import UsageError
-from brittle.goals import Candidates, Changed, Copied, Goal, Keyword, LengthRatio, Lost, judge_one
+from brittle.goals import (
+    Candidates,
+    Changed,
+    Copied,
+    Dropped,
+    Goal,
+    Keyword,
+    LengthRatio,
+    Lost,
+    judge_one,
+)
 from brittle.goals.words import best_match, folded_words, similarity
 from brittle.text import Text
 
 SOURCE = "A man stands and a woman sits"
 BEFORE = "Ein Mann steht und eine Frau sitzt"
 BOTH = Lost((("stands", ("steht", "stehen")), ("sits", ("sitzt",))))
+DROPPED = Dropped.parse("stands|stand=steht|stehen,sits=sitzt,walks=geht")
 
 
 def started(source: str = SOURCE, before: str = BEFORE, reference: str | None = None) -> Case[Text]:
@@ -42,6 +53,14 @@ def lost_one(source: str, before: str, new: str) -> bool:
     return has(source, "stands") and has(source, "sits") and (stands or not has(new, "sitzt"))
 
 
+def dropped_one(source: str, before: str, new: str) -> bool:
+    verbs = [("stands", "stand"), ("sits",), ("walks",)]
+    partners = [("steht", "stehen"), ("sitzt",), ("geht",)]
+    asked = [n for n, forms in enumerate(verbs) if any(has(source, form) for form in forms)]
+    kept = [any(has(new, form) for form in partners[n]) for n in asked]
+    return len(asked) >= 2 and any(kept) and not all(kept)
+
+
 def is_copy(source: str, before: str, new: str) -> bool:
     left, hits = new.lower().split(), 0
     for word in source.lower().split():
@@ -55,12 +74,22 @@ RESTATED: list[tuple[Goal, Callable[[str, str, str], bool]]] = [
     (Keyword("Frau"), lambda source, before, new: has(new, "frau")),
     (Keyword("eine Frau"), lambda source, before, new: has(new, "eine frau")),
     (BOTH, lost_one),
+    (DROPPED, dropped_one),
     (LengthRatio(1.5), lambda source, before, new: len(new) >= 1.5 * len(before)),
     (LengthRatio(0.5), lambda source, before, new: len(new) <= 0.5 * len(before)),
     (Copied(0.5), is_copy),
     (Changed(), lambda source, before, new: new != before),
 ]
-VOCABULARY = [*SOURCE.split(), *BEFORE.split(), "Fra", "FRAU", "Frauen", "stehen", "sitzend"]
+VOCABULARY = [
+    *SOURCE.split(),
+    *BEFORE.split(),
+    "Fra",
+    "FRAU",
+    "Frauen",
+    "stehen",
+    "sitzend",
+    "stand",
+]
 SENTENCES = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=12).map(" ".join)
 
 
@@ -89,6 +118,7 @@ def test_wins_agree_with_a_plain_statement_and_have_the_highest_losses(
         (Keyword("Art"), ["", "Ein Hut", "Ein Arm", "Eine Arten", "Sehr viel ART."]),
         (Keyword("große Kunst"), ["nichts", "Große", "große Kunde", "GROSSE, Kunst!"]),
         (BOTH, [BEFORE, "Mann steht und Frau sitzt", "steht sitzt", "steht sitzend", "steht"]),
+        (DROPPED, [BEFORE, "Mann steht und Frau sitzt", "steht sitzt", "steht sitzend", "steht"]),
         (LengthRatio(2), [BEFORE, BEFORE + " hier", BEFORE + " und dann noch", BEFORE * 2]),
         (LengthRatio(0.5), [BEFORE, BEFORE[:-3], BEFORE[:20], BEFORE[:17]]),
         (Copied(0.8), [BEFORE, "A Mann", "A man steht", "A man and Frau", SOURCE]),
@@ -111,6 +141,10 @@ def test_losses_by_hand() -> None:
     # "sitz" and "sitzt" share 8 of 9 characters, which leaves 1 − 4/9.
     assert judged(BOTH, "steht, sitz") == (pytest.approx(5 / 9), True)
     assert judged(BOTH, "nichts", source="A man stands") == (0.0, False)
+    assert judged(DROPPED, "Mann steht und Frau sitzt") == (pytest.approx((1 + 2 / 7) / 4), False)
+    assert judged(DROPPED, "steht, sitz") == (pytest.approx(5 / 9), True)
+    assert judged(DROPPED, "nichts") == (0.5, False)
+    assert judged(DROPPED, "nichts", source="A man stands") == (0.125, False)
     assert judged(LengthRatio(3), "a" * 20, before="a" * 10) == (0.5, False)
     assert judged(LengthRatio(0.5), "a" * 9, before="a" * 10) == (pytest.approx(0.2), False)
     assert judged(Copied(), "a man") == (pytest.approx(2 / 7), False)
@@ -144,6 +178,9 @@ def test_both_verbs_in_the_source_and_one_lost() -> None:
         (BOTH, SOURCE, BEFORE, None),
         (BOTH, SOURCE, "Ein Mann steht", "already lost"),
         (BOTH, "A woman sits", BEFORE, "no 'stands' in the source"),
+        (DROPPED, SOURCE, BEFORE, None),
+        (DROPPED, SOURCE, "Ein Mann steht", "already dropped"),
+        (DROPPED, "A woman sits", BEFORE, None),
         (LengthRatio(2), SOURCE, BEFORE, None),
         (LengthRatio(2), SOURCE, " \n", "empty translation"),
         (Copied(), SOURCE, BEFORE, None),
@@ -159,7 +196,7 @@ def test_what_need_not_be_attacked(
 
 
 def test_the_original_is_judged_before_its_translation_is_known() -> None:
-    for goal in (Keyword("Art"), BOTH, LengthRatio(2), LengthRatio(0.5), Copied()):
+    for goal in (Keyword("Art"), BOTH, DROPPED, LengthRatio(2), LengthRatio(0.5), Copied()):
         loss, won = judge_one(goal, Case("a", Text.of(SOURCE)), Text.of(SOURCE), BEFORE)
         assert 0 <= loss < 0.6 and not won
 
@@ -178,6 +215,9 @@ def test_rows_are_judged_by_their_own_case() -> None:
         (Lost.parse, "stands", "a word of the source and its partner"),
         (Lost.parse, "stands=steht,=sitzt", "Got '=sitzt' as a pair"),
         (Lost.parse, "stands=steht|", "a word of the source and its partner"),
+        (Dropped.parse, "stands=steht", "expected two or more"),
+        (Dropped.parse, "stands=steht,sits", "Got 'sits' as a part"),
+        (Dropped.parse, "stands|=steht,sits=sitzt", "forms of a word of the source"),
         (LengthRatio.parse, "1", "above 1"),
         (LengthRatio.parse, "0", "between 0 and 1"),
         (LengthRatio.parse, "inf", "above 1"),

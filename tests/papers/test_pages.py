@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 from brittle.papers.attention import translation
@@ -151,6 +152,53 @@ def test_transfer(tmp_path: Path) -> None:
     again = reproduce(request, stored, out)
     assert again.figures == first.figures
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def write_squares(path: Path) -> str:
+    """Write pictures of bright squares: on the left is one class, on the right the other."""
+    numbers = np.random.default_rng(0)
+    pixels = numbers.integers(0, 60, (80, 12, 12)).astype(np.uint8)
+    label = np.arange(80) % 2
+    for n in range(80):
+        column = 1 + 6 * label[n] + numbers.integers(0, 2)
+        pixels[n, 3:9, column : column + 4] += 150
+    np.savez(path, x=pixels, y=label)
+    return str(path)
+
+
+@pytest.mark.slow
+def test_natural(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    request = build_request("natural", "tiny", write_squares(tmp_path / "squares.npz"))
+    folder, out = tmp_path / "folder", tmp_path / "out"
+    only = reproduce(request, folder, out, only="FGSM on MLP")
+    assert only.page is None and "searches on LeNet" in only.left
+    first = reproduce(request, folder, out)
+    assert first.page is not None
+    headings = ["(Table 1)", "(Figure 1)", "(Table 6)", "(Figures 4a–c)", "(Figure 4d)"]
+    headings += ["(Figure 5)", "(Table 7)", "in 78% of the answers", "## What differs"]
+    text = check(first.page, tmp_path, headings)
+    assert "brittle papers natural --scale tiny --data squares.npz" in text
+    figures = first.figures
+    for target in ("forest", "LeNet"):
+        searches = figures["searches"][target]
+        assert searches["compared"] + searches["reconstruction not kept"] == 4
+        assert figures["table 6"][target]["accuracy"]["of"] == 80
+        kept = figures["reconstructions"][target]
+        assert kept["kept, refine 0"]["count"] + kept["lost, refine 0"]["count"] == 12
+    assert figures["searches"]["LeNet"]["compared"] > 0 and figures["figure 4"]["time"]
+    assert len(figures["figure 4"]["classifiers"]) == 9
+    sheets = [file for file in out.glob("*.svg") if "data:image/png" in file.read_text()]
+    assert {file.stem for file in sheets} >= {"natural-table-1", "natural-figure-1"}
+    assert all(file.stat().st_size < 200_000 for file in out.iterdir())
+    messages: list[str] = []
+    again = reproduce(request, folder, out, report=messages.append)
+    assert messages == [] and again.figures == figures
+    for stored in folder.glob("tasks/robustness-of-*.json"):  # as if killed before their ends
+        stored.unlink()
+    resumed = reproduce(request, folder, out, report=messages.append)
+    assert resumed.figures["table 6"] == figures["table 6"]
+    assert len([m for m in messages if m.endswith("begins")]) == 3
 
 
 ANIMALS = {"dog": "Hund", "cat": "Katze", "bird": "Vogel", "horse": "Pferd", "child": "Kind"}

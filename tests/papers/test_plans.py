@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from brittle.metrics.samples import sample_results, sample_steps
-from brittle.papers import PAPERS, SCALES, tasks
+from brittle.papers import PAPERS, SCALES, tasks, text
 from brittle.papers.attention import translation
 from brittle.papers.attention.plan import SCALES as ATTENTION_SCALES
 from brittle.papers.attention.plan import plan as plan_attention
@@ -20,6 +21,8 @@ from brittle.papers.claims import GUESS
 from brittle.papers.components import principal_components
 from brittle.papers.data import write_splits
 from brittle.papers.estimates import KINDS, estimates
+from brittle.papers.natural.pictures import SCALES as NATURAL_SCALES
+from brittle.papers.natural.plan import plan as plan_natural
 from brittle.papers.page import load_notes
 from brittle.papers.paper import build_page, load_paper
 from brittle.papers.request import PaperRequest
@@ -161,16 +164,16 @@ def test_plans_name_every_task_once_after_those_it_needs(data: str) -> None:
 def test_the_words_of_a_page_fit_its_tasks(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translation, "is_installed", lambda package: True)
     for request in requests(data):
-        paper, text = load_paper(request.paper), load_text(request.paper)
-        assert list(text.claims) == list(paper.judges)
+        paper, words = load_paper(request.paper), load_text(request.paper)
+        assert list(words.claims) == list(paper.judges)
         if not has_all_data(request):
             continue
         scales = SCALES if request.paper in BY_STAGES else (request.scale,)
         names = {t.name for s in scales for t in paper.plan(replace(request, scale=s))}
-        for claim in text.claims.values():
+        for claim in words.claims.values():
             assert "“" in claim["text"] or any(c.isdigit() for c in claim["text"])
             assert names >= set(claim.get("tests", ()))
-        for _, ours in text.differences.values():
+        for _, ours in words.differences.values():
             fields = {
                 field.partition("[")[0] for _, field, _, _ in Formatter().parse(ours) if field
             }
@@ -219,6 +222,38 @@ def test_the_docs_have_the_scales_of_attention() -> None:
         keyword = f"{words.keyword_sentences}, {words.vocabulary:,}, {words.nearest}"
         sizes = f"{scale.cases} | {scale.vocabulary:,} | {scale.draws:,} a text | {keyword}"
         assert f"| `{name}` | {sizes} |" in text
+
+
+def test_the_docs_have_the_scales_of_natural_adversaries() -> None:
+    page = (NOTES.parent / "generators.md").read_text("utf-8")
+    for name in ("small", "full"):
+        scale = NATURAL_SCALES[name]
+        digits = f"{10 * scale.per_class}, {scale.samples:,}"
+        many = f"{10 * scale.many_per_class}, {scale.many_samples:,}"
+        sizes = f"{scale.generator_size} | {digits} | {many} | {scale.rebuilt:,}, {scale.refine}"
+        assert f"| `{name}` | {sizes} |" in page
+
+
+def test_natural_adversaries_of_texts_are_planned_where_there_is_data(data: str) -> None:
+    digits = plan_natural(PaperRequest("natural", "small", "mnist", cases=30))
+    assert [t.name for t in digits][:3] == ["models", "generator", "classifiers"]
+    assert {t.arguments["per_class"] for t in digits if t.name.startswith("FGSM")} == {3}
+    names = {t.name for t in digits}
+    assert names >= {"searches on LeNet", "robustness of all", "curve", "one digit"}
+    both = PaperRequest("natural", "small", "mnist", pairs=data, translations=data)
+    assert names <= {t.name for t in plan_natural(both)}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_files_of_a_papers_words_do_not_overwrite_each_other(name: str) -> None:
+    seen: set[tuple[str, str]] = set()
+    for file in (Path(text.__file__).parent / name).glob("*.toml"):
+        for table, entries in tomllib.loads(file.read_text("utf-8")).items():
+            keys = {(table, key) for key in entries} if isinstance(entries, dict) else set()
+            assert not keys & seen
+            seen |= keys
+    loaded = load_text(name)
+    assert {key for table, key in seen if table == "claims"} == set(loaded.claims)
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -13,7 +13,7 @@ import pytest
 
 import brittle
 from brittle.errors import BrittleError, UsageError
-from brittle.generators import open_generator
+from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
 from brittle.text import Text
 from brittle.training.sentences import load_sentences
@@ -130,6 +130,17 @@ def test_texts_that_do_not_fit_are_skipped_with_the_reason(trained: Path, tmp_pa
     assert "?!" in reasons
 
 
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [(LONG, "it has 14 words"), ("?!", "it has no words"), ("Zyx qwv.", "knows none of its words")],
+)
+def test_a_sentence_that_does_not_fit_has_no_neighbours(
+    trained: Path, sentence: str, reason: str
+) -> None:
+    with pytest.raises(UsageError, match=f"cannot be encoded: .*{reason}"):
+        neighbours(open_generator(str(trained)), Text.of(sentence), radius=1.0, count=3)
+
+
 def test_a_killed_training_resumes_to_the_same_weights(
     trained: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,16 +199,18 @@ def test_a_collapsed_generator_is_said(
 
 def test_windows_that_cannot_read_ten_words_are_refused(data: Path) -> None:
     """The paper prints windows 5-5-3 with strides 2-2-2."""
-    changed = {"windows": (5, 5, 3), "strides": (2, 2, 2)}
+    changed = {"encoder": "cnn", "windows": (5, 5, 3), "strides": (2, 2, 2)}
     with pytest.raises(UsageError, match="cannot read sentences of 10 words"):
         brittle.train("ARAE", str(data), text=["en"], size="tiny", changed=changed)
     with pytest.raises(UsageError, match="encoder of ARAE"):
         brittle.train("ARAE", str(data), text=["en"], size="tiny", changed={"encoder": "gru"})
+    with pytest.raises(UsageError, match="critic of ARAE"):
+        brittle.train("ARAE", str(data), text=["en"], size="tiny", changed={"critic": "hinge"})
     with pytest.raises(UsageError, match="generator of sentences"):
         brittle.train("naive-bayes", str(data), text=["en"], exclude=["a.csv"])
 
 
-def test_an_lstm_reads_sentences_too(
+def test_convolutions_read_sentences_too_and_all_is_as_in_the_paper(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
@@ -206,7 +219,8 @@ def test_an_lstm_reads_sentences_too(
         str(data),
         text=["en"],
         size="tiny",
-        changed={"encoder": "lstm", "optimizer": "sgd", "steps": 8},
+        changed={"encoder": "cnn", "optimizer": "sgd", "steps": 8, "generator_steps": 0}
+        | {"critic": "clamp"},
     )
     generator = open_generator(str(folder))
     assert len(generator.decode(generator.encode([Text.of(SENTENCES[5])]))) == 1

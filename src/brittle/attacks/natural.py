@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from brittle.asks import RECONSTRUCTION as RECONSTRUCTION
-from brittle.asks import Case, Decode, Encode, Note, Probe, Search, Try, Unfit
+from brittle.asks import Case, Decode, Encode, KeepItems, Probe, Search, Try, Unfit
 from brittle.attacks.latent_searches import (
     AuthorsHybrid,
     Hybrid,
@@ -82,7 +82,7 @@ class Natural:
         [origin] = yield from Encode([open_part(case.item)])
         [rebuilt] = yield from Decode([origin])
         answer = yield from Probe([placed(case.item, rebuilt)])
-        yield from Note("reconstruction", [rebuilt], answer.answers, [0.0])
+        yield from KeepItems("reconstruction", [rebuilt], answer.answers, [0.0])
         if answer.won[0]:
             raise Unfit(RECONSTRUCTION)
         numbers = np.random.default_rng(rng.getrandbits(64))
@@ -136,7 +136,7 @@ class _Shells:
                 seen.add(item.key)
                 items.append(item)
                 cost.append(part * self.nearest)
-        yield from Note("way", [*items, winner], cost=[*cost, self.nearest])
+        yield from KeepItems("way", [*items, winner], cost=[*cost, self.nearest])
 
 
 def unfit(generator: Any, item: Any) -> str | None:

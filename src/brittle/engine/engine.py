@@ -18,7 +18,7 @@ from brittle.asks import (
     UNTRIED,
     Attack,
     Case,
-    Note,
+    KeepItems,
     Try,
     Unfit,
     assembled,
@@ -133,7 +133,7 @@ class Engine:
         for r in running:
             r.make_plan(self.budget)
             for leaf, items in r.plan:
-                if isinstance(leaf, Note):
+                if isinstance(leaf, KeepItems):
                     continue
                 if type(leaf) not in self.attack.asks:
                     raise BrittleError(
@@ -165,8 +165,8 @@ class Engine:
         own: list[Any] = []
         is_over = False
         for leaf, asked in r.plan:
-            if isinstance(leaf, Note):
-                r.note(leaf)
+            if isinstance(leaf, KeepItems):
+                r.keep(leaf)
                 own.append(None)
                 continue
             answer, failure = answers[leaf.question].next(leaf, len(asked))

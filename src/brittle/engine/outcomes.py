@@ -23,7 +23,7 @@ class Improvement:
 
 
 @dataclass(frozen=True)
-class Noted:
+class ItemKept:
     """An item that the search kept for the report, with the target's answer if it was asked."""
 
     name: str
@@ -47,4 +47,4 @@ class Outcome:
     best: Improvement | None = None
     tried: int | None = None
     won: int | None = None
-    notes: tuple[Noted, ...] = ()
+    kept_items: tuple[ItemKept, ...] = ()

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Note, Sample, Search, Status, Try, Unfit, leaves
+from brittle.asks import Answer, Ask, Case, KeepItems, Sample, Search, Status, Try, Unfit, leaves
 from brittle.engine.budget import Question, cut_to_budget
-from brittle.engine.outcomes import Improvement, Noted, Outcome
+from brittle.engine.outcomes import Improvement, ItemKept, Outcome
 
 FIRST_PART = 4
 """The number of candidates of a path that are asked about first."""
@@ -28,8 +28,8 @@ class RunningCase:
     whether a candidate was tried; the original, asked about again, is none. `winners` are those to
     report, the best first: one that ended the search or, of a search with costs, the cheapest ones,
     of a search that samples, the first ones. `sampled` and `sampled_won` count the samples so far.
-    `kept` is the candidate that is reported without a winner, whatever its loss. `notes` are the
-    items that the search wants in the report, by name.
+    `kept` is the candidate that is reported without a winner, whatever its loss. `kept_items` are
+    those that the search wants in the report, by name.
     """
 
     case: Case[Any]
@@ -45,7 +45,7 @@ class RunningCase:
     kept: Improvement | None = None
     sampled: int | None = None
     sampled_won: int = 0
-    notes: dict[str, list[Noted]] = field(default_factory=dict)
+    kept_items: dict[str, list[ItemKept]] = field(default_factory=dict)
 
     @property
     def path(self) -> Sequence[Any] | None:
@@ -129,10 +129,10 @@ class RunningCase:
         insort(self.winners, winner, key=lambda w: (w.cost, w.query))
         del self.winners[MAX_WINNERS:]
 
-    def note(self, note: Note) -> None:
+    def keep(self, ask: KeepItems) -> None:
         """Keep items for the report, in place of those of the same name."""
-        rows = zip(note.items, note.answers, note.cost)
-        self.notes[note.name] = [Noted(note.name, *row) for row in rows]
+        rows = zip(ask.items, ask.answers, ask.cost)
+        self.kept_items[ask.name] = [ItemKept(ask.name, *row) for row in rows]
 
     def drop_step(self, query: int) -> None:
         """Take back what a query seemed to show, if a search with costs goes on without it."""
@@ -173,6 +173,6 @@ class RunningCase:
         elif len(steps) > 1:
             best = steps[-1]
         won = None if self.sampled is None else self.sampled_won
-        notes = tuple(noted for own in self.notes.values() for noted in own)
-        about = (self.queries, steps, best, self.sampled, won, notes)
+        kept = tuple(item for own in self.kept_items.values() for item in own)
+        about = (self.queries, steps, best, self.sampled, won, kept)
         return Outcome(self.case, status, reason, *about)

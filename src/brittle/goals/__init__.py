@@ -11,6 +11,7 @@ from brittle.goals.classes import (
 )
 from brittle.goals.combined import AllOf, AnyOf, Not
 from brittle.goals.drawn import DrawnKeyword
+from brittle.goals.dropped import Dropped
 from brittle.goals.functions import FunctionGoal
 from brittle.goals.measured import Measured
 from brittle.goals.protocol import Candidates, Goal, Losses, Wins, judge_one, spec_of
@@ -26,6 +27,7 @@ __all__ = [
     "Confident",
     "Copied",
     "DrawnKeyword",
+    "Dropped",
     "FunctionGoal",
     "Goal",
     "Keyword",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from brittle.answers import SCORES, TEXTS, AnswerKind
 from brittle.goals.bleu import BleuBelow
 from brittle.goals.drawn import parse_keyword
+from brittle.goals.dropped import Dropped
 from brittle.goals.protocol import Goal
 from brittle.goals.texts import Changed, Copied, LengthRatio, Lost
 
@@ -50,6 +51,11 @@ GOALS: Mapping[str, GoalEntry] = {
         "the source has all the words, and the translation lost the partner of one",
         *("lost:WORD=PARTNER|PARTNER,…", "lost:stands=steht|stehen,sits=sitzt"),
         *((TEXTS,), Lost.parse),
+    ),
+    "dropped": GoalEntry(
+        "the source has two of the words or more, and the translation has some of them, not all",
+        *("dropped:WORD|FORM=PARTNER|FORM,…", "dropped:sits|sitting=sitzt|sitzen,eats=isst|essen"),
+        *((TEXTS,), Dropped.parse),
     ),
     "bleu": GoalEntry(
         "sentence BLEU below a bound, against the example's reference, else the first translation",

@@ -127,7 +127,7 @@ class Lost:
         if kept < 1.0:
             return 1.0 - kept / 2, True
         before = folded_words(translation_before(case, translation))
-        return (1.0 - _share_kept(before, words)) / 2, False
+        return (1.0 - share_kept(before, words)) / 2, False
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class Copied:
 
     def _measure(self, case: Case[Any], source: str, translation: str) -> tuple[float, bool]:
         words = folded_words(source)
-        share = _share_kept(words, folded_words(translation)) if words else 0.0
+        share = share_kept(words, folded_words(translation)) if words else 0.0
         return share, share >= self.at_least
 
 
@@ -232,11 +232,11 @@ class Changed:
         if translation.strip() == before.strip():
             return 0.0, False
         old, new = folded_words(before), folded_words(translation)
-        common = _share_kept(old, new) * len(old)
+        common = share_kept(old, new) * len(old)
         return 1.0 - common / max(1, len(old) + len(new)), True
 
 
-def _share_kept(words: list[str], others: list[str]) -> float:
+def share_kept(words: list[str], others: list[str]) -> float:
     """Return the share of words that are among others too, each as often as it is there."""
     return sum((Counter(words) & Counter(others)).values()) / max(1, len(words))
 

@@ -110,6 +110,26 @@ def bootstrap_mean(values: Sequence[float], level: float = 0.95, seed: int = 0) 
     return float(low), float(high)
 
 
+def bootstrap_ratio(
+    a: Sequence[float], b: Sequence[float], level: float = 0.95, seed: int = 0
+) -> Interval:
+    """Return the percentile bootstrap interval of mean(a) / mean(b); pairs are drawn together.
+
+    >>> low, high = bootstrap_ratio([1, 2, 3, 4], [2, 4, 6, 8])
+    >>> round(low, 6), round(high, 6)
+    (0.5, 0.5)
+    """
+    if not len(a) or len(a) != len(b):
+        raise UsageError(f"A ratio needs pairs, got {len(a)} and {len(b)} values.")
+    pairs = np.array([a, b], dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(len(a), np.full(len(a), 1 / len(a)), size=RESAMPLES)
+    over, under = drawn @ pairs[0], drawn @ pairs[1]
+    tail = (1 - _check_level(level)) / 2
+    low, high = np.quantile(over / under, [tail, 1 - tail])
+    return float(low), float(high)
+
+
 def mcnemar_exact(b: int, c: int) -> float:
     """Return the two-sided exact p-value of McNemar's test.
 

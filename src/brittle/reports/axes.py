@@ -157,6 +157,22 @@ def decimal_ticks(end: float, max_steps: int = 6) -> list[float]:
     return [round(step * n, 1 - power) for n in range(math.ceil(end / step) + 1)]
 
 
+def padded_range(values: Sequence[float]) -> tuple[float, float]:
+    """Return the range of an axis: a little more than the values take."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    margin = 0.05 * (high - low) or 0.5
+    return low - margin, high + margin
+
+
+def ticks_inside(ends: tuple[float, float]) -> list[tuple[float, str]]:
+    """Choose round numbers inside an axis that may start anywhere."""
+    low, high = ends
+    size = 10.0 ** math.floor(math.log10((high - low) / 5))
+    step = next(size * m for m in (1, 2, 5, 10) if size * m * 5 >= high - low)
+    numbers = range(math.ceil(low / step), math.floor(high / step) + 1)
+    return [(n * step, f"{n * step:.4g}") for n in numbers]
+
+
 def fold(label: str, width: float, max_lines: int = 3) -> list[str]:
     """Break a label at spaces and hyphens into lines that fit, and cut what is left over.
 

@@ -24,10 +24,13 @@ from brittle.reports.axes import (
     band_path,
     draw,
     fold,
+    padded_range,
     round_ticks,
     tick_steps,
+    ticks_inside,
     tone,
 )
+from brittle.reports.escaping import escape
 from brittle.reports.hover import hover_zones, value_title
 
 MAX_LEVELS = 160
@@ -99,7 +102,7 @@ def cost_figure(
         f"{number(first)} queries, {costs[-1]:.3g} at {number(curve.end)}"
     )
     x_ticks = [(float(tick), number(tick)) for tick in queries]
-    return draw(area, description, x_ticks, _ticks_inside(y), body)
+    return draw(area, description, x_ticks, ticks_inside(y), body)
 
 
 def grid_figure(grid: Grid, title: str = "") -> str:
@@ -172,18 +175,24 @@ def scatter_figure(
     y_label: str = "second component",
     title: str = "",
     max_points: int = MAX_POINTS,
+    *,
+    marks: Mapping[str, Point] | None = None,
+    level: float | None = None,
 ) -> str:
     """Draw the points of several classes, or a random sample of `max_points` of them.
 
-    The sample is the same each time, and every class keeps its share of the whole.
+    The sample is the same each time, and every class keeps its share of the whole. `marks` are
+    single points that stand out, each with its name; `level` is the height of a dashed line.
     """
+    marks = marks or {}
     total = sum(len(points) for points in clouds.values())
     samples = {}
     for name, cloud in clouds.items():
         share = max(1, max_points * len(cloud) // total) if total > max_points else len(cloud)
         samples[name] = Random(0).sample(list(cloud), min(share, len(cloud)))
     points = [point for sample in samples.values() for point in sample]
-    x, y = _range([p[0] for p in points]), _range([p[1] for p in points])
+    ends = [*points, *marks.values()]
+    x, y = padded_range([p[0] for p in ends]), padded_range([p[1] for p in ends])
     area = PlotArea(x, y, x_label, y_label, title, tuple(clouds), "dot", height=360)
     layers: list[tuple[int, str]] = []
     for n, sample in enumerate(samples.values()):
@@ -198,8 +207,21 @@ def scatter_figure(
     shown = f" ({number(len(points))} of {number(total)} points)" if len(points) < total else ""
     counts = ", ".join(f"{name}: {number(len(cloud))}" for name, cloud in clouds.items())
     description = f"{y_label} against {x_label}{shown}. Points of {counts}"
-    body = "".join(path for _, path in layers)
-    return draw(area, description, _ticks_inside(x), _ticks_inside(y), body)
+    body = "".join(path for _, path in layers) + _marks(area, marks, level)
+    return draw(area, description, ticks_inside(x), ticks_inside(y), body)
+
+
+def _marks(area: PlotArea, marks: Mapping[str, Point], level: float | None) -> str:
+    """Draw single points with their names, and a dashed line over the whole width."""
+    parts = []
+    if level is not None:
+        line = f"M{area.left} {area.y_at(level):.1f}H{area.right}"
+        parts.append(f'<path class="axis" stroke-dasharray="5 4" d="{line}"/>')
+    for name, (a, b) in marks.items():
+        x, y = area.x_at(a), area.y_at(b)
+        parts.append(f'<circle class="whisker" fill="#ffffff" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>')
+        parts.append(f'<text x="{x + 8:.1f}" y="{y - 6:.1f}">{escape(name)}</text>')
+    return "".join(parts)
 
 
 def _start(curves: Sequence[ConfidenceCurve]) -> float:
@@ -241,19 +263,3 @@ def _bar(area: PlotArea, x: float, width: float, figure: Figure, colour: str, va
         f'<rect class="fill{colour}" x="{left:.1f}" y="{y:.1f}" {size}>{value_title(value)}</rect>'
         f'<path class="whisker" d="M{middle:.1f} {low:.1f}V{high:.1f}"/>'
     )
-
-
-def _range(values: Sequence[float]) -> tuple[float, float]:
-    """Return the range of an axis: a little more than the values take."""
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    margin = 0.05 * (high - low) or 0.5
-    return low - margin, high + margin
-
-
-def _ticks_inside(ends: tuple[float, float]) -> list[tuple[float, str]]:
-    """Choose round numbers inside an axis that may start anywhere."""
-    low, high = ends
-    size = 10.0 ** math.floor(math.log10((high - low) / 5))
-    step = next(size * m for m in (1, 2, 5, 10) if size * m * 5 >= high - low)
-    numbers = range(math.ceil(low / step), math.floor(high / step) + 1)
-    return [(n * step, f"{n * step:.4g}") for n in numbers]

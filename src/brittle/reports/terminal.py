@@ -89,6 +89,7 @@ class Highlighted:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         has_colour = console.color_system is not None and not console.no_color
+        parts: list[RenderableType]
         if self.result.l2 is None:
             parts = [highlighted(self.result, has_colour), *_way(self.result)]
         else:

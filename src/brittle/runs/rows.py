@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from brittle.answers import AnswerColumns
-from brittle.engine.outcomes import Noted, Outcome
+from brittle.engine.outcomes import ItemKept, Outcome
 from brittle.goals.parsing import goal_name
 from brittle.results import KeptItem, Result, Step
 from brittle.runs.job import Job
@@ -54,16 +54,16 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         cost=best.cost if best is not None and outcome.status == "broken" else None,
         tried=outcome.tried,
         won=outcome.won,
-        kept=tuple(kept_item(noted, job) for noted in outcome.notes),
+        kept=tuple(kept_item(kept, job) for kept in outcome.kept_items),
         **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
     )
 
 
-def kept_item(noted: Noted, job: Job) -> KeptItem:
+def kept_item(kept: ItemKept, job: Job) -> KeptItem:
     """Build what is stored of an item that a search kept for the report."""
-    answer = AnswerColumns() if noted.payload is None else columns_of(noted.payload, job)
-    _, item = job.kind.original(noted.item)
-    return KeptItem(noted.name, item, noted.cost, answer.label, answer.confidence, answer.text)
+    answer = AnswerColumns() if kept.payload is None else columns_of(kept.payload, job)
+    _, item = job.kind.original(kept.item)
+    return KeptItem(kept.name, item, kept.cost, answer.label, answer.confidence, answer.text)
 
 
 def columns_of(answer: Any, job: Job) -> AnswerColumns:

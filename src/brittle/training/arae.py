@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from brittle.errors import UsageError
 from brittle.training import checkpoint
-from brittle.training.arae_steps import SentenceRows, Trainer, fit_inverter
+from brittle.training.arae_latent import fit_latent
+from brittle.training.arae_steps import SentenceRows, Trainer
 from brittle.training.checkpoint import TrainingState
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.loop import seeded
@@ -65,9 +66,9 @@ def fit_sentence_generator(job: TrainingJob, settings: SentenceGeneratorSettings
 def _finish(
     job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer, fitted: Fitted
 ) -> Fitted:
-    """Fit the inverter to the weights there are, measure and save them."""
+    """Fit generator and inverter to the codes there are, measure and save them."""
     model, rows = trainer.model, trainer.rows
-    fit_inverter(model, trainer.settings, rows.train, job.seed)
+    fit_latent(model, trainer.settings, rows.train, job.seed)
     measures = measure(model, tokenizer, rows.train, rows.dev)
     save(job.folder, model, tokenizer)
     parts = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
@@ -91,7 +92,11 @@ def _rows(job: TrainingJob, tokenizer: SentenceTokenizer, device: str) -> tuple[
 
 
 def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer) -> TrainingState:
-    """Train block by block, until the reverse perplexity no longer falls; keep the best weights."""
+    """Train block by block, until no more words are rebuilt; keep the best weights.
+
+    (The authors stop by the reverse perplexity. Here generator and inverter are trained further
+    when the autoencoder rests, so it is the autoencoder that decides.)
+    """
     settings, rows, model = trainer.settings, trainer.rows, trainer.model
     blocks = math.ceil(settings.steps / settings.check_every)
     state, best = _resume(job.folder, trainer)
@@ -105,7 +110,7 @@ def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer
             raise Diverged(f"The training of {job.name} stopped: {error}.", fitted) from error
         model.eval()
         at = measure(model, tokenizer, rows.train, rows.dev, CHECK_SAMPLES, is_inverted=False)
-        if state.end_epoch(loss, 1 / at.reverse):
+        if state.end_epoch(loss, at.rebuilt):
             best = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
         checkpoint.save(job.folder, state, _tensors(trainer, best))
         done = min(state.epoch * settings.check_every, settings.steps)

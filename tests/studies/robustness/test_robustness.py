@@ -14,7 +14,7 @@ import pytest
 from brittle.errors import UsageError
 from brittle.latent import LatentPoint
 from brittle.studies.robustness.case import HELD, measure_case
-from brittle.studies.robustness.cloud import CloudSettings
+from brittle.studies.robustness.cloud import Boundary, CloudSettings, Shell
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.text import Text
@@ -112,6 +112,50 @@ def test_targets_alike_are_asked_about_the_same_samples_decoded_once() -> None:
     # Only the winner of the second target is decoded for it alone.
     assert shared.decoded == alone.decoded + 1
     assert row.rows["a"] == row.rows["b"] and row.rows["a"].queries == len(one.asked)
+
+
+def test_samples_are_asked_about_the_nearest_first_until_one_wins() -> None:
+    asked: list[int] = []
+
+    def predict(items: Sequence[int]) -> Any:
+        asked.extend(items)
+        return np.array([int(item in winning) for item in items])
+
+    points = LatentPoint.rows(np.zeros((300, 1)))
+    shell = Shell(np.linspace(0.0, 0.99, 300), points, list(range(300)), np.arange(300))
+    for winning, last in (({5, 40, 200}, 31), ({40, 60, 200}, 95), ({299}, 299)):
+        boundary, asked[:] = Boundary(predict, 0), []
+        assert boundary.look(shell)
+        assert boundary.nearest == shell.distance[min(winning)]
+        assert asked == list(range(last + 1)) and boundary.queries == last + 1
+        assert not boundary.look(shell)  # nothing nearer wins
+    winning, asked[:] = set(), []
+    nothing = Boundary(predict, 0)
+    assert not nothing.look(shell) and asked == list(range(300)) and not nothing.winners
+
+
+def test_equal_samples_are_asked_about_once() -> None:
+    texts, asked = ["b", "a", "b", "c", "a", "b"], list[list[str]]()
+
+    def predict(items: Sequence[str]) -> Any:
+        asked.append(list(items))
+        return np.array(["abcd".index(item) for item in items])
+
+    points = LatentPoint.rows(np.zeros((6, 1)))
+    shell = Shell(np.arange(6.0), points, list(texts), np.array([0, 1, 0, 3, 1, 0]))
+    for reference, nearest in ((0, 0.0), (1, 1.0)):
+        boundary = Boundary(predict, reference)
+        assert boundary.look(shell) and boundary.nearest == nearest
+        assert asked[-1] == ["b", "a", "c"] and boundary.queries == 3
+
+    class Coarse(Plane):
+        def decode(self, points: Sequence[LatentPoint]) -> list[Text]:
+            return [Text.of(f"{p.vector[0]:.1f} {p.vector[1]:.1f}") for p in points]
+
+    target = near()
+    row = measure_case("c", Text.of("0 0"), None, Coarse(), {"n": target}, CloudSettings(80), 0)
+    assert row.decoded > 800 and len(target.asked) < row.decoded / 2
+    assert row.rows["n"].distance == pytest.approx(1.05, abs=0.05)  # rounds to above 1
 
 
 def test_eighty_targets_need_few_times_the_samples_of_one() -> None:

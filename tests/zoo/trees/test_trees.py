@@ -5,18 +5,28 @@ from __future__ import annotations
 import csv
 import logging
 import random
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import brittle
-from brittle.errors import UsageError
+from brittle.errors import MissingPackage, UsageError
 from brittle.text import Text
 from brittle.zoo.tokenizers.words import WordTokenizer
-from brittle.zoo.trees.parsing import Heads, KeptParses, Words, chain, one_root
+from brittle.zoo.trees.parsing import (
+    PACKAGES,
+    Heads,
+    KeptParses,
+    SpacyParser,
+    Words,
+    chain,
+    one_root,
+)
 
 torch = pytest.importorskip("torch")
 
@@ -123,6 +133,18 @@ def test_a_sentence_that_cannot_be_parsed_is_a_chain(caplog: pytest.LogCaptureFi
     assert parses == [(1, -1), chain(("it", "fails", "here")), (-1,)]
     assert "'it fails here'" in caplog.text
     assert one_root([-1, 0, -1]) == (-1, 0, 0)
+
+
+def test_a_missing_parser_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = r"pip install 'brittle\[trees\]'$"
+    monkeypatch.setitem(sys.modules, "spacy", ModuleType("spacy"))
+    for package in PACKAGES:
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackage, match=f"the package 'en_core_web_sm.*{command}"):
+        SpacyParser()
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(MissingPackage, match=f"TreeLSTM needs the package 'spacy'.*{command}"):
+        SpacyParser()
 
 
 def test_a_tree_model_is_trained_attacked_and_read_alike_in_every_batch(

@@ -116,9 +116,9 @@ def attack_translator(
     return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
 
 
-def load_sentences(source: str, label: str) -> Dataset:
-    """Load the test sentences, with their references or (label "") without."""
-    return data.load(source, split="test", text=[SOURCE], label=label)
+def load_sentences(source: str, label: str, split: str = "test") -> Dataset:
+    """Load the sentences of a split, with their references or (label "") without."""
+    return data.load(source, split=split, text=[SOURCE], label=label)
 
 
 def look_inside_translators(context: TaskContext, *, limit: int) -> Result:

@@ -113,11 +113,12 @@ def _class_tables(page: Page, results: TransferResults, key: str, by: str) -> No
         if attack not in results.studies:
             continue
         tables, of_right = (results.tables[attack, right] for right in (False, True))
-        versions = {
-            "all texts; the paper's figure in brackets": tables.classes[by],
-            "without the diagonal": tables.classes_without_diagonal[by],
-            "texts that the target had right, with the diagonal": of_right.classes[by],
-        }
+        versions = {"all texts; the paper's figure in brackets": tables.classes[by]}
+        right = "texts that the target had right"
+        if results.studies[attack].twin_before:
+            versions["without the diagonal"] = tables.classes_without_diagonal[by]
+            right += ", with the diagonal"
+        versions[right] = of_right.classes[by]
         for name, table in versions.items():
             page.add(f"{attack}, {name}:")
             page.add_table(f"{key}, {attack}, {name}", *_class_rows(page, key, name, table))

@@ -21,6 +21,7 @@ from brittle.attacks.natural import placed
 from brittle.errors import message_of
 from brittle.latent import LatentPoint, draw_shell
 
+FIRST_ASKED = 32  # samples of the first part of a shell; each part after it is twice as large
 Floats = NDArray[np.float64]
 Predict = Callable[[Sequence[Any]], NDArray[np.int64]]
 """Returns the index of the predicted label for every item."""
@@ -38,11 +39,24 @@ class CloudSettings:
 
 @dataclass(frozen=True)
 class Shell:
-    """Decoded samples, sorted by their distance from the middle of the cloud."""
+    """Decoded samples, sorted by their distance from the middle of the cloud.
+
+    `first` has for every sample the number of the first one that is equal: near a sentence most
+    samples are.
+    """
 
     distance: Floats
     points: list[LatentPoint]
     items: list[Any]
+    first: NDArray[np.int64]
+
+    def parts(self, count: int) -> Iterator[NDArray[np.int64]]:
+        """Yield the nearest samples, in ever larger parts; equal ones are in it once."""
+        start, size = 0, FIRST_ASKED
+        while start < count:
+            part = np.arange(start, min(start + size, count))
+            yield part[self.first[part] == part]
+            start, size = start + size, 2 * size
 
 
 @dataclass
@@ -79,7 +93,9 @@ class Cloud:
         points = [LatentPoint(origin + offset[n]) for n in order]
         self.decoded += count
         items = [placed(self.original, item) for item in self.generator.decode(points)]
-        return Shell(distance[order], points, items)
+        seen: dict[bytes, int] = {}
+        first = [seen.setdefault(item.key, n) for n, item in enumerate(items)]
+        return Shell(distance[order], points, items, np.array(first))
 
 
 @dataclass
@@ -102,19 +118,24 @@ class Boundary:
         return self.winners[-1][0] if self.winners else np.inf
 
     def look(self, shell: Shell) -> bool:
-        """Ask about the samples nearer than the nearest winner; tell whether one is a winner."""
-        count = int(np.searchsorted(shell.distance, self.nearest))
-        if self.failure or not count:
-            return False
-        self.queries += count
-        try:
-            won = np.flatnonzero(self.predict(shell.items[:count]) != self.reference)
-        except Exception as error:
-            self.failure = message_of(error)
-            return False
-        for n in won[::-1]:
-            self.winners.append((float(shell.distance[n]), shell.points[n]))
-        return bool(len(won))
+        """Ask about samples nearer than the nearest winner, until one wins; tell whether one did.
+
+        The nearest are asked about first, so those after a winner are of no use.
+        """
+        for part in shell.parts(int(np.searchsorted(shell.distance, self.nearest))):
+            if self.failure or not len(part):
+                continue
+            self.queries += len(part)
+            try:
+                labels = self.predict([shell.items[n] for n in part])
+            except Exception as error:
+                self.failure = message_of(error)
+                return False
+            won = part[labels != self.reference]
+            self.winners += [(float(shell.distance[n]), shell.points[n]) for n in won[::-1]]
+            if len(won):
+                return True
+        return False
 
 
 def find_boundaries(cloud: Cloud, boundaries: Mapping[str, Boundary]) -> None:

@@ -17,6 +17,8 @@ from brittle.redaction import is_secret_name
 from brittle.targets.environment import VARIABLE, fill_in
 from brittle.targets.fingerprints.hashing import hash_parts
 
+INSTALLED_BY = {"apertium": "apt install apertium apertium-eng-spa"}
+"""The command that installs a program which the pages name."""
 _NAMED_VALUE = re.compile(r"-{0,2}([\w.-]+)(?:=|:\s)\s*(.+)", re.DOTALL)
 
 
@@ -29,9 +31,11 @@ def parse_command(command: str, prefix: str) -> list[str]:
     if not arguments:
         raise UsageError(f"Got an empty command. Expected {prefix}PROGRAM ARGS, without a shell.")
     if shutil.which(arguments[0]) is None:
+        install = INSTALLED_BY.get(arguments[0])
+        remedy = f" On Debian it is installed with: {install}" if install else ""
         raise UsageError(
             f"There is no program {arguments[0]!r}. Give its path, or a name found on PATH; the "
-            "command is run without a shell."
+            f"command is run without a shell.{remedy}"
         )
     for name, value in _named_values(arguments):
         if is_secret_name(name) and not VARIABLE.search(value):

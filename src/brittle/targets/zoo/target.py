@@ -118,9 +118,18 @@ class AttendingZooTarget(WhiteBoxZooTarget, ShowsAttention):
 
 
 class PictureZooTarget(ZooTarget):
-    """A model of the zoo that reads pictures."""
+    """A model of the zoo that reads pictures; a key would only be a copy of the pixels."""
 
     item_kind = "picture"
+
+    def scores(self, items: Sequence[Any]) -> Scores:
+        return softmax(self.logits(items))
+
+    def logits(self, items: Sequence[Any]) -> Scores:
+        model: Any = self.model
+        if not items:
+            return np.zeros((0, len(self.labels)))
+        return np.asarray(model.picture_logits(items), dtype=np.float64)
 
 
 class PictureNetworkTarget(PictureZooTarget):

@@ -10,6 +10,7 @@ This file needs torch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -36,20 +37,32 @@ class ARAE(nn.Module):
         kind = ConvolutionEncoder if settings.encoder == "cnn" else LSTMSentenceEncoder
         self.encoder = kind(settings, words)
         self.decoder = Decoder(settings, words)
-        self.generator = mlp([latent, *layers, code], nn.ReLU())
-        self.critic = mlp([code, *layers, 1], nn.LeakyReLU(LEAK))
-        self.inverter = mlp([code, *layers, latent], nn.LeakyReLU(LEAK))
+        leaky, norm = nn.LeakyReLU(LEAK), settings.critic == "clamp"
+        self.generator = mlp([latent, *layers, code], nn.ReLU(), norm).append(UnitLength())
+        self.critic = mlp([code, *layers, 1], leaky, norm)
+        self.inverter = mlp([code, *layers, latent], leaky, norm)
 
     def codes(self, rows: Tensor) -> Tensor:
         """Encode rows of word ids as codes of length 1."""
         return nn.functional.normalize(self.encoder(rows), dim=1)
 
 
-def mlp(sizes: Sequence[int], activation: nn.Module) -> nn.Sequential:
-    """Build layers with batch norm between the first and the last, as the authors' code has."""
+class UnitLength(nn.Module):
+    """Scales rows to length 1: generated codes have it, as those of sentences do."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return nn.functional.normalize(rows, dim=1)
+
+
+def mlp(sizes: Sequence[int], activation: nn.Module, norm: bool) -> nn.Sequential:
+    """Build layers; with `norm`, batch norm between the first and the last, as the authors have.
+
+    A critic with a gradient penalty must not have it: its slope at one code would depend on others.
+    """
     layers: list[nn.Module] = []
     for n, (size, width) in enumerate(pairwise(sizes[:-1])):
-        layers += [nn.Linear(size, width), *([nn.BatchNorm1d(width)] if n else []), activation]
+        normed = [nn.BatchNorm1d(width)] if n and norm else []
+        layers += [nn.Linear(size, width), *normed, activation]
     return nn.Sequential(*layers, nn.Linear(sizes[-2], sizes[-1]))
 
 
@@ -101,6 +114,9 @@ class Decoder(nn.Module):
     """An LSTM that reads the word before and the code, and predicts the next word.
 
     A code of length 1 has small numbers: it is scaled, so that their mean square is 1.
+
+    In training a word is told from those of its batch and from `sampled` others, which stand for
+    all the rest: a part of the vocabulary costs a part of the time. 0 is all words.
     """
 
     def __init__(self, settings: SentenceGeneratorSettings, words: int) -> None:
@@ -110,6 +126,7 @@ class Decoder(nn.Module):
         self.lstm = build_lstm(settings.embedding + settings.hidden, settings.hidden)
         self.head = nn.Linear(settings.hidden, words)
         self.scale = settings.hidden**0.5
+        self.sampled = settings.sampled
 
     def loss(self, code: Tensor, rows: Tensor) -> Tensor:
         """Return the cross-entropy of the words of sentences, and of their ends (equation 4)."""
@@ -121,7 +138,23 @@ class Decoder(nn.Module):
         length = (rows != PAD).sum(dim=1)
         wanted[torch.arange(len(rows), device=rows.device), length] = END
         asked = wanted != PAD
-        return nn.functional.cross_entropy(self.head(states[asked]), wanted[asked])
+        return self._loss_of_words(states[asked], wanted[asked])
+
+    def _loss_of_words(self, states: Tensor, wanted: Tensor) -> Tensor:
+        words, place = wanted.unique(return_inverse=True)
+        others = self.head.out_features - len(words)
+        if not 0 < self.sampled < others:
+            return nn.functional.cross_entropy(self.head(states), wanted)
+        is_other = torch.ones(self.head.out_features, device=words.device)
+        is_other[words] = 0
+        drawn = is_other.multinomial(self.sampled)
+        chosen = torch.cat([words, drawn])
+        # Each of the drawn stands for several words, so that the sum of all is right on average.
+        weight = torch.zeros(len(chosen), device=words.device)
+        weight[len(words) :] = math.log(others / self.sampled)
+        bias = self.head.bias[chosen] + weight
+        logits = nn.functional.linear(states, self.head.weight[chosen], bias)
+        return nn.functional.cross_entropy(logits, place)
 
     def greedy(self, code: Tensor) -> Tensor:
         """Decode codes, the likeliest word at every position; no sentence is empty."""

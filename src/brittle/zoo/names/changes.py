@@ -13,7 +13,7 @@ S = TypeVar("S")
 
 OPTIMIZERS = ("adam", "sgd")
 # All other whole numbers are 1 or more.
-ZERO_ALLOWED = ("frozen", "highways", "joined", "layers", "width")
+ZERO_ALLOWED = ("frozen", "generator_steps", "highways", "joined", "layers", "sampled", "width")
 SHARE_SETTINGS = (
     *("dropout", "forget", "label_smoothing", "warmup", "first_beta", "second_beta"),
     "to_encoder",

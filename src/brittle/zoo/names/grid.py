@@ -85,6 +85,7 @@ DEFAULT_HEAD = {
 }
 TREE = "TreeLSTM"
 SENTENCE_ENCODERS = ("cnn", "lstm")
+SENTENCE_CRITICS = ("penalty", "clamp")
 SIZES = ("default", "tiny", "paper")
 HUB_PREFIX = "hf:"
 GLOVE_SIZE = 50
@@ -271,8 +272,11 @@ def settings(design: Design, size: str = "default", **changed: Any) -> ModelSett
             )
     if isinstance(result, TranslatorSettings):
         _check_translator(design, result)
-    if isinstance(result, SentenceGeneratorSettings) and result.encoder not in SENTENCE_ENCODERS:
-        raise unknown(f"encoder of {design.name}", result.encoder, SENTENCE_ENCODERS)
+    if isinstance(result, SentenceGeneratorSettings):
+        if result.encoder not in SENTENCE_ENCODERS:
+            raise unknown(f"encoder of {design.name}", result.encoder, SENTENCE_ENCODERS)
+        if result.critic not in SENTENCE_CRITICS:
+            raise unknown(f"critic of {design.name}", result.critic, SENTENCE_CRITICS)
     return result
 
 
@@ -385,6 +389,7 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
             batch=8,
             steps=24,
             check_every=8,
+            generator_steps=20,
             inverter_steps=20,
         )
     if size == "tiny" and isinstance(default, FineTuningSettings):

@@ -145,45 +145,53 @@ class PictureNetworkSettings:
 class SentenceGeneratorSettings:
     """Settings of a generator of sentences (ARAE), which learns from those of up to `reads` words.
 
-    Its encoder is cnn, with `filters`, `windows` and `strides`, or lstm. Codes and the states of
-    the decoder have `hidden` numbers, points of the latent space `latent`; generator, critic and
-    inverter have `layers`. `noise` is added to codes in training and falls by `noise_decay` every
-    100 steps. A step is one of the autoencoder (adam or sgd, at `rate`), then `critic_steps` of the
-    critic, whose weights are clamped to `clamp`, and one of the generator; as many such rounds more
-    as there are ends of epochs in `more_rounds` before it. The critic's gradient reaches the
-    encoder with the factor `to_encoder`. Every `check_every` steps the reverse perplexity is
-    measured and a checkpoint written; after `patience` of them without gain the training ends. The
-    inverter is trained at last, for `inverter_steps`.
+    Its encoder is lstm, or cnn with `filters`, `windows` and `strides`. Codes and the states of the
+    decoder have `hidden` numbers, points of the latent space `latent`; generator, critic and
+    inverter have `layers`. In training a word is told from `sampled` others, and from those of the
+    batch; 0 is all words. `noise` is added to codes in training and falls by `noise_decay` every
+    100 steps. A step is one of the autoencoder (sgd at `rate`, or adam, whose rate falls from there
+    to 0), then `critic_steps` of the critic and one of the generator; as many such rounds more as
+    there are ends of epochs in `more_rounds` before it. The critic is kept smooth by a gradient
+    `penalty`, or by weights that are clamped to `clamp`; its gradient reaches the encoder with the
+    factor `to_encoder`. Every `check_every` steps the words rebuilt are measured and a checkpoint
+    written; after `patience` of them without gain the training ends. Then the autoencoder rests:
+    for `generator_steps` generator and inverter are trained together, and rebuild codes with the
+    weight `rebuild`; for `inverter_steps` more the inverter alone.
     """
 
     reads: int = 10
     vocabulary: int = 8_000
     min_count: int = 2
-    encoder: str = "cnn"
+    encoder: str = "lstm"
     embedding: int = 64
     filters: tuple[int, ...] = (96, 128, 192)
     windows: tuple[int, ...] = (3, 3, 3)
     strides: tuple[int, ...] = (1, 2, 2)
     hidden: int = 128
-    latent: int = 64
+    latent: int = 100
     layers: tuple[int, ...] = (256, 256)
+    sampled: int = 1_000
     noise: float = 0.05
     noise_decay: float = 0.995
     optimizer: str = "adam"
     rate: float = 3e-3
     clip: float = 1.0
-    generator_rate: float = 2e-4
-    critic_rate: float = 1e-4
+    generator_rate: float = 5e-4
+    critic_rate: float = 5e-4
+    critic: str = "penalty"
+    penalty: float = 10.0
     clamp: float = 0.05
-    critic_steps: int = 3
-    more_rounds: tuple[int, ...] = (10, 20, 30)
+    critic_steps: int = 2
+    more_rounds: tuple[int, ...] = ()
     to_encoder: float = 0.01
     batch: int = 64
-    steps: int = 12_000
-    check_every: int = 200
-    patience: int = 10
+    steps: int = 5_000
+    check_every: int = 500
+    patience: int = 3
+    generator_steps: int = 4_000
+    rebuild: float = 10.0
     inverter_rate: float = 1e-3
-    inverter_steps: int = 3_000
+    inverter_steps: int = 2_000
 
 
 @dataclass(frozen=True)
@@ -358,22 +366,27 @@ PAPER: Mapping[str, ModelSettings] = {
     "ARAE": SentenceGeneratorSettings(
         vocabulary=11_000,
         min_count=1,
+        encoder="cnn",
         embedding=300,
         filters=(500, 700, 1000),
         hidden=300,
         latent=100,
         layers=(300, 300),
+        sampled=0,
         noise=0.2,
         more_rounds=(2, 4, 6),
         optimizer="sgd",
         rate=1.0,
         generator_rate=5e-5,
         critic_rate=1e-5,
+        critic="clamp",
         clamp=0.01,
         critic_steps=5,
         batch=32,
         steps=100_000,
         check_every=1_000,
+        patience=10,
+        generator_steps=0,
         inverter_rate=1e-5,
         inverter_steps=50_000,
     ),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
-from brittle.picture import Shape
+from brittle.picture import Shape, stack
 from brittle.zoo.pictures.keys import keys_of, pixels_of
 
 
@@ -43,9 +43,15 @@ class Forest:
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities; that of 0 is minus infinity."""
-        pixels = pixels_of(keys, self.shape).reshape(len(keys), -1)
+        return self._logits(pixels_of(keys, self.shape))
+
+    def picture_logits(self, items: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the logits of pictures, without their keys."""
+        return self._logits(stack(items, self.shape, "The model 'forest'"))
+
+    def _logits(self, pixels: NDArray[np.float32]) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
-            table: NDArray[np.float64] = np.log(self.probabilities(pixels))
+            table: NDArray[np.float64] = np.log(self.probabilities(pixels.reshape(len(pixels), -1)))
         return table
 
     def probabilities(self, pixels: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from brittle.picture import PixelGradientRequest, Shape
+from brittle.picture import PixelGradientRequest, Shape, stack
 from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
 from brittle.zoo.device import torch_device
 from brittle.zoo.names import changes
@@ -32,9 +32,17 @@ class PixelNetwork:
         return keys_of(items, self.shape, self.name)
 
     def logits(self, keys: Sequence[bytes]) -> NDArray[Any]:
+        return self._logits(pixels_of(keys, self.shape))
+
+    def picture_logits(self, items: Sequence[Any]) -> NDArray[Any]:
+        """Return the logits of pictures, without their keys."""
+        return self._logits(stack(items, self.shape, f"The model {self.name!r}"))
+
+    def _logits(self, pixels: Pixels) -> NDArray[Any]:
         with torch.no_grad():
-            pixels = as_tensor(pixels_of(keys, self.shape), self.device)
-            table: NDArray[Any] = forward(self.network, pixels).cpu().numpy()
+            table: NDArray[Any] = (
+                forward(self.network, as_tensor(pixels, self.device)).cpu().numpy()
+            )
         return table
 
     def gradients(self, requests: Sequence[PixelGradientRequest]) -> list[Pixels]:

@@ -1,0 +1,59 @@
+"""What the natural adversaries' page must show of texts, read from docs/papers/natural.json.
+
+`benchmarks/acceptance.py` prints it; `brittle papers natural --json` with `--pairs` and
+`--translations` writes the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import natural_items
+
+Row = tuple[str, str, str]
+COMMAND = "brittle papers natural --pairs FOLDER --translations FOLDER --json"
+MISSING = "no figures of texts are there"
+CODE, BOTH = "words rebuilt through the code", "words rebuilt through inverter and generator"
+REVERSE, REAL = "reverse perplexity", "reverse perplexity of real sentences"
+
+
+def generator(given: Any) -> Iterator[Row]:
+    """The figures of the generator of sentences, which stand on its card."""
+    figures = natural_items.load(given.papers).get("generator of sentences")
+    if not figures:
+        yield MISSING, COMMAND, "not done"
+        return
+    rebuilt = f"words rebuilt on held-out sentences: {figures[CODE]:.1%} through the code, "
+    rebuilt += f"{figures[BOTH]:.1%} through inverter and generator"
+    perplexity = f"forward perplexity {figures['forward perplexity']:.0f}, reverse "
+    perplexity += f"{figures[REVERSE]:.0f} (of as many real sentences {figures[REAL]:.0f})"
+    for line in (rebuilt, perplexity):
+        yield line, COMMAND, "yes"
+
+
+def entailment(given: Any) -> Iterator[Row]:
+    """The distances of the classifiers; where the order is another, the page has the reason."""
+    content = natural_items.load(given.papers)
+    rows = content.get("entailment distance")
+    if not rows:
+        yield MISSING, COMMAND, "not done"
+        return
+    means = {name: row["distance"]["value"] for name, row in rows.items()}
+    line = ", ".join(f"{name} {value:.2f}" for name, value in means.items())
+    verdict = content["findings"]["texts farther"]["verdict"]
+    page = (given.papers / "natural.md").read_text("utf-8")
+    told = verdict == "agrees" or "No reason yet" not in page
+    yield f"Δz: {line}; the paper's order: {verdict}", COMMAND, natural_items.yes(told)
+
+
+def probes(given: Any) -> Iterator[Row]:
+    """The probes of translators, and how many sentences passed them."""
+    rows = natural_items.load(given.papers).get("probes")
+    if not rows:
+        yield MISSING, COMMAND, "not done"
+        return
+    for name, row in rows.items():
+        found = row["found"]
+        line = f"{name}: {found['count']} of {found['of']} sentences"
+        yield line, COMMAND, natural_items.yes(found["count"] > 0)

