@@ -141,7 +141,7 @@ class Decoder(nn.Module):
         return self._loss_of_words(states[asked], wanted[asked])
 
     def _loss_of_words(self, states: Tensor, wanted: Tensor) -> Tensor:
-        words, place = wanted.unique(return_inverse=True)
+        words, place = wanted.unique(return_inverse=True)  # type: ignore[no-untyped-call]
         others = self.head.out_features - len(words)
         if not 0 < self.sampled < others:
             return nn.functional.cross_entropy(self.head(states), wanted)
