@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 
 from brittle.spaces import Bounded, BoundRequest, SwapSpace, subsets
 from brittle.targets.additive import bound_additive
-from brittle.targets.zoo.target import AdditiveZooTarget
 from brittle.text import Text
-from brittle.zoo.folder import Card
-from brittle.zoo.linear import Linear
-from brittle.zoo.tokenizers.words import WordTokenizer
-
-WORDS = ("a", "b", "c", "d", "e", "f", "g", "h")
-
-
-def target_of(seed: int, classes: int, spread: float = 1.0) -> AdditiveZooTarget:
-    """A bag of words with random weights; some words weigh nothing, and some are unknown."""
-    random = np.random.default_rng(seed)
-    weight = spread * random.normal(size=(2 + len(WORDS), classes)).round(1)
-    weight[:2] = 0.0
-    model = Linear(
-        WordTokenizer(["<pad>", "<unknown>", *WORDS]), weight, random.normal(size=classes)
-    )
-    card: Any = Card.__new__(Card)
-    target = AdditiveZooTarget.__new__(AdditiveZooTarget)
-    target.card, target.model, target.name = card, model, "bag"
-    target.labels = tuple(map(str, range(classes)))
-    return target
+from zoo.small import BAG, bag_of_words
 
 
 def space_of(random: Random, words: int) -> SwapSpace:
-    chosen = [*WORDS, "unknown", "strange"]
+    chosen = [*BAG, "unknown", "strange"]
     text = Text.of(" ".join(random.choices(chosen, k=random.randint(1, 6))))
     options = [tuple(random.sample(chosen, random.randint(0, 3))) for _ in text.words]
     return SwapSpace(text, options, words)
@@ -50,7 +29,7 @@ def every_text(space: SwapSpace, words: int) -> list[Text]:
 def test_it_equals_brute_force(classes: int) -> None:
     random, proved, broken = Random(classes), 0, 0
     for seed in range(300):
-        target, space = target_of(seed, classes), space_of(random, random.randint(1, 4))
+        target, space = bag_of_words(seed, classes), space_of(random, random.randint(1, 4))
         label = int(target.logits([space.text])[0].argmax())
         [known] = target.bounds([BoundRequest(space, label)])
         needed = [
@@ -77,7 +56,7 @@ def test_it_equals_brute_force(classes: int) -> None:
 def test_only_the_class_aimed_at_counts() -> None:
     random, differ = Random(5), 0
     for seed in range(200):
-        target, space = target_of(seed, 3), space_of(random, 2)
+        target, space = bag_of_words(seed, 3), space_of(random, 2)
         label = int(target.logits([space.text])[0].argmax())
         toward = (label + 1) % 3
         [known] = target.bounds([BoundRequest(space, label, toward)])
@@ -91,7 +70,7 @@ def test_only_the_class_aimed_at_counts() -> None:
 def test_the_strongest_text_has_the_highest_margin_of_the_space() -> None:
     random = Random(7)
     for seed in range(100):
-        target, space = target_of(seed, 2, spread=3.0), space_of(random, 3)
+        target, space = bag_of_words(seed, 2, spread=3.0), space_of(random, 3)
         logits = target.logits(every_text(space, 3))
         label = int(target.logits([space.text])[0].argmax())
         [known] = target.bounds([BoundRequest(space, label)])
