@@ -12,6 +12,7 @@ from cli.conftest import Brittle
 
 SENTENCE = ("try", "python:cli_models:weak", "a good film")
 ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
+PAPER = (*ATTACK, "--candidates", "paper")
 
 
 @pytest.mark.parametrize(
@@ -78,23 +79,24 @@ def test_a_goal_that_fails_ends_the_run_with_3_and_names_the_text(
 
 
 def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -> None:
-    command = (*ATTACK, "--name", "a part", "--max-sent", "60")
+    command = (*PAPER, "--name", "a part", "--max-sent", "60")
     output = brittle(*command)
     assert output.code == 3 and "The limit of 60 items" in output.err
     assert (
         "Resume with: brittle attack python:cli_models:weak pwws --data films.csv "
+        "--candidates paper "
         "--name 'a part' --max-sent 120\n" in output.err
     )
     assert brittle(*command).code == 3, "nothing more may be sent"
     data = json.loads(brittle("show", "a part", "--json").out)
     assert data["complete"] is False and data["totals"]["sent"] == 60
-    again = (*ATTACK, "--new", "--name", "a new one", "--max-sent=60")
+    again = (*PAPER, "--new", "--name", "a new one", "--max-sent=60")
     line = brittle(*again).err.split("Resume with: brittle ")[1]
     assert "--new " not in line and line.endswith("--max-sent 120\n")
     assert brittle(*shlex.split(line)).code == 3
     data = json.loads(brittle("show", "a new one", "--json").out)
     assert data["totals"]["sent"] == 120, "the printed line goes on"
-    assert brittle(*ATTACK, "--name", "a part", "--max-sent", "9999", "--quiet").code == 0
+    assert brittle(*PAPER, "--name", "a part", "--max-sent", "9999", "--quiet").code == 0
     assert json.loads(brittle("show", "a part", "--json").out)["complete"] is True
 
 
@@ -105,7 +107,7 @@ def test_an_interrupted_call_ends_with_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("brittle.data.load", interrupted)
-    output = brittle(*ATTACK)
+    output = brittle(*PAPER)
     assert output.code == 130 and "the same command resumes" in output.err
     monkeypatch.setattr("brittle.runs.runner.search", interrupted)
     output = brittle(*SENTENCE)
@@ -113,11 +115,11 @@ def test_an_interrupted_call_ends_with_130(
 
 
 def test_other_settings_for_a_named_run_end_with_2(brittle: Brittle) -> None:
-    output = brittle(*ATTACK, "--name", "weak", "--share", "0.4")
+    output = brittle(*PAPER, "--name", "weak", "--share", "0.4")
     assert output.code == 2 and "settings was" in output.err and "--new" in output.err
 
 
 def test_a_finished_run_is_shown_again(brittle: Brittle) -> None:
-    output = brittle(*ATTACK, "--name", "weak")
+    output = brittle(*PAPER, "--name", "weak")
     assert output.code == 0 and "Nothing was left to do" in output.err and "--new" in output.err
     assert "attack success" in output.out and "10 of 11 attacked cases" in output.out

@@ -34,6 +34,7 @@ def layered(workdir: Path, brittle: Brittle) -> Brittle:
     if not (workdir / "runs" / "layered.sqlite").exists():
         target = "python:layered_model:model"
         command = ("attack", target, "pwws", "--data", "films.csv", "--name", "layered", "--quiet")
+        command += ("--candidates", "paper")
         assert brittle(*command).code == 0
     return brittle
 

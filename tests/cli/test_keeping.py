@@ -11,6 +11,7 @@ import pytest
 from cli.conftest import Brittle
 
 ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv", "--quiet")
+ATTACK += ("--candidates", "paper")
 
 
 class Terminal(io.StringIO):
