@@ -51,7 +51,7 @@ def _learnt(name: str, row: Mapping[str, Any], expected: int) -> Iterator[Row]:
     asked = f"asked for ≥ {MIN_BLEU}" + f", ≥ {expected} expected" * (expected > MIN_BLEU)
     yield f"{name}: test BLEU {greedy} ({asked})", SEQ2SEQ_COMMAND, yes(greedy >= MIN_BLEU)
     line = f"{name}: {minutes} minutes of training (asked for ≤ {MAX_MINUTES})"
-    yield line, SEQ2SEQ_COMMAND, yes(minutes <= MAX_MINUTES)
+    yield line, SEQ2SEQ_COMMAND, yes(0 < minutes <= MAX_MINUTES)
     line = f"{name}: test BLEU {beam} with a beam of 4 (asked for no less than greedy, {greedy})"
     yield line, SEQ2SEQ_COMMAND, yes(beam >= greedy)
     compared, gap = row["compared_with_plain"], row["max_score_difference"]

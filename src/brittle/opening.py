@@ -133,10 +133,10 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
             "model.json (zoo) is in it."
         )
-    folder, mark, setting = spec.rpartition("?")
-    if mark and Path(folder).is_dir():
+    base, mark, setting = spec.rpartition("?")
+    if mark and Path(base).is_dir():
         raise UsageError(
-            f"Got {setting!r} behind the folder {folder!r}. Expected {BEAM_SETTING}=N, the beam of "
+            f"Got {setting!r} behind the folder {base!r}. Expected {BEAM_SETTING}=N, the beam of "
             "a translator, which is the only setting that a trained model takes."
         )
     raise _not_a_target(repr(spec))
