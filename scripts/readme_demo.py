@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "report.png"
-WIDTH, HEIGHT = 1130, 610  # to the end of the figures
+WIDTH, HEIGHT = 1130, 730  # to the end of the figures
 OPENING, CLOSING = "<!-- demo: scripts/readme_demo.py writes this -->", "<!-- end of demo -->"
 ATTACK = (
     "attack",

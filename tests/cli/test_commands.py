@@ -16,7 +16,9 @@ from brittle import attack
 from brittle.testing import FakeTarget
 from cli.conftest import Brittle
 
-ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv", "--candidates=paper")
+ATTACK = ("attack", "python:cli_models:weak", "pwws")
+ATTACK += ("--candidates", "paper", "--data", "films.csv")
+PWWS = ("--attack", "pwws", "--candidates", "paper")
 SENTENCE = ("try", "python:cli_models:weak", "a good film")
 
 EVERY: dict[str, tuple[str, ...]] = {
@@ -211,9 +213,7 @@ def test_a_goal_is_named(brittle: Brittle, workdir: Path) -> None:
     both = (*one, "--goal", "not:toward:negative")
     data = json.loads(brittle(*ATTACK, "--name", "both", *both, "--json").out)
     assert data["manifest"]["goal"] == "all(python:cli_goals:unsure; not:toward:negative)"
-    (row,) = json.loads(
-        brittle(*SENTENCE, "--attack", "pwws", "--candidates=paper", "--json", *one).out
-    )
+    (row,) = json.loads(brittle(*SENTENCE, *PWWS, "--json", *one).out)
     assert row["goal"] == "python:cli_goals:unsure" and row["status"] == "broken"
     assert row["adversarial_confidence"] == 0.5
     assert "--goal GOAL" in brittle("try", "--help").out
@@ -232,11 +232,12 @@ def test_comparing_is_paired(brittle: Brittle) -> None:
 
 def test_one_sentence_is_tried(brittle: Brittle) -> None:
     output = brittle(*SENTENCE)
-    assert output.code == 0 and all(f"{name}: " in output.out for name in ("pwws", "random-swap"))
-    assert "\nkey: " in output.out
-    paper = ("--attack", "pwws", "--candidates", "paper")
-    assert "a [good→full] film" in brittle(*SENTENCE, *paper).out
-    (row,) = json.loads(brittle(*SENTENCE, *paper, "--json").out)
+    assert output.code == 0 and "\nkey: broken" in output.out
+    # No careful synonym of these words breaks this model.
+    assert all(f"{name}: held" in output.out for name in ("pwws", "random-swap"))
+    output = brittle(*SENTENCE, *PWWS)
+    assert "pwws: broken" in output.out and "a [good→full] film" in output.out
+    (row,) = json.loads(brittle(*SENTENCE, *PWWS, "--json").out)
     assert row["adversarial"] == "a full film" and row["steps"][0]["query"] == 1
     output = brittle(*SENTENCE, "--label", "negative", "--attack", "pwws")
     assert "pwws: skipped (already wrong)" in output.out
