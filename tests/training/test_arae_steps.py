@@ -44,8 +44,9 @@ def test_the_autoencoder_rebuilds_what_it_has_learnt_and_generator_and_inverter_
 ) -> None:
     from brittle.training.arae_latent import encode_rows, fit_latent
 
-    changed = {"critic": critic, "generator_steps": 150 if critic == "penalty" else 0}
-    training = trainer(inverter_steps=150, inverter_rate=1e-2, generator_rate=1e-3, **changed)
+    changed = {"critic": critic, "generator_steps": 300 if critic == "penalty" else 0}
+    changed |= {"steps": 480, "inverter_steps": 150}  # the rate falls to 0 in so many steps
+    training = trainer(inverter_rate=1e-2, generator_rate=1e-3, **changed)
     for number in range(120):
         training.step(number, seed=0)
     model, rows = training.model.eval(), training.rows.train
