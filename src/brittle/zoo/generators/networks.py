@@ -93,14 +93,17 @@ def doubled(x: Tensor, layer: nn.Conv2d) -> Tensor:
     Of the three pixels in a row that one of them reads, two are repetitions of one pixel.
     """
     first, middle, last = layer.weight.unbind(dim=2)
-    rows = torch.stack([first, middle + last, first + middle, last]).unflatten(0, (2, 2))
+    rows = torch.stack([first, middle + last, first + middle, last])
+    rows = rows.reshape(2, 2, *first.shape)
     first, middle, last = rows.unbind(dim=-1)
-    both = torch.stack([first, middle + last, first + middle, last]).unflatten(0, (2, 2))
+    both = torch.stack([first, middle + last, first + middle, last])
+    both = both.reshape(2, 2, *first.shape)
     # column parity, its pixel, row parity, its pixel, outputs, inputs
     weight = both.permute(4, 2, 0, 5, 3, 1).flatten(0, 2)
     bias = None if layer.bias is None else layer.bias.repeat_interleave(4)
-    four = functional.conv2d(x, weight, bias, padding=1).unflatten(1, (-1, 2, 2))
     height, width = x.shape[2:]
+    four = functional.conv2d(x, weight, bias, padding=1)
+    four = four.reshape(len(x), -1, 2, 2, height + 1, width + 1)
     lines = [
         torch.stack([four[:, :, a, b, a : a + height, b : b + width] for b in (0, 1)], dim=-1)
         for a in (0, 1)
