@@ -315,7 +315,7 @@ def test_the_questionnaires_of_papers_can_be_answered_to_the_end(
     name: str, source: Source, pictures: Source, play: Callable[..., dict[str, Any]]
 ) -> None:
     questionnaire = PRESETS[name]
-    run = pictures if name == "natural-pictures" else source
+    run = pictures if name in ("natural-pictures", "natural-changes") else source
     beside = run if questionnaire.needs_two_runs else None
     # All twelve cases, among them the one that would harm the page, where there is one question.
     sample = draw_sample(run, questionnaire, 12 if name == "original" else 4, 1, beside=beside)

@@ -103,6 +103,10 @@ def test_rivals_are_the_adversaries_of_one_case_from_two_runs(
         texts = {panel.role: dict(panel.fields)["text"] for panel in item.panels}
         assert item.panels[2].role == "original"
         assert texts["adversarial"].endswith("odd") and texts["beside"].endswith("dull")
+    labels = {row.case: row.label for row in source.rows}
+    for name in ("natural-pictures", "natural-changes"):
+        even = draw_sample(source, preset(name), 20, 1, beside=beside)
+        assert set(Counter(labels[item.case] for item in even.items).values()) == {10}
     two = draw_sample(source, preset("attention"), 20, 1, beside=beside)
     assert all(len(item.panels) == 2 for item in two.items)
 

@@ -88,6 +88,16 @@ def test_natural_pictures_asks_about_both_and_lets_one_be_closer(table: Any) -> 
     assert rows["closer to the original", "other"].figure.value == 1
 
 
+def test_natural_changes_asks_which_of_two_changes_is_more_natural(table: Any) -> None:
+    def person(item: Item) -> dict[str, Any]:
+        return {"changes": "first" if item.panels[0].role == "adversarial" else "second"}
+
+    rows = table("natural-changes", person, two=True)
+    assert rows["more natural changes", "demo"].figure.value == 1
+    assert rows["more natural changes", "other"].figure.value == 0
+    assert set(rows) == {("more natural changes", run) for run in ("demo", "other")}
+
+
 def test_attention_has_relative_readability_and_accuracy(table: Any) -> None:
     def person(item: Item) -> dict[str, Any]:
         number = int(item.case, 16)

@@ -108,9 +108,30 @@ _QUESTIONNAIRES = (
             "Handwritten: could somebody have drawn this with a pen?",
             "Closer: which of the two would you rather take for the original?",
         ),
+        by_class=True,
         source="Zhao et al. (2018), Table 7",
         differs="The paper had 20 digits, two of every class, and 13 answers a question; it does "
         "not print its instructions.",
+    ),
+    Questionnaire(
+        "natural-changes",
+        "which of two runs' adversaries changes the original more naturally",
+        "rivals",
+        (
+            Question(
+                "changes",
+                "which",
+                "Which one changes the original in a more natural way?",
+                (2, 0, 1),
+                (0, 1),
+            ),
+        ),
+        ("First", "Second", "The original"),
+        ("Natural: which of the two could a person rather have {written}?",),
+        by_class=True,
+        source="Zhao et al. (2018), section 4",
+        differs="The paper compared its adversaries of LeNet with those of FGSM; it does not say "
+        "on how many digits, and does not print its instructions.",
     ),
     Questionnaire(
         "natural-sentences",

@@ -148,7 +148,7 @@ def _check(run: Source, questionnaire: Questionnaire, beside: Source | None) -> 
     if beside is not None and questionnaire.arrangement in ("mixed", "shuffled"):
         raise UsageError(
             f"The preset {questionnaire.name!r} is about one run. Leave out --beside, or choose "
-            "attention, natural-pictures, natural-sentences or similarity."
+            "attention, natural-pictures, natural-changes, natural-sentences or similarity."
         )
     if beside is not None and beside.has_pictures != run.has_pictures:
         raise UsageError(f"{run.name!r} and {beside.name!r} are not both about texts or pictures.")

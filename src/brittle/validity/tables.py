@@ -21,6 +21,7 @@ NAMES = {
     "original": "taken for the original",
     "handwritten": "looks handwritten",
     "closer": "closer to the original",
+    "changes": "more natural changes",
     "grammatical": "grammatical",
     "similar": "similar to the original",
     "readable": "more natural of the two",

@@ -21,7 +21,7 @@ examples:
   brittle annotate demo --preset hotflip --count 600 --people 3
   brittle annotate lenet --beside forest --preset natural-pictures --count 20 --people 13
 
-presets, the last four as in papers:
+presets, the last five as in papers:
 {presets}
 
 Send each person one page; it opens from disk, loads nothing, and saves a file. Keep the key, which
