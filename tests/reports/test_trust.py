@@ -12,7 +12,7 @@ from rich.console import Console
 
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate
-from brittle.reports import render, summary_json, summary_text
+from brittle.reports import render, summary_html, summary_json, summary_text
 from brittle.reports.card import card
 from brittle.reports.summaries import summarize
 from brittle.reports.terminal import run_block
@@ -83,6 +83,7 @@ def test_the_terminal_has_few_lines_of_it(make_run: MakeRun) -> None:
     for text in (shown(run_block(run, 2)), shown(run_block(run, 0)), summary_text(run)):
         assert "trust" in text and "still rising" in text and "missing:" in text
         assert max(map(len, text.splitlines())) <= 80
+    assert "still rising" in summary_html(run) and "missing:" in summary_html(run)
     assert summary_json(run)["trust"]["budget"] == "50 queries a case"
 
 

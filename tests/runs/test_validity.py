@@ -94,6 +94,9 @@ def test_validity_is_kept_with_the_run_and_shown_beside_success(
     text = str(run)
     assert "attack success         100.0%" in text and "valid success" in text
     assert "of 18 adversaries read by 2 people" in text and "success × validity" in text
+    card = run.card()
+    assert "type: valid_success" in card and "type: validity" in card
+    assert "| valid success |" in card and "| validity | **missing**" not in card
     page = run.report(tmp_path / "report.html").read_text("utf-8")
     assert "<h2>Validity</h2>" in page and "all three: valid" in page and "α" in page
     part = brittle.Run(run.path, cases=[run.results()[0].case])

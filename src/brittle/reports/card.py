@@ -78,6 +78,9 @@ def _measured(
     yield "accuracy", "accuracy before attack", figures.before
     yield "accuracy", f"accuracy under {attack}", figures.after
     yield "attack_success", f"success of {attack}", figures.success
+    if figures.validity is not None and figures.valid_success is not None:
+        yield "validity", f"validity of what {attack} found", figures.validity
+        yield "valid_success", f"valid success of {attack}", figures.valid_success
     for bounds in robust_to_words(results):
         words = f"{bounds.words} word{'s' if bounds.words > 1 else ''} swapped"
         yield "proved_accuracy", f"proved robust to {words}", bounds.proved

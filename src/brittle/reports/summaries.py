@@ -171,6 +171,7 @@ def summary_html(run: StoredRun) -> str:
     )
     lines = closing_lines(results, figures, run.totals, manifest)
     lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
+    lines += short_lines(trust_facts(run, results, figures))
     return (
         f"<div><b>{escape(run.name)}</b>: {escape(describe_run(manifest))}"
         f"<table><tbody>{rows}</tbody></table>"
