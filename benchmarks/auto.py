@@ -1,11 +1,13 @@
 """Compare auto with every single attack that it runs, on the same cases and in the same space.
 
     nice python benchmarks/auto.py [--limit 200] [--shares 1,0.2] [--only NAME,NAME] [--runs FOLDER]
+    python benchmarks/auto.py --table
 
-Writes benchmarks/auto.json. The best single attack is the one that breaks most cases, of several
-the one with the fewest queries. Queries are compared on the cases that both break. Every attack may
-replace the same share of the words, by the same candidates, those of the papers: all words, and a
-fifth of them. A run that is there is not made again: the same command goes on after a stop.
+Writes benchmarks/auto.json; --table prints the table of docs/auto.md from it. The best single
+attack is the one that breaks most cases, of several the one with the fewest queries. Queries are
+compared on the cases that both break. Every attack may replace the same share of the words, by the
+same candidates, those of the papers: all words, and a fifth of them. A run that is there is not
+made again: the same command goes on after a stop.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -44,10 +46,14 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(TARGETS), help="targets, with commas between")
     parser.add_argument("--runs", type=Path, default=Path("runs") / "auto-benchmark")
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--table", action="store_true", help="print what was measured")
     args = parser.parse_args()
     content: dict[str, Any] = {"by_share": {}}
     if args.out.exists():
         content = json.loads(args.out.read_text())
+    if args.table:
+        print("\n".join(table(content["by_share"])))
+        return
     content |= {"data": "mr", "split": "test"}
     content |= {"versions": versions("brittle", "numpy", "torch")}
     for share in args.shares.split(","):
@@ -109,6 +115,23 @@ def compare(auto: Sequence[Result], single: Sequence[Result]) -> Mapping[str, An
         "p": round(contrast.p, 4),
         "queries_ratio": round(ours / theirs, 3),
     }
+
+
+def table(by_share: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table: auto beside the best single attack of every target."""
+    head = ("share", "target", "best single attack", "it breaks", "`auto` breaks")
+    head += ("only `auto`", "only the other", "queries, cases both break")
+    for cells in (head, ["---"] * len(head)):
+        yield f"| {' | '.join(cells)} |"
+    for share, targets in by_share.items():
+        for name, one in targets.items():
+            best, attacks = one["best_single"], one["attacks"]
+            against = one["auto_against"][best]
+            cells = [share, name, f"`{best}`"]
+            cells += [f"{attacks[a]['broken']} of {attacks[a]['attacked']}" for a in (best, "auto")]
+            cells += [str(against["only_auto"]), str(against["only_single"])]
+            cells.append(f"{against['queries_ratio']:.2f}×")
+            yield f"| {' | '.join(cells)} |"
 
 
 def broken(rows: Sequence[Result]) -> int:
