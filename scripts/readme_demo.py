@@ -55,13 +55,15 @@ def run_demo(folder: Path) -> str:
 
 
 def first_examples(output: str, count: int = SHOWN_EXAMPLES) -> str:
-    """Keep the summary and the first examples: blocks of lines between empty ones.
+    """Keep the summary, the first examples and what it rests on: blocks between empty lines.
 
-    >>> first_examples("demo\\n\\n  accuracy\\n\\n  broken  \\n\\n  one\\n\\n  two\\nRun: demo", 1)
-    'demo\\n\\n  accuracy\\n\\n  broken\\n\\n  one'
+    >>> first_examples("demo\\n\\n  new\\n\\n  broken  \\n\\n  one\\n\\n  two\\n\\n  trust  all", 1)
+    'demo\\n\\n  new\\n\\n  broken\\n\\n  one\\n\\n  trust  all'
     """
     lines = "\n".join(line.rstrip() for line in output.splitlines())
-    return "\n\n".join(lines.strip("\n").split("\n\n")[: 3 + count])
+    blocks = lines.strip("\n").split("\n\n")
+    trust = [block for block in blocks[3 + count :] if block.lstrip().startswith("trust ")]
+    return "\n\n".join([*blocks[: 3 + count], *trust])
 
 
 def take_picture(chromium: str, folder: Path) -> None:
