@@ -31,6 +31,7 @@ ATTACK = (
     "demo",
 )
 SHOWN_EXAMPLES = 2
+AT_THE_END = ("Run: ", "Report: ")
 
 
 def main() -> None:
@@ -57,11 +58,14 @@ def run_demo(folder: Path) -> str:
 def first_examples(output: str, count: int = SHOWN_EXAMPLES) -> str:
     """Keep the summary, the first examples and what it rests on: blocks between empty lines.
 
-    >>> first_examples("demo\\n\\n  new\\n\\n  broken  \\n\\n  one\\n\\n  two\\n\\n  trust  all", 1)
-    'demo\\n\\n  new\\n\\n  broken\\n\\n  one\\n\\n  trust  all'
+    Where the run and its report are written to, the lines at the end, is left out.
+
+    >>> blocks = ("demo", "  accuracy", "  broken  ", "  one", "  two", "  trust  all\\nRun: demo")
+    >>> first_examples("\\n\\n".join(blocks), 1)
+    'demo\\n\\n  accuracy\\n\\n  broken\\n\\n  one\\n\\n  trust  all'
     """
-    lines = "\n".join(line.rstrip() for line in output.splitlines())
-    blocks = lines.strip("\n").split("\n\n")
+    shown = [line.rstrip() for line in output.splitlines() if not line.startswith(AT_THE_END)]
+    blocks = "\n".join(shown).strip("\n").split("\n\n")
     trust = [block for block in blocks[3 + count :] if block.lstrip().startswith("trust ")]
     return "\n\n".join([*blocks[: 3 + count], *trust])
 

@@ -15,12 +15,13 @@ class Robust:
     """The share of examples that stay right with at most `words` words swapped for candidates.
 
     `proved` is the lower bound, `unbroken` the upper bound; both are over the examples answered, a
-    wrong original is not robust.
+    wrong original is not robust. Of those proved, `without_candidates` have no word to swap.
     """
 
     words: int
     proved: Figure
     unbroken: Figure
+    without_candidates: int = 0
 
 
 def robust_to_words(results: Sequence[Result]) -> list[Robust]:
@@ -36,6 +37,8 @@ def robust_to_words(results: Sequence[Result]) -> list[Robust]:
     >>> [bounds] = robust_to_words(rows)
     >>> bounds.words, bounds.proved.count, bounds.unbroken.count, bounds.unbroken.of
     (1, 2, 4, 7)
+    >>> bounds.without_candidates
+    1
     """
     most = max((row.proved_words or 0 for row in results), default=0)
     judged = [row for row in results if is_judged(row)]
@@ -45,14 +48,18 @@ def robust_to_words(results: Sequence[Result]) -> list[Robust]:
             words,
             rate(sum(_is_proved(row, words) for row in right), len(judged), "examples answered"),
             rate(sum(_is_open(row, words) for row in right), len(judged), "examples answered"),
+            sum(map(_is_one_text, right)),
         )
         for words in range(1, most + 1)
     ]
 
 
 def _is_proved(row: Result, words: int) -> bool:
-    is_one_text = row.status == "skipped" and row.reason in (NO_CANDIDATES, NOTHING_TO_EDIT)
-    return is_one_text or (row.proved_words or 0) >= words
+    return _is_one_text(row) or (row.proved_words or 0) >= words
+
+
+def _is_one_text(row: Result) -> bool:
+    return row.status == "skipped" and row.reason in (NO_CANDIDATES, NOTHING_TO_EDIT)
 
 
 def _is_open(row: Result, words: int) -> bool:

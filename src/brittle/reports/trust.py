@@ -70,7 +70,7 @@ def robust_lines(results: Sequence[Result]) -> list[str]:
     >>> rows[3] = replace(rows[3], proved_words=1)
     >>> robust_lines(rows)  # doctest: +NORMALIZE_WHITESPACE
     ['robust to one word swapped: between 28.6% (proved; 8.2–64.1%) and 57.1% (not broken;
-    25.0–84.2%) of 7 examples answered']
+    25.0–84.2%) of 7 examples answered; 1 of them has no candidates']
     """
     bounds = robust_to_words(results)
     return [_robust(one) for one in bounds[:MANY_WORDS] + bounds[MANY_WORDS:][-1:]]
@@ -95,10 +95,20 @@ def _robust(bounds: Robust) -> str:
     over = f"of {number(proved.of)} {proved.over}"
     if proved.count == unbroken.count:
         share = f"{percent(proved.value)} ({_range(proved)}) {over}"
-        return f"robust to {words} swapped: {share}, decided for every example"
+        return f"robust to {words} swapped: {share}, decided for every example{_untouched(bounds)}"
     return (
         f"robust to {words} swapped: between {percent(proved.value)} (proved; {_range(proved)}) "
-        f"and {percent(unbroken.value)} (not broken; {_range(unbroken)}) {over}"
+        f"and {percent(unbroken.value)} (not broken; {_range(unbroken)}) {over}{_untouched(bounds)}"
+    )
+
+
+def _untouched(bounds: Robust) -> str:
+    """Say how many are robust because no word of them can be swapped."""
+    count = bounds.without_candidates
+    return (
+        f"; {number(count)} of them {'has' if count == 1 else 'have'} no candidates"
+        if count
+        else ""
     )
 
 
