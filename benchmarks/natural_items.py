@@ -20,9 +20,9 @@ LEAST_CLASS, LEAST_KEPT = 0.04, 0.95
 MOST_TIME = 6.0
 
 
-def load(papers: Path) -> dict[str, Any]:
+def load(papers: Path, paper: str = "natural") -> dict[str, Any]:
     """Load what the command found; {} if it was not run."""
-    path = papers / "natural.json"
+    path = papers / f"{paper}.json"
     content: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return content
 

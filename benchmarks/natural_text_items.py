@@ -1,7 +1,6 @@
-"""What the natural adversaries' page must show of texts, read from docs/papers/natural.json.
+"""What the page of natural adversaries of sentences must show, read from natural-texts.json.
 
-`benchmarks/acceptance.py` prints it; `brittle papers natural --json` with `--pairs` and
-`--translations` writes the file.
+`benchmarks/acceptance.py` prints it; `brittle papers natural-texts --json` writes the file.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from typing import Any
 import natural_items
 
 Row = tuple[str, str, str]
-COMMAND = "brittle papers natural --pairs FOLDER --translations FOLDER --json"
+PAPER = "natural-texts"
+COMMAND = "brittle papers natural-texts --data FOLDER --translations FOLDER --json"
 MISSING = "no figures of texts are there"
 CODE, BOTH = "words rebuilt through the code", "words rebuilt through inverter and generator"
 REVERSE, REAL = "reverse perplexity", "reverse perplexity of real sentences"
@@ -20,7 +20,7 @@ REVERSE, REAL = "reverse perplexity", "reverse perplexity of real sentences"
 
 def generator(given: Any) -> Iterator[Row]:
     """The figures of the generator of sentences, which stand on its card."""
-    figures = natural_items.load(given.papers).get("generator of sentences")
+    figures = natural_items.load(given.papers, PAPER).get("generator of sentences")
     if not figures:
         yield MISSING, COMMAND, "not done"
         return
@@ -34,22 +34,22 @@ def generator(given: Any) -> Iterator[Row]:
 
 def entailment(given: Any) -> Iterator[Row]:
     """The distances of the classifiers; where the order is another, the page has the reason."""
-    content = natural_items.load(given.papers)
+    content = natural_items.load(given.papers, PAPER)
     rows = content.get("entailment distance")
     if not rows:
         yield MISSING, COMMAND, "not done"
         return
     means = {name: row["distance"]["value"] for name, row in rows.items()}
     line = ", ".join(f"{name} {value:.2f}" for name, value in means.items())
-    verdict = content["findings"]["texts farther"]["verdict"]
-    page = (given.papers / "natural.md").read_text("utf-8")
+    verdict = content["findings"]["farther"]["verdict"]
+    page = (given.papers / f"{PAPER}.md").read_text("utf-8")
     told = verdict == "agrees" or "No reason yet" not in page
     yield f"Δz: {line}; the paper's order: {verdict}", COMMAND, natural_items.yes(told)
 
 
 def probes(given: Any) -> Iterator[Row]:
     """The probes of translators, and how many sentences passed them."""
-    rows = natural_items.load(given.papers).get("probes")
+    rows = natural_items.load(given.papers, PAPER).get("probes")
     if not rows:
         yield MISSING, COMMAND, "not done"
         return

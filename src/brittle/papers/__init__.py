@@ -9,10 +9,11 @@ PAPERS: Mapping[str, str] = {
     "imdb": "three word attacks on three sentiment models, on IMDb reviews",
     "transfer": "transfer among many models, ensembles and universal rules, on movie reviews",
     "attention": "self-attention against recurrence: sentiment, entailment and translation",
-    "natural": "natural adversaries, from a generator: digits, entailment and translation",
+    "natural": "natural adversaries, from a generator: digits",
+    "natural-texts": "natural adversaries of sentences: entailment, and probes of translators",
 }
 """The papers by name. Each has a folder of that name: its words in paper.toml, its tasks and their
 names in plan.py, what is read from their results in results.py, how claims are judged in claims.py,
-its page and `PAPER` in page.py."""
+its page and `PAPER` in page.py. One paper has two, since digits and sentences share no task."""
 
 SCALES = ("tiny", "small", "full")

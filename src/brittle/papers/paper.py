@@ -16,7 +16,7 @@ from brittle.papers.claims import GUESS, Finding, Judge, format_findings
 from brittle.papers.page import Page, format_table
 from brittle.papers.request import PaperRequest
 from brittle.papers.results import PaperResults
-from brittle.papers.text import load_text
+from brittle.papers.text import load_text, paper_folder
 from brittle.workflow.tasks import Task
 
 F = TypeVar("F", bound=PaperResults)
@@ -55,7 +55,7 @@ def load_paper(name: str) -> Paper[Any]:
     """Return a paper by its name."""
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS)
-    paper: Paper[Any] = importlib.import_module(f"brittle.papers.{name}.page").PAPER
+    paper: Paper[Any] = importlib.import_module(f"brittle.papers.{paper_folder(name)}.page").PAPER
     return paper
 
 

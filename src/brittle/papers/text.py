@@ -1,7 +1,6 @@
 """The words of a paper's page: what the paper says, and the texts around our figures.
 
 They stand in the file paper.toml of the paper's folder, so that Python holds only what is computed.
-Other .toml files beside it hold the words of parts of the page.
 """
 
 from __future__ import annotations
@@ -38,10 +37,15 @@ class PaperText:
 
 @cache
 def load_text(paper: str) -> PaperText:
-    """Load the words of a paper by its name; further files add to the tables of paper.toml."""
-    first = Path(__file__).parent / paper / "paper.toml"
-    words = tomllib.loads(first.read_text("utf-8"))
-    for file in sorted(set(first.parent.glob("*.toml")) - {first}):
-        for table, entries in tomllib.loads(file.read_text("utf-8")).items():
-            words[table] |= entries
-    return PaperText(**words)
+    """Load the words of a paper by its name."""
+    file = Path(__file__).parent / paper_folder(paper) / "paper.toml"
+    return PaperText(**tomllib.loads(file.read_text("utf-8")))
+
+
+def paper_folder(name: str) -> str:
+    """Return the folder of a paper, which Python imports.
+
+    >>> paper_folder("natural-texts")
+    'natural_texts'
+    """
+    return name.replace("-", "_")

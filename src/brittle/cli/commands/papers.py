@@ -20,7 +20,8 @@ examples:
   brittle papers hotflip --scale small --data ag_news/ --words sst2/
   brittle papers transfer --scale small --workers 2
   brittle papers attention --data sst2/ --pairs snli/ --translations multi30k/
-  brittle papers natural --scale small --pairs snli/ --translations multi30k/
+  brittle papers natural --scale small
+  brittle papers natural-texts --data snli/ --translations multi30k/
 
 The same command continues where it was stopped, and writes the page when all tasks are done.
 """
@@ -34,8 +35,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
     add("--data", help="a name, a file, or a folder with train and test files")
     add("--words", help="hotflip: the data for the word level, in the same form")
-    add("--pairs", help="attention, natural: premises and hypotheses, in the same form")
-    add("--translations", help="attention, natural: sentences and translations, in the same form")
+    add("--pairs", help="attention: premises and hypotheses, in the same form")
+    add("--translations", help="attention, natural-texts: sentences and translations")
     add("--cases", type=positive, help="texts attacked in each cell (default: by the scale)")
     add("--seed", type=int, default=0, help="the seed of everything (default: 0)")
     out = f"the folder of the page (default: {PAGES}; of the scale full, {PAGES}/full)"

@@ -1,1 +1,1 @@
-"""Natural adversaries, searched for in the latent space of a generator: pictures and texts."""
+"""Natural adversaries, searched for in the latent space of a generator: pictures."""

@@ -16,7 +16,7 @@ from brittle.metrics.robustness import (
     sign_test,
 )
 from brittle.metrics.summary import ATTACKED, Figure, rate
-from brittle.papers.natural import pictures
+from brittle.papers.natural import plan
 from brittle.papers.natural.classifiers import NEURONS_KIND, Classifier, dropout_classifiers
 from brittle.papers.results import PaperResults
 from brittle.runs.run import Run
@@ -32,8 +32,8 @@ class NaturalResults(PaperResults):
     """The results of the tasks; what is loaded is kept."""
 
     @property
-    def scale(self) -> pictures.Scale:
-        return pictures.SCALES[self.request.scale]
+    def scale(self) -> plan.Scale:
+        return plan.SCALES[self.request.scale]
 
     def runs(self, task: str) -> dict[str, Rows]:
         """Return the rows of the runs of a task, by name and case."""
@@ -48,22 +48,22 @@ class NaturalResults(PaperResults):
 
     def searches(self, target: str) -> dict[str, Rows]:
         """Return the rows of the three searches on a target."""
-        return self.runs(pictures.SEARCHES[target])
+        return self.runs(plan.SEARCHES[target])
 
     @cached_property
     def table_6(self) -> RobustnessStudy:
-        return self._study(pictures.TABLE_6)
+        return self._study(plan.TABLE_6)
 
     @cached_property
     def figure_4(self) -> RobustnessStudy:
-        return self._study(pictures.FIGURE_4)
+        return self._study(plan.FIGURE_4)
 
     def _study(self, task: str) -> RobustnessStudy:
         return RobustnessStudy.load(self.folder / self.results[task]["study"])
 
     @property
     def classifiers(self) -> list[Classifier]:
-        return pictures.chosen_classifiers(self.scale)
+        return plan.chosen_classifiers(self.scale)
 
     @cached_property
     def robustness(self) -> Mapping[str, TargetRobustness]:
@@ -104,20 +104,20 @@ class NaturalResults(PaperResults):
     def difference(self) -> Figure:
         """The mean of LeNet's Δz minus the forest's, over digits with both."""
         cases = [case.case for case in self.table_6.cases]
-        a, b = (self.table_6.distances[name] for name in pictures.TARGETS)
+        a, b = (self.table_6.distances[name] for name in plan.TARGETS)
         pairs = [(case, x, y) for case, x, y in zip(cases, a, b) if x is not None and y is not None]
         gaps = [(case, y - x) for case, x, y in pairs if math.isfinite(x) and math.isfinite(y)]
         return mean_by_text(gaps, "digits")
 
     @cached_property
     def sign_test(self) -> SignTest:
-        return sign_test(self.table_6.distances, *pictures.TARGETS)
+        return sign_test(self.table_6.distances, *plan.TARGETS)
 
     def largest(self, target: str) -> Figure:
         """Compute in how many digits a target's Δz is the largest; level ones count half."""
         cases = [case.case for case in self.table_6.cases]
-        rows = zip(cases, *(self.table_6.distances[name] for name in pictures.TARGETS))
-        own = pictures.TARGETS.index(target)
+        rows = zip(cases, *(self.table_6.distances[name] for name in plan.TARGETS))
+        own = plan.TARGETS.index(target)
         shares = [
             (case, distances.count(max(distances)) ** -1 * (distances[own] == max(distances)))
             for case, *distances in rows
@@ -128,7 +128,7 @@ class NaturalResults(PaperResults):
     @cached_property
     def found(self) -> Figure:
         """In how many of the digits that were searched around an adversary was found."""
-        rows = [r for t in pictures.TARGETS for r in self.searches(t)[HYBRID].values()]
+        rows = [r for t in plan.TARGETS for r in self.searches(t)[HYBRID].values()]
         attacked = [row for row in rows if row.status in ATTACKED]
         broken = sum(row.status == "broken" for row in attacked)
         return rate(broken, len(attacked), "searches")
@@ -136,7 +136,7 @@ class NaturalResults(PaperResults):
     @cached_property
     def closer(self) -> Figure:
         """In how many digits the forest's adversary is nearer in pixels than LeNet's."""
-        forest, lenet = (self.searches(name)[HYBRID] for name in pictures.TARGETS)
+        forest, lenet = (self.searches(name)[HYBRID] for name in plan.TARGETS)
         pairs = [
             (forest[case].l2, lenet[case].l2)
             for case in forest
@@ -146,17 +146,17 @@ class NaturalResults(PaperResults):
 
     def kept(self, target: str, steps: int) -> Figure:
         """Compute on how many pictures a target predicts the same for the reconstruction."""
-        bits = self.results[pictures.REBUILT]["kept"][str(steps)][target]
+        bits = self.results[plan.REBUILT]["kept"][str(steps)][target]
         return rate(bits.count("1"), len(bits), "pictures")
 
     def off_curve(self, name: str) -> Figure:
         """Compute the mean distance of points from the curve."""
-        values = self.results[pictures.CURVE]["off_curve"][name]
+        values = self.results[plan.CURVE]["off_curve"][name]
         return mean_by_text([(str(n), value) for n, value in enumerate(values)], "points")
 
     @cached_property
     def nearer_to_curve(self) -> Figure:
         """How much farther from the curve the nearest adversaries are than the natural ones."""
-        off = self.results[pictures.CURVE]["off_curve"]
+        off = self.results[plan.CURVE]["off_curve"]
         pairs = enumerate(zip(off["nearest"], off["natural"], strict=True))
         return mean_by_text([(str(n), a - b) for n, (a, b) in pairs], "points")

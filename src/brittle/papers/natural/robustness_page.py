@@ -6,9 +6,9 @@ from typing import Any
 
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure, rate
-from brittle.papers.natural import pictures, sheets
+from brittle.papers.natural import plan, sheets
+from brittle.papers.natural.claims import mean_text
 from brittle.papers.natural.classifiers import KINDS, Classifier
-from brittle.papers.natural.pictures_claims import mean_text
 from brittle.papers.natural.results import NaturalResults
 from brittle.papers.page import Cell, Page, Row, format_table
 from brittle.reports.plots import scatter_figure
@@ -20,7 +20,7 @@ def add_table_6(page: Page, found: NaturalResults) -> None:
     page.add_section("table 6", digits=len(study.cases), scored=study.scored)
     figures = {figure.target: figure for figure in study.figures}
     rows: dict[str, Row] = {}
-    for target in pictures.TARGETS:
+    for target in plan.TARGETS:
         own = figures[target]
         low, high = own.interval or (None, None)
         mean = Figure(own.mean, low, high, None, own.found, "digits")
@@ -92,9 +92,7 @@ def add_figure_4(page: Page, found: NaturalResults) -> None:
 
 def _times(page: Page, found: NaturalResults) -> None:
     """Add what all classifiers take together, over what one takes."""
-    many, one = (
-        found.results[task]["seconds_a_case"] for task in (pictures.FIGURE_4, pictures.ONE)
-    )
+    many, one = (found.results[task]["seconds_a_case"] for task in (plan.FIGURE_4, plan.ONE))
     if many and one:
         count = len(found.classifiers)
         page.add_section("times", count=count, ratio=f"{many / one:.1f}", one=one, many=many)

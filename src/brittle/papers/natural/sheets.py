@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from brittle.papers.natural import pictures
+from brittle.papers.natural import plan
 from brittle.papers.natural.results import NaturalResults
 from brittle.picture import Picture
 from brittle.reports.pictures import difference_image
@@ -18,10 +18,10 @@ ORIGINAL, REBUILT = "original", "G(I(x))"
 
 def table_1(found: NaturalResults) -> tuple[str, list[str]]:
     """Draw one digit of each class with its adversaries; return the figure and its cases."""
-    fgsm = found.runs(pictures.FGSM[pictures.LENET])["fgsm"]
-    forest, lenet = (found.searches(name)[HYBRID] for name in pictures.TARGETS)
+    fgsm = found.runs(plan.FGSM[plan.LENET])["fgsm"]
+    forest, lenet = (found.searches(name)[HYBRID] for name in plan.TARGETS)
     cases = _one_of_each(lenet, [fgsm, forest, lenet])
-    copies = found.results[pictures.REBUILT]["rebuilt"]
+    copies = found.results[plan.REBUILT]["rebuilt"]
     rebuilt = [
         SheetPicture(Picture.decode(copies[lenet[case].original]).pixels)
         if lenet[case].original in copies
@@ -45,8 +45,8 @@ def table_1(found: NaturalResults) -> tuple[str, list[str]]:
 
 def figure_1(found: NaturalResults) -> str:
     """Draw digits with the changes and the adversaries of FGSM and of ours, against an MLP."""
-    fgsm = found.runs(pictures.FGSM[pictures.MLP])["fgsm"]
-    natural = found.runs(pictures.ON_MLP)[pictures.MLP]
+    fgsm = found.runs(plan.FGSM[plan.MLP])["fgsm"]
+    natural = found.runs(plan.ON_MLP)[plan.MLP]
     both = [case for case in natural if _is_broken(natural[case]) and _is_broken(fgsm.get(case))]
     rows = [
         SheetRow(
@@ -66,7 +66,7 @@ def figure_4d(found: NaturalResults) -> tuple[str, Mapping[str, float | None]]:
 
     Of the digits that were tried it is the one with adversaries against most classifiers.
     """
-    runs = found.runs(pictures.ON_TEN)
+    runs = found.runs(plan.ON_TEN)
     lines = {str(c.settings["hidden"]): c.line for c in found.by_neurons}
     cases = list(runs[next(iter(lines.values()))])
     broken = {case: sum(_is_broken(runs[line][case]) for line in lines.values()) for case in cases}

@@ -23,7 +23,7 @@ from brittle.papers.attention.translation import (
 )
 from brittle.papers.attention.translation import load_sentences as load_captions
 from brittle.papers.data import limit_below, load_split
-from brittle.papers.natural import probes
+from brittle.papers.natural_texts import probes
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.robustness import robustness
@@ -57,7 +57,7 @@ def installed_translators() -> list[str]:
 
 
 def write_sentences(
-    context: TaskContext, *, pairs: str | None, translations: str | None, content: str
+    context: TaskContext, *, pairs: str, translations: str | None, content: str
 ) -> Result:
     """Write the sentences of both data sets by split; those of the test splits are attacked.
 
@@ -67,9 +67,7 @@ def write_sentences(
     folder.mkdir(parents=True, exist_ok=True)
     counts = {}
     for split in SPLITS:
-        sets = []
-        if pairs:
-            sets.append(load_split(context.folder, context.needs[pairs], split))
+        sets = [load_split(context.folder, context.needs[pairs], split)]
         if translations:
             sets.append(load_captions(translations, "", split))
         with replacing(folder / f"{split}.csv") as new, new.open("w", encoding="utf-8") as out:

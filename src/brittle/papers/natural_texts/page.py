@@ -1,12 +1,12 @@
-"""The part of the page that is about texts."""
+"""The page of the natural adversaries of sentences: the paper's figures beside ours."""
 
 from __future__ import annotations
 
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import summary
-from brittle.papers.natural import probes, texts
-from brittle.papers.natural.results import NaturalResults
-from brittle.papers.natural.texts_results import (
+from brittle.papers.natural_texts import plan, probes
+from brittle.papers.natural_texts.claims import JUDGES
+from brittle.papers.natural_texts.results import (
     Compared,
     compared,
     premises,
@@ -14,6 +14,8 @@ from brittle.papers.natural.texts_results import (
     shown_cases,
 )
 from brittle.papers.page import Cell, Page, Row, format_table, mean_cell
+from brittle.papers.paper import Paper
+from brittle.papers.results import PaperResults
 from brittle.results import Result
 
 SHOWN_CASES = 6
@@ -22,36 +24,32 @@ SHOWN_PROBES = 3
 NO_THIRD = "{} not installed where this was run."
 
 
-def add_texts(page: Page, found: NaturalResults) -> None:
-    """Add the tables of entailment and of translation; those that were not run are left out."""
-    if texts.GENERATOR in found.results:
-        _generator(page, found)
-    if texts.NEIGHBOURS in found.results:
-        _neighbours(page, found)
+def add_sections(page: Page, found: PaperResults) -> None:
+    """Add the tables of entailment, and those of translation if that was run."""
+    _generator(page, found)
+    _neighbours(page, found)
     study = compared(found)
-    if study is not None:
-        _robustness(page, found, study)
-        _sentences(page, found, study)
-        _people(page)
+    _robustness(page, found, study)
+    _sentences(page, found, study)
+    _people(page)
     if probed(found, probes.WORD):
         _probes(page, found)
 
 
-def _generator(page: Page, found: NaturalResults) -> None:
-    trained = found.results[texts.GENERATOR]
+def _generator(page: Page, found: PaperResults) -> None:
+    trained = found.results[plan.GENERATOR]
     page.add_section("generator", name=trained["name"], examples=trained["examples"])
     measures = {k: v for k, v in trained["measures"].items() if isinstance(v, int | float)}
     page.add(format_table(["", "here"], [[k, f"{v:,.6g}"] for k, v in measures.items()]))
     page.record(["generator of sentences"], measures)
-    samples = found.results.get(texts.NEIGHBOURS, {}).get("samples", [])
-    if samples:
-        page.add_section("samples")
-        page.add("\n".join(f"- {sentence}" for sentence in samples))
+    page.add_section("samples")
+    samples = found.results[plan.NEIGHBOURS]["samples"]
+    page.add("\n".join(f"- {sentence}" for sentence in samples))
 
 
-def _neighbours(page: Page, found: NaturalResults) -> None:
-    near = found.results[texts.NEIGHBOURS]
-    name = found.results[texts.GENERATOR]["name"]
+def _neighbours(page: Page, found: PaperResults) -> None:
+    near = found.results[plan.NEIGHBOURS]
+    name = found.results[plan.GENERATOR]["name"]
     page.add_section("neighbours", radius=near["radius"], name=name)
     columns = []
     for sentence, rows in near["neighbours"].items():
@@ -61,14 +59,14 @@ def _neighbours(page: Page, found: NaturalResults) -> None:
     page.add(format_table(head, lines, of_words=True))
 
 
-def _robustness(page: Page, found: NaturalResults, study: Compared) -> None:
+def _robustness(page: Page, found: PaperResults, study: Compared) -> None:
     settings, cases = study.study.settings, len(study.study.cases)
     page.add_section("robustness", cases=cases, radius=settings["radius"])
     rows: dict[str, Row] = {}
     for name in study.names:
         paper = page.paper.tables["entailment distance"].get(name, {})
         distance, largest = study.distance(name), study.largest(name)
-        accuracy = found.accuracy(texts.CLEAN[name])
+        accuracy = found.accuracy(plan.CLEAN[name])
         rows[name] = [
             name,
             *(paper.get("distance", NO_VALUE), mean_cell(distance, "distance")),
@@ -82,7 +80,7 @@ def _robustness(page: Page, found: NaturalResults, study: Compared) -> None:
     page.add_table("entailment distance", head, rows)
 
 
-def _sentences(page: Page, found: NaturalResults, study: Compared) -> None:
+def _sentences(page: Page, found: PaperResults, study: Compared) -> None:
     cases = shown_cases(study.study, SHOWN_CASES)
     if not cases:
         return
@@ -104,17 +102,17 @@ def _people(page: Page) -> None:
     page.add(format_table(["", "LSTM", "TreeLSTM"], lines))
 
 
-def _probes(page: Page, found: NaturalResults) -> None:
+def _probes(page: Page, found: PaperResults) -> None:
     asked = probed(found, probes.WORD)
     absent = [name for name in probes.TRANSLATORS if name not in asked]
     names = " and ".join(absent) + (" was" if len(absent) == 1 else " were")
-    sentences = len(found.rows(texts.PROBES[next(iter(asked)), probes.WORD]))
+    sentences = len(found.rows(plan.PROBES[next(iter(asked)), probes.WORD]))
     missing = NO_THIRD.format(names) if absent else ""
     page.add_section("probes", sentences=sentences, missing=missing)
     rows: dict[str, Row] = {}
     for probe in probes.PROBES:
         for name, figure in probed(found, probe).items():
-            task = texts.PROBES[name, probe]
+            task = plan.PROBES[name, probe]
             figures = summary(found.rows(task))
             skipped = sum(figures.reasons.get("skipped", {}).values())
             distance = mean_cell(figures.cost, "distance") if figures.cost else NO_VALUE
@@ -132,11 +130,11 @@ def _probes(page: Page, found: NaturalResults) -> None:
         )
 
 
-def _found(name: str, found: NaturalResults) -> list[list[str]]:
+def _found(name: str, found: PaperResults) -> list[list[str]]:
     """List the nearest sentences that passed a probe of a translator, each with its caption."""
     lines = []
     for probe in probes.PROBES:
-        broken = [r for r in found.rows(texts.PROBES[name, probe]) if r.status == "broken"]
+        broken = [r for r in found.rows(plan.PROBES[name, probe]) if r.status == "broken"]
         broken.sort(key=lambda row: row.cost or 0.0)
         lines += [_line(f"{name}, {probe}", row) for row in broken[:SHOWN_PROBES]]
     return lines
@@ -146,3 +144,6 @@ def _line(name: str, row: Result) -> list[str]:
     sentence = f"s: {row.original} s′: {row.adversarial}"
     translation = f"s: {row.answer} s′: {row.adversarial_answer}"
     return [name, sentence, translation, f"{row.cost or 0.0:.2f}"]
+
+
+PAPER = Paper(plan.plan, PaperResults, add_sections, JUDGES, takes=("translations",))

@@ -1,13 +1,13 @@
 """The tasks about texts: their names, how much is done at each scale, and what needs what.
 
-One generator of sentences serves both parts. Entailment is there if the request names pairs of
-premise and hypothesis, probes of translators if it names pairs of languages.
+One generator of sentences serves both parts. The data are pairs of premise and hypothesis; probes
+of translators are there if the request names pairs of languages.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,7 @@ from brittle.papers.attention import plan as attention
 from brittle.papers.attention import stages as attention_stages
 from brittle.papers.attention import translation
 from brittle.papers.data import Limits, data_task, source_digest
-from brittle.papers.natural import probes
-from brittle.papers.natural import texts_stages as stages
+from brittle.papers.natural_texts import probes, stages
 from brittle.papers.request import PaperRequest
 from brittle.papers.tasks import build_tasks
 from brittle.workflow.tasks import Task
@@ -97,12 +96,10 @@ SCALES: Mapping[str, Scale] = {
 }
 
 
-def tasks(request: PaperRequest, scale: Scale) -> list[Task]:
-    """List the tasks about texts."""
-    planned = [] if not request.pairs else [_data(request, scale)]
-    planned += _generator(request, scale)
-    if request.pairs:
-        planned += _entailment(request, scale)
+def plan(request: PaperRequest) -> Sequence[Task]:
+    """List the tasks; those on data that the request does not name are left out."""
+    scale = SCALES[request.scale]
+    planned = [_data(request, scale), *_generator(request, scale), *_entailment(request, scale)]
     if request.translations:
         planned += _translation(request, scale, request.translations)
     return planned
@@ -110,15 +107,15 @@ def tasks(request: PaperRequest, scale: Scale) -> list[Task]:
 
 def _data(request: PaperRequest, scale: Scale) -> Task:
     columns: dict[str, Any] = {"text": PAIR_FIELDS, "locked": (PREMISE,), "joined": True}
-    return data_task(DATA, str(request.pairs), scale.limits, request.seed, **columns)
+    return data_task(DATA, request.data, scale.limits, request.seed, **columns)
 
 
 def _generator(request: PaperRequest, scale: Scale) -> list[Task]:
     """Plan the sentences, their generator, and neighbours of two sentences of the paper."""
-    sources = [source for source in (request.pairs, request.translations) if source]
+    sources = [source for source in (request.data, request.translations) if source]
     digests = "".join(map(source_digest, sources))
     about = {
-        "pairs": DATA if request.pairs else None,
+        "pairs": DATA,
         "translations": request.translations,
         "content": hashlib.sha256(digests.encode()).hexdigest()[:16],
     }
@@ -128,13 +125,12 @@ def _generator(request: PaperRequest, scale: Scale) -> list[Task]:
     here = attention_stages.stays_here
     return [
         Task(
-            *(SENTENCES, stages.write_sentences, about, (DATA,) if request.pairs else ()),
-            *(stages.sentence_files,),
+            *(SENTENCES, stages.write_sentences, about, (DATA,), stages.sentence_files),
             here=here,
         ),
         Task(
             *(GENERATOR, stages.train_generator, trained | {"seed": request.seed}, (SENTENCES,)),
-            *(stages.model_folders,),
+            leaves=stages.model_folders,
             here=here,
         ),
         Task(NEIGHBOURS, stages.show_neighbours, near, (GENERATOR,), here=here),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from brittle.data import case_ids
 from brittle.metrics.summary import Figure, mean, rate
 from brittle.papers.data import load_split
-from brittle.papers.natural import probes, texts
-from brittle.papers.natural.texts_stages import load_study
+from brittle.papers.natural_texts import plan, probes
+from brittle.papers.natural_texts.stages import load_study
 from brittle.papers.results import PaperResults
 from brittle.studies.robustness.case import CaseRow
 from brittle.studies.robustness.study import RobustnessStudy
@@ -24,7 +24,7 @@ class Compared:
     @property
     def names(self) -> list[str]:
         """The classifiers in the paper's order."""
-        return [name for name in texts.CLASSIFIERS if name in self.study.targets]
+        return [name for name in plan.CLASSIFIERS if name in self.study.targets]
 
     def distance(self, name: str) -> Figure:
         """Return the mean Δz over the cases of a classifier with an adversary."""
@@ -59,18 +59,16 @@ class Compared:
         return sum(d == float("inf") for d in self.study.distances[name])
 
 
-def compared(found: PaperResults) -> Compared | None:
-    """Load the study of the classifiers; None if it was not run."""
-    if texts.ROBUSTNESS not in found.results:
-        return None
-    return Compared(load_study(found.folder, found.results[texts.ROBUSTNESS]))
+def compared(found: PaperResults) -> Compared:
+    """Load the study of the classifiers."""
+    return Compared(load_study(found.folder, found.results[plan.ROBUSTNESS]))
 
 
 def premises(found: PaperResults) -> Mapping[str, str]:
     """Return the premise of every example of the test split, by the id of its case."""
-    dataset = load_split(found.folder, found.results[texts.DATA], "test")
+    dataset = load_split(found.folder, found.results[plan.DATA], "test")
     ids = case_ids(dataset.examples)
-    return {case: dict(e.fields)[texts.PREMISE] for case, e in zip(ids, dataset.examples)}
+    return {case: dict(e.fields)[plan.PREMISE] for case, e in zip(ids, dataset.examples)}
 
 
 def shown_cases(study: RobustnessStudy, count: int) -> Sequence[CaseRow]:
@@ -90,5 +88,5 @@ def shown_cases(study: RobustnessStudy, count: int) -> Sequence[CaseRow]:
 
 def probed(found: PaperResults, probe: str) -> dict[str, Figure]:
     """Return by translator how often a probe passed for a neighbour of a sentence."""
-    names = [n for n in probes.TRANSLATORS if texts.PROBES[n, probe] in found.results]
-    return {name: found.success(texts.PROBES[name, probe]) for name in names}
+    names = [n for n in probes.TRANSLATORS if plan.PROBES[n, probe] in found.results]
+    return {name: found.success(plan.PROBES[name, probe]) for name in names}

@@ -1,4 +1,4 @@
-"""How our intervals judge the paper's findings about texts, which are in texts.toml."""
+"""How our intervals judge the paper's findings, which are quoted in paper.toml."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ from functools import partial
 from itertools import pairwise
 
 from brittle.papers.claims import Judge, Judgement, above, altogether, interval_of, judge_all
-from brittle.papers.natural import probes, texts
-from brittle.papers.natural.results import NaturalResults
-from brittle.papers.natural.texts_results import compared, probed
+from brittle.papers.natural_texts import plan, probes
+from brittle.papers.natural_texts.results import compared, probed
 from brittle.papers.page import format_value
+from brittle.papers.results import PaperResults
 
 HALF = 0.5
 
 
-def _accuracy(found: NaturalResults) -> Judgement | None:
-    names = [name for name in texts.CLASSIFIERS if texts.CLEAN[name] in found.results]
+def _accuracy(found: PaperResults) -> Judgement | None:
+    names = [name for name in plan.CLASSIFIERS if plan.CLEAN[name] in found.results]
     gaps = {
-        f"{strong} less {weak}": found.compare_accuracy(texts.CLEAN[weak], texts.CLEAN[strong])
+        f"{strong} less {weak}": found.compare_accuracy(plan.CLEAN[weak], plan.CLEAN[strong])
         for weak, strong in pairwise(names)
     }
     return judge_all(above, gaps) if gaps else None
 
 
-def _farther(found: NaturalResults) -> Judgement | None:
+def _farther(found: PaperResults) -> Judgement:
     study = compared(found)
-    if study is None:
-        return None
     shares = {
         f"{strong} farther than {weak}": study.farther(weak, strong)
         for weak, strong in pairwise(study.names)
@@ -37,15 +35,15 @@ def _farther(found: NaturalResults) -> Judgement | None:
     return Judgement(verdict, evidence)
 
 
-def _largest(found: NaturalResults) -> Judgement | None:
+def _largest(found: PaperResults) -> Judgement | None:
     study = compared(found)
-    if study is None or texts.TREE not in study.names:
+    if plan.TREE not in study.names:
         return None
-    share = study.largest(texts.TREE)
-    return Judgement(above(interval_of(share), HALF), f"{texts.TREE} in {format_value(share)}")
+    share = study.largest(plan.TREE)
+    return Judgement(above(interval_of(share), HALF), f"{plan.TREE} in {format_value(share)}")
 
 
-def _passes(probe: str, found: NaturalResults) -> Judgement | None:
+def _passes(probe: str, found: PaperResults) -> Judgement | None:
     """Judge that neighbours of some sentences pass a probe, on our translator."""
     rates = probed(found, probe)
     if probes.OURS not in rates:
@@ -54,10 +52,10 @@ def _passes(probe: str, found: NaturalResults) -> Judgement | None:
     return Judgement(above(interval_of(rates[probes.OURS])), evidence)
 
 
-JUDGES: Mapping[str, Judge[NaturalResults]] = {
-    "texts accuracy": _accuracy,
-    "texts farther": _farther,
-    "texts largest": _largest,
-    "texts word": partial(_passes, probes.WORD),
-    "texts dropped": partial(_passes, probes.DROPPED),
+JUDGES: Mapping[str, Judge[PaperResults]] = {
+    "accuracy": _accuracy,
+    "farther": _farther,
+    "largest": _largest,
+    "word": partial(_passes, probes.WORD),
+    "dropped": partial(_passes, probes.DROPPED),
 }

@@ -1,0 +1,1 @@
+"""Natural adversaries of texts as a command: entailment, and probes of translators."""
