@@ -135,3 +135,15 @@ def test_the_card_is_markdown_with_metadata(make_run: MakeRun) -> None:
     table = [line for line in body.splitlines() if line.startswith("|")]
     cells = {line.replace("\\|", "").count("|") for line in table}
     assert cells == {5, 3}
+
+
+@pytest.mark.parametrize(
+    ("about", "task"),
+    [
+        ({}, "text-classification"),
+        ({"kind": "picture"}, "image-classification"),
+        ({"answers": "texts"}, "translation"),
+    ],
+)
+def test_the_card_names_the_task(make_run: MakeRun, about: dict[str, str], task: str) -> None:
+    assert f"      type: {task}\n" in card(make_run(**about))

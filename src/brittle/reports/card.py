@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from brittle.metrics.proved import robust_to_words
@@ -12,7 +12,12 @@ from brittle.reports.escaping import visible
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
-from brittle.reports.summary_lines import describe_run, format_statuses, summary_lines
+from brittle.reports.summary_lines import (
+    answers_texts,
+    describe_run,
+    format_statuses,
+    summary_lines,
+)
 from brittle.reports.trust import robust_lines, trust_facts
 from brittle.results import Result
 
@@ -51,12 +56,11 @@ def card(run: StoredRun) -> str:
 def _metadata(run: StoredRun, results: Sequence[Result], figures: Summary) -> Iterator[str]:
     """Yield lines of YAML: the entry `model-index` of a model card."""
     manifest = run.manifest
-    is_picture = manifest.get("kind") == "picture"
     yield "model-index:"
     yield f"- name: {_quoted(manifest.get('target'))}"
     yield "  results:"
     yield "  - task:"
-    yield f"      type: {'image' if is_picture else 'text'}-classification"
+    yield f"      type: {_task(manifest)}"
     yield "    dataset:"
     yield f"      name: {_quoted(manifest.get('data'))}"
     yield f"      type: {_quoted(manifest.get('data'))}"
@@ -70,6 +74,13 @@ def _metadata(run: StoredRun, results: Sequence[Result], figures: Summary) -> It
             yield f"      value: {figure.value:.4f}"
     yield "    source:"
     yield f"      name: {_quoted('brittle')}"
+
+
+def _task(manifest: Mapping[str, Any]) -> str:
+    """Name what the target does, as a hub does."""
+    if answers_texts(manifest):
+        return "translation"
+    return f"{'image' if manifest.get('kind') == 'picture' else 'text'}-classification"
 
 
 def _measured(
