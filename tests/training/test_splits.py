@@ -88,6 +88,16 @@ def test_locked_fields_stay_locked_in_training() -> None:
     assert texts[0].words == ("h", "0") and texts[0].fields()["premise"] == "a  MAN 0"
 
 
+def test_what_is_doubtful_about_the_data_is_said_before_training(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "nli.csv"
+    lines = [f"man {n},{'' if n == 7 else 'dog'},{'yes' if n % 2 else 'no'}" for n in range(60)]
+    path.write_text("\n".join(["premise,hypothesis,label", *lines]))
+    load_splits(str(path), text=["premise", "hypothesis"])
+    assert caplog.text.count("1 of 60 rows have an empty side (1 without 'hypothesis')") == 1
+
+
 def test_a_file_is_loaded_and_named_by_its_stem(tmp_path: Path) -> None:
     path = tmp_path / "reviews.v2.csv"
     rows = "".join(f"{word} number {n},{word}\n" for n in range(20) for word in ("good", "bad"))

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from brittle.errors import UsageError, unknown
 
+ELSEWHERE = {"--beam": "The beam of a translator stands behind its name, as in TARGET?beam=4. "}
+"""Hints for flags that people look for, where the thing itself is not a flag."""
+
 
 def flags_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
     """Return the flags of a parser by name."""
@@ -47,6 +50,7 @@ def _check_flag(parser: argparse.ArgumentParser, flag: str) -> None:
         return
     near = difflib.get_close_matches(flag, flags, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
+    hint = ELSEWHERE.get(flag, hint)
     raise UsageError(
         f"{parser.prog} has no flag {flag}. {hint}{parser.prog} --help lists its flags; those of "
         "an attack come with its name."

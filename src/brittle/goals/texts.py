@@ -18,6 +18,7 @@ from brittle.errors import UsageError
 from brittle.goals.protocol import Candidates, Losses, Wins
 from brittle.goals.words import best_match, folded_words
 
+ALREADY_THERE = "already there"
 EMPTY = "empty translation"
 """The reason of a case that cannot be compared with the translation of its original."""
 
@@ -60,7 +61,7 @@ class Keyword:
         return judge_texts(candidates, self._measure)
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
-        return "already there" if self._measure(case, "", answer)[1] else None
+        return ALREADY_THERE if self._measure(case, "", answer)[1] else None
 
     def _measure(self, case: Case[Any], source: str, translation: str) -> tuple[float, bool]:
         match = best_match(folded_words(translation), folded_words(self.keyword))

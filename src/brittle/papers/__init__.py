@@ -16,4 +16,6 @@ PAPERS: Mapping[str, str] = {
 names in plan.py, what is read from their results in results.py, how claims are judged in claims.py,
 its page and `PAPER` in page.py. One paper has two, since digits and sentences share no task."""
 
-SCALES = ("tiny", "small", "full")
+TRIAL = "tiny"
+"""The scale that tries a command in a minute, with small models in place of the paper's."""
+SCALES = (TRIAL, "small", "full")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from brittle.edits import patch
+from brittle.edits import diff_strings, patch
 from brittle.errors import unknown
 from brittle.files import write_whole
 from brittle.formatting import NO_VALUE, number
@@ -77,7 +77,7 @@ class Page:
 
     def add_section(self, key: str, **values: Any) -> None:
         """Add the paragraphs of paper.toml by their key, with values put in."""
-        self.add(self.paper.sections[key].strip().format(**values))
+        self.add(self.paper.sections[key].format(**values).strip())
 
     def add_plot(self, name: str, svg: str, description: str) -> None:
         """Add a plot, which becomes a file beside the page."""
@@ -175,6 +175,20 @@ def _example(row: Result) -> str:
     before = f"{row.confidence or 0:.0%} {row.predicted}"
     after = f"{row.adversarial_confidence or 0:.0%} {row.adversarial_label}"
     return f"{changed} *{before} → {after}*"
+
+
+def format_edits(before: str, after: str) -> str:
+    """Format a text with what was replaced struck out, and its replacement in bold.
+
+    >>> format_edits("a dog runs", "a dog sits")
+    'a dog ~~runs~~ **sits**'
+    """
+    parts, start = [], 0
+    for edit in diff_strings(before, after):
+        marked = [f"~~{edit.old}~~" if edit.old else "", f"**{edit.new}**" if edit.new else ""]
+        parts += [before[start : edit.start], " ".join(filter(None, marked))]
+        start = edit.start + len(edit.old)
+    return "".join([*parts, before[start:]])
 
 
 def format_value(value: Figure | Contrast | int) -> str:

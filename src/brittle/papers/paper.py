@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from brittle.errors import unknown
 from brittle.formatting import duration
-from brittle.papers import PAPERS
+from brittle.papers import PAPERS, TRIAL
 from brittle.papers.claims import GUESS, Finding, Judge, format_findings
 from brittle.papers.page import Page, format_table
 from brittle.papers.request import PaperRequest
@@ -27,6 +27,11 @@ READING = (
     "*agrees* if the whole interval lies where the paper says, *disagrees* if it lies wholly "
     "elsewhere, and is *undecided* in between; a paired difference with p of 0.05 or more is "
     f"*undecided* too. A reason is tested by tasks, which stand with it, or is marked as {GUESS}."
+)
+TRIAL_NOTE = (
+    f"**This page is a trial of the command, not a result.** At the scale `{TRIAL}` small models, "
+    "trained for seconds, stand under the names of the paper's, and there are too few cases to "
+    "judge anything by."
 )
 TRAINED_ONCE = (
     "Each model is trained once, with one seed: a difference between two models holds for these "
@@ -85,6 +90,7 @@ def build_page(paper: Paper[F], found: F, notes: Mapping[str, str], seconds: flo
     counts = {v: sum(f.verdict == v for f in findings) for v in ("agrees", "disagrees")}
     sections, page.parts = page.parts, []
     page.add(
+        TRIAL_NOTE if found.request.scale == TRIAL else "",
         f"The paper: {text.reference}",
         text.protocol,
         f"Written by this command, at the scale `{found.request.scale}`, from stored runs; the "

@@ -11,6 +11,7 @@ from brittle.errors import MissingPackage
 from brittle.formatting import number, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
 from brittle.goals.bleu import bleu_signature
+from brittle.goals.texts import ALREADY_THERE
 from brittle.metrics.bleu import (
     CHANGE_EVERY_TEXT,
     counts_as_changed,
@@ -21,6 +22,7 @@ from brittle.metrics.summary import Summary
 from brittle.reports.summary_lines import answers_texts
 from brittle.results import DAMAGED_EDITS, Result
 
+KEYWORD_GOAL = "keyword:"
 MAX_UNTOUCHED = 0.2
 """The share of examples that could not be attacked above which a reader is warned."""
 
@@ -64,6 +66,7 @@ def notes(
             f"{number(there)} of {number(summary.cases)} cases are of the class aimed at. They are "
             "not attacked, but count for both accuracies; --only LABEL attacks one class alone."
         )
+    lines += keyword_notes(summary, manifest)
     errors = summary.statuses["error"]
     if errors:
         reasons = summary.reasons.get("error") or {"none given": errors}
@@ -119,6 +122,19 @@ def unchanged_notes(translated: Sequence[Result]) -> list[str]:
     return [
         f"BLEU under attack is that of all {number(len(translated))} translated examples with "
         f"their {translated[0].attack}, whether or not it reached the goal{left}."
+    ]
+
+
+def keyword_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
+    """Say of how many cases the keyword stands in the translation before the attack."""
+    count = summary.reasons.get("skipped", {}).get(ALREADY_THERE, 0)
+    if not count or not str(manifest.get("goal")).startswith(KEYWORD_GOAL):
+        return []
+    word = str(manifest["goal"]).removeprefix(KEYWORD_GOAL)
+    return [
+        f"{number(count)} of {number(summary.cases)} translations have the keyword {word!r} "
+        "before the attack. They are not attacked: name a rarer word, or let it draw one that is "
+        "not there (--goal keyword)."
     ]
 
 

@@ -15,13 +15,17 @@ from brittle.inside import Attention
 from brittle.kinds import kind_named
 from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
 from brittle.results import Result
-from brittle.targets.protocols import Embeds, HasAttention, HasEmbeddings
+from brittle.targets.protocols import Embeds, HasAttention, HasEmbeddings, Translates
 from brittle.text import Text
 
 MAX_MAP_WORDS = 60
 """A longer text has no table of words × words, which nobody could read."""
 DIGITS = 5
 CASES_PER_CALL = 4
+CROSS_ATTENTION = (
+    "A translator has no summary position: in its place stands the cross-attention, the mean of "
+    "what the pieces of the translation give each word of the source."
+)
 
 Array = NDArray[np.float64]
 
@@ -110,6 +114,8 @@ def _look_at_few(
         )
     sides = [AttendedText(words_in(text)) for text in texts]
     if attention is not None:
+        if isinstance(target, Translates):
+            notes[CROSS_ATTENTION] = None
         sides = [_attended(text, shown, layer) for text, shown in zip(texts, attention)]
     cases = []
     for n, ends in zip(range(0, len(texts), 2), pairs):

@@ -78,6 +78,8 @@ def load_splits(
         split = "train" if data.startswith("hf:") else None
         whole = load_data(data, split=split, text=text, label=label)
         splits = TrainingSplits(short_name(data), *hold_out(whole))
+    for warning in dict.fromkeys((*splits.train.warnings, *splits.dev.warnings)):
+        log.warning("%s", warning)
     return check_splits(splits)
 
 

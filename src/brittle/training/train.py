@@ -343,7 +343,9 @@ def _keep_diverged(
     plan: TrainingPlan, partial: Path, error: Diverged, seconds: float
 ) -> BrittleError:
     """Keep the last good weights of a training that diverged; build the error that names them."""
-    remedy = "Train with another --seed."
+    rate = getattr(plan.settings, "rate", None)
+    lower = f", or at a lower rate than {rate:g} (--set rate=…)" if rate else ""
+    remedy = f"Train with another --seed{lower}."
     if error.fitted is None:
         shutil.rmtree(partial)
         missing = "checkpoint was written" if plan.design.kind == GENERATOR else "epoch was whole"

@@ -16,6 +16,7 @@ transformers = pytest.importorskip("transformers")
 
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors  # noqa: E402
 
+from brittle.targets.transformers.instrumented import InstrumentedModel  # noqa: E402
 from targets import tiny  # noqa: E402
 
 PAIR = {"premise": "the film, 😀 was bad", "hypothesis": "it is a story!"}
@@ -105,6 +106,21 @@ def test_a_tokenizer_without_offsets_says_what_is_lacking() -> None:
     target = of_model(model, WithoutOffsets(tokenizer), name="slow")
     assert target.scores(ITEMS[:2]).shape == (2, 3)
     with pytest.raises(UsageError, match=r"does not say which characters a token stands for.*Load"):
+        target.attention(ITEMS[:1])
+
+
+def test_a_kernel_that_keeps_no_weights_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = tiny.tokenizer("bert")
+    target = of_model(tiny.model("bert", len(tokenizer)), tokenizer, name="fused")
+    call = InstrumentedModel._call
+
+    def without_weights(model: Any, *arrays: Any, **options: Any) -> Any:
+        output = call(model, *arrays, **options)
+        output.attentions = (None,) * 2
+        return output
+
+    monkeypatch.setattr(InstrumentedModel, "_call", without_weights)
+    with pytest.raises(UsageError, match=r"'fused' .* attn_implementation='eager'.* Ask another"):
         target.attention(ITEMS[:1])
 
 

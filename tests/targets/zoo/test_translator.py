@@ -15,7 +15,7 @@ import brittle  # noqa: E402
 from brittle.engine.broker import Broker  # noqa: E402
 from brittle.errors import UsageError  # noqa: E402
 from brittle.opening import as_target, load_zoo  # noqa: E402
-from brittle.runs.inside import broken_cases, look_inside  # noqa: E402
+from brittle.runs.inside import CROSS_ATTENTION, broken_cases, look_inside  # noqa: E402
 from brittle.targets.capabilities import answers_of, make_desks  # noqa: E402
 from brittle.targets.zoo.translator import ZooTranslator, align_pieces, load_translator  # noqa: E402
 from brittle.text import Text  # noqa: E402
@@ -128,6 +128,10 @@ def test_a_folder_opens_with_a_mask_and_a_beam() -> None:
             as_target(folder, device="cpu", **options)
     with pytest.raises(UsageError, match="beam"):
         as_target(f"{folder}?beam=0")
+    with pytest.raises(UsageError, match=r"Got 'beams=4' behind the folder .* Expected beam=N"):
+        as_target(f"{folder}?beams=4")
+    with pytest.raises(UsageError, match="holds no translator of the zoo"):
+        as_target(f"{folder.parent}?beam=4")
     two = Text.of({"premise": "a dog", "hypothesis": "a man"})
     with pytest.raises(UsageError, match="reads one text"):
         plain.translate([two])
@@ -169,7 +173,7 @@ def test_attacks_at_the_weak_spot_run_on_it(target: Any, attack: str) -> None:
     assert len(rows) == 4 and all(row.status != "error" for row in rows)
     assert any(row.status == "broken" for row in rows)
     seen = look_inside(run, target, broken_cases(run, limit=1))
-    assert seen.layers == target.layers and not seen.notes
+    assert seen.layers == target.layers and seen.notes == (CROSS_ATTENTION,)
     [case] = seen.cases
     assert case.relative is not None and case.relative > 0
     assert len(case.before.summary or ()) == len(case.before.words)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from brittle.edits import diff_strings
 from brittle.formatting import NO_VALUE
 from brittle.metrics.inside import InsideCase, attention_shift
+from brittle.metrics.paired import Contrast
 from brittle.papers.attention import plan, translation
 from brittle.papers.attention.claims import (
     JUDGES,
@@ -14,9 +14,9 @@ from brittle.papers.attention.claims import (
     first_layer_spread,
     relative,
 )
-from brittle.papers.attention.results import AttentionResults
+from brittle.papers.attention.results import AttentionResults, Difference
 from brittle.papers.attention.translation_page import add_translation
-from brittle.papers.page import Cell, Page, Row, format_table, mean_cell
+from brittle.papers.page import Cell, Page, Row, format_edits, format_table, mean_cell
 from brittle.papers.paper import Paper
 from brittle.reports.inside_figures import attention_figure, change_figure, distance_figure
 from brittle.studies.grid.figures import paired_tests
@@ -92,21 +92,31 @@ def _grid(page: Page, found: AttentionResults, task: str) -> None:
 
 
 def _paired(page: Page, found: AttentionResults, task: str) -> None:
+    """Add a table for every target but the LSTM: it stays narrow enough for a phone."""
     page.add_section("paired")
     table = replace(found.studies[task], attacks=plan.ATTACKS)
     tests = {(t.attack, t.b): t for t in paired_tests(table) if t.a == plan.LSTM}
-    others = found.targets(task)[1:]
-    rows: dict[str, Row] = {}
-    for attack in plan.ATTACKS:
-        cells: list[str | Cell] = []
-        for target in others:
+    for target in found.targets(task)[1:]:
+        rows: dict[str, Row] = {}
+        for attack in plan.ATTACKS:
             gap = found.between_targets(task, attack, plan.LSTM, target)
+            if gap is None:
+                rows[attack] = [plan.attack_name(attack), *[NO_VALUE] * 3]
+                continue
             holm = tests[attack, target].p_holm if (attack, target) in tests else None
-            cells.append(NO_VALUE if gap is None else Cell(gap, target, difference_text(gap)))
-            cells.append(NO_VALUE if holm is None else p_text(holm))
-        rows[attack] = [plan.attack_name(attack), *cells]
-    head = [part for t in others for part in (f"{t} less {plan.LSTM}", "p, Holm")]
-    page.add_table(f"{task}, paired", ["attack", *head], rows)
+            p = gap.p if isinstance(gap, Contrast) else None
+            cells = [NO_VALUE if value is None else p_text(value) for value in (p, holm)]
+            rows[attack] = [plan.attack_name(attack), Cell(gap, target, gap_text(gap)), *cells]
+        head = ["attack", f"{target} less {plan.LSTM}", "p", "p, Holm"]
+        page.add_table(f"{task}, paired", head, rows)
+
+
+def gap_text(gap: Difference) -> str:
+    """Format a difference in points whose p, if any, stands in a column of its own."""
+    value = gap.difference if isinstance(gap, Contrast) else gap.value
+    if value is None or gap.low is None or gap.high is None:
+        return difference_text(gap)
+    return f"{100 * value:+.1f} ({100 * gap.low:+.1f} to {100 * gap.high:+.1f}; n = {gap.of})"
 
 
 def p_text(p: float) -> str:
@@ -141,24 +151,19 @@ def _examples(page: Page, found: AttentionResults, task: str) -> None:
     if case is None:
         page.add("Here no case is broken by both.")
         return
-    lines = [["original", f"{' / '.join(v for _, v in case.fields)} ({case.label})"]]
+    paper = page.paper.tables[f"{task} examples"]
+    original = f"{' / '.join(value for _, value in case.fields)} ({case.label})"
+    lines = [["original", original, paper.get("original", "not printed")]]
     for attack, part in zip((plan.GS_GR, plan.GS_EC), broken):
-        lines.append(
-            [plan.attack_name(attack), edited(case.fields, part[case.case] or case.fields)]
-        )
-    page.add(format_table(["", "text"], lines, of_words=True))
+        changed = edited(case.fields, part[case.case] or case.fields)
+        lines.append([plan.attack_name(attack), changed, paper[attack]])
+    page.add(format_table(["", "here", "paper (quoted)"], lines, of_words=True))
 
 
 def edited(original: Fields, adversarial: Fields) -> str:
     """Format fields with what was replaced struck out, and its replacement in bold."""
-    fields = []
-    for (_, before), (_, after) in zip(original, adversarial):
-        parts, start = [], 0
-        for edit in diff_strings(before, after):
-            parts += [before[start : edit.start], f"~~{edit.old}~~ **{edit.new}**"]
-            start = edit.start + len(edit.old)
-        fields.append("".join([*parts, before[start:]]))
-    return " / ".join(fields)
+    pairs = zip(original, adversarial)
+    return " / ".join(format_edits(before, after) for (_, before), (_, after) in pairs)
 
 
 def _people(page: Page) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure, summary
 from brittle.papers.attention import plan
 from brittle.papers.attention.results import AttentionResults
-from brittle.papers.page import Cell, Page, Row, format_table
+from brittle.papers.page import Cell, Page, Row, format_edits, format_table
 from brittle.reports.inside import clearest_cases
 from brittle.reports.inside_figures import attention_figure
 
@@ -37,19 +39,31 @@ def _keyword(page: Page, found: AttentionResults) -> None:
     rows: dict[str, Row] = {}
     for name, figure in found.keyword.items():
         paper = page.paper.tables["keyword"].get(name, NO_VALUE)
-        skipped = sum(summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {}).values())
-        rows[name] = [name, paper, figure, Cell(skipped, "skipped")]
+        reasons = summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {})
+        skipped = Cell(sum(reasons.values()), "skipped", format_reasons(reasons))
+        rows[name] = [name, paper, figure, skipped]
     page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
     lines = []
     for name in found.keyword:
         broken = [r for r in found.rows(plan.KEYWORD[name]) if r.status == "broken"]
         if broken:
             row = min(broken, key=lambda r: (r.words_changed, r.words))
-            text = f"{row.original} → {row.adversarial}"
-            lines.append([name, row.goal, text, f"{row.answer} → {row.adversarial_answer}"])
-    if lines:
-        head = ["translator", "goal", "sentence", "translation"]
-        page.add(format_table(head, lines, of_words=True))
+            text = format_edits(str(row.original), str(row.adversarial))
+            answer = format_edits(str(row.answer), str(row.adversarial_answer))
+            lines.append([f"{name}, {row.goal}", text, answer])
+    for name, quoted in page.paper.tables["keyword examples"].items():
+        lines.append([f"{name}, paper (quoted)", quoted["sentence"], quoted["translation"]])
+    page.add(format_table(["translator", "sentence", "translation"], lines, of_words=True))
+
+
+def format_reasons(reasons: Mapping[str, int]) -> str:
+    """Format how many sentences were not attacked, and why.
+
+    >>> format_reasons({}), format_reasons({"already there": 2, "no keyword to draw": 1})
+    ('0', '3 (already there 2, no keyword to draw 1)')
+    """
+    listed = ", ".join(f"{reason} {count}" for reason, count in reasons.items())
+    return f"{sum(reasons.values())} ({listed})" if reasons else "0"
 
 
 def _figure_3(page: Page, found: AttentionResults) -> None:
@@ -57,9 +71,11 @@ def _figure_3(page: Page, found: AttentionResults) -> None:
     for name, run in found.translator_insides.items():
         with_attention = [case for case in clearest_cases(run.cases) if case.before.summary]
         panels += [(f"{name}, keyword", case) for case in with_attention[:1]]
+    page.add_section("figure 3")
     figure = attention_figure(panels)
-    if figure:
-        page.add_section("figure 3")
+    if not figure:
+        page.add("Here no keyword attack on a translator that shows its attention succeeded.")
+    else:
         names = ", ".join(title for title, _ in panels)
         page.add_plot("attention-figure-3", figure, f"attention before and after: {names}")
 

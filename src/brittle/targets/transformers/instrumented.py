@@ -120,8 +120,9 @@ class InstrumentedModel:
                 weights = getattr(output, "attentions", None)
                 if not weights or any(weight is None for weight in weights):
                     raise UsageError(
-                        f"Target {self.name!r} ({self.kind}) does not show its attention. Ask "
-                        "another model, or this one for its gradients."
+                        f"Target {self.name!r} ({self.kind}) does not show its attention, "
+                        "not even with attn_implementation='eager': its kernel keeps no weights. "
+                        "Ask another model, or this one for its gradients."
                     )
                 state, logit = output.hidden_states[-1], output.logits[:, 0].sum()
                 (gradient,) = torch.autograd.grad(logit, state, allow_unused=True)
