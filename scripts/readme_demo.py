@@ -30,7 +30,7 @@ ATTACK = (
     "--name",
     "demo",
 )
-SHOWN_EXAMPLES = 2
+SHOWN_EXAMPLES = 1
 AT_THE_END = ("Run: ", "Report: ")
 
 
