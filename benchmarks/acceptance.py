@@ -23,6 +23,7 @@ from typing import Any
 import attention_items
 import natural_items
 import natural_text_items
+import trust_items
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -371,6 +372,36 @@ def translators_probed(given: Any) -> Iterator[Row]:
     yield from natural_text_items.probes(given)
 
 
+def careful_candidates(given: Any) -> Iterator[Row]:
+    yield from tests("tests/proposals/test_careful.py", "tests/english/test_counterfitted.py")
+    yield from trust_items.candidates()
+
+
+def proofs(given: Any) -> Iterator[Row]:
+    proved = ("tests/attacks/test_exhaustive.py", "tests/attacks/test_against_proof.py")
+    yield from tests(*proved, "tests/zoo/test_bounds.py", "tests/targets/test_additive.py")
+    yield from trust_items.proofs()
+
+
+def strongest(given: Any) -> Iterator[Row]:
+    yield from tests("tests/attacks/test_auto.py")
+    yield from trust_items.auto()
+
+
+def estimators(given: Any) -> Iterator[Row]:
+    yield from tests("tests/metrics/test_validity_estimators.py", "tests/validity")
+    yield from trust_items.estimators()
+
+
+def annotation(given: Any) -> Iterator[Row]:
+    yield from tests("tests/reports/test_annotation.py", "-m", "slow or not slow")
+
+
+def measures(given: Any) -> Iterator[Row]:
+    yield from tests("tests/runs/test_measuring.py", "tests/constraints")
+    yield from trust_items.measures()
+
+
 ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "1": ("PWWS and the genetic search equal plain sequential references", references),
     "2": ("Every attack meets the contract", contract),
@@ -406,6 +437,12 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "32": ("The figures of the natural adversaries' page", natural_items.page),
     "33": ("The generator of sentences in numbers, and entailment", natural_texts),
     "34": ("Probes of translators, and defects of two third parties", translators_probed),
+    "35": ("Careful candidates keep label, meaning and grammar", careful_candidates),
+    "36": ("Closed form and bounds agree with exhaustive search; no attack beats them", proofs),
+    "37": ("auto breaks what the best single attack breaks, at few more queries", strongest),
+    "38": ("Intervals of validity and valid success cover simulated truths", estimators),
+    "39": ("Pages of annotation in a browser, from start to export", annotation),
+    "40": ("Similarity and fluency of every step cost little", measures),
 }
 
 

@@ -111,7 +111,7 @@ def command(target: str, data: Path, runs: Path) -> list[str]:
     """Write the command line of an attack."""
     brittle = [sys.executable, "-m", "brittle.cli"]
     rest = ["--data", str(data), "--name", "run", "--runs", str(runs), "--quiet"]
-    return [*brittle, "attack", target, "pwws", *rest]
+    return [*brittle, "attack", target, "pwws", "--candidates", "paper", "--no-measures", *rest]
 
 
 def stored(run: Path) -> tuple[list[Any], list[Any]]:

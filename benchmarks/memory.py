@@ -76,6 +76,7 @@ def measured(table: Path, cases: int, folder: str) -> dict[str, Any]:
     """Attack so many cases in a process of its own; give its peak memory and its rows."""
     name = f"cases-{cases}"
     argv = [sys.executable, "-m", "brittle.cli", "attack", TARGET, "pwws", "--data", str(table)]
+    argv += ["--candidates", "paper", "--no-measures"]
     argv += ["--limit", str(cases), "--runs", folder, "--name", name]
     start = time.perf_counter()
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -27,8 +27,8 @@ ATTACKS = {
     "hotflip": [],
     "hotflip-words": ["--cosine", "0", "--no-same-tag", "--stop-words", "--no-other-lexeme"],
     "jsma": [],
-    "pwws": [],
-    "genetic": ["--population", "10", "--generations", "5"],
+    "pwws": ["--candidates", "paper"],
+    "genetic": ["--candidates", "paper", "--population", "10", "--generations", "5"],
 }
 BATCHES = (None, 1, 7, 512)
 

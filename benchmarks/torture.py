@@ -54,6 +54,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", metavar="FILE", help="also write what was found as JSON")
     args = parser.parse_args()
+    os.environ.setdefault("BRITTLE_MEASURES", "fluency")  # MiniLM takes seconds to load
     only = tuple(args.only.split(",")) if args.only else ("",)
     found: list[Part] = []
     with tempfile.TemporaryDirectory(prefix="brittle-torture-") as folder:

@@ -114,7 +114,8 @@ class Life:
         words = ["--data", str(self.args.data.resolve()), "--text", "en", "--label", "de"]
         words += ["--limit", str(self.args.captions), "--goal", "bleu:30,reference=translation"]
         command = [sys.executable, "-m", "brittle", "attack", "python:noted:target", "random-swap"]
-        command += [*words, "--name", self.name, "--quiet"]
+        command += [*words, "--name", self.name, "--quiet", "--candidates", "paper"]
+        command.append("--no-measures")
         env = os.environ | {"ASKED": str(self.log), "PYTHONPATH": _path(self.folder)}
         with subprocess.Popen(command, cwd=self.folder, env=env) as process:
             try:

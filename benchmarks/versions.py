@@ -58,6 +58,7 @@ def main() -> None:
 def measured_in(source: Path) -> dict[str, Any]:
     """Measure the version in a source folder, in a process of its own."""
     env = os.environ | {"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
+    env |= {"BRITTLE_MEASURES": ""}
     command = [sys.executable, str(Path(__file__).resolve()), "-", "--measure"]
     run = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True)
     return dict(json.loads(run.stdout))
@@ -76,7 +77,8 @@ def measure() -> dict[str, Any]:
     for name in (*ATTACKS, *ROWS_ONLY):
         with tempfile.TemporaryDirectory() as folder:
             recorded: Any = ours.Recorded(target) if name in ATTACKS else target
-            run = brittle.attack(recorded, dataset, name, folder=folder, batch=256)
+            settings = published(name)
+            run = brittle.attack(recorded, dataset, name, folder=folder, batch=256, **settings)
             rows = [[getattr(row, key) for key in ROW] for row in run.results()]
             report["rows"][name] = rows
             if name in ATTACKS:
@@ -84,6 +86,15 @@ def measure() -> dict[str, Any]:
                     replay(recorded, dataset, name, folder) for _ in range(REPLAYS)
                 )
     return report
+
+
+def published(name: str) -> dict[str, Any]:
+    """Return the settings for published candidates; versions without presets have no others."""
+    try:
+        from brittle.attacks.published import as_published
+    except ImportError:
+        return {}
+    return as_published(name, {})
 
 
 def replay(recorded: Any, dataset: Any, name: str, folder: str) -> float:
@@ -95,7 +106,8 @@ def replay(recorded: Any, dataset: Any, name: str, folder: str) -> float:
 
     target = ours.Replayed(recorded)
     start = time.process_time()
-    run = brittle.attack(target, dataset, name, folder=folder, name="again", batch=256, new=True)
+    options = {"folder": folder, "name": "again", "batch": 256, "new": True} | published(name)
+    run = brittle.attack(target, dataset, name, **options)
     return 1e6 * (time.process_time() - start) / float(run.totals["asked"])
 
 

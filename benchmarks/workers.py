@@ -70,6 +70,7 @@ def attack(spec: str, cases: int, workers: int, folder: Path) -> tuple[list[Any]
 
     data = brittle.data.load("mr", split="train")
     options: dict[str, Any] = {"limit": cases, "folder": folder, "name": f"w{workers}"}
+    options |= {"candidates": "paper", "measures": False}
     start = time.perf_counter()
     run = brittle.attack(spec, data, "pwws", workers=workers, new=True, progress=note, **options)
     whole = cases / (time.perf_counter() - start)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "report.png"
-WIDTH, HEIGHT = 1130, 610  # to the end of the figures
+WIDTH, HEIGHT = 1130, 730  # to the end of the figures
 OPENING, CLOSING = "<!-- demo: scripts/readme_demo.py writes this -->", "<!-- end of demo -->"
 ATTACK = (
     "attack",
@@ -26,11 +26,12 @@ ATTACK = (
     "--data",
     "mr",
     "--limit",
-    "100",
+    "200",
     "--name",
     "demo",
 )
-SHOWN_EXAMPLES = 2
+SHOWN_EXAMPLES = 1
+AT_THE_END = ("Run: ", "Report: ")
 
 
 def main() -> None:
@@ -55,13 +56,18 @@ def run_demo(folder: Path) -> str:
 
 
 def first_examples(output: str, count: int = SHOWN_EXAMPLES) -> str:
-    """Keep the summary and the first examples: blocks of lines between empty ones.
+    """Keep the summary, the first examples and what it rests on: blocks between empty lines.
 
-    >>> first_examples("demo\\n\\n  accuracy\\n\\n  broken  \\n\\n  one\\n\\n  two\\nRun: demo", 1)
-    'demo\\n\\n  accuracy\\n\\n  broken\\n\\n  one'
+    Where the run and its report are written to, the lines at the end, is left out.
+
+    >>> blocks = ("demo", "  accuracy", "  broken  ", "  one", "  two", "  trust  all\\nRun: demo")
+    >>> first_examples("\\n\\n".join(blocks), 1)
+    'demo\\n\\n  accuracy\\n\\n  broken\\n\\n  one\\n\\n  trust  all'
     """
-    lines = "\n".join(line.rstrip() for line in output.splitlines())
-    return "\n\n".join(lines.strip("\n").split("\n\n")[: 3 + count])
+    shown = [line.rstrip() for line in output.splitlines() if not line.startswith(AT_THE_END)]
+    blocks = "\n".join(shown).strip("\n").split("\n\n")
+    trust = [block for block in blocks[3 + count :] if block.lstrip().startswith("trust ")]
+    return "\n\n".join([*blocks[: 3 + count], *trust])
 
 
 def take_picture(chromium: str, folder: Path) -> None:

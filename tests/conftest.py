@@ -13,6 +13,8 @@ import pytest
 import brittle
 from brittle import redaction
 
+os.environ.setdefault("BRITTLE_MEASURES", "fluency")
+"""Similarity is measured only where a test asks for it: MiniLM takes seconds to load."""
 STORE_BYTES = 150 * 2**20
 HEALTH_CHECKS = {
     "RAY_health_check_initial_delay_ms": "0",

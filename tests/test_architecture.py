@@ -31,6 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "png": set(),
     "edits": {"text"},
     "moves": {"text"},
+    "spaces": {"text"},
     "named": {"errors"},
     "pretrained": {"errors"},
     "goals": {"answers", "asks", "errors", "named", "text"},
@@ -39,25 +40,27 @@ ROOMS: dict[str, set[str]] = {
     "testing": {"inside", "latent", "moves", "text"},
     "kinds": {"edits", "errors", "picture", "results", "text"},
     # What is known, and who asks.
-    "engine": {"asks", "errors", "goals"},
-    "english": {"errors", "inside", "pretrained", "text"},
+    "constraints": {"edits", "errors"},
+    "engine": {"asks", "constraints", "errors", "goals"},
+    "english": {"errors", "inside", "text"},
     "data": {"errors", "files", "picture", "unpacking"},
     "proposals": {"data", "english", "errors", "files", "text"},
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "goals", "latent", "moves", "named"),
-        *("picture", "proposals", "text"),
+        *("picture", "proposals", "spaces", "text"),
     },
     # What is measured.
     "metrics": {"asks", "edits", "english", "errors", "goals", "results", "text"},
+    "validity": {"edits", "errors", "files", "formatting", "metrics", "results"},
     # What is attacked.
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
         *("data", "errors", "files", "inside", "latent", "metrics", "moves", "picture", "ranking"),
-        *("text", "values"),
+        *("spaces", "text", "values"),
     },
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "inside", "metrics", "moves"),
-        *("picture", "pretrained", "ranking", "redaction", "text", "unpacking", "zoo"),
+        *("picture", "pretrained", "ranking", "redaction", "spaces", "text", "unpacking", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "metrics"),
@@ -68,13 +71,14 @@ ROOMS: dict[str, set[str]] = {
     # What comes out.
     "reports": {
         *("asks", "edits", "errors", "formatting", "goals", "metrics", "picture", "png", "results"),
-        *("visible",),
+        *("validity", "visible"),
     },
     "workflow": {"errors", "files", "formatting", "unpacking"},
     "runs": {
-        *("answers", "asks", "attacks", "data", "edits", "engine", "english", "errors", "files"),
-        *("generators", "goals", "inside", "kinds", "metrics", "opening", "picture", "reports"),
-        *("results", "spreadsheets", "targets", "text", "workflow", "zoo"),
+        *("answers", "asks", "attacks", "constraints", "data", "edits", "engine", "english"),
+        *("errors", "files", "generators", "goals", "inside", "kinds", "metrics", "opening"),
+        *("picture", "proposals", "reports", "results", "spreadsheets", "targets", "text"),
+        *("validity", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {
@@ -90,7 +94,17 @@ ROOMS: dict[str, set[str]] = {
     "cli": {
         *("answers", "attacks", "data", "errors", "files", "formatting", "generators", "goals"),
         *("metrics", "opening", "papers", "png", "proposals", "redaction", "reports", "results"),
-        *("runs", "studies", "targets", "text", "training", "visible", "workflow", "zoo"),
+        *(
+            "runs",
+            "studies",
+            "targets",
+            "text",
+            "training",
+            "validity",
+            "visible",
+            "workflow",
+            "zoo",
+        ),
     },
 }
 """The rooms from the bottom up, each with those it may import: all stand above it in this list."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.asks import Answer, Case, Probe, Tag, Together, Try, Unfit, assembled, leaves
+from brittle.asks import Answer, Case, Note, Probe, Tag, Together, Try, Unfit, assembled, leaves
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.salient_swap import SalientSwap
 from brittle.attacks.tack_on import opposite
@@ -39,7 +39,9 @@ def test_pwws_asks_masks_then_swaps_then_offers_the_path() -> None:
     ]
 
     # good: gain .3 at weight .24; film: gain .2 at weight .53, so film goes first
-    path = search.send([answer(0.2, 0.4), answer(0.3)])
+    note = search.send([answer(0.2, 0.4), answer(0.3)])
+    assert isinstance(note, Note) and note.proved_words == 1  # every single swap, and none won
+    path = search.send(None)
     assert isinstance(path, Try) and path.in_order
     assert [str(t) for t in path.items] == ["a good movie", "a decent movie"]
 
@@ -100,7 +102,8 @@ def test_pwws_measures_all_candidates_if_only_masks_of_other_words_are_too_many(
     assert len(texts(search.send(answer(0.1, 0.3, 0.2)))) == 3
     assert len(texts(search.send(answer(0.2, 0.3, 0.1)))) == 1
     assert len(texts(search.send(answer(0.15)))) == 3
-    assert len(texts(search.send(answer(0.4, 0.2, 0.1)))) == 2
+    assert isinstance(search.send(answer(0.4, 0.2, 0.1)), Note)  # all single swaps were tried
+    assert len(texts(search.send(None))) == 2
     assert texts(search.send(answer(0.4, 0.4))) == []
 
 

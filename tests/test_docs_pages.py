@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import struct
 import tomllib
@@ -109,3 +110,27 @@ def test_the_citation_has_the_version_and_licence_of_the_package() -> None:
         *re.findall(r"^(\w+):$", citation, re.MULTILINE),
     }
     assert fields["version"] == project["version"] and fields["license"] == project["license"]
+
+
+def test_the_figures_of_proofs_are_those_of_the_benchmark() -> None:
+    page = (ROOT / "docs" / "proofs.md").read_text("utf-8")
+    measured = json.loads((ROOT / "benchmarks" / "proofs.json").read_text("utf-8"))
+    for words, row in measured["closed_form"]["by_words"].items():
+        assert row["agree"] == row["cases"]
+        assert (
+            f"| {words} | {row['agree']} of {row['cases']} | {row['verdicts']['broken']} |" in page
+        )
+        assert f"| {row['texts_asked']:,} | {row['texts_asked_by_closed_form']:,} |" in page
+    for target, row in measured["attacks"].items():
+        for attack, own in row["attacks"].items():
+            assert not own["beyond_the_proof"] and not own["fewer_words_than_possible"]
+            within = " | ".join(f"{n} of {of}" for n, of in own["within_words"].values())
+            broken = f"{own['broken']} of {row['can_be_broken']}"
+            assert f"| {target} | `{attack}` | {broken} | {within} |" in page
+    for target, rows in measured["bounds"].items():
+        for words, row in rows["by_words"].items():
+            assert row["agree"] == row["cases"]
+            asked = f"{row['texts_asked']:,} | {row['texts_asked_with_bounds']:,} |"
+            proved = f"{row['proved']} | {row['proved_without_asking']}"
+            agree = f"{row['agree']} of {row['cases']}"
+            assert f"| {target} | {words} | {agree} | {proved} | {asked}" in page

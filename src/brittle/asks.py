@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 Search = Generator["Ask[Any]", Any, T]
 
-Status = Literal["broken", "held", "out of budget", "unconfirmed", "skipped", "error"]
+Status = Literal["broken", "held", "proved", "out of budget", "unconfirmed", "skipped", "error"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
 UNTRIED = "before one candidate was tried"
@@ -43,6 +43,8 @@ It would be an adversary at distance 0, which says something of the generator, n
 
 ANSWER = "answer"
 """The question that every target answers: a classifier by scores, a translator by a text."""
+GRADED = "graded"
+"""Among what a target offers: its answers tell how near a candidate comes, not only a label."""
 
 
 class Item(Protocol):
@@ -259,6 +261,20 @@ class Tag(Ask[list[tuple[str, ...]]]):
     question = "tags"
 
 
+class Meaning(Ask[list[Any]]):
+    """Ask a helper for a vector of length 1 that stands for the meaning of every text; no query."""
+
+    __slots__ = ()
+    question = "meaning"
+
+
+class Fluency(Ask[list[float]]):
+    """Ask a helper how likely every text is: log10 of a language model's probability; no query."""
+
+    __slots__ = ()
+    question = "fluency"
+
+
 class Embed(Ask[list[Any]]):
     """Ask for a vector of every text, with the scores of the same pass (`Embedding`); no query."""
 
@@ -288,6 +304,13 @@ class Gradient(Ask[list[Any]]):
 
     def requests_for(self, items: Sequence[Any]) -> Sequence[Any]:
         return [self.request_for(item) for item in items]
+
+
+class Bound(Ask[list[Any]]):
+    """Ask what is known of all texts of a space at once (`BoundRequest`, `Bounded`); no query."""
+
+    __slots__ = ()
+    question = "bounds"
 
 
 class Encode(Ask[list[Any]]):
@@ -325,6 +348,31 @@ class KeepItems(Ask[None]):
         self.items = items
         self.answers = [None] * len(items) if answers is None else answers
         self.cost = [None] * len(items) if cost is None else cost
+
+
+class Note(Ask[None]):
+    """Tell the engine what the row of the case is to say; nothing is asked, and the search goes on.
+
+    `proved_words`: no text of the attack's space with at most so many words changed reaches the
+    goal; 0 if a text with one word changed does, though it was only measured. `is_whole`: no text
+    of the whole space does, so that the case is proved if the search now ends. `reason`: that of
+    the row, if the case is broken, held or proved. Not to be used inside `together`.
+    """
+
+    __slots__ = ("is_whole", "proved_words", "reason")
+    question = "note"
+
+    def __init__(
+        self,
+        *,
+        proved_words: int | None = None,
+        is_whole: bool = False,
+        reason: str | None = None,
+    ) -> None:
+        super().__init__(())
+        self.proved_words = proved_words
+        self.is_whole = is_whole
+        self.reason = reason
 
 
 class Together(Ask[list[Any]]):

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from brittle import training
 from brittle.errors import UsageError
 from brittle.named import import_named
+from brittle.targets.additive_pipelines import with_bounds
 from brittle.targets.command.target import Command
 from brittle.targets.ensemble import of_members
 from brittle.targets.function import of_function
@@ -196,7 +197,8 @@ def _open_estimator(
     model: Any, options: TargetOptions, fingerprint: str | None = None
 ) -> Classifies:
     reader = None if options.shape is None else PixelReader(options.shape)
-    return of_estimator(model, fingerprint=fingerprint, reader=reader, **options.black_box)
+    target = of_estimator(model, fingerprint=fingerprint, reader=reader, **options.black_box)
+    return with_bounds(target)
 
 
 def _open_translator(obj: Any, options: TargetOptions) -> Translator:

@@ -42,6 +42,9 @@ class Result:
     `linf` are the norms of the difference. `cost` is that of the winner, if the search has costs.
     If the search samples, `tried` counts the samples and `won` those that reached the goal. `kept`
     are items that it wants in the report, such as a reconstruction.
+    `similarity` and `fluency` compare the adversarial text with the original, where measured.
+    `proved_words`: no text of the attack's space with at most so many words changed reaches the
+    goal; 0 if one with a single word does, None if that is not known.
     """
 
     case: str
@@ -74,6 +77,9 @@ class Result:
     tried: int | None = None
     won: int | None = None
     kept: tuple[KeptItem, ...] = ()
+    similarity: float | None = None
+    fluency: float | None = None
+    proved_words: int | None = None
 
 
 @dataclass(frozen=True)
@@ -88,3 +94,5 @@ class Step:
     edits: tuple[Edit, ...]
     answer: str | None = None
     cost: float | None = None
+    similarity: float | None = None
+    fluency: float | None = None

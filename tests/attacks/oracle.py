@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Flips, FlipsAnswer, Search, Tag, Try, Unfit
+from brittle.asks import Answer, Ask, Case, Flips, FlipsAnswer, Note, Search, Tag, Try, Unfit
 from brittle.edits import distance
 from brittle.testing import FakeNetwork
 from brittle.text import Text, words_of
@@ -106,6 +106,9 @@ def drive(search: Search[None], target: Any, case: Case[Text], wins: float = np.
             ask = search.send(answer)
         except (StopIteration, Unfit):
             return driven
+        if isinstance(ask, Note):
+            answer = None
+            continue
         driven.asks.append(ask)
         answer = _answer(ask, target, case.label or 0, wins)
         if isinstance(ask, Try) and answer.won.any():

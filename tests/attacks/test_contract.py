@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 
 import brittle.attacks
-from brittle.asks import UNTRIED, Ask, Case, Flips, Try, leaves
+from brittle.asks import UNTRIED, Ask, Case, Flips, Gradient, Try, leaves
 from brittle.attacks import ATTACKS, recipe
+from brittle.attacks.auto import Auto
+from brittle.attacks.exhaustive import Exhaustive
 from brittle.attacks.genetic import Genetic
+from brittle.attacks.gradient_swap import GradientSwap
 from brittle.attacks.hotflip import HotFlip
 from brittle.attacks.hotflip_words import HotFlipWords
 from brittle.attacks.jsma import JSMA
@@ -79,9 +82,12 @@ RULES = Rules(
 )
 VOCABULARY = ("good", "film", "poor", "Fair", "plot", "nice", "lovely", "well-made", "fine")
 ROWS = {
+    "auto": Auto((("salient-swap", SalientSwap(TABLE, 0.2)), ("pwws", PWWS(TABLE)))),
     "pwws": PWWS(TABLE),
     "salient-swap": SalientSwap(TABLE),
+    "gradient-swap": GradientSwap(TABLE),
     "genetic": Genetic(TABLE, population=8, generations=5, share=0.5),
+    "exhaustive": Exhaustive(TABLE, words=2),
     "random-swap": RandomSwap(TABLE, share=0.6),
     "strongest-swap": StrongestSwap(STRONG, n=2),
     "rules": ApplyRules(RULES, RULES.labels, share=0.6, proposal=TABLE),
@@ -131,7 +137,8 @@ NETWORKS = {
 
 def target_of(attack: str, name: str) -> Any:
     """Make a fake that offers what an attack asks."""
-    return (NETWORKS if Flips in ROWS[attack].asks else TARGETS)[name]()  # type: ignore[attr-defined]
+    asks = ROWS[attack].asks  # type: ignore[attr-defined]
+    return (NETWORKS if {Flips, Gradient} & {*asks} else TARGETS)[name]()
 
 
 def engine(attack: Any, target: Any, **options: Any) -> Engine:
@@ -262,13 +269,17 @@ def test_never_past_the_budget(attack: str, target: str) -> None:
         outcomes = attacked(ROWS[attack], fake, budget=budget)
         for key, outcome in outcomes.items():
             assert outcome.queries <= budget
-            if free[key].queries <= budget:
+            if free[key].queries <= budget and attack == "auto":
+                # Near its end the budget does not cover all that PWWS might ask: it plans anew.
+                assert outcome.status == free[key].status
+            elif free[key].queries <= budget:
                 assert rows({"": outcome}) == rows({"": free[key]})
             else:  # held only with fewer queries: a search may spare some under a budget
                 assert outcome.status in ("out of budget", "broken", free[key].status)
         # Each winner is scored again alone, which is no query.
         winners = sum(outcome.status == "broken" for outcome in outcomes.values())
-        sent = sum(fake.calls) + sum(getattr(fake, "passes", ()))
+        is_query = Flips in ROWS[attack].asks  # type: ignore[attr-defined]
+        sent = sum(fake.calls) + (sum(fake.passes) if is_query else 0)
         assert sent <= budget * len(outcomes) + winners
 
 
@@ -412,5 +423,6 @@ def test_attacks_win_somewhere(attack: str) -> None:
     """Guard against a contract that holds because nothing ever happens."""
     outcomes = outcomes_of(attack, "linear").values()
     status = Counter(outcome.status for outcome in outcomes)
-    assert set(status) == {"broken", "held", "skipped"}
+    unbroken = "proved" if attack == "exhaustive" else "held"
+    assert set(status) == {"broken", unbroken, "skipped"}
     assert all(outcome.queries > 1 for outcome in outcomes if outcome.status == "broken")

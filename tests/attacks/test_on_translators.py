@@ -22,11 +22,11 @@ from brittle.testing import FakeGenerator
 from brittle.text import Text
 
 RUN = (
-    *("pwws", "salient-swap", "genetic", "random-swap", "key", "key-any"),
+    *("auto", "pwws", "salient-swap", "genetic", "exhaustive", "random-swap", "key", "key-any"),
     *("typo", "gs-gr", "list", "random-word"),
 )
 LABELS = ("strongest-swap", "tack-on", "rules")
-GRADIENTS = ("hotflip", "hotflip-words", "jsma")
+GRADIENTS = ("gradient-swap", "hotflip", "hotflip-words", "jsma")
 INSIDE = {
     "gs-ec": "sentence embeddings",
     "asmin-gr": "attention",
@@ -106,7 +106,8 @@ def test_entities_by_class_are_refused() -> None:
 
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_attacks_by_gradient_are_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="asks for flips, but target 'upper' offers only transl"):
+    asked = "asks for (flips|gradients), but target 'upper' offers only transl"
+    with pytest.raises(UsageError, match=asked):
         search(name)
 
 

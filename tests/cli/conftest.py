@@ -51,7 +51,7 @@ def workdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.syspath_prepend(folder)
         for name in ("weak", "strong"):
             argv = ["attack", f"python:cli_models:{name}", "pwws", "--data", "films.csv"]
-            assert main([*argv, "--name", name, "--quiet"]) == 0
+            assert main([*argv, "--name", name, "--quiet", "--candidates=paper"]) == 0
     return folder
 
 

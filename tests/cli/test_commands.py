@@ -16,7 +16,9 @@ from brittle import attack
 from brittle.testing import FakeTarget
 from cli.conftest import Brittle
 
-ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
+ATTACK = ("attack", "python:cli_models:weak", "pwws")
+ATTACK += ("--candidates", "paper", "--data", "films.csv")
+PWWS = ("--attack", "pwws", "--candidates", "paper")
 SENTENCE = ("try", "python:cli_models:weak", "a good film")
 
 EVERY: dict[str, tuple[str, ...]] = {
@@ -25,6 +27,7 @@ EVERY: dict[str, tuple[str, ...]] = {
     "show": ("show", "weak"),
     "report": ("report", "weak"),
     "export": ("export", "weak", "rows.csv"),
+    "card": ("card", "weak", "--out", "card.md"),
     "verify": ("verify", "weak"),
     "compare": ("compare", "weak", "strong"),
     "list runs": ("list", "runs"),
@@ -33,7 +36,9 @@ EVERY: dict[str, tuple[str, ...]] = {
     "list data": ("list", "data"),
     "list models": ("list", "models"),
 }
-COMMANDS = ("attack", "try", "show", "report", "export", "verify", "compare", "train", "list")
+COMMANDS = (
+    *("attack", "try", "show", "report", "card", "export", "verify", "compare", "train", "list"),
+)
 
 
 @pytest.mark.parametrize("words", EVERY.values(), ids=EVERY)
@@ -208,7 +213,7 @@ def test_a_goal_is_named(brittle: Brittle, workdir: Path) -> None:
     both = (*one, "--goal", "not:toward:negative")
     data = json.loads(brittle(*ATTACK, "--name", "both", *both, "--json").out)
     assert data["manifest"]["goal"] == "all(python:cli_goals:unsure; not:toward:negative)"
-    (row,) = json.loads(brittle(*SENTENCE, "--attack", "pwws", "--json", *one).out)
+    (row,) = json.loads(brittle(*SENTENCE, *PWWS, "--json", *one).out)
     assert row["goal"] == "python:cli_goals:unsure" and row["status"] == "broken"
     assert row["adversarial_confidence"] == 0.5
     assert "--goal GOAL" in brittle("try", "--help").out
@@ -227,10 +232,12 @@ def test_comparing_is_paired(brittle: Brittle) -> None:
 
 def test_one_sentence_is_tried(brittle: Brittle) -> None:
     output = brittle(*SENTENCE)
-    assert output.code == 0 and "a [good→full] film" in output.out
-    assert all(f"{name}: broken" in output.out for name in ("pwws", "random-swap"))
-    assert "\nkey: " in output.out
-    (row,) = json.loads(brittle(*SENTENCE, "--attack", "pwws", "--json").out)
+    assert output.code == 0 and "\nkey: broken" in output.out
+    # No careful synonym of these words breaks this model.
+    assert all(f"{name}: held" in output.out for name in ("pwws", "random-swap"))
+    output = brittle(*SENTENCE, *PWWS)
+    assert "pwws: broken" in output.out and "a [good→full] film" in output.out
+    (row,) = json.loads(brittle(*SENTENCE, *PWWS, "--json").out)
     assert row["adversarial"] == "a full film" and row["steps"][0]["query"] == 1
     output = brittle(*SENTENCE, "--label", "negative", "--attack", "pwws")
     assert "pwws: skipped (already wrong)" in output.out
@@ -284,3 +291,20 @@ def test_the_script_and_the_module_are_the_same() -> None:
     argv = [sys.executable, "-m", "brittle.cli", "--version"]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("brittle 0.")
+
+
+def test_the_card_is_printed_or_written(brittle: Brittle) -> None:
+    printed = brittle("card", "weak")
+    assert printed.code == 0 and printed.out.startswith("---\nmodel-index:\n")
+    assert "brittle attack python:cli_models:weak pwws --data films.csv" in printed.out
+    facts = json.loads(brittle("card", "weak", "--json").out)
+    assert facts["validity"] is None and facts["space"].startswith("pwws (")
+    assert brittle("card", "weak", "--quiet").out == ""
+    written = brittle("card", "weak", "--out", "cards/weak.md")
+    path = Path(written.out.strip())
+    assert path.read_text("utf-8") == printed.out
+
+
+def test_a_run_ends_with_what_its_figures_rest_on(brittle: Brittle) -> None:
+    shown = brittle("show", "weak", "--examples", "0").out
+    assert "trust" in shown and "missing: random edit (floor)" in " ".join(shown.split())

@@ -12,6 +12,7 @@ from cli.conftest import Brittle
 
 SENTENCE = ("try", "python:cli_models:weak", "a good film")
 ATTACK = ("attack", "python:cli_models:weak", "pwws", "--data", "films.csv")
+AS_PUBLISHED = (*ATTACK, "--candidates=paper")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_a_goal_that_fails_ends_the_run_with_3_and_names_the_text(
     brittle: Brittle, workdir: Path
 ) -> None:
     (workdir / "failing_goals.py").write_text("def probe(text, scores): return {'a': 1}[text]")
-    output = brittle(*ATTACK, "--name", "failing", "--goal", "python:failing_goals:probe")
+    output = brittle(*AS_PUBLISHED, "--name", "failing", "--goal", "python:failing_goals:probe")
     assert output.code == 3 and "python:failing_goals:probe failed with KeyError: 'a " in output.err
     assert "Resume with:" in output.err and "Traceback" not in output.err
     # Nothing of a single sentence is stored, so that nothing could be resumed.
@@ -80,23 +81,23 @@ def test_a_goal_that_fails_ends_the_run_with_3_and_names_the_text(
 
 
 def test_an_incomplete_run_ends_with_3_and_says_how_to_go_on(brittle: Brittle) -> None:
-    command = (*ATTACK, "--name", "a part", "--max-sent", "60")
+    command = (*AS_PUBLISHED, "--name", "a part", "--max-sent", "60")
     output = brittle(*command)
     assert output.code == 3 and "The limit of 60 items" in output.err
     assert (
         "Resume with: brittle attack python:cli_models:weak pwws --data films.csv "
-        "--name 'a part' --max-sent 120\n" in output.err
+        "--candidates=paper --name 'a part' --max-sent 120\n" in output.err
     )
     assert brittle(*command).code == 3, "nothing more may be sent"
     data = json.loads(brittle("show", "a part", "--json").out)
     assert data["complete"] is False and data["totals"]["sent"] == 60
-    again = (*ATTACK, "--new", "--name", "a new one", "--max-sent=60")
+    again = (*AS_PUBLISHED, "--new", "--name", "a new one", "--max-sent=60")
     line = brittle(*again).err.split("Resume with: brittle ")[1]
     assert "--new " not in line and line.endswith("--max-sent 120\n")
     assert brittle(*shlex.split(line)).code == 3
     data = json.loads(brittle("show", "a new one", "--json").out)
     assert data["totals"]["sent"] == 120, "the printed line goes on"
-    assert brittle(*ATTACK, "--name", "a part", "--max-sent", "9999", "--quiet").code == 0
+    assert brittle(*AS_PUBLISHED, "--name", "a part", "--max-sent", "9999", "--quiet").code == 0
     assert json.loads(brittle("show", "a part", "--json").out)["complete"] is True
 
 
@@ -107,7 +108,7 @@ def test_an_interrupted_call_ends_with_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("brittle.data.load", interrupted)
-    output = brittle(*ATTACK)
+    output = brittle(*AS_PUBLISHED)
     assert output.code == 130 and "the same command resumes" in output.err
     monkeypatch.setattr("brittle.runs.runner.search", interrupted)
     output = brittle(*SENTENCE)
@@ -115,11 +116,11 @@ def test_an_interrupted_call_ends_with_130(
 
 
 def test_other_settings_for_a_named_run_end_with_2(brittle: Brittle) -> None:
-    output = brittle(*ATTACK, "--name", "weak", "--share", "0.4")
+    output = brittle(*AS_PUBLISHED, "--name", "weak", "--share", "0.4")
     assert output.code == 2 and "settings was" in output.err and "--new" in output.err
 
 
 def test_a_finished_run_is_shown_again(brittle: Brittle) -> None:
-    output = brittle(*ATTACK, "--name", "weak")
+    output = brittle(*AS_PUBLISHED, "--name", "weak")
     assert output.code == 0 and "Nothing was left to do" in output.err and "--new" in output.err
     assert "attack success" in output.out and "10 of 11 attacked cases" in output.out

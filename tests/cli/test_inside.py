@@ -33,7 +33,8 @@ def layered(workdir: Path, brittle: Brittle) -> Brittle:
     (workdir / "layered_model.py").write_text(LAYERED)
     if not (workdir / "runs" / "layered.sqlite").exists():
         target = "python:layered_model:model"
-        command = ("attack", target, "pwws", "--data", "films.csv", "--name", "layered", "--quiet")
+        command = ("attack", target, "pwws", "--candidates=paper", "--data", "films.csv", "--quiet")
+        command += ("--name", "layered")
         assert brittle(*command).code == 0
     return brittle
 

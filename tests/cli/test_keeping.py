@@ -36,7 +36,9 @@ def test_a_person_is_asked(
     made(brittle, "one", "two")
     monkeypatch.setattr("sys.stdin", Terminal(answer))
     output = brittle("delete", "one", "two")
-    assert output.code == 0 and "run one: pwws against python:cli_models:weak" in output.err
+    assert (
+        output.code == 0 and "run one: pwws (careful) against python:cli_models:weak" in output.err
+    )
     assert "3 cases" in output.err and ("Nothing was deleted" in output.err) is not is_deleted
     assert (workdir / "runs" / "one.sqlite").exists() is not is_deleted
     assert (workdir / "runs" / "two.sqlite").exists() is not is_deleted

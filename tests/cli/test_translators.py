@@ -48,7 +48,7 @@ def test_a_run_on_a_translator_is_verified_on_another(brittle: Brittle, workdir:
         "def shout(texts): return [text.upper() for text in texts]\n"
     )
     words = ("attack", "filter:tr a-z A-Z", "pwws", "--data", "films.csv", "--label", "")
-    goal = ("--goal", "keyword:FULL")
+    goal = ("--goal", "keyword:FULL", "--candidates=paper")
     assert brittle(*words, *goal, "--limit", "2", "--name", "shouted", "--quiet").code == 0
     output = brittle("verify", "shouted", "--target", "python:cli_translators:shout")
     assert output.code == 0 and "2 of 2 broken cases still break" in output.out

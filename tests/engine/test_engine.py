@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from brittle.asks import Case, Flips, KeepItems, Probe, Search, Try, Unfit, together
+from brittle.asks import Case, Flips, KeepItems, Note, Probe, Search, Try, Unfit, together
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk, compute_by_halves
 from brittle.engine.engine import Engine
@@ -325,6 +325,44 @@ def test_together_runs_in_lockstep_and_keeps_values() -> None:
     run(all_, [10], target)
     assert values == [[2, -1, 3, 1]]
     assert [sorted(batch) for batch in target.asked] == [[10], [1, 2, 3], [4], [5]]
+
+
+def test_what_a_search_notes_stands_in_the_outcome_and_costs_nothing() -> None:
+    def noting(case: Case[Number], rng: Random) -> Search[None]:
+        yield from Note(reason="first")
+        yield from Try([Number(case.text + 1)])
+        yield from Note(proved_words=1)
+        yield from Note(reason="then")
+        yield from Try([Number(case.text + 10)])
+        yield from Note(proved_words=2, is_whole=True)
+
+    proved, broken, at_once = run(noting, [10, 45, 50])
+    assert (proved.status, proved.reason, proved.proved_words) == ("proved", "then", 2)
+    assert (broken.status, broken.reason, broken.proved_words) == ("broken", "then", 1)
+    assert (at_once.status, at_once.reason, at_once.proved_words) == ("broken", "first", None)
+    assert [outcome.queries for outcome in (proved, broken, at_once)] == [3, 3, 2]
+    [cut] = run(noting, [10], budget=2)
+    assert (cut.status, cut.proved_words) == ("out of budget", 1)
+
+
+def test_a_proof_that_is_not_the_end_proves_nothing() -> None:
+    def going_on(case: Case[Number], rng: Random) -> Search[None]:
+        yield from Note(is_whole=True)
+        yield from Try([Number(60)])
+
+    [outcome] = run(going_on, [10])
+    assert outcome.status == "broken"
+
+
+def test_a_note_inside_together_is_named() -> None:
+    def one() -> Search[None]:
+        yield from Note(proved_words=1)
+
+    def all_(case: Case[Number], rng: Random) -> Search[None]:
+        yield from together([one()])
+
+    with pytest.raises(BrittleError, match="asks Note, which it does not declare"):
+        run(all_, [10])
 
 
 def test_a_failing_item_costs_only_its_own_case() -> None:

@@ -100,7 +100,7 @@ ASKED = (0.55, 0.7, 0.8, 0.9)
 def asking(confidence: float, folder: Path, labels: Sequence[str], **options: str) -> brittle.Run:
     target = FakeTarget(labels=labels, spread=2.0)
     more: dict[str, Any] = {"share": 1.0, "confidence": confidence, "folder": folder, **options}
-    return brittle.attack(target, FILMS, "random-swap", **more)
+    return brittle.attack(target, FILMS, "random-swap", **more, candidates="paper")
 
 
 @pytest.mark.parametrize("options", [{}, {"toward": "negative"}])

@@ -28,6 +28,7 @@ def test_statuses_and_reasons_are_counted() -> None:
     assert s.statuses == {
         "broken": 3,
         "held": 1,
+        "proved": 0,
         "skipped": 2,
         "out of budget": 1,
         "unconfirmed": 0,

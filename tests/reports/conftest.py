@@ -12,6 +12,8 @@ from brittle.edits import characters_changed, diff, words_changed
 from brittle.metrics.samples import sample_results, sample_steps
 from brittle.results import Result, Step
 from brittle.text import Text
+from brittle.validity.floors import Floors
+from brittle.validity.verdicts import Validity
 
 
 @dataclass
@@ -23,6 +25,13 @@ class ListedRun:
     manifest: dict[str, Any]
     totals: dict[str, float] = field(default_factory=dict)
     improvements: list[Step] = field(default_factory=list)
+    stored_validity: Validity | None = None
+    stored_floors: Floors | None = None
+    command: str | None = None
+    later: dict[str, Any] = field(default_factory=dict)
+
+    def measured(self, name: str) -> Mapping[str, Any]:
+        return self.later.get(name, {})
 
     def results(self) -> list[Result]:
         return self.rows

@@ -49,6 +49,7 @@ def row(what: str, outcome: str, *, slow: bool = False) -> Callable[[Check], Che
 def attacked(folder: Path, *examples: Any, target: Any = None, **settings: Any) -> list[Result]:
     """Attack examples with pwws in this process; return the rows."""
     target = FakeTarget(WEIGHTS) if target is None else target
+    settings = {"candidates": "paper"} | settings
     return brittle.attack(target, list(examples), "pwws", folder=folder, **settings).results()
 
 
@@ -96,7 +97,10 @@ def write_workspace(folder: Path, count: int) -> Path:
     return folder
 
 
-ATTACK = ("attack", "python:model:classify", "pwws", "--data", "texts.csv", "--name", "run")
+ATTACK = (
+    *("attack", "python:model:classify", "pwws", "--data", "texts.csv"),
+    *("--candidates", "paper", "--name", "run"),
+)
 
 
 def argv(*words: str) -> list[str]:

@@ -81,7 +81,9 @@ def combining(folder: Path) -> None:
 @row("NUL and other control characters", "kept, stored and exported as they are; shown as symbols")
 def nul(folder: Path) -> None:
     text = "good\x00 film\x1b[31m"
-    run = brittle.attack(FakeTarget(WEIGHTS), [(text, "positive")], "pwws", folder=folder)
+    run = brittle.attack(
+        FakeTarget(WEIGHTS), [(text, "positive")], "pwws", folder=folder, candidates="paper"
+    )
     (result,) = run.results()
     assert result.original == text and result.status == "broken"
     exported = json.loads(run.export(folder / "rows.jsonl").read_text())
@@ -94,7 +96,9 @@ def nul(folder: Path) -> None:
 def markup(folder: Path) -> None:
     evil = "<script>alert(1)</script> good <img src=x onerror=alert(2)> </style></textarea> film"
     target = FakeTarget(WEIGHTS, name="<script>alert(3)</script>")
-    run = brittle.attack(target, [(evil, "positive")], "pwws", folder=folder, name="evil")
+    run = brittle.attack(
+        target, [(evil, "positive")], "pwws", folder=folder, name="evil", candidates="paper"
+    )
     (result,) = run.results()
     assert result.adversarial is not None and "<img src=x onerror=alert(2)>" in result.adversarial
     for shown in (run.report(folder / "report.html").read_text(), run._repr_html_()):
@@ -131,7 +135,9 @@ def unknown_labels(folder: Path) -> None:
 
 @row("examples without labels", "attacked against the target's own prediction; reports say so")
 def unlabelled(folder: Path) -> None:
-    run = brittle.attack(FakeTarget(WEIGHTS), ["a good film", "a bad film"], folder=folder)
+    run = brittle.attack(
+        FakeTarget(WEIGHTS), ["a good film", "a bad film"], folder=folder, candidates="paper"
+    )
     assert [(r.label, r.status) for r in run.results()] == [
         ("positive", "broken"),
         ("negative", "held"),

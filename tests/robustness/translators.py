@@ -35,7 +35,7 @@ def line_filter(folder: Path, body: str) -> str:
 
 def attacked(target: Any) -> tuple[list[str], list[Outcome]]:
     """Diagnose a translator, attack it by random swaps, return warnings and outcomes."""
-    attack, name, _ = resolve_attack("random-swap", {}, (), "films", {})
+    attack, name, _ = resolve_attack("random-swap", {"candidates": "paper"}, (), "films", {})
     desks = make_desks(target)
     check_asks(attack, name, target, desks)
     cases = [Case(str(n), Text.of(text)) for n, text in enumerate(SENTENCES)]

@@ -74,7 +74,9 @@ class Silent(HandNetwork):
 
 @pytest.fixture
 def run(tmp_path: Path) -> brittle.Run:
-    return brittle.attack(HandNetwork(), EXAMPLES, folder=tmp_path, name="films")
+    return brittle.attack(
+        HandNetwork(), EXAMPLES, folder=tmp_path, name="films", candidates="paper"
+    )
 
 
 def test_attention_changes_and_re_are_those_by_hand(run: brittle.Run) -> None:
@@ -148,7 +150,9 @@ def test_cases_are_named_and_must_be_broken(run: brittle.Run) -> None:
 
 
 def test_a_run_without_broken_cases_says_so(tmp_path: Path) -> None:
-    run = brittle.attack(HandNetwork(), EXAMPLES[2:], folder=tmp_path, name="firm")
+    run = brittle.attack(
+        HandNetwork(), EXAMPLES[2:], folder=tmp_path, name="firm", candidates="paper"
+    )
     with pytest.raises(UsageError, match=r"'firm' has no broken case.*it has 2 cases"):
         run.inside(HandNetwork())
     assert "Inside the target" not in run.report(tmp_path / "firm.html").read_text()

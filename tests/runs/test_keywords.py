@@ -64,7 +64,9 @@ class Translator:
 
 def attacked(folder: Path, target: Any = None, texts: Any = SOURCES, **options: Any) -> Any:
     settings = {"goal": "keyword", "name": "drawn", "folder": folder} | options
-    return brittle.attack(target or Translator(), texts, "random-swap", **settings)
+    return brittle.attack(
+        target or Translator(), texts, "random-swap", **settings, candidates="paper"
+    )
 
 
 def keywords_of(run: Any) -> dict[str, str]:

@@ -27,14 +27,16 @@ STATUSES = ["broken", "skipped", "skipped", "held"]
 COLUMNS = [
     *("case", "attack", "target", "goal", "status", "reason", "original", "adversarial", "label"),
     *("predicted", "confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
-    *("words_changed", "characters_changed", "seed"),
+    *("words_changed", "characters_changed", "seed", "fluency", "proved_words"),
 ]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> brittle.Run:
     folder = tmp_path_factory.mktemp("runs")
-    return brittle.attack(FakeTarget(WEIGHTS), EXAMPLES, folder=folder, name="films-1")
+    return brittle.attack(
+        FakeTarget(WEIGHTS), EXAMPLES, folder=folder, name="films-1", candidates="paper"
+    )
 
 
 def test_rows_are_in_the_order_of_the_examples(run: brittle.Run) -> None:
@@ -134,7 +136,7 @@ def test_a_run_is_opened_by_name_beginning_or_path(
         brittle.open_run("filsm-1", folder)
     two = tmp_path / "runs"
     for name in ("films-1", "films-10"):
-        brittle.attack(FakeTarget(WEIGHTS), EXAMPLES[:1], folder=two, name=name)
+        brittle.attack(FakeTarget(WEIGHTS), EXAMPLES[:1], folder=two, name=name, candidates="paper")
     assert brittle.open_run("films-1", two).name == "films-1"
     with pytest.raises(UsageError, match="begins several runs: films-1, films-10"):
         brittle.open_run("films", two)
@@ -146,7 +148,9 @@ def test_a_run_is_opened_by_name_beginning_or_path(
 def test_runs_are_listed_newest_last_and_only_they(tmp_path: Path) -> None:
     assert list_runs(tmp_path / "nowhere") == []
     for name in ("b", "a"):
-        brittle.attack(FakeTarget(WEIGHTS), EXAMPLES[:1], folder=tmp_path, name=name)
+        brittle.attack(
+            FakeTarget(WEIGHTS), EXAMPLES[:1], folder=tmp_path, name=name, candidates="paper"
+        )
     (tmp_path / "begun.sqlite").touch()
     assert [path.stem for path in list_runs(tmp_path)] == ["b", "a"]
 
@@ -174,6 +178,7 @@ def test_a_winner_is_held_to_the_goal_of_its_run(tmp_path: Path) -> None:
         labels=["no", "yes", "other"],
         toward="no",
         confidence=0.6,
+        candidates="paper",
     )
     (result,) = run.results()
     assert result.status == "broken"
@@ -189,7 +194,7 @@ def test_a_winner_is_held_to_the_goal_of_its_run(tmp_path: Path) -> None:
 
 def test_winners_with_locked_fields_are_scored_again_whole(tmp_path: Path) -> None:
     pair = Example.of({"premise": "a film", "hypothesis": "good"}, "positive", locked=["premise"])
-    run = brittle.attack(FakeTarget(WEIGHTS), [pair], folder=tmp_path)
+    run = brittle.attack(FakeTarget(WEIGHTS), [pair], folder=tmp_path, candidates="paper")
     seen: list[Any] = []
 
     class Seeing(FakeTarget):
@@ -210,7 +215,9 @@ def test_a_run_in_the_making_can_be_looked_at(tmp_path: Path) -> None:
         assert "run: pwws" in str(half) and half.report(tmp_path / "half.html").exists()
 
     many = [(f"a good film {i}", "positive") for i in range(40)]
-    brittle.attack(FakeTarget(WEIGHTS), many, folder=tmp_path, name="run", progress=look)
+    brittle.attack(
+        FakeTarget(WEIGHTS), many, folder=tmp_path, name="run", progress=look, candidates="paper"
+    )
     assert looked[0][0] is False and looked[-1] == (True, 40)
 
 
@@ -224,7 +231,9 @@ def test_a_run_on_a_translator_is_verified_on_a_named_function(
     )
     shout = "python:two_translators:shout"
     options = {"answers": "text", "goal": "keyword:FULL"}
-    run = brittle.attack(shout, ["a good film"], "pwws", folder=tmp_path, **options)
+    run = brittle.attack(
+        shout, ["a good film"], "pwws", folder=tmp_path, **options, candidates="paper"
+    )
     assert [row.status for row in run.results()] == ["broken"]
     assert run.verify(shout) == []
     assert len(run.verify("python:two_translators:repeat")) == 1

@@ -57,67 +57,92 @@ def rows(run: brittle.Run) -> list[Any]:
 
 
 def test_a_run_is_named_after_what_is_run(tmp_path: Path) -> None:
-    first = brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], folder=tmp_path)
+    first = brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], folder=tmp_path, candidates="paper")
     assert first.name.startswith("fake-pwws-examples-") and len(first.name) == 25
-    other = brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], folder=tmp_path, share=0.5)
+    other = brittle.attack(
+        FakeTarget(WEIGHTS), FILMS[:2], folder=tmp_path, share=0.5, candidates="paper"
+    )
     assert other.name != first.name and other.name[:19] == first.name[:19]
     strange = FakeTarget(WEIGHTS, name="http://x/ y?z=ü")
-    named = brittle.attack(strange, FILMS[:2], folder=tmp_path)
+    named = brittle.attack(strange, FILMS[:2], folder=tmp_path, candidates="paper")
     assert named.name.startswith("http-x-y-z-pwws-examples-")
     assert {path.parent for path in tmp_path.rglob("*.sqlite")} == {tmp_path}
 
 
 def test_the_same_call_again_asks_nothing(tmp_path: Path) -> None:
     target = FakeTarget(WEIGHTS)
-    first = brittle.attack(target, FILMS[:4], folder=tmp_path)
+    first = brittle.attack(target, FILMS[:4], folder=tmp_path, candidates="paper")
     calls, totals = list(target.calls), first.totals
-    again = brittle.attack(target, FILMS[:4], folder=tmp_path)
+    again = brittle.attack(target, FILMS[:4], folder=tmp_path, candidates="paper")
     assert target.calls == calls and again.path == first.path
     assert rows(again) == rows(first) and again.totals == totals and again.complete
 
 
 def test_new_starts_over(tmp_path: Path) -> None:
     target = FakeTarget(WEIGHTS)
-    first = brittle.attack(target, FILMS[:4], folder=tmp_path, name="run")
+    first = brittle.attack(target, FILMS[:4], folder=tmp_path, name="run", candidates="paper")
     calls = len(target.calls)
-    brittle.attack(target, FILMS[:4], folder=tmp_path, name="run", new=True)
+    brittle.attack(target, FILMS[:4], folder=tmp_path, name="run", new=True, candidates="paper")
     assert len(target.calls) > calls
-    changed = brittle.attack(target, FILMS[:4], folder=tmp_path, name="run", new=True, share=0.3)
+    changed = brittle.attack(
+        target, FILMS[:4], folder=tmp_path, name="run", new=True, share=0.3, candidates="paper"
+    )
     assert changed.manifest["settings"]["share"] == 0.3 and first.path == changed.path
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    whole = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole")
+    whole = brittle.attack(
+        FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole", candidates="paper"
+    )
     stopping, target = threading.Event(), Listed(name="fake")
 
     def stop(progress: RunProgress) -> None:
         stopping.set()
 
     with pytest.raises(Interrupted, match="Stopped as asked"):
-        brittle.attack(target, FILMS, folder=tmp_path, name="run", stopping=stopping, progress=stop)
+        brittle.attack(
+            target,
+            FILMS,
+            folder=tmp_path,
+            name="run",
+            stopping=stopping,
+            progress=stop,
+            candidates="paper",
+        )
     part = brittle.open_run("run", tmp_path)
     done = [result.original for result in part.results()]
     assert 0 < len(done) < 40 and not part.complete
     asked = len(target.asked)
-    run = brittle.attack(target, FILMS, folder=tmp_path, name="run")
+    run = brittle.attack(target, FILMS, folder=tmp_path, name="run", candidates="paper")
     assert rows(run) == rows(whole) and run.complete
     assert not set(target.asked[asked:]) & set(done)
 
 
 def test_a_run_that_is_cut_off_by_anything_keeps_what_is_finished(tmp_path: Path) -> None:
-    whole = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole", batch=64)
+    whole = brittle.attack(
+        FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole", batch=64, candidates="paper"
+    )
     calls = len(Listed(name="fake").calls)
     for fail_at in (3, 12, 25):
         with pytest.raises(KeyboardInterrupt):
             target = Listed(fail_at, name="fake")
-            brittle.attack(target, FILMS, folder=tmp_path, name="run", batch=64)
-    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="run", batch=64)
+            brittle.attack(target, FILMS, folder=tmp_path, name="run", batch=64, candidates="paper")
+    run = brittle.attack(
+        FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="run", batch=64, candidates="paper"
+    )
     assert rows(run) == rows(whole) and calls == 0
 
 
 def test_results_do_not_depend_on_the_batch_size(tmp_path: Path) -> None:
     runs = [
-        brittle.attack(FakeTarget(WEIGHTS), FILMS[:6], folder=tmp_path, name=f"b{n}", batch=n)
+        brittle.attack(
+            FakeTarget(WEIGHTS),
+            FILMS[:6],
+            folder=tmp_path,
+            name=f"b{n}",
+            batch=n,
+            candidates="paper",
+        )
         for n in (1, 7, 512)
     ]
     assert rows(runs[0]) == rows(runs[1]) == rows(runs[2])
@@ -127,10 +152,12 @@ def test_results_do_not_depend_on_the_batch_size(tmp_path: Path) -> None:
 def test_what_is_sent_can_be_limited_and_the_limit_raised(tmp_path: Path) -> None:
     target = FakeTarget(WEIGHTS)
     with pytest.raises(RunStopped, match="limit of 100 items") as stopped:
-        brittle.attack(target, FILMS, folder=tmp_path, name="run", max_sent=100)
+        brittle.attack(target, FILMS, folder=tmp_path, name="run", max_sent=100, candidates="paper")
     assert stopped.value.exit_code == 3 and sum(target.calls) == 100
     assert brittle.open_run("run", tmp_path).totals["sent"] == 100
-    run = brittle.attack(target, FILMS, folder=tmp_path, name="run", max_sent=10_000)
+    run = brittle.attack(
+        target, FILMS, folder=tmp_path, name="run", max_sent=10_000, candidates="paper"
+    )
     assert run.complete and run.totals["sent"] == sum(target.calls)
 
 
@@ -183,7 +210,14 @@ def test_the_limit_takes_the_first_of_a_seeded_permutation(tmp_path: Path) -> No
 
 
 def test_settings_reach_the_attack_and_the_manifest(tmp_path: Path) -> None:
-    run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:3], folder=tmp_path, share=0.2, inflect=False)
+    run = brittle.attack(
+        FakeTarget(WEIGHTS),
+        FILMS[:3],
+        folder=tmp_path,
+        share=0.2,
+        inflect=False,
+        candidates="paper",
+    )
     assert run.manifest["settings"]["share"] == 0.2
     assert run.manifest["settings"]["inflect"] is False
     assert {result.words_changed for result in run.results()} == {1}
@@ -282,18 +316,20 @@ def test_a_goal_with_a_label_and_a_confidence(tmp_path: Path) -> None:
     (away,) = brittle.attack(classify, ["good film"], Shout(), toward="no", **given).results()
     assert away.status == "held"
     with pytest.raises(UsageError, match=r"Unknown label 'othr'\. Did you mean 'other'"):
-        brittle.attack(classify, ["good film"], toward="othr", **given)
+        brittle.attack(classify, ["good film"], toward="othr", **given, candidates="paper")
     with pytest.raises(UsageError, match="confidence of 2"):
-        brittle.attack(classify, ["good film"], confidence=2, **given)
+        brittle.attack(classify, ["good film"], confidence=2, **given, candidates="paper")
 
 
 def test_other_labels_for_the_same_data_are_another_run(tmp_path: Path) -> None:
     films = [("a good film", "1"), ("a bad film", "0")]
     target = FakeTarget(WEIGHTS)
     right, swapped = {"1": "positive", "0": "negative"}, {"0": "positive", "1": "negative"}
-    brittle.attack(target, films, folder=tmp_path, name="run", labels=right)
+    brittle.attack(target, films, folder=tmp_path, name="run", labels=right, candidates="paper")
     with pytest.raises(UsageError, match="label_map was"):
-        brittle.attack(target, films, folder=tmp_path, name="run", labels=swapped)
+        brittle.attack(
+            target, films, folder=tmp_path, name="run", labels=swapped, candidates="paper"
+        )
 
 
 def test_progress_and_warnings_are_told(tmp_path: Path) -> None:
@@ -306,6 +342,7 @@ def test_progress_and_warnings_are_told(tmp_path: Path) -> None:
         folder=tmp_path,
         progress=seen.append,
         warn=warned.append,
+        candidates="paper",
     )
     assert seen[-1].done == seen[-1].planned == 40 and seen[-1].counts == {"skipped": 40}
     assert [step.done for step in seen] == sorted(step.done for step in seen)
@@ -321,7 +358,9 @@ def test_a_scikit_learn_pipeline_is_attacked_as_it_is(tmp_path: Path) -> None:
     )
     train = ["a good film", "a great plot", "a bad film", "a dull plot"]
     pipeline.fit(train, ["positive", "positive", "negative", "negative"])
-    run = brittle.attack(pipeline, [("a good story", "positive")], folder=tmp_path)
+    run = brittle.attack(
+        pipeline, [("a good story", "positive")], folder=tmp_path, candidates="paper"
+    )
     (result,) = run.results()
     assert result.status in ("broken", "held") and result.predicted == "positive"
     assert run.manifest["labels"] == ["negative", "positive"]
@@ -334,7 +373,11 @@ def test_a_function_with_labels_is_attacked_as_it_is(tmp_path: Path) -> None:
         ]
 
     run = brittle.attack(
-        classify, [("win a prize now", "spam")], folder=tmp_path, labels=["ham", "spam"]
+        classify,
+        [("win a prize now", "spam")],
+        folder=tmp_path,
+        labels=["ham", "spam"],
+        candidates="paper",
     )
     (result,) = run.results()
     assert (result.status, result.adversarial_label) == ("broken", "ham")
@@ -349,7 +392,9 @@ def test_fields_reach_a_function_by_name(tmp_path: Path) -> None:
         return [[0.9, 0.1] if "good" in pair["hypothesis"] else [0.2, 0.8] for pair in pairs]
 
     examples = [{"premise": "it is so", "hypothesis": "good", "label": "yes"}]
-    run = brittle.attack(entails, examples, folder=tmp_path, labels=["yes", "no"])
+    run = brittle.attack(
+        entails, examples, folder=tmp_path, labels=["yes", "no"], candidates="paper"
+    )
     assert run.results()[0].status == "broken"
     assert {"premise": "it is so", "hypothesis": "good"} in seen
 
@@ -357,22 +402,44 @@ def test_fields_reach_a_function_by_name(tmp_path: Path) -> None:
 def test_one_class_is_attacked_alone(tmp_path: Path) -> None:
     films = [*FILMS[:6], *((f"a bad film of {i} scenes", "negative") for i in range(6))]
     target = FakeTarget(WEIGHTS)
-    mixed = brittle.attack(target, films, "random-swap", toward="negative", folder=tmp_path)
+    mixed = brittle.attack(
+        target, films, "random-swap", toward="negative", folder=tmp_path, candidates="paper"
+    )
     assert "6 of 12 cases are of the class aimed at" in " ".join(str(mixed).split())
     run = brittle.attack(
-        target, films, "random-swap", toward="negative", only="positive", limit=4, folder=tmp_path
+        target,
+        films,
+        "random-swap",
+        toward="negative",
+        only="positive",
+        limit=4,
+        folder=tmp_path,
+        candidates="paper",
     )
     assert [row.label for row in run.results()] == ["positive"] * 4
     assert run.name != mixed.name and run.manifest["only"] == "positive"
     assert "on examples (all), only positive" in str(run)
     assert "of the class aimed at" not in str(run)
     more = brittle.attack(
-        target, films, "random-swap", toward="negative", only="positive", limit=6, folder=tmp_path
+        target,
+        films,
+        "random-swap",
+        toward="negative",
+        only="positive",
+        limit=6,
+        folder=tmp_path,
+        candidates="paper",
     )
     assert more.name == run.name and len(more.results()) == 6
     with pytest.raises(UsageError, match="only was 'positive', now None"):
         brittle.attack(
-            target, films, "random-swap", toward="negative", folder=tmp_path, name=run.name
+            target,
+            films,
+            "random-swap",
+            toward="negative",
+            folder=tmp_path,
+            name=run.name,
+            candidates="paper",
         )
 
 
@@ -418,7 +485,9 @@ def test_with_a_confidence_both_accuracies_are_those_of_brute_force(
 
 
 def test_without_a_confidence_there_is_one_accuracy_under_attack(tmp_path: Path) -> None:
-    run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:5], "random-swap", folder=tmp_path)
+    run = brittle.attack(
+        FakeTarget(WEIGHTS), FILMS[:5], "random-swap", folder=tmp_path, candidates="paper"
+    )
     assert "accuracy under attack" in str(run) and "by label" not in str(run)
     data = summary_json(run)
     assert data["accuracy_after"] == data["accuracy_after_by_label"]
@@ -428,5 +497,10 @@ def test_without_a_confidence_there_is_one_accuracy_under_attack(tmp_path: Path)
 def test_a_budget_below_one_is_refused(budget: int, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected 1 or more"):
         brittle.attack(
-            FakeTarget(), [("a good film", "positive")], "pwws", budget=budget, folder=tmp_path
+            FakeTarget(),
+            [("a good film", "positive")],
+            "pwws",
+            budget=budget,
+            folder=tmp_path,
+            candidates="paper",
         )

@@ -49,7 +49,15 @@ def test_the_first_step_with_enough_confidence_counts() -> None:
 def test_the_counts_are_those_of_the_curve(tmp_path: object, asked: float) -> None:
     target = FakeTarget(spread=0.5)
     texts = [(f"the story of {n} small films and one great cast", "positive") for n in range(40)]
-    run = attack(target, texts, "genetic", confidence=asked, folder=str(tmp_path), generations=3)
+    run = attack(
+        target,
+        texts,
+        "genetic",
+        confidence=asked,
+        folder=str(tmp_path),
+        generations=3,
+        candidates="paper",
+    )
     results, steps = run.results(), run.steps()
     curve = success_by_confidence(results, steps, asked=asked)
     counts = set()

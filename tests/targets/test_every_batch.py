@@ -169,8 +169,8 @@ ATTACKS: dict[str, dict[str, Any]] = {
     "hotflip": {"share": 0.2, "beam": 4},
     "hotflip-words": {"cosine": 0.0, "same_tag": False, "stop_words": True, "words": 3},
     "jsma": {},
-    "pwws": {},
-    "genetic": {"population": 6, "generations": 3},
+    "pwws": {"candidates": "paper"},
+    "genetic": {"candidates": "paper", "population": 6, "generations": 3},
 }
 QUICK_RUNS = [("LSTM-W-Random-1", "hotflip", 10)]
 SLOW_RUNS = [

@@ -6,6 +6,8 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from brittle.text import Text
 from brittle.zoo.names import grid
 from brittle.zoo.names.grid import Design
@@ -13,6 +15,26 @@ from brittle.zoo.names.settings import LanguageModelSettings, NetworkSettings
 
 LABELS = 3
 KNOWN = [f"{start}{end}" for start in "abcdefgh" for end in ("", "ing", "tion", "-x", "é")]
+
+
+BAG = ("a", "b", "c", "d", "e", "f", "g", "h")
+"""The words that `bag_of_words` knows."""
+
+
+def bag_of_words(seed: int, classes: int, spread: float = 1.0) -> Any:
+    """A target that sums random weights of words; those that it does not know weigh nothing."""
+    from brittle.targets.zoo.target import AdditiveZooTarget
+    from brittle.zoo.linear import Linear
+    from brittle.zoo.tokenizers.words import WordTokenizer
+
+    random = np.random.default_rng(seed)
+    weight = spread * random.normal(size=(2 + len(BAG), classes)).round(1)
+    words = WordTokenizer(["<pad>", "<unknown>", *BAG])
+    target = AdditiveZooTarget.__new__(AdditiveZooTarget)
+    target.model, target.name = Linear(words, weight, random.normal(size=classes)), "bag"
+    target.fingerprint, target.parallel, target.batch = f"{seed} {classes} {spread}", 1, None
+    target.labels = tuple(map(str, range(classes)))
+    return target
 
 
 def texts(seed: int = 0, count: int = 24) -> list[Text]:

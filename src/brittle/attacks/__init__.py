@@ -7,7 +7,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from brittle.data.columns import Columns
 
 ATTACKS: Mapping[str, str] = {
+    "auto": "brittle.attacks.auto:auto",
     "pwws": "brittle.attacks.pwws:pwws",
     "salient-swap": "brittle.attacks.salient_swap:salient_swap",
+    "gradient-swap": "brittle.attacks.gradient_swap:gradient_swap",
     "genetic": "brittle.attacks.genetic:genetic",
+    "exhaustive": "brittle.attacks.exhaustive:exhaustive",
     "random-swap": "brittle.attacks.random_swap:random_swap",
     "strongest-swap": "brittle.attacks.strongest_swap:strongest_swap",
     "tack-on": "brittle.attacks.tack_on:tack_on",
@@ -93,7 +96,7 @@ def settings(recipe: Recipe) -> list[Setting]:
 
 def default_settings(name: str) -> dict[str, Any]:
     """Return the settings of an attack by default; none for a live attack, which has no recipe."""
-    is_named = name.startswith("python:") or name in ATTACKS
+    is_named = name.startswith("python:") or name.lower() in ATTACKS
     return {item.name: item.default for item in settings(recipe(name))} if is_named else {}
 
 
@@ -105,13 +108,15 @@ def build(
     data_columns: Columns | None = None,
     open_generator: Callable[[str, int], Any] | None = None,
     target_words: Callable[[], Sequence[str]] = tuple,
+    offers: Collection[str] = (),
 ) -> Attack:
     """Build an attack from its name and the values of its settings.
 
     `labels` are the target's, `label_map` tells which of them a label of the data means. What is
     learnt from a file is learnt from its `data_columns`, if it has them. `open_generator` opens a
     generator by its name, refined by so many steps. `target_words` lists the words to choose from,
-    the most frequent first; it is called only for a recipe that takes them.
+    the most frequent first; it is called only for a recipe that takes them. `offers` are the
+    questions that the target answers.
     """
     build_attack = recipe(name)
     known = {setting.name: setting for setting in settings(build_attack)}
@@ -139,7 +144,8 @@ def build(
             "or key."
         )
     arguments = dict(values)
-    for argument, value in zip(RUN_ARGUMENTS, (labels, label_map, data_columns, open_generator)):
+    run_values = (labels, label_map, data_columns, open_generator, offers)
+    for argument, value in zip(RUN_ARGUMENTS, run_values):
         if argument in parameters:
             arguments[argument] = value
     if TARGET_WORDS in parameters:  # listing them may take a second
@@ -166,6 +172,7 @@ def resolve_attack(
     data_columns: Columns | None = None,
     open_generator: Callable[[str, int], Any] | None = None,
     target_words: Callable[[], Sequence[str]] = tuple,
+    offers: Collection[str] = (),
 ) -> tuple[Attack, str, dict[str, Any]]:
     """Return the attack, its name and all its settings, defaults included.
 
@@ -182,7 +189,7 @@ def resolve_attack(
     values = {**default_settings(name), **overrides}
     if values.get("learn_from", "") is None and dataset in CATALOGUE and learns(values):
         values["learn_from"] = dataset
-    run_arguments = (labels, label_map, data_columns, open_generator, target_words)
+    run_arguments = (labels, label_map, data_columns, open_generator, target_words, offers)
     return build(name, values, *run_arguments), name, values
 
 

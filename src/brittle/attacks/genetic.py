@@ -14,7 +14,7 @@ from brittle.attacks.requests import Substitutes, substitutes
 from brittle.attacks.setting_checks import check_count, check_positive, check_share
 from brittle.data.columns import Columns
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -108,8 +108,9 @@ def genetic(
     temperature: Annotated[float, "how little fitness decides who becomes a parent"] = 0.3,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
-    neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
+    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
@@ -124,6 +125,7 @@ def genetic(
         inflect=inflect,
         wordnet=wordnet,
         candidates=candidates,
+        senses=senses,
         neighbours=neighbours,
         k=k,
         within=within,

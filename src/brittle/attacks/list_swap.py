@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Search, Tag, Try
 from brittle.attacks.requests import substitutes
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -21,8 +21,8 @@ class ListSwap:
     first candidate that works ends the search.
 
     Deviation: the paper's list is that of Alzantot et al. (2018), neighbours in counter-fitted
-    vectors, which are not at hand. Here the list is WordNet's synonyms of the same part of speech,
-    or a table of one's own, or the neighbours in word vectors.
+    vectors of their own. Here the list is WordNet's synonyms of the same part of speech, or a table
+    of one's own, or the neighbours in word vectors, such as the shipped counter-fitted ones.
     """
 
     proposal: Proposal
@@ -38,8 +38,9 @@ def list_swap(
     *,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
-    neighbours: Annotated[str | None, "word vectors (.txt, .npy or 'glove') instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
+    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,
     within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
@@ -50,6 +51,7 @@ def list_swap(
             inflect=inflect,
             wordnet=wordnet,
             candidates=candidates,
+            senses=senses,
             neighbours=neighbours,
             k=k,
             within=within,

@@ -11,7 +11,7 @@ from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -46,14 +46,19 @@ def random_swap(
     share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> RandomSwap:
     """Swap random words for random synonyms: the floor for every word attack."""
     check_share(share=share)
     return RandomSwap(
         choose_proposal(
-            inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
+            inflect=inflect,
+            wordnet=wordnet,
+            candidates=candidates,
+            senses=senses,
+            stop_words=stop_words,
         ),
         share,
     )

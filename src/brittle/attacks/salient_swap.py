@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Probe, Search, Tag, Try
 from brittle.attacks.edit_limits import max_words
-from brittle.attacks.requests import rank_by_saliency, substitutes
+from brittle.attacks.requests import Substitutes, rank_by_saliency, substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
 from brittle.text import Text
 
 AT_ONCE = 2
@@ -38,29 +39,34 @@ class SalientSwap:
     uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
-        text, loss = case.text, case.start_loss
         options = yield from substitutes(case, self.proposal)
         positions = [i for i, words in enumerate(options) if words]
         most = len(positions) if case.budget is None else case.budget // 2
         ranked = yield from rank_by_saliency(case, positions, most)
-        ranked = ranked[: max_words(text, self.share)]
-        for first in range(0, max(map(len, options)), AT_ONCE):
-            for i in ranked:
-                words = options[i][first : first + AT_ONCE]
-                if not words:
-                    continue
-                texts = text.swaps(i, words)
-                answer = yield from Try(texts)
-                best = int(answer.loss.argmax())
-                if answer.loss[best] > loss or not loss:
-                    text, loss = texts[best], float(answer.loss[best])
+        yield from try_in_turn(case, options, ranked[: max_words(case.text, self.share)])
+
+
+def try_in_turn(case: Case[Text], options: Substitutes, ranked: Sequence[int]) -> Search[None]:
+    """Try the first substitutes of each position, then the next ones, and keep what gains."""
+    text, loss = case.text, case.start_loss
+    for first in range(0, max(map(len, options)), AT_ONCE):
+        for i in ranked:
+            words = options[i][first : first + AT_ONCE]
+            if not words:
+                continue
+            texts = text.swaps(i, words)
+            answer = yield from Try(texts)
+            best = int(answer.loss.argmax())
+            if answer.loss[best] > loss or not loss:
+                text, loss = texts[best], float(answer.loss[best])
 
 
 def salient_swap(
     *,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str | None, "a JSON file {word: [substitutes]} instead"] = None,
+    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> SalientSwap:
@@ -68,7 +74,11 @@ def salient_swap(
     check_share(share=share)
     return SalientSwap(
         choose_proposal(
-            inflect=inflect, wordnet=wordnet, candidates=candidates, stop_words=stop_words
+            inflect=inflect,
+            wordnet=wordnet,
+            candidates=candidates,
+            senses=senses,
+            stop_words=stop_words,
         ),
         share,
     )

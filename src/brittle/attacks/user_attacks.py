@@ -16,10 +16,12 @@ EXPECTED = (
     "arguments that makes one"
 )
 TARGET_WORDS = "target_words"
-RUN_ARGUMENTS = ("labels", "label_map", "data_columns", "open_generator", TARGET_WORDS)
+RUN_ARGUMENTS = (
+    *("labels", "label_map", "data_columns", "open_generator", "offers", TARGET_WORDS),
+)
 """Arguments of a recipe that the run fills in: the target's labels, {data label: target label}, the
 columns of the data that hold open fields and label, a function that opens a generator by its name,
-and the words that the target knows."""
+the questions that the target answers under the goal, and the words that it knows."""
 
 
 def import_recipe(name: str) -> Callable[..., Attack]:

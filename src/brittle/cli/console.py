@@ -196,7 +196,9 @@ def _lines() -> Callable[[RunProgress], None]:
 
 
 def _state(p: RunProgress) -> str:
-    attacked = sum(p.counts.get(s, 0) for s in ("broken", "held", "out of budget", "unconfirmed"))
+    from brittle.metrics.summary import ATTACKED  # it imports numpy, which help does not need
+
+    attacked = sum(p.counts.get(status, 0) for status in ATTACKED)
     broken = p.counts.get("broken", 0)
     rate = p.sent / p.seconds if p.seconds > 0 else 0.0
     return f"{broken}/{attacked} broken, {rate:,.0f} rows/s"

@@ -9,6 +9,7 @@ from typing import NoReturn
 from brittle.cli.attack_settings import add_setting_flags, named_attacks
 from brittle.cli.command import Command
 from brittle.cli.commands import (
+    annotate,
     attack,
     compare,
     completion,
@@ -26,6 +27,7 @@ from brittle.cli.commands import (
     select,
     train,
     transfer,
+    validity,
 )
 from brittle.cli.commands import try_sentence as try_
 from brittle.visible import visible
@@ -35,8 +37,11 @@ COMMANDS: Mapping[str, Command] = {
     "try": try_.COMMAND,
     "show": runs.SHOW,
     "report": runs.REPORT,
+    "card": runs.CARD,
     "export": runs.EXPORT,
     "verify": runs.VERIFY,
+    "annotate": annotate.COMMAND,
+    "validity": validity.COMMAND,
     "delete": keeping.DELETE,
     "rename": keeping.RENAME,
     "compare": compare.COMMAND,

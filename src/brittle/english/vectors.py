@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from brittle.errors import UsageError, require
 
-GLOVE = "glove"
+GLOVE, COUNTERFITTED = "glove", "counterfitted"
 Floats = npt.NDArray[np.float32]
 
 _LINES_PER_BLOCK = 20_000
@@ -56,17 +56,22 @@ class Vectors:
 def load_vectors(source: str) -> Vectors:
     """Load word vectors, once per process.
 
-    `source` is `glove` (GloVe 6B with 50 dimensions, from its package), a text file (a word and
-    its numbers on each line, with or without a first line of two counts), or a `.npy` array with
-    the words in `NAME.words.txt` beside it, one on each line.
+    `source` is `glove` (GloVe 6B with 50 dimensions, from its package), `counterfitted` (the
+    shipped table of 30,000 words, whose near words are synonyms), a text file (a word and its
+    numbers on each line, with or without a first line of two counts), or a `.npy` array with the
+    words in `NAME.words.txt` beside it, one on each line.
     """
     if source == GLOVE:
         return _load_glove()
+    if source == COUNTERFITTED:
+        from brittle.english.counterfitted import counterfitted
+
+        return counterfitted().vectors
     path = Path(source)
     if not path.is_file():
         raise UsageError(
-            f"There are no word vectors at {source!r}. Give {GLOVE!r}, a text file of vectors, "
-            "or a .npy file with NAME.words.txt beside it."
+            f"There are no word vectors at {source!r}. Give {GLOVE!r}, {COUNTERFITTED!r}, a text "
+            "file of vectors, or a .npy file with NAME.words.txt beside it."
         )
     return _load_array(path) if path.suffix == ".npy" else _load_text(path)
 

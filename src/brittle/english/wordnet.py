@@ -77,6 +77,27 @@ class WordNet:
         words.pop(lemma.lower(), None)
         return tuple(words.values())
 
+    def shared_senses(self, lemma: str, pos: str) -> list[tuple[str, int, int]]:
+        """List the words that share a sense with the lemma, as `synonyms` does, with two numbers.
+
+        The first says which sense of the lemma it is, the second which sense of the other word; 0
+        is the first sense. A word that shares several senses has the first of them.
+        """
+        words: dict[str, tuple[str, int, int]] = {}
+        for sense, group in self._index(pos).get(lemma.lower(), ()):
+            for member, own in _MEMBER.findall(group):
+                words.setdefault(member.lower(), (member, sense, int(own or 0)))
+        words.pop(lemma.lower(), None)
+        return list(words.values())
+
+    def is_name(self, word: str) -> bool:
+        """Tell whether every noun that a word can be is written with a capital, as names are."""
+        groups = [group for _, group in self._index("n").get(word.lower(), ())]
+        spelt = {
+            m for group in groups for m, _ in _MEMBER.findall(group) if m.lower() == word.lower()
+        }
+        return bool(spelt) and all(name[:1].isupper() for name in spelt)
+
     def _index(self, pos: str) -> dict[str, list[tuple[int, str]]]:
         if pos in self._senses:
             return self._senses[pos]

@@ -8,6 +8,7 @@ from brittle.goals.classes import (
     Untargeted,
     is_class_goal,
     is_reached,
+    needs_other_class,
 )
 from brittle.goals.combined import AllOf, AnyOf, Not
 from brittle.goals.drawn import DrawnKeyword
@@ -44,5 +45,6 @@ __all__ = [
     "is_class_goal",
     "is_reached",
     "judge_one",
+    "needs_other_class",
     "spec_of",
 ]

@@ -103,3 +103,13 @@ class Confident:
 
     def unfit(self, case: Case[Any], answer: Any) -> str | None:
         return self.goal.unfit(case, answer)
+
+
+def needs_other_class(goal: Goal) -> bool:
+    """Tell whether a goal can be reached only by a text that is predicted as another class.
+
+    >>> needs_other_class(Confident(Untargeted(), 0.9))
+    True
+    """
+    inner = goal.goal if isinstance(goal, Confident) else goal
+    return isinstance(inner, Untargeted | Targeted)

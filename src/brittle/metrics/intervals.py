@@ -16,7 +16,7 @@ RESAMPLES = 2000
 _DRAWS_PER_BLOCK = 1_000_000
 
 
-def wilson(k: int, n: int, level: float = 0.95) -> Interval:
+def wilson(k: float, n: float, level: float = 0.95) -> Interval:
     """Return the Wilson score interval of a rate: k of n.
 
     Unlike p ± z·se it stays inside 0 … 1 and is honest at 0 of n and n of n. With n = 0 nothing

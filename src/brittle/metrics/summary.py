@@ -12,7 +12,7 @@ from brittle.goals import is_reached
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result, Step
 
-ATTACKED: tuple[Status, ...] = ("broken", "held", "out of budget", "unconfirmed")
+ATTACKED: tuple[Status, ...] = ("broken", "held", "proved", "out of budget", "unconfirmed")
 PICTURE_MEASURES = ("pixels_changed", "l2", "linf")
 
 
@@ -46,6 +46,8 @@ class Summary:
     reasons of each status. `at_limit` is the success of the finished text, of attacks that finish
     their text before they ask; `per_draw` is the mean success of a draw, of attacks that sample;
     `rebuilt` is the share of originals that a generator keeps, of attacks that have one.
+    `validity` is the share of broken cases that people find valid, where it was measured, and
+    `valid_success` is success times that.
     """
 
     cases: int
@@ -64,6 +66,8 @@ class Summary:
     at_limit: Figure | None = None
     per_draw: Figure | None = None
     rebuilt: Figure | None = None
+    validity: Figure | None = None
+    valid_success: Figure | None = None
 
     @property
     def complete(self) -> bool:

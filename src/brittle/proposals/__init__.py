@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
 
+from brittle.proposals.careful import Careful
 from brittle.proposals.neighbours import Neighbours
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
+from brittle.text import Text
 
-__all__ = ["Neighbours", "Proposal", "SubstituteTable", "Synonyms"]
+__all__ = ["Careful", "ContextProposal", "Neighbours", "Proposal", "SubstituteTable", "Synonyms"]
 
 
 class Proposal(Protocol):
@@ -25,4 +27,17 @@ class Proposal(Protocol):
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
         """List the candidates for a word with this Penn tag, in order."""
+        ...
+
+
+@runtime_checkable
+class ContextProposal(Proposal, Protocol):
+    """A source of candidates that looks at the sentence in which a word stands."""
+
+    def in_context(self, text: Text, tags: Sequence[str]) -> Sequence[tuple[str, ...]]:
+        """List the candidates for every position of a text with these Penn tags."""
+        ...
+
+    def fits(self, position: int, tags: Sequence[str], edited_tags: Sequence[str]) -> bool:
+        """Tell whether a candidate at a position stays, by the tags before and after the swap."""
         ...

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from brittle.data.columns import Columns
-from brittle.errors import UsageError
+from brittle.english.stop_words import STOP_WORDS
+from brittle.errors import UsageError, unknown
 from brittle.proposals import Proposal
+from brittle.proposals.careful import Careful
 from brittle.proposals.entities import Entities, learn_entities
 from brittle.proposals.neighbours import Neighbours
 from brittle.proposals.sparing import SparingFrequentWords, SparingStopWords, learn_frequent_words
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
+PAPER, CAREFUL, STRICT = PRESETS = ("paper", "careful", "strict")
+"""Candidates by one word: as published; those a person would write; of these, the texts that also
+keep meaning and fluency (`brittle.constraints`)."""
+LIKELY = "likely"
+CANDIDATES = "paper, careful, strict, or a JSON file {word: [substitutes]}"
+SENSES = "the senses of a word that count: the first N, or likely (default: by --candidates)"
 
 
 def choose_proposal(
     *,
     inflect: bool = True,
     wordnet: str | None = None,
-    candidates: str | None = None,
+    candidates: str | None = PAPER,
+    senses: str | None = None,
     neighbours: str | None = None,
     k: int = DEFAULT_NEIGHBOURS,
     within: float | None = None,
@@ -31,10 +42,15 @@ def choose_proposal(
 ) -> Proposal:
     """Build the proposal: WordNet's synonyms, unless a table or word vectors are named.
 
+    `candidates` is a preset or a table; `senses` says which senses of a word count: the first so
+    many, or the likely ones. With a source of its own every preset means the same.
     Without `stop_words` no stop word has candidates, whatever the source; nor have the `spare` most
     frequent words of the data to learn from, whose `columns` are those of the data attacked.
     """
-    sources = [name for name in (wordnet, candidates, neighbours) if name is not None]
+    table = None if candidates in PRESETS else candidates
+    if table is not None and not Path(table).suffix and not Path(table).exists():
+        raise unknown("candidates", table, PRESETS, "Or name a JSON file {word: [substitutes]}.")
+    sources = [name for name in (wordnet, table, neighbours) if name is not None]
     if len(sources) > 1:
         raise UsageError(
             f"Got several sources of candidates ({', '.join(sources)}); expected one of --wordnet, "
@@ -60,15 +76,43 @@ def choose_proposal(
         )
     if learn_from is not None and not spare:
         raise UsageError("--learn-from names the data of --spare; say how many words to spare.")
-    proposal: Proposal = Synonyms(inflect=inflect, folder=wordnet)
-    if candidates is not None:
-        proposal = SubstituteTable.load(candidates)
+    if senses is not None and (table or neighbours) is not None:
+        raise UsageError("--senses chooses among WordNet's synonyms; name no other candidates.")
+    proposal: Proposal
+    if table is not None:
+        proposal = SubstituteTable.load(table)
     elif neighbours is not None:
         proposal = Neighbours(neighbours, k=k, within=within)
+    else:
+        proposal = _synonyms(candidates or PAPER, _sense_count(senses), senses, inflect, wordnet)
+    frequent = learn_frequent_words(learn_from, spare, columns) if spare else frozenset()
+    if isinstance(proposal, Careful):
+        return replace(proposal, spared=frequent if stop_words else frequent | STOP_WORDS)
     if spare:
-        frequent = learn_frequent_words(learn_from, spare, columns)
         proposal = SparingFrequentWords(proposal, frequent)
     return proposal if stop_words else SparingStopWords(proposal)
+
+
+def _synonyms(
+    preset: str, count: int | None, senses: str | None, inflect: bool, folder: str | None
+) -> Proposal:
+    if preset != PAPER:
+        return Careful(folder=folder, senses=count)
+    if senses == LIKELY:
+        return Careful(folder=folder, listed=False, protects=False)
+    return Synonyms(inflect=inflect, folder=folder, senses=count)
+
+
+def _sense_count(senses: str | None) -> int | None:
+    """Return how many senses are used, None for all, or where others decide."""
+    if senses is None or senses == LIKELY:
+        return None
+    if not senses.isdecimal() or int(senses) < 1:
+        raise UsageError(
+            f"Got --senses {senses!r}; expected how many senses of a word are used, a whole number "
+            f"from 1, or {LIKELY!r}."
+        )
+    return int(senses)
 
 
 def choose_entities(

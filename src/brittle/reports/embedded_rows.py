@@ -54,6 +54,15 @@ def embedded_rows(
         "cost": cost,
         "rows": rows,
     }
+    return embedded_json(data)
+
+
+def embedded_json(data: Any) -> str:
+    """Write any data as JSON that cannot end the script element it stands in.
+
+    >>> embedded_json({"text": "</script>"})
+    '{"text":"\\\\u003c/script>"}'
+    """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     # Inside a script element only "<" can do harm ("</script", "<!--"); a lone surrogate cannot
     # be written as UTF-8.

@@ -35,6 +35,8 @@ from brittle.reports.summary_lines import (
     summary_lines,
 )
 from brittle.reports.tables import confusion_section, parts_table, words_table
+from brittle.reports.trust import Fact, missing, robust_lines, trust_facts
+from brittle.reports.validity import validity_section
 from brittle.results import Result
 
 MAX_REASONS = 5
@@ -63,7 +65,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     sections = [_header(run)]
     if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest, results)]:
         sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
-    sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures)]
+    sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures, results)]
     if figures.success.of:
         sections.append(curves_section(results, run))
         if not has_pictures and (words := words_table(results)):
@@ -72,10 +74,11 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         sections.append(character_edits_section(results))
     if figures.before.of:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
-    sections += further
+    measured = (run.stored_validity, run.stored_floors, figures.success)
+    sections += [validity_section(*measured), *further]
     if results:
         sections.append(_cases(figures, manifest, any(result.kept for result in results)))
-    sections.append(_how_it_was_run(manifest))
+    sections += [_trust(trust_facts(run, results, figures)), _how_it_was_run(manifest)]
     body = "\n".join(with_contents([section for section in sections if section]))
     rows = embedded_rows(results, has_pictures, run.steps(), cost_name(manifest))
     return page(run.name, body, asset("report.css"), _script(), rows, has_pictures)
@@ -150,7 +153,7 @@ def _headline(lines: Sequence[SummaryLine]) -> str:
     )
 
 
-def _how_it_ended(figures: Summary) -> str:
+def _how_it_ended(figures: Summary, results: Sequence[Result]) -> str:
     counts = status_counts(figures)
     if not counts:
         return "<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>"
@@ -159,15 +162,17 @@ def _how_it_ended(figures: Summary) -> str:
         f"<span>{MEANINGS[status]}{_reasons(figures, status)}</span></li>"
         for status, count in counts
     )
+    proved = "".join(f'<p class="small">{escape(line)}.</p>' for line in robust_lines(results))
     return (
         f"<section><h2>How the {plural(figures.cases, ('case', 'cases'))} ended</h2>"
-        f'{status_bar(counts)}<ul class="legend">{items}</ul></section>'
+        f'{status_bar(counts)}<ul class="legend">{items}</ul>{proved}</section>'
     )
 
 
 def _reasons(figures: Summary, status: Status) -> str:
-    """List why cases were skipped or failed, each with its count if there are several."""
-    reasons = figures.reasons.get(status, {}) if status in ("skipped", "error") else {}
+    """List why cases ended so, where that is said, each with its count if there are several."""
+    shown = ("broken", "held", "proved", "skipped", "error")
+    reasons = figures.reasons.get(status, {}) if status in shown else {}
     counts = [f" ({number(n)})" if len(reasons) > 1 else "" for n in reasons.values()]
     items = [f"{isolate(reason)}{n}" for reason, n in zip(reasons, counts)]
     more = len(items) - MAX_REASONS
@@ -203,6 +208,18 @@ def _explained(has_pictures: bool, has_rebuilt: bool) -> str:
         their="the adversary's" if has_rebuilt else "their",
     )
     return f'<p class="small">{of_picture if has_pictures else TEXTS_EXPLAINED}</p>'
+
+
+def _trust(facts: Sequence[Fact]) -> str:
+    """List what the figures rest on; what is missing comes last, as missing."""
+    rows = "".join(
+        f"<dt>{escape(fact.name)}</dt><dd>{isolate(fact.value)}</dd>"
+        for fact in facts
+        if fact.value is not None
+    )
+    lacking = missing(facts)
+    last = f"<dt>missing</dt><dd>{escape(', '.join(lacking))}</dd>" if lacking else ""
+    return f'<section class="run"><h2>What the figures rest on</h2><dl>{rows}{last}</dl></section>'
 
 
 _FACTS = (

@@ -45,7 +45,16 @@ def _images(result: Result) -> dict[str, str]:
         adversary = Picture.decode(result.adversarial).pixels
         images["adversary"] = _bytes(adversary)
         images["difference"] = difference_image(original, adversary)
-    return {name: base64.b64encode(png(image)).decode("ascii") for name, image in images.items()}
+    return {name: _encoded(image) for name, image in images.items()}
+
+
+def embedded_picture(encoded: str) -> str:
+    """Return a stored picture as PNG in base64."""
+    return _encoded(_bytes(Picture.decode(encoded).pixels))
+
+
+def _encoded(image: NDArray[np.uint8]) -> str:
+    return base64.b64encode(png(image)).decode("ascii")
 
 
 def _bytes(pixels: NDArray[Any]) -> NDArray[np.uint8]:

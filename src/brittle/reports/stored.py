@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from brittle.results import Result, Step
+from brittle.validity.floors import Floors
+from brittle.validity.verdicts import Validity
 
 
 class StoredRun(Protocol):
@@ -19,6 +21,17 @@ class StoredRun(Protocol):
 
     @property
     def totals(self) -> Mapping[str, float]: ...
+
+    @property
+    def stored_validity(self) -> Validity | None: ...
+
+    @property
+    def stored_floors(self) -> Floors | None: ...
+
+    @property
+    def command(self) -> str | None: ...
+
+    def measured(self, name: str) -> Mapping[str, Any]: ...
 
     def results(self) -> list[Result]: ...
 

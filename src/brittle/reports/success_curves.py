@@ -1,4 +1,4 @@
-"""How easily it breaks: success against queries, confidence, words or distances; costs."""
+"""How easily it breaks: success against queries, confidence, words, distances; what is kept."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from brittle.metrics.curves import (
 from brittle.metrics.histogram import Histogram, words_histogram
 from brittle.reports.axes import NARROW_WIDTH, WIDTH
 from brittle.reports.figures import curve_figure
+from brittle.reports.kept import kept_caption, kept_curves, kept_figure
 from brittle.reports.kept_items import cost_name
 from brittle.reports.plots import confidence_figure, cost_figure, histogram_figure
 from brittle.reports.stored import StoredRun
@@ -65,6 +66,14 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
         note += (
             f" Every search stopped at the confidence asked for ({curve.known:g}); what it could "
             "have reached beyond that is not known."
+        )
+    kept = kept_curves(results, steps, manifest) if is_text else []
+    cards += [Card(kept_caption(curve), partial(kept_figure, curve)) for curve in kept]
+    if kept:
+        note += (
+            " Similarity is that of sentence vectors; fluency says how likely a small language "
+            "model finds the text beside its original, per changed word. Every search ended at its "
+            "first winner: one that has to keep more might find another."
         )
     if (costs := cost_by_queries(results, steps)).points:
         if name is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,11 +11,14 @@ from brittle.errors import MissingPackage
 from brittle.metrics.at_limit import success_at_limit
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.draws import success_per_draw
+from brittle.metrics.kept import SHOWN
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
+from brittle.metrics.proved import robust_to_words
 from brittle.metrics.reconstructions import reconstructions_kept
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
+from brittle.reports.kept import kept_curves
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
@@ -25,6 +28,7 @@ from brittle.reports.summary_lines import (
     goes_by_goal,
     summary_lines,
 )
+from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result
 
 FINISHES_FIRST = "rules"
@@ -38,6 +42,12 @@ def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     figures = summary(results, manifest.get("examples"), steps=steps)
     if manifest.get("attack") == FINISHES_FIRST:
         figures = replace(figures, at_limit=success_at_limit(results, run.steps()))
+    validity = run.stored_validity
+    if validity is not None:
+        valid, own = validity.valid_success(figures.success), validity.figure
+        if (validity.broken, validity.attacked) != (figures.success.count, figures.success.of):
+            own = replace(own, over=f"{own.over}, before the run went on")
+        figures = replace(figures, validity=own, valid_success=valid)
     per_draw, rebuilt = success_per_draw(results), reconstructions_kept(results)
     return results, replace(figures, per_draw=per_draw, rebuilt=rebuilt)
 
@@ -49,8 +59,10 @@ def summary_text(run: StoredRun) -> str:
     for line in summary_lines(figures, manifest, results):
         interval = f"[{line.interval}]" if line.interval else ""
         text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
-    text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals)]
+    text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals, manifest)]
     text += [_wrapped("  ! ", note) for note in notes(figures, manifest, results)]
+    facts = trust_facts(run, results, figures)
+    text += ["  trust", *(_wrapped("    ", line) for line in short_lines(facts))]
     return visible("\n".join(text))
 
 
@@ -71,15 +83,24 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "accuracy_after_by_label": asdict(figures.after_by_label),
         "bleu": _bleu_json(results) if answers_texts(manifest) else None,
         "success": asdict(figures.success),
+        **_validity_json(figures),
         **({"success_at_limit": asdict(figures.at_limit)} if figures.at_limit else {}),
         **({"success_per_draw": asdict(figures.per_draw)} if figures.per_draw else {}),
         **({"reconstructions_kept": asdict(figures.rebuilt)} if figures.rebuilt else {}),
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
         "cost": asdict(figures.cost) if figures.cost.of else None,
+        "success_by_kept": _kept_json(results, manifest),
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
+        "robust": [asdict(bounds) for bounds in robust_to_words(results)],
+        "trust": {fact.name: fact.value for fact in trust_facts(run, results, figures)},
     }
+
+
+def _validity_json(figures: Summary) -> dict[str, Any]:
+    measured = {"validity": figures.validity, "valid_success": figures.valid_success}
+    return {name: asdict(figure) for name, figure in measured.items() if figure is not None}
 
 
 def _text_changes(results: Sequence[Result], figures: Summary) -> dict[str, Any]:
@@ -94,6 +115,16 @@ def _text_changes(results: Sequence[Result], figures: Summary) -> dict[str, Any]
 
 def _picture_changes(figures: Summary) -> dict[str, Any]:
     return {name: asdict(figure) for name, figure in figures.measures.items()}
+
+
+def _kept_json(results: Sequence[Result], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by measure the success at a few values, with the value under "least"."""
+    return {
+        curve.measure: [
+            {"least": value} | asdict(curve.figure(value)) for value in SHOWN[curve.measure]
+        ]
+        for curve in kept_curves(results, (), manifest)
+    }
 
 
 def _bleu_json(results: Sequence[Result]) -> dict[str, Any] | None:
@@ -138,8 +169,9 @@ def summary_html(run: StoredRun) -> str:
         f'<td style="text-align:left">{escape(line.over)}</td></tr>'
         for line in summary_lines(figures, manifest, results)
     )
-    lines = closing_lines(results, figures, run.totals)
+    lines = closing_lines(results, figures, run.totals, manifest)
     lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
+    lines += short_lines(trust_facts(run, results, figures))
     return (
         f"<div><b>{escape(run.name)}</b>: {escape(describe_run(manifest))}"
         f"<table><tbody>{rows}</tbody></table>"

@@ -13,13 +13,18 @@ from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
+from brittle.reports.kept import kept_curves, kept_lines
 from brittle.reports.kept_items import cost_name
-from brittle.results import Result
+from brittle.reports.trust import robust_lines
+from brittle.results import DAMAGED_EDITS, Result
 
+NAMED_PRESETS = ("careful", "strict")
+"""Candidates that are named with the attack; as published it has its own name alone."""
 Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
     "broken": "an adversarial example was found and confirmed",
     "held": "the attack ended without success",
+    "proved": "no text of the whole space that was searched reaches the goal",
     "out of budget": "not broken when the budget of queries ran out",
     "unconfirmed": "not broken: a candidate reached the goal, but not when scored again alone",
     "skipped": "not attacked",
@@ -61,6 +66,7 @@ def summary_lines(
     at_limit, per_draw = summary.at_limit, summary.per_draw
     effort = [
         _rate("success", "attack success", summary.success),
+        *_validity_lines(summary),
         *([_rate("success_at_limit", "of the finished text", at_limit)] if at_limit else []),
         *([_mean("success_per_draw", "success per draw", per_draw, percent)] if per_draw else []),
         _mean("queries", "queries per case", summary.queries),
@@ -84,6 +90,22 @@ def summary_lines(
             _rate("accuracy_after_by_label", "under attack, by label", summary.after_by_label),
         ]
     return [_rate("accuracy_before", f"{what} before", summary.before), *after, *effort]
+
+
+def _validity_lines(summary: Summary) -> list[SummaryLine]:
+    """Put validity, and the success that it leaves, beside the raw success, if it was measured."""
+    if summary.validity is None or summary.valid_success is None:
+        return []
+    over = f"of {number(summary.validity.of)} {summary.validity.over}"
+    return [
+        _share("validity", "validity", summary.validity, over),
+        _share("valid_success", "valid success", summary.valid_success, "success × validity"),
+    ]
+
+
+def _share(key: str, name: str, figure: Figure, over: str) -> SummaryLine:
+    interval = format_interval(figure, percent)
+    return SummaryLine(key, name, percent(figure.value), interval, over, figure)
 
 
 def answers_texts(manifest: Mapping[str, Any]) -> bool:
@@ -149,7 +171,9 @@ def status_counts(summary: Summary) -> list[tuple[Status, int]]:
 
 
 def format_statuses(summary: Summary) -> str:
-    """Write the statuses that occur on one line, with the reasons of skipped cases.
+    """Write the statuses that occur on one line, with the reasons of what was skipped.
+
+    Of broken, held and proved cases there is a reason if the attack gives one.
 
     >>> from brittle.metrics.samples import sample_results
     >>> from brittle.metrics.summary import summary
@@ -158,7 +182,9 @@ def format_statuses(summary: Summary) -> str:
     """
     parts = []
     for status, count in status_counts(summary):
-        reasons = dict(summary.reasons.get(status, {})) if status == "skipped" else {}
+        has_reasons = status in ("broken", "held", "proved", "skipped")
+        reasons = dict(summary.reasons.get(status, {})) if has_reasons else {}
+        reasons.pop(DAMAGED_EDITS, None)
         if status == "out of budget" and UNTRIED in summary.reasons.get(status, {}):
             reasons = {UNTRIED: summary.reasons[status][UNTRIED]}
         counts = [f" {number(n)}" if n < count else "" for n in reasons.values()]
@@ -168,10 +194,15 @@ def format_statuses(summary: Summary) -> str:
 
 
 def closing_lines(
-    results: Sequence[Result], summary: Summary, totals: Mapping[str, float]
+    results: Sequence[Result],
+    summary: Summary,
+    totals: Mapping[str, float],
+    manifest: Mapping[str, Any],
 ) -> list[str]:
-    """Return the lines below the figures: character edits, statuses, and what the run cost."""
-    return [*character_edits(results), format_statuses(summary), format_effort(totals)]
+    """Return the lines below the figures: statuses, what is proved, what texts keep, the cost."""
+    statuses = [*character_edits(results), format_statuses(summary), *robust_lines(results)]
+    kept = kept_lines(kept_curves(results, (), manifest), manifest)
+    return [*statuses, *kept, format_effort(totals)]
 
 
 def character_edits(results: Sequence[Result]) -> list[str]:
@@ -222,7 +253,10 @@ def describe_run(manifest: Mapping[str, Any]) -> str:
     part = ""
     if manifest.get("part_of"):
         part = f", {number(manifest['examples'])} of its {number(manifest['part_of'])} cases"
-    return f"{manifest.get('attack')} against {manifest.get('target')}{where}{split}{only}{part}"
+    preset = (manifest.get("settings") or {}).get("candidates")
+    how = f" ({preset})" if preset in NAMED_PRESETS else ""
+    attack = f"{manifest.get('attack')}{how}"
+    return f"{attack} against {manifest.get('target')}{where}{split}{only}{part}"
 
 
 def format_interval(figure: Figure, format_value: Format = number) -> str:

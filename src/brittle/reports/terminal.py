@@ -25,22 +25,34 @@ from brittle.reports.summary_lines import (
     summary_lines,
     thousandths,
 )
+from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result
 
 INDENT = 2
 LONG_TEXT_CHARACTERS = 400
 CONTEXT_CHARACTERS = 70
 STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
-    ("accuracy_after", "accuracy_after_by_label", "success"), "bold red"
+    ("accuracy_after", "accuracy_after_by_label", "success", "valid_success"), "bold red"
 )
 
 
 def run_block(run: StoredRun, examples: int) -> RenderableType:
-    """Show the summary of a run and some of its clearest examples."""
-    if examples < 1:
-        return summary_block(run)
-    cost = cost_name(run.manifest)
-    return Group(summary_block(run), "", examples_block(run.results(), examples, cost))
+    """Show the summary of a run, some of its clearest examples, and what its figures rest on."""
+    blocks = [summary_block(run), ""]
+    if examples >= 1:
+        blocks += [examples_block(run.results(), examples, cost_name(run.manifest)), ""]
+    return Group(*blocks, trust_block(run))
+
+
+def trust_block(run: StoredRun) -> RenderableType:
+    """Show in a few lines what the figures rest on, and what is missing."""
+    lines = short_lines(trust_facts(run, *summarize(run)))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(style="dim")
+    for n, line in enumerate(lines):
+        grid.add_row("  trust" if n == 0 else "", Text(visible(line)))
+    return grid
 
 
 def summary_block(run: StoredRun) -> RenderableType:
@@ -56,7 +68,7 @@ def summary_block(run: StoredRun) -> RenderableType:
     for line in summary_lines(figures, manifest, results):
         value = Text(line.value, style=STYLES.get(line.key, "bold"))
         table.add_row(f"  {line.name}", value, line.interval, line.over)
-    *lines, effort = closing_lines(results, figures, run.totals)
+    *lines, effort = closing_lines(results, figures, run.totals, manifest)
     below = [_marked(" ", Text(visible(line))) for line in lines]
     below.append(_marked(" ", Text(effort, style="dim")))
     below += [note_block(note) for note in notes(figures, manifest, results)]

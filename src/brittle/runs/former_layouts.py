@@ -5,6 +5,7 @@
 | 1 | the present names of statuses |
 | 2 | the columns of answers, costs and pictures; the present name of the journal's question |
 | 3, at first | the counts of samples |
+| 3 | similarity and fluency; what was proved |
 """
 
 from __future__ import annotations

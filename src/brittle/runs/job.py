@@ -12,9 +12,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from brittle.answers import SCORES
+from brittle.answers import SCORES, AnswerKind
 from brittle.asks import Attack, Case, Decode, Encode, Probe, helpers_of
 from brittle.attacks import default_settings, resolve_attack, wanted_mask
+from brittle.attacks.published import as_published
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
@@ -22,7 +23,7 @@ from brittle.engine.engine import Engine
 from brittle.errors import UsageError, unknown
 from brittle.files import named_files, versions
 from brittle.generators import open_generator
-from brittle.goals import Goal
+from brittle.goals import Goal, needs_other_class
 from brittle.goals.parsing import (
     check_goal,
     goal_name,
@@ -32,8 +33,16 @@ from brittle.goals.parsing import (
     split_toward,
 )
 from brittle.kinds import Kind, kind_named
+from brittle.proposals.choice import STRICT
+from brittle.runs.measuring import Measuring
 from brittle.runs.target_words import TargetWords
-from brittle.targets.capabilities import answers_of, check_asks, helpers_for, make_desks
+from brittle.targets.capabilities import (
+    answers_of,
+    check_asks,
+    helpers_for,
+    make_desks,
+    offered,
+)
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, find_label, match_labels
@@ -49,7 +58,8 @@ class Job:
     `only` is the target's label of the examples that `dataset` was reduced to, None if it was not.
     `labels` are the target's, () if it answers texts. `helpers` are those that the attack brings
     and that are asked, by question. `keywords` are those of cases, where the goal draws them;
-    `notes` say where the attack had to make do with less.
+    `notes` say where the attack had to make do with less. `measuring` is what is measured of texts,
+    and what they must keep.
     """
 
     target: Target
@@ -68,6 +78,7 @@ class Job:
     helpers: Mapping[str, Any] = field(default_factory=dict)
     keywords: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    measuring: Measuring = field(default_factory=Measuring)
 
     @property
     def kind(self) -> Kind:
@@ -86,6 +97,9 @@ class Job:
         labels: Labels = None,
         only: str | None = None,
         goal: str | Goal | None = None,
+        keep_meaning: float | None = None,
+        keep_fluent: float | None = None,
+        measures: bool = True,
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         own: Sequence[str] = tuple(getattr(target, "labels", ()))
@@ -96,24 +110,18 @@ class Job:
         open_named = partial(open_generator, data=dataset.name)
         about = (own, dataset.name, names, dataset.open_columns, open_named)
         target_words = TargetWords(target, dataset)
-        search, name, resolved = resolve_attack(attack, settings, *about, target_words)
+        goal, toward = _resolve_goal(goal, toward, only, confidence, answers, own)
+        offers = offered(target, needs_other_class(goal))
+        search, name, resolved = resolve_attack(attack, settings, *about, target_words, offers)
         check_kinds(search, name, target, dataset)
         for reader in (target, search):
             check_items(reader, dataset)
         helpers = helpers_of(search)
-        desks = make_desks(target, helpers)
+        is_strict = resolved.get("candidates") == STRICT
+        measuring = Measuring.of(dataset.kind, keep_meaning, keep_fluent, is_strict, measures)
+        desks = make_desks(target, (*helpers, *measuring.helpers))
         check_asks(search, name, target, desks)
         check_helpers(helpers, name)
-        goal, toward = split_toward(goal, toward)
-        for label, flag in ((toward, "toward"), (only, "only")):
-            if label is not None and answers != SCORES:
-                raise no_classes(f"--{flag} {label!r}", answers)
-        if toward is not None:
-            number = find_label(toward, own)
-            if number is None:
-                raise unknown("label", toward, list(own))
-            toward = own[number]
-        goal = make_goal(goal, toward, confidence, answers, own)
         check_goal(goal, answers, target.name, toward, own)
         if only is not None:
             only, dataset = _take_class(only, dataset, index, own, toward)
@@ -126,7 +134,12 @@ class Job:
         parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
-        return Job(target, dataset, *parts, own, brought, notes=notes)
+        return Job(target, dataset, *parts, own, brought, notes=notes, measuring=measuring)
+
+    @property
+    def all_helpers(self) -> tuple[Any, ...]:
+        """The helpers that the attack brings, and those that measure."""
+        return (*helpers_of(self.attack), *self.measuring.helpers)
 
     @property
     def label_map(self) -> dict[str, str]:
@@ -160,6 +173,7 @@ class Job:
             **({} if self.dataset.kind == "text" else {"kind": self.dataset.kind}),
             **({} if not self.helpers else {"helpers": self._helper_fingerprints}),
             **({} if self._goal_code is None else {"goal_code": self._goal_code}),
+            **({} if not self.measuring.constraints else {"keep": self.measuring.kept}),
         }
 
     @property
@@ -169,16 +183,24 @@ class Job:
         return hash_parts(*codes) if codes else None
 
     @property
+    def _columns(self) -> dict[str, Any] | None:
+        """Return the columns of the table that the examples were read from, if they were."""
+        columns = self.dataset.table_columns
+        return None if columns is None else {"text": list(columns.text), "label": columns.label}
+
+    @property
     def _helper_fingerprints(self) -> dict[str, str]:
         return {q: f"{helper.name} {helper.fingerprint}" for q, helper in self.helpers.items()}
 
     def default_name(self) -> str:
         """Build the run's name from what is run; other settings give another name.
 
-        Settings at their defaults do not count, so that a new setting changes no name.
+        Settings at their defaults do not count, so that a new setting changes no name; nor do
+        published candidates, which were the default when there were no others.
         """
-        defaults = default_settings(self.attack_name).items()
-        changed = {name: v for name, v in self.settings.items() if (name, v) not in defaults}
+        name = self.attack_name
+        unnamed = (default_settings(name) | as_published(name, {})).items()
+        changed = {key: v for key, v in self.settings.items() if (key, v) not in unnamed}
         fixed = self.fixed | {"settings": changed}
         digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
         words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
@@ -192,6 +214,9 @@ class Job:
             "only": self.only,
             "helpers": self._helper_fingerprints or None,
             "goal_code": self._goal_code,
+            "keep": self.measuring.kept or None,
+            "measures": self.measuring.sources,
+            "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
             "confidence": self.confidence,
             "limit": limit,
@@ -202,6 +227,8 @@ class Job:
             "cost_name": getattr(self.attack, "cost_name", None),
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
+            "columns": self._columns,
+            "attacks": getattr(self.attack, "attack_names", None),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],
@@ -230,7 +257,8 @@ class Job:
 def build_engine(job: Job, broker: Broker, budget: int | None = None) -> Engine:
     """Build the engine that attacks the cases of a job."""
     settings: dict[str, Any] = {"name": job.attack_name, "budget": budget, "seed": job.seed}
-    return Engine(job.attack, job.goal, broker, longest=job.kind.largest, **settings)
+    settings |= {"longest": job.kind.largest, "constraints": job.measuring.constraints}
+    return Engine(job.attack, job.goal, broker, **settings)
 
 
 def check_helpers(helpers: Sequence[Any], attack: str) -> None:
@@ -289,6 +317,27 @@ def check_items(reader: Target | Attack, dataset: Dataset) -> None:
 def item_kind_of(obj: object) -> str:
     """Return the kind of items that a target reads or an attack edits; texts if it says nothing."""
     return str(getattr(obj, "item_kind", "text"))
+
+
+def _resolve_goal(
+    goal: str | Goal | None,
+    toward: str | None,
+    only: str | None,
+    confidence: float | None,
+    answers: AnswerKind,
+    labels: Sequence[str],
+) -> tuple[Goal, str | None]:
+    """Return the goal of a run, and the target's label that is aimed at, if any."""
+    goal, toward = split_toward(goal, toward)
+    for label, flag in ((toward, "toward"), (only, "only")):
+        if label is not None and answers != SCORES:
+            raise no_classes(f"--{flag} {label!r}", answers)
+    if toward is not None:
+        number = find_label(toward, labels)
+        if number is None:
+            raise unknown("label", toward, list(labels))
+        toward = labels[number]
+    return make_goal(goal, toward, confidence, answers, labels), toward
 
 
 def _take_class(

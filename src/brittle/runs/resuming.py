@@ -8,13 +8,15 @@ from typing import Any
 
 from brittle.asks import STATUSES
 from brittle.attacks import default_settings
+from brittle.attacks.published import with_present_names
 from brittle.errors import BrittleError, UsageError
+from brittle.proposals.choice import PAPER
 from brittle.runs.store import Store
 from brittle.runs.store_errors import damaged_contents
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
-    *("label_map", "files", "only", "helpers", "goal_code"),
+    *("label_map", "files", "only", "helpers", "goal_code", "keep"),
 )
 """The entries of a manifest that cannot change when a run is resumed."""
 
@@ -111,6 +113,7 @@ def _changed_settings(former: dict[str, Any], manifest: dict[str, Any]) -> dict[
         defaults = default_settings(manifest["attack"])
         young = {name: defaults.get(name) for name in added}
         former = former | {"settings": young | former["settings"]}
+    former = former | {"settings": with_present_names(former["settings"])}
     return {key: former.get(key) for key in FIXED if former.get(key) != manifest.get(key)}
 
 
@@ -121,9 +124,10 @@ def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]
         differences = "; ".join(
             f"{key} was {value!r}, now {manifest.get(key)!r}" for key, value in changed.items()
         )
+        hint = "" if "settings" not in changed else _hint(changed["settings"], manifest["settings"])
         raise UsageError(
             f"The run {name!r} exists with other settings: {differences}. Only limit and budget "
-            "may change. Choose another --name, or start over with --new."
+            f"may change. {hint}Choose another --name, or start over with --new."
         )
     if _is_more(former["budget"], manifest["budget"]):
         raise UsageError(
@@ -136,6 +140,13 @@ def _check_unchanged(name: str, former: dict[str, Any], manifest: dict[str, Any]
             f"{manifest['examples']}, and not all of these are finished; a plan can only be "
             "extended. Finish it with the limit it has, choose another --name, or --new."
         )
+
+
+def _hint(former: dict[str, Any], settings: dict[str, Any]) -> str:
+    """Say how a run goes on whose candidates are those that were the default once."""
+    own = former.get("candidates")
+    is_only = settings | {"candidates": own} == former
+    return f"To go on with it, add --candidates {own}. " if own == PAPER and is_only else ""
 
 
 def _is_more(now: int | None, before: int | None) -> bool:

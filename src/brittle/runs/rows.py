@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from brittle.answers import AnswerColumns
+from brittle.constraints.measures import Answers
 from brittle.engine.outcomes import ItemKept, Outcome
 from brittle.goals.parsing import goal_name
 from brittle.results import KeptItem, Result, Step
 from brittle.runs.job import Job
+from brittle.runs.measuring import Values
 
 FinishedRows = tuple[Sequence[Result], Sequence[Step]]
 """The rows of cases that ended, and of their improvements."""
 UNCHANGED = {"words_changed": 0, "characters_changed": 0}
 
 
-def rows_of(ended: Sequence[Outcome], job: Job) -> FinishedRows:
-    """Build the rows of cases that ended in one round."""
-    steps = [step for outcome in ended for step in steps_of(outcome, job)]
-    return [result_of(outcome, job) for outcome in ended], steps
+def rows_of(ended: Sequence[Outcome], job: Job, answers: Answers | None = None) -> FinishedRows:
+    """Build the rows of cases that ended in one round; `answers` are those of helpers, to measure.
+
+    Without them, nothing is measured.
+    """
+    values = {} if answers is None else job.measuring.values(ended, answers)
+    steps = [step for outcome in ended for step in steps_of(outcome, job, values)]
+    return [result_of(outcome, job, values) for outcome in ended], steps
 
 
-def result_of(outcome: Outcome, job: Job) -> Result:
+def result_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({})) -> Result:
     """Build the row of a finished case."""
     case, best = outcome.case, outcome.best
     fields, original = job.kind.original(case.item)
     changes = None if best is None else job.kind.changes(case.item, best.item)
     before = AnswerColumns() if case.start is None else columns_of(case.start.answers[0], job)
     after = AnswerColumns() if best is None else columns_of(best.payload, job)
+    measured: dict[str, Any] = UNCHANGED | dict({} if changes is None else changes.measures)
+    measured |= {} if best is None else values.get((case.id, best.query), {})
     return Result(
         case=case.id,
         attack=job.attack_name,
@@ -55,8 +64,19 @@ def result_of(outcome: Outcome, job: Job) -> Result:
         tried=outcome.tried,
         won=outcome.won,
         kept=tuple(kept_item(kept, job) for kept in outcome.kept_items),
-        **(UNCHANGED if changes is None else UNCHANGED | dict(changes.measures)),
+        proved_words=_proved_words(outcome, job),
+        **measured,
     )
+
+
+def _proved_words(outcome: Outcome, job: Job) -> int | None:
+    """Return what a search noted as proved.
+
+    That a single swap suffices was measured by a question that no constraint is held against: where
+    there are constraints, it is not known.
+    """
+    has_constraints = bool(job.measuring.constraints)
+    return None if has_constraints and not outcome.proved_words else outcome.proved_words
 
 
 def kept_item(kept: ItemKept, job: Job) -> KeptItem:
@@ -71,11 +91,11 @@ def columns_of(answer: Any, job: Job) -> AnswerColumns:
     return job.goal.answers.columns(answer, job.labels)
 
 
-def steps_of(outcome: Outcome, job: Job) -> Iterator[Step]:
+def steps_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({})) -> Iterator[Step]:
     """Yield the rows of a case's improvements."""
     for step in outcome.steps:
         label, confidence, text = columns_of(step.payload, job)
         edits = job.kind.edits(outcome.case.item, step.item)
-        yield Step(
-            outcome.case.id, step.query, step.loss, label, confidence, edits, text, step.cost
-        )
+        rest = (step.query, step.loss, label, confidence, edits, text, step.cost)
+        measured: Mapping[str, Any] = values.get((outcome.case.id, step.query), {})
+        yield Step(outcome.case.id, *rest, **measured)

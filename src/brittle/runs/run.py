@@ -21,11 +21,19 @@ from brittle.metrics.inside import InsideRun
 from brittle.opening import as_target
 from brittle.picture import Picture, stack
 from brittle.results import Result, Step
+from brittle.runs.command import command_of
+from brittle.runs.floors import keep_floors
 from brittle.runs.inside import broken_cases
 from brittle.runs.inside_file import inside_sections, looked_at
-from brittle.runs.store import Store
+from brittle.runs.judge import Judge
+from brittle.runs.people import Pages, annotate
+from brittle.runs.store import FLOORS, VALIDITY, Store
+from brittle.runs.validity import measure_validity
 from brittle.runs.verifying import recheck
 from brittle.spreadsheets import write_csv
+from brittle.validity.floors import Floors
+from brittle.validity.stored import restore_floors, restore_validity
+from brittle.validity.verdicts import Thresholds, Validity
 
 NESTED = ("fields", "edits", "kept")  # columns that no table holds
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in NESTED)
@@ -74,6 +82,16 @@ class Run:
         with Store.read(self.path) as store:
             whole = {} if self.cases is None else {"cases": float(self.manifest["part_of"])}
             return store.totals | whole
+
+    def measured(self, name: str) -> dict[str, Any]:
+        """Return what was measured of the run later, such as its validity; {} if nothing was."""
+        with Store.read(self.path) as store:
+            return {} if self.cases is not None else store.measured(name)
+
+    @property
+    def command(self) -> str | None:
+        """The command that makes this run again; None if it was made of live objects."""
+        return command_of(self.manifest)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -137,7 +155,7 @@ class Run:
     def columns(self) -> tuple[str, ...]:
         """Return the columns of this run's rows: those of its kinds of items and answers.
 
-        A cost, and the counts of samples, are among them if a case has one.
+        A cost, the counts of samples, and what is proved are among them if a case has one.
         """
         return self.columns_of(self.results())
 
@@ -157,7 +175,7 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        for name in ("cost", "tried", "won"):
+        for name in ("cost", "tried", "won", "similarity", "fluency", "proved_words"):
             if all(getattr(result, name) is None for result in results):
                 others |= {name}
         return tuple(name for name in COLUMNS if name not in others)
@@ -194,15 +212,83 @@ class Run:
 
     def _opened(self, target: Any) -> Any:
         """Open the target that is handed in, or else the one that the run was made on."""
-        fields, answers = self.fields, self.answers_of(target)
+        about: dict[str, Any] = {"fields": self.fields, "shape": self.shape}
         if target is not None:
-            return as_target(target, fields=fields, answers=answers, wanted_mask=self.wanted_mask)
+            about |= {"answers": self.answers_of(target), "wanted_mask": self.wanted_mask}
+            return as_target(target, **about)
         stored = dict(self.manifest.get("about_target") or {})
         if not stored:
             raise UsageError(
                 f"The run {self.name!r} was made on a live object. Hand in the target."
             )
-        return as_target(stored.pop("spec"), fields=fields, **stored)
+        return as_target(stored.pop("spec"), **about, **stored)
+
+    def annotate(
+        self,
+        folder: str | Path,
+        *,
+        count: int = 100,
+        people: int = 2,
+        preset: str = "standard",
+        seed: int = 0,
+        beside: Run | None = None,
+    ) -> Pages:
+        """Write a page for each person to read, to a folder; the key stays beside the run."""
+        other = None if beside is None else beside.path
+        settings: dict[str, Any] = {"count": count, "people": people, "seed": seed}
+        return annotate(self.path, Path(folder), name=preset, beside=other, **settings)
+
+    def validity(
+        self,
+        *files: str | Path,
+        meaning: int = 4,
+        natural: int = 3,
+        unfinished: bool = False,
+        judge: Any = None,
+        judge_pairs: bool = False,
+        calibration: Sequence[str | Path] = (),
+    ) -> Validity | None:
+        """Measure validity from the files that people sent back, and keep it with the run.
+
+        Without files and without a judge, what was measured before is returned, None if nothing
+        was. Files that are not finished count only if `unfinished` says so. A judge, a target or
+        its name, needs files of this run, or of others: `calibration`.
+        """
+        if not files and judge is None:
+            return self.stored_validity
+        return measure_validity(
+            self.path,
+            [Path(file).absolute() for file in files],  # opening a judge may change the folder
+            Thresholds(meaning, natural),
+            unfinished,
+            Judge.of(judge, self, judge_pairs),
+            [Path(file).absolute() for file in calibration],
+        )
+
+    def floors(self, target: Any = None, other: Any = None, costly: bool = False) -> Floors:
+        """Measure what success has to be read beside, without people, and keep it with the run.
+
+        `other` is a classifier of another family, or its name; without it a model of the zoo is
+        trained on the same data, if that has a train split. A target that is paid for is asked
+        only if `costly` says so.
+        """
+        return keep_floors(self, partial(self._opened, target), other, costly)
+
+    @property
+    def stored_validity(self) -> Validity | None:
+        """The validity that was measured of the run; None if it was not, or of a part of it."""
+        if self.cases is not None:
+            return None
+        with Store.read(self.path) as store:
+            return restore_validity(store.measured(VALIDITY))
+
+    @property
+    def stored_floors(self) -> Floors | None:
+        """The floors that were measured of the run."""
+        if self.cases is not None:
+            return None
+        with Store.read(self.path) as store:
+            return restore_floors(store.measured(FLOORS))
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
         """Write the HTML report, one file that needs no network; `further` adds sections to it.
@@ -216,6 +302,12 @@ class Run:
         sections = [*inside_sections(self), *further]
         write_whole(out, render(self, sections), errors="replace")
         return out
+
+    def card(self) -> str:
+        """Return the model card of the run: its figures, and what they rest on, in Markdown."""
+        from brittle.reports.card import card
+
+        return card(self)
 
     def export(self, path: str | Path, exact: bool = False) -> Path:
         """Write the rows as .csv, .jsonl or .parquet; jsonl keeps fields and edits apart.

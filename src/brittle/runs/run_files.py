@@ -1,8 +1,9 @@
 """The files of a run as a whole: delete them, or give them another name.
 
 A run is NAME.sqlite; while it is written, or after a kill, -wal and -shm stand beside it. NAME.lock
-is its lock, NAME.inside.json what was seen inside its target. A report that was written of it is a
-document of the user's own and stays.
+is its lock, NAME.inside.json what was seen inside its target, and NAME.SAMPLE.key.json the key to
+what people were shown of it. A report that was written of it is a document of the user's own and
+stays.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from brittle.errors import StoreError, UsageError
 from brittle.runs.inside_file import inside_path
 from brittle.runs.store import APPLICATION_ID, Store, sole_writer
+from brittle.validity.key import key_paths
 
 LOG_ENDINGS = ("-wal", "-shm", "-journal")
 ID_OFFSET_BYTES = 68  # of the application id in the header of an SQLite file
@@ -48,7 +50,7 @@ def rename_run(path: Path, name: str) -> Path:
         if taken:
             raise UsageError(f"There is a run {name!r} already ({taken[-1]}). Choose another name.")
         _empty_log(path)
-        for file in (inside_path(path), path):
+        for file in (inside_path(path), *key_paths(path), path):
             if file.exists():
                 os.rename(file, new.with_name(file.name.replace(path.stem, name, 1)))
     path.with_suffix(".lock").unlink(missing_ok=True)
@@ -64,7 +66,8 @@ def check_name(name: str) -> None:
 
 
 def _files(path: Path) -> list[Path]:
-    return [*(path.with_name(path.name + end) for end in LOG_ENDINGS), inside_path(path), path]
+    logs = [path.with_name(path.name + end) for end in LOG_ENDINGS]
+    return [*logs, inside_path(path), *key_paths(path), path]
 
 
 def _empty_log(path: Path) -> None:

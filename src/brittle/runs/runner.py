@@ -71,6 +71,9 @@ def attack(
     toward: str | None = None,
     confidence: float | None = None,
     only: str | None = None,
+    keep_meaning: float | None = None,
+    keep_fluent: float | None = None,
+    measures: bool = True,
     labels: Labels = None,
     scores: str = "auto",
     mask: str | None = None,
@@ -101,7 +104,9 @@ def attack(
     `target` is a live object (a scikit-learn pipeline, a function) or a name (`zoo:…`, a folder …);
     `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
     are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
-    `only` takes the examples of one class before that. `goal` is a spec (`keyword:Art`,
+    `only` takes the examples of one class before that. With `keep_meaning` and `keep_fluent` a text
+    must have so much similarity and fluency beside its original to count. Both are measured for
+    every step in any case, unless `measures` is False. `goal` is a spec (`keyword:Art`,
     `brittle list goals`) or a goal object; by default any other class counts.
     `scores`, `mask`, `device`, `trust`, `timeout` and `answers` are those of `as_target`;
     `about_target` is kept with the run, so that the same target can be opened again.
@@ -132,7 +137,8 @@ def attack(
     origin = Origin.of(target, about, target_options)
     try:
         job = Job.of(
-            opened, dataset, attack, settings, toward, confidence, seed, labels, only, goal
+            *(opened, dataset, attack, settings, toward, confidence, seed, labels, only, goal),
+            *(keep_meaning, keep_fluent, measures),
         )
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
         within(watchdog, lambda: job.fixed)
@@ -272,7 +278,7 @@ def _attack_here(
 ) -> Iterator[FinishedRows]:
     """Yield the rows of finished cases, round by round."""
     for ended in build_engine(job, broker, budget).run(cases):
-        yield rows_of(ended, job)
+        yield rows_of(ended, job, broker.answer)
 
 
 def _silent(message: str) -> None:

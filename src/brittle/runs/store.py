@@ -10,8 +10,9 @@
 
 `application_id` is 0x62726974 ("brit"), `user_version` the version of this layout. The manifest is
 the meta row "manifest", the counters are "totals", and "keywords" those of cases, if the goal draws
-them. "kept:CASE" are the items that a search kept for the report, a list of the fields of
-`KeptItem`. A case with a row in results is finished; all its rows were written in one transaction.
+them; "validity", "floors" and "judgements" are what was measured of the run later. "kept:CASE" are
+the items that a search kept for the report, a list of the fields of `KeptItem`. A case with a row
+in results is finished; all its rows were written in one transaction.
 """
 
 from __future__ import annotations
@@ -39,18 +40,22 @@ from brittle.runs.write_ahead_log import check_log, lacks_log
 log = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x62726974
-VERSION = 3
-READABLE = (1, 2, 3)
+VERSION = 4
+READABLE = (1, 2, 3, 4)
+VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
+"""The names of what is measured of a run after it was made."""
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
 KEPT = "kept:"  # before the id of a case
 RESULT_COLUMNS = (
     *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
     *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
     *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
-    *("pixels_changed", "l2", "linf", "tried", "won"),
+    *("pixels_changed", "l2", "linf", "tried", "won", "similarity", "fluency"),
+    "proved_words",
 )
 STEP_COLUMNS = (
     *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),
+    *("similarity", "fluency"),
 )
 
 _LAYOUT = Path(__file__).with_name("layout.sql").read_text("utf-8")
@@ -167,6 +172,14 @@ class Store:
     def keep_keywords(self, keywords: Mapping[str, str]) -> None:
         with translated_errors(self.path), self._db:
             self._write_meta("keywords", dict(keywords))
+
+    def measured(self, name: str) -> dict[str, Any]:
+        """Return what was measured of the run under a name; {} if nothing was."""
+        return self._load_meta(name)
+
+    def keep_measured(self, name: str, value: Mapping[str, Any]) -> None:
+        with translated_errors(self.path), self._db:
+            self._write_meta(name, dict(value))
 
     def amend(self, **changes: Any) -> None:
         with translated_errors(self.path), self._db:

@@ -38,11 +38,13 @@ def _row_at(row: Result, step: Step | None) -> Result:
     if row.status not in ATTACKED or (step is None and row.status == "broken"):
         return row
     if step is None:
-        return replace(row, status="held", reason="")
+        # What was proved of the run's own goal says nothing of one that asks for less.
+        return replace(row, status="held", reason="", proved_words=None)
     return replace(
         row,
         status="broken",
         reason="",
+        proved_words=None,
         adversarial="\n".join(patch(dict(row.fields), step.edits).values()),
         edits=step.edits,
         adversarial_label=step.label,

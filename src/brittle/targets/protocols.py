@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from brittle.inside import Attention, Embedding
 from brittle.moves import EditRequest, Gradient, Level, ScoredMoves
+from brittle.spaces import Bounded, BoundRequest
 from brittle.text import Text
 
 Scores = NDArray[np.float64]
@@ -185,6 +186,15 @@ class HasAttention(Protocol):
 
 
 @runtime_checkable
+class HasBounds(Protocol):
+    """Knows something of all texts of a space at once."""
+
+    def bounds(self, requests: Sequence[BoundRequest]) -> list[Bounded]:
+        """Return for every space what is proved of it, and what is left open."""
+        ...
+
+
+@runtime_checkable
 class Encodes(Protocol):
     """Finds the latent point of an item."""
 
@@ -227,6 +237,24 @@ class Tags(Protocol):
     """Knows the part of speech of every word."""
 
     def tags(self, items: Sequence[Text]) -> Sequence[Any]: ...
+
+
+@runtime_checkable
+class HasMeanings(Protocol):
+    """Knows what texts mean: texts that mean the same have nearly the same vector."""
+
+    def meanings(self, items: Sequence[Text]) -> Sequence[Any]:
+        """Return a vector of length 1 for every text."""
+        ...
+
+
+@runtime_checkable
+class HasFluency(Protocol):
+    """Knows how likely texts are."""
+
+    def fluencies(self, items: Sequence[Text]) -> Sequence[float]:
+        """Return log10 of the probability of every text."""
+        ...
 
 
 @runtime_checkable

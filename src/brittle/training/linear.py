@@ -12,12 +12,11 @@ from brittle.training.job import Fitted, TrainingJob, accuracy, build_vocabulary
 from brittle.training.progress import TrainingProgress
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
-from brittle.zoo.linear import Linear
+from brittle.zoo.linear import FIRST_WORD, Linear
 from brittle.zoo.names.settings import LinearSvmSettings, NaiveBayesSettings
 from brittle.zoo.tokenizers.words import WordTokenizer
 
 Array = NDArray[np.float64]
-FIRST_WORD = 2  # the rows before are <pad> and <unknown>, which count for no class
 MAX_NEWTON_STEPS = 50
 RIDGE = 1e-6  # makes the Hessian invertible: the same offset for all classes changes no loss
 

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
-from brittle.text import Text
+from brittle.text import Text, Word
 from brittle.zoo.tokenizers.words import WordTokenizer
 
 Array = NDArray[np.float64]
+FIRST_WORD = 2
+"""The rows before are those of the padding, which holds the bias, and of the unknown word."""
 
 
 class Linear:
@@ -42,6 +44,13 @@ class Linear:
         starts = np.zeros(len(keys), dtype=np.intp)
         np.cumsum([len(key) >> 2 for key in keys[:-1]], out=starts[1:])
         return np.stack([np.add.reduceat(c[ids], starts) for c in self._columns], axis=1)
+
+    def word_logits(self, words: Sequence[Word]) -> Array:
+        """Return what each word adds to the logits (words × labels); unknown words add nothing."""
+        ids = np.array([self.vocabulary.token_id(word) for word in words], dtype=np.intp)
+        rows = np.stack([column[ids] for column in self._columns], axis=1)
+        rows[ids < FIRST_WORD] = 0.0
+        return rows
 
     def close(self) -> None:
         self._columns = []

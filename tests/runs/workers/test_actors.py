@@ -90,9 +90,9 @@ def test_a_model_travels_to_the_actors_and_200_cases_have_the_same_rows(
     place: Place, tmp_path: Path
 ) -> None:
     options: Any = {"limit": 200, "folder": tmp_path}
-    alone = brittle.attack("zoo:naive-bayes@mr", "mr", name="alone", **options)
+    alone = brittle.attack("zoo:naive-bayes@mr", "mr", name="alone", **options, candidates="paper")
     options |= {"workers": 2, "backend": "ray"}
-    far = brittle.attack("zoo:naive-bayes@mr", "mr", name="far", **options)
+    far = brittle.attack("zoo:naive-bayes@mr", "mr", name="far", **options, candidates="paper")
     assert rows(far) == rows(alone) and len(far.results()) == 200
     assert far.totals["asked"] == alone.totals["asked"]
     (folder,) = (place.far_cache / "models").iterdir()
@@ -113,10 +113,14 @@ def test_a_generator_travels_to_the_actors(place: Place, tmp_path: Path) -> None
 def test_a_killed_actor_costs_nothing_but_time(place: Place, tmp_path: Path) -> None:
     warnings: list[str] = []
     options: Any = {"folder": tmp_path, "warn": warnings.append}
-    alone = brittle.attack("python:mortal_model:model", FILMS, name="alone", **options)
+    alone = brittle.attack(
+        "python:mortal_model:model", FILMS, name="alone", **options, candidates="paper"
+    )
     place.flag.touch()
     options |= {"workers": 2, "backend": "ray"}
-    far = brittle.attack("python:mortal_model:model", FILMS, name="far", **options)
+    far = brittle.attack(
+        "python:mortal_model:model", FILMS, name="far", **options, candidates="paper"
+    )
     assert rows(far) == rows(alone) and far.complete and not place.flag.exists()
     deaths = [warning for warning in warnings if "died (" in warning]
     assert len(deaths) == 1 and deaths[0].startswith("Worker ")
@@ -124,7 +128,7 @@ def test_a_killed_actor_costs_nothing_but_time(place: Place, tmp_path: Path) -> 
 
 def test_a_live_object_is_sent_with_one_worker_too(place: Place, tmp_path: Path) -> None:
     target = FakeTarget({"good": 2.0, "great": 2.0})
-    run = brittle.attack(target, FILMS[:3], folder=tmp_path, backend="ray")
+    run = brittle.attack(target, FILMS[:3], folder=tmp_path, backend="ray", candidates="paper")
     assert run.complete and len(target.calls) < 10  # the diagnosis alone is the driver's
 
 
@@ -135,4 +139,6 @@ def test_an_address_nobody_answers_at(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     options: Any = {"workers": 2, "backend": "ray", "address": "127.0.0.1:9"}
     with pytest.raises(UsageError, match="No Ray cluster answers at --address"):
-        brittle.attack(FakeTarget({"good": 2.0}), FILMS[:3], folder=tmp_path, **options)
+        brittle.attack(
+            FakeTarget({"good": 2.0}), FILMS[:3], folder=tmp_path, **options, candidates="paper"
+        )

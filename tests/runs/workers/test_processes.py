@@ -58,9 +58,11 @@ def test_a_killed_worker_process_costs_nothing_but_time(tmp_path: Path) -> None:
             warnings.append(f"killed {child.pid}")
             os.kill(child.pid, signal.SIGKILL)
 
-    whole = brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole")
+    whole = brittle.attack(
+        FakeTarget(WEIGHTS), FILMS, folder=tmp_path, name="whole", candidates="paper"
+    )
     options: Any = {"folder": tmp_path, "name": "run", "workers": 2, "warn": warnings.append}
-    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, progress=kill, **options)
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, progress=kill, **options, candidates="paper")
     assert rows(run) == rows(whole) and run.complete
     # The worker may have finished its share before it was killed.
     assert all("killed by SIGKILL" in warning for warning in warnings[1:])
@@ -80,7 +82,7 @@ def test_a_killed_worker_process_costs_nothing_but_time(tmp_path: Path) -> None:
 )
 def test_wrong_settings_of_workers(tmp_path: Path, options: Any, message: str) -> None:
     with pytest.raises(UsageError) as wrong:
-        brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, **options)
+        brittle.attack(FakeTarget(WEIGHTS), FILMS, folder=tmp_path, **options, candidates="paper")
     assert message in str(wrong.value) and not list(tmp_path.iterdir())
 
 
@@ -278,14 +280,16 @@ def test_the_limits_and_the_journal_of_an_endpoint_hold_for_all_workers(
         'per_second = 100\njson = { text = "{text}" }\npath = "scores"\n'
     )
     spec, films = f"http:{endpoint}", FILMS[:12]
-    alone = brittle.attack(spec, films, "random-swap", folder=tmp_path, name="alone")
+    alone = brittle.attack(
+        spec, films, "random-swap", folder=tmp_path, name="alone", candidates="paper"
+    )
     sent = len(server.times)
     server.times, server.most = [], 0
     options: Any = {"folder": tmp_path, "name": "run", "workers": 3}
     with pytest.raises(LimitReached):
-        brittle.attack(spec, films, "random-swap", max_sent=40, **options)
+        brittle.attack(spec, films, "random-swap", max_sent=40, **options, candidates="paper")
     assert len(server.times) == 40
-    run = brittle.attack(spec, films, "random-swap", **options)
+    run = brittle.attack(spec, films, "random-swap", **options, candidates="paper")
     assert rows(run) == rows(alone)
     # The journal answers what was asked before the limit; only batches that were cut may differ.
     assert len(server.times) == sent and server.most <= 2
@@ -299,7 +303,9 @@ def test_200_cases_of_a_zoo_model_have_the_same_rows(tmp_path: Path, model: str)
     pytest.importorskip("torch" if model.startswith("LSTM") else "safetensors")
     spec = f"zoo:{model}@mr" + ("?size=tiny" if model.startswith("LSTM") else "")
     options: Any = {"limit": 200, "folder": tmp_path}
-    alone = brittle.attack(spec, "mr", "pwws", name="alone", **options)
-    shared = brittle.attack(spec, "mr", "pwws", name="shared", workers=2, **options)
+    alone = brittle.attack(spec, "mr", "pwws", name="alone", **options, candidates="paper")
+    shared = brittle.attack(
+        spec, "mr", "pwws", name="shared", workers=2, **options, candidates="paper"
+    )
     assert rows(shared) == rows(alone) and len(shared.results()) == 200
     assert shared.totals["asked"] == alone.totals["asked"]

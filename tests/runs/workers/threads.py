@@ -115,7 +115,7 @@ def attack(
     rows = tuple(as_examples(examples))
     labels = tuple(sorted({row.label for row in rows if row.label is not None}))
     dataset = Dataset("examples", "all", rows, labels)
-    job = Job.of(target, dataset, name, {})
+    job = Job.of(target, dataset, name, {"candidates": "paper"})
     broker = Broker(job.desks, stopping=threading.Event(), **limits)
     attacked = Attacked(broker)
     cases = job.cases(dataset, case_ids(rows), set())
@@ -131,7 +131,7 @@ def attack(
             finished = attacked.driver.rows()
         else:
             engine = build_engine(job, broker, budget)
-            finished = (rows_of(ended, job) for ended in engine.run(cases))
+            finished = (rows_of(ended, job, broker.answer) for ended in engine.run(cases))
         for results, steps in finished:
             attacked.results += results
             attacked.steps += steps

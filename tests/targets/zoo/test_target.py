@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from brittle.asks import Case
+from brittle.attacks.exhaustive import Exhaustive
+from brittle.engine.broker import Broker
+from brittle.engine.engine import Engine
 from brittle.errors import UsageError
+from brittle.goals import Untargeted
 from brittle.opening import load_zoo
-from brittle.targets.protocols import HasCanonicalScores
+from brittle.proposals.synonyms import SubstituteTable
+from brittle.targets.capabilities import make_desks
+from brittle.targets.protocols import HasBounds, HasCanonicalScores
 from brittle.targets.scores import softmax
 from brittle.targets.zoo import target as zoo
 from brittle.targets.zoo.target import ZooTarget
@@ -182,3 +189,28 @@ def test_on_movie_reviews(
     scores = target.scores([Text.of(dict(example.fields)) for example in test])
     guess = [target.labels[i] for i in scores.argmax(axis=1)]
     assert np.mean([g == example.label for g, example in zip(guess, test)]) >= least
+
+
+def test_bounds_change_no_verdict_and_save_queries(target: ZooTarget) -> None:
+    lists = {"film": ("plot", "warm"), "plot": ("film", "cold"), "the": ("its", "and")}
+    table = SubstituteTable({**lists, "great": ("film", "weak"), "dull": ("funny", "its")})
+    random = Random(4)
+    texts = [" ".join(random.choices([*GOOD, *BAD, *OTHER], k=7)) for _ in range(40)]
+    verdicts, queries = [], []
+    for bounds in (False, True):
+        assert isinstance(target, HasBounds)
+        engine = Engine(
+            Exhaustive(table, words=2, bounds=bounds), Untargeted(), Broker(make_desks(target))
+        )
+        cases = [Case(str(n), Text.of(text)) for n, text in enumerate(texts)]
+        ended = {o.case.id: o for part in engine.run(cases) for o in part}
+        verdicts.append({case: (o.status, o.proved_words) for case, o in ended.items()})
+        proved = [case for case, (status, _) in verdicts[0].items() if status == "proved"]
+        queries.append([ended[case].queries for case in proved])
+    assert verdicts[0] == verdicts[1]
+    assert all(with_bounds <= without for without, with_bounds in zip(*queries))
+    assert {status for status, _ in verdicts[0].values()} >= {"broken", "proved"}
+    if "LSTM" not in target.card.name:  # through many steps of an LSTM boxes grow too wide
+        assert sum(queries[1]) < sum(queries[0])
+    if target.card.kind == "linear":
+        assert {*queries[1]} == {1}  # the original alone

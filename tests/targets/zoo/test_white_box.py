@@ -149,7 +149,7 @@ def test_attacks_that_follow_the_gradient_run(
 
 def test_a_linear_model_shows_no_inside(cache: Path) -> None:
     target = load_zoo(f"zoo:naive-bayes@{cache}/toy.csv#1")
-    assert type(target) is ZooTarget and not any(isinstance(target, kind) for kind in SHOWN)
+    assert isinstance(target, ZooTarget) and not any(isinstance(target, kind) for kind in SHOWN)
     assert {*GOOD, *BAD} <= set(target.vocabulary)
     assert not any(word.startswith("<") for word in target.vocabulary)
 
@@ -189,7 +189,7 @@ def test_a_tuned_encoder_passes_everything_on(cache: Path) -> None:
 def test_a_black_box_attack_builds_no_white_box(cache: Path, tmp_path: Path) -> None:
     target = load_zoo(f"zoo:LSTM-W-Random-1@{cache}/toy.csv#1", size="tiny")
     texts = [("a lovely warm film", "positive"), ("a dull and cold plot", "negative")]
-    attack(target, texts, "random-swap", folder=tmp_path)
+    attack(target, texts, "random-swap", folder=tmp_path, candidates="paper")
     assert "inside" not in vars(target)
     attack(target, texts, "hotflip", folder=tmp_path)
     assert "inside" in vars(target)

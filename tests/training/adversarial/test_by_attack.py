@@ -98,7 +98,7 @@ def test_names_and_settings() -> None:
     for text, message in (
         ("pwsw", "Unknown kind of adversarial training 'pwsw'. Did you mean 'pwws'"),
         ("hotflop", "Did you mean 'hotflip'"),
-        ("zzz", "Known: hotflip, miyato, key, pwws, .*python:module:name"),
+        ("zzz", "Known: hotflip, miyato, key, auto, pwws, .*python:module:name"),
         ("key-any,drawz=3", "Unknown setting of key-any 'drawz'. Did you mean 'draws'"),
         ("hotflip-words,strict=perhaps", "Unknown setting of hotflip-words 'strict'"),
         (

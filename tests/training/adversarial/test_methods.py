@@ -48,7 +48,7 @@ def test_a_name_holds_all_that_is_not_the_default(text: str, expected: Any, form
     ("text", "settings", "message"),
     [
         ("hotflop", {}, "Unknown kind of adversarial training 'hotflop'. Did you mean 'hotflip'"),
-        ("nothing", {}, r"Known: hotflip, miyato, key, pwws,.*python:module:name"),
+        ("nothing", {}, r"Known: hotflip, miyato, key, auto, pwws,.*python:module:name"),
         ("hotflip,sahre=1", {}, "Unknown setting of hotflip 'sahre'. Did you mean 'share'"),
         ("hotflip,share", {}, "Expected NAME=VALUE, such as share=0.1"),
         (

@@ -7,12 +7,13 @@ import pytest
 pytest.importorskip("torch")
 import torch
 from torch import nn
+from torch.nn import functional
 
 from brittle.errors import UsageError
 from brittle.training.wgan import critic_loss, generator_loss, inverter_loss
 from brittle.training.wgan_steps import WganTraining
 from brittle.zoo.generators.fast import fast_decoder
-from brittle.zoo.generators.networks import build
+from brittle.zoo.generators.networks import ResidualBlock, build
 from brittle.zoo.names import grid
 
 
@@ -102,3 +103,25 @@ def test_residual_generators_decode_by_themselves() -> None:
     generator = build("WGAN-residual", settings, (16, 16, 3)).generator
     z = torch.randn(2, 8)
     assert torch.equal(fast_decoder(generator)(z), generator(z))
+
+
+@pytest.mark.parametrize("doubles", [True, False])
+def test_a_block_gives_the_numbers_and_gradients_of_its_plain_form(doubles: bool) -> None:
+    torch.manual_seed(0)
+    block, x = ResidualBlock(5, 7, doubles).double(), torch.randn(3, 5, 8, 6).double()
+    x.requires_grad_()
+
+    def plain() -> torch.Tensor:
+        y = block.norms[0](x).relu()
+        if doubles:
+            larger, y = (functional.interpolate(part, scale_factor=2.0) for part in (x, y))
+            return block.beside(larger) + block.second(block.norms[1](block.first(y)).relu())
+        y = block.second(block.norms[1](block.first(y)).relu())
+        return functional.avg_pool2d(block.beside(x) + y, 2)
+
+    wanted = [x, *block.parameters()]
+    computed, expected = block(x), plain()
+    assert torch.allclose(computed, expected, atol=1e-12)
+    weight = torch.randn_like(expected)
+    pairs = zip(*(torch.autograd.grad((y * weight).sum(), wanted) for y in (computed, expected)))
+    assert all(torch.allclose(a, b, atol=1e-10) for a, b in pairs)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RUN_FLAGS = (
     *("limit", "budget", "seed", "toward", "confidence", "only", "labels", "name", "new"),
+    *("keep_meaning", "keep_fluent", "measures"),
     *("retry_errors", "max_sent", "batch", "watchdog", "workers", "backend", "address"),
 )
 EXAMPLES = """\
@@ -43,7 +44,10 @@ targets:
   (python:, http: and cmd: are translators with --answers text)
 
 examples:
+  brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --limit 100
   brittle attack zoo:naive-bayes@mr pwws --data mr --limit 100
+  brittle attack zoo:naive-bayes@mr pwws --data mr --candidates strict
+  brittle attack zoo:CNN-W-Random-1@mr exhaustive --data mr --limit 100 --words 2
   brittle attack my-folder/ genetic --data test.csv --text review --label stars --share 0.1
   brittle attack http:api.toml salient-swap --data test.csv --budget 50 --max-sent 5000
   brittle attack zoo:MiniLM@mr gs-ec --data mr --limit 100 --vocabulary 2000
@@ -58,10 +62,17 @@ fgsm and noise attack pictures: zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist
 python:module:name of an estimator, a torch module or a function of an array. All other attacks are
 for texts.
 
+pwws, salient-swap, genetic, random-swap and list take careful candidates: synonyms that a person
+would write there. --candidates paper are those of the published attack, strict ones must also keep
+meaning and fluency.
+
+auto runs attacks from cheap to dear, each on the cases that still stand: use it for a figure to
+report. exhaustive tries every text of a space: what it does not break is proved.
+
 For endpoints and programs (http:, cmd:), where queries are few or cost money, use salient-swap: it
-needs a fraction of the queries of pwws. pwws, salient-swap, genetic, random-swap, list and
-hotflip-words are for English texts. gs-*, asmin-* and asmax-* read an erased word as a zero vector
-(as --mask pad does) where the target can do so.
+needs a fraction of the queries of pwws. auto, pwws, salient-swap, gradient-swap, genetic,
+exhaustive, random-swap, list and hotflip-words are for English texts. gs-*, asmin-* and asmax-*
+read an erased word as a zero vector (as --mask pad does) where the target can do so.
 
 brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
 resumes a stopped run, or shows a finished one.
@@ -90,6 +101,14 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--toward", metavar="LABEL", help="the label to reach (default: any other)")
     add("--only", metavar="LABEL", help="attack only the examples of this class (default: all)")
     add("--confidence", type=float, help="the confidence in the new label to reach (0 to 1)")
+    meaning = "the least similarity of a text with its original, by MiniLM (0 to 1)"
+    add("--keep-meaning", type=float, metavar="X", help=meaning)
+    fluent = (
+        "the least fluency: 0.1 allows every changed word to make the text 10 times less likely"
+    )
+    add("--keep-fluent", type=float, metavar="X", help=fluent)
+    measures = "measure similarity and fluency of every step (default: yes)"
+    add("--measures", action=argparse.BooleanOptionalAction, default=True, help=measures)
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
     max_sent = "at most N texts sent in the whole run; few cases are then attacked at a time"
     add("--max-sent", type=positive, metavar="N", help=max_sent)

@@ -111,4 +111,5 @@ COMMAND = Command(
     _attack_words,
     resumes=True,
     several_attacks=True,
+    published=True,
 )

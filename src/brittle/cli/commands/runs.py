@@ -93,6 +93,33 @@ def _report(args: argparse.Namespace) -> None:
     console.print_path(args, run.report(args.out or run.path.with_suffix(".html"), sections))
 
 
+def _add_card_flags(parser: argparse.ArgumentParser) -> None:
+    out = "the file to write, such as README.md (default: print the card)"
+    parser.add_argument("--out", metavar="FILE", help=out)
+    _add_run(parser, "run")
+
+
+def _card(args: argparse.Namespace) -> None:
+    from pathlib import Path
+
+    from brittle.files import write_whole
+    from brittle.reports.summaries import summarize
+    from brittle.reports.trust import trust_facts
+    from brittle.runs.run import open_run
+
+    run = open_run(args.run, args.runs)
+    if args.out:
+        out = Path(args.out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(out, run.card(), errors="replace")
+        console.print_path(args, out)
+        return
+    if args.json:
+        console.dump({fact.name: fact.value for fact in trust_facts(run, *summarize(run))})
+    elif not args.quiet:
+        console.print_text(run.card())
+
+
 def _add_export_flags(parser: argparse.ArgumentParser) -> None:
     _add_run(parser)
     parser.add_argument(
@@ -172,6 +199,12 @@ EXPORT = Command(
     "examples:\n  brittle export demo demo.csv\n  brittle export small.study.json cells.csv",
     _add_export_flags,
     _export,
+)
+CARD = Command(
+    "write the model card of a run: its figures, what they rest on, and what is missing",
+    "examples:\n  brittle card demo\n  brittle card demo --out card.md",
+    _add_card_flags,
+    _card,
 )
 VERIFY = Command(
     "score what broke every broken case again",

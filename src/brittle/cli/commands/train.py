@@ -166,4 +166,5 @@ COMMAND = Command(
     _attack_words,
     own_settings=("share",),
     resumes=True,
+    published=True,
 )

@@ -104,4 +104,5 @@ COMMAND = Command(
     _run,
     _attack_words,
     resumes=True,
+    published=True,
 )

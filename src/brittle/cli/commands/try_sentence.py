@@ -27,7 +27,7 @@ COSTLY_ATTACKS = ("salient-swap", "key")
 """Those that need nothing but the sentence; for targets that are paid for, those of few queries."""
 DEFAULT_BUDGET = 200  # queries of each attack; genetic alone would take thousands
 
-STYLES = {"broken": "red", "held": "green", "out of budget": "yellow"}
+STYLES = {"broken": "red", "held": "green", "proved": "green", "out of budget": "yellow"}
 EXAMPLES = """\
 examples:
   brittle try zoo:naive-bayes@mr "A warm and funny film with a great story."

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from brittle.asks import Case, helpers_of
+from brittle.asks import Case
 from brittle.engine.broker import Broker, Totals
 from brittle.engine.desks import Failures
 from brittle.errors import BrittleError, RunStopped, message_of
@@ -142,8 +142,7 @@ def work(link: Link, load_setup: Callable[[], WorkerSetup]) -> None:
 
 def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
     job = setup.job
-    helpers = helpers_of(job.attack)
-    desks = make_desks(target if target is not None else job.target, helpers)
+    desks = make_desks(target if target is not None else job.target, job.all_helpers)
     broker = WorkerBroker(
         desks,
         watchdog=setup.watchdog,
@@ -163,7 +162,7 @@ def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
     try:
         while first := _fetch(client, setup, is_idle=True).cases:
             for ended in engine.run(DealtCases(client, setup, first)):
-                client.tell(Rows(*rows_of(ended, job)))
+                client.tell(Rows(*rows_of(ended, job, broker.answer)))
     finally:
         broker.close()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.asks import Case, helpers_of
+from brittle.asks import Case
 from brittle.engine.broker import Broker
 from brittle.errors import UsageError
 from brittle.runs.job import Job
@@ -88,7 +88,7 @@ def make_setup(
     replica: Origin | None = workforce.origin
     model_files = None
     if is_asked_by_driver(job.target):
-        forwarded, replica = questions_of_target(job, helpers_of(job.attack)), None
+        forwarded, replica = questions_of_target(job, job.all_helpers), None
     elif workforce.settings.backend == "ray":
         model_files = model_files_of(workforce.origin.target, job.target)
     limits = (broker.batch, broker.watchdog, broker.most_sent)

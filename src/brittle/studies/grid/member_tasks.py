@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from brittle.attacks.published import as_published
 from brittle.edits import patch
 from brittle.errors import Interrupted, StoreError, UsageError, message_of
 from brittle.results import DAMAGED_EDITS, Result
@@ -124,7 +125,7 @@ class GridTasks:
             progress=report,
             shared=shared,
             columns=columns_of(context.needs[TEXTS]),
-            **attack.settings,
+            **as_published(attack.name, attack.settings),
         )
 
 

@@ -12,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from brittle.attacks.published import as_published
 from brittle.data import case_ids
 from brittle.edits import patch
 from brittle.errors import Interrupted, StoreError, UsageError, message_of
@@ -118,7 +119,7 @@ class MemberTasks:
                 folder=context.folder,
                 progress=report,
                 about_target={} if spec in self.live else {"spec": spec},
-                **settings,
+                **as_published(attack, settings),
             )
         winners = [
             [

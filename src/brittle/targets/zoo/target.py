@@ -12,6 +12,8 @@ import numpy as np
 
 from brittle.errors import UsageError
 from brittle.picture import PixelGradientRequest
+from brittle.spaces import Bounded, BoundRequest
+from brittle.targets.additive import bound_additive
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.protocols import Scores, ShowsAttention, ShowsInside, WhiteBox
 from brittle.targets.rendering import PADDING, UNKNOWN
@@ -90,6 +92,26 @@ class ZooTarget:
         self.model.close()
 
 
+class AdditiveZooTarget(ZooTarget):
+    """A model of the zoo whose logits are a sum over words: naive Bayes, the linear SVM."""
+
+    def bounds(self, requests: Sequence[BoundRequest]) -> list[Bounded]:
+        """Find the strongest swaps of every space in closed form."""
+        return list(map(self._bound, requests))
+
+    def _bound(self, request: BoundRequest) -> Bounded:
+        model: Any = self.model
+        space = request.space
+        logits = self.logits([space.text])[0]
+        words = [word for _, words in space.text.field_words() for word in words]
+        scale = float(np.abs(model.word_logits(words)).sum() + np.abs(logits).sum())
+        changes = [
+            model.word_logits(space.options[i]) - model.word_logits([space.text.words[i]])
+            for i in space.positions
+        ]
+        return bound_additive(request, logits, changes, scale)
+
+
 class WhiteBoxZooTarget(ZooTarget, ShowsInside):
     """A network of the zoo with its white box; `build_inside` is called at first use."""
 
@@ -111,6 +133,21 @@ class WhiteBoxZooTarget(ZooTarget, ShowsInside):
         model: Any = self.model  # not the white box: black-box attacks ask for this, too
         positions: list[Sequence[int]] = model.words_read(items)
         return positions
+
+
+class BoundedZooTarget(WhiteBoxZooTarget):
+    """A network of the zoo through which interval bounds can be propagated."""
+
+    @cached_property
+    def _bounds(self) -> Any:
+        from brittle.zoo.bounds import NetworkBounds  # imports torch, as the model does
+
+        model: Any = self.model
+        return NetworkBounds(model)
+
+    def bounds(self, requests: Sequence[BoundRequest]) -> list[Bounded]:
+        """Bound the margins over every space."""
+        return [self._bounds.bound(request) for request in requests]
 
 
 class AttendingZooTarget(WhiteBoxZooTarget, ShowsAttention):
@@ -198,10 +235,13 @@ def load_folder(
         has_gradients = hasattr(model, "gradients")
         return (PictureNetworkTarget if has_gradients else PictureZooTarget)(card, model)
     if card.kind != "network":
-        return ZooTarget(card, model)
-    from brittle.zoo.white_box import NetworkWhiteBox  # imports torch, as the model does
+        return (AdditiveZooTarget if card.kind == "linear" else ZooTarget)(card, model)
+    from brittle.zoo.bounds import has_bounds  # imports torch, as the model does
+    from brittle.zoo.white_box import NetworkWhiteBox
 
     attends = card.parts["encoder"] == "Transformer" or card.parts["head"] == "attention"
     kind = AttendingZooTarget if attends else WhiteBoxZooTarget
+    if has_bounds(card.parts):
+        kind = BoundedZooTarget
     own_mask = None if mask == UNKNOWN else mask  # a network reads holes so in any case
     return kind(card, model, lambda: NetworkWhiteBox(model, card.full_name), own_mask)

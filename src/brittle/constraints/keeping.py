@@ -1,0 +1,52 @@
+"""Constraints: the least that a changed text must keep, by a measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from brittle.constraints.measures import Fluent, Measure, Similar
+from brittle.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A constraint: a text whose measure lies below `least` is no adversary."""
+
+    measure: Measure
+    least: float
+
+    def holds(self, value: float | None) -> bool:
+        """Tell whether a value suffices; what could not be measured does not."""
+        return value is not None and value >= self.least
+
+
+STRICT = (Keep(Similar(), 0.85), Keep(Fluent(), 0.05))
+"""The constraints of the preset `strict`, beside careful candidates."""
+
+
+def keep(meaning: float | None = None, fluent: float | None = None) -> tuple[Keep, ...]:
+    """Build the constraints that a user asks for.
+
+    >>> [(k.measure.name, k.least) for k in keep(meaning=0.9)]
+    [('similarity', 0.9)]
+    """
+    chosen = []
+    for measure, least, flag, example in (
+        (Similar(), meaning, "--keep-meaning", "0.85"),
+        (Fluent(), fluent, "--keep-fluent", "0.05"),
+    ):
+        if least is None:
+            continue
+        if not (isinstance(least, int | float) and 0 < least <= 1):
+            raise UsageError(
+                f"Got {flag} {least!r}; expected a number above 0, at most 1, such as {example}: "
+                f"the least {measure.name} with the original."
+            )
+        chosen.append(Keep(measure, float(least)))
+    return tuple(chosen)
+
+
+def strict(own: tuple[Keep, ...]) -> tuple[Keep, ...]:
+    """Return the constraints of the preset `strict`, those that a user asks for in their place."""
+    named = {constraint.measure.name: constraint for constraint in own}
+    return tuple(named.get(constraint.measure.name, constraint) for constraint in STRICT)

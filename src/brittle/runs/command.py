@@ -1,0 +1,73 @@
+"""The command line that makes a stored run again, from its manifest."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from brittle.attacks import ATTACKS, default_settings
+from brittle.attacks.published import with_present_names
+from brittle.constraints import strict
+from brittle.goals import is_class_goal
+from brittle.proposals.choice import STRICT
+
+TARGET_DEFAULTS = {"scores": "auto", "device": "auto", "timeout": 30.0, "answers": "auto"}
+"""What a target is opened with unless the user says otherwise."""
+KEEP_FLAGS = {"similarity": "keep_meaning", "fluency": "keep_fluent"}
+RUN_FLAGS = ("only", "limit", "seed", "budget", "toward", "confidence")
+
+
+def command_of(manifest: Mapping[str, Any]) -> str | None:
+    """Write the command of a run; None if its target, attack or data has no name to write."""
+    about = dict(manifest.get("about_target") or {})
+    attack, data = str(manifest["attack"]), str(manifest["data"])
+    is_named = attack in ATTACKS or attack.startswith("python:")
+    if "spec" not in about or not is_named or data in ("", "examples"):
+        return None
+    # The user's own code is not imported to show a run: all settings of such an attack are written.
+    defaults = default_settings(attack) if attack in ATTACKS else {}
+    words = ["brittle", "attack", about.pop("spec"), attack, "--data", data]
+    words += _flags(_about_data(manifest) | {name: manifest.get(name) for name in RUN_FLAGS})
+    if not is_class_goal(str(manifest.get("goal", "untargeted"))):
+        words += ["--goal", str(manifest["goal"])]
+    asked = {name: value for name, value in about.items() if value != TARGET_DEFAULTS.get(name)}
+    words += _flags({name: value for name, value in asked.items() if name != "wanted_mask"})
+    settings = with_present_names(manifest["settings"])
+    words += _flags(_constraints(manifest.get("keep") or {}, settings.get("candidates")))
+    changed = {n: value for n, value in settings.items() if value != defaults.get(n)}
+    return shlex.join([*words, *_flags(changed)])
+
+
+def _about_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags that say how the data was read."""
+    columns = manifest.get("columns") or {}
+    split = manifest.get("split")
+    return {
+        "split": split if split in ("train", "dev") else None,
+        "text": ",".join(columns.get("text", ())) or None,
+        "label": columns.get("label"),
+        "locked": ",".join(manifest.get("locked") or ()) or None,
+    }
+
+
+def _constraints(kept: Mapping[str, Any], candidates: Any) -> dict[str, float]:
+    """Return the flags of constraints that the candidates do not bring themselves."""
+    brought = {(own.measure.name, own.least) for own in strict(()) if candidates == STRICT}
+    least = {name: float(value[0]) for name, value in kept.items()}
+    return {KEEP_FLAGS[n]: value for n, value in least.items() if (n, value) not in brought}
+
+
+def _flags(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield flags with their values; what is None, or an empty list, is left out."""
+    for name, value in values.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            yield f"--{flag}" if value else f"--no-{flag}"
+        elif isinstance(value, Mapping):
+            yield from (f"--{flag}", ",".join(f"{key}={one}" for key, one in value.items()))
+        elif isinstance(value, list | tuple):
+            for one in value:
+                yield from (f"--{flag}", str(one))
+        elif value is not None:
+            yield from (f"--{flag}", f"{value:g}" if isinstance(value, float) else str(value))

@@ -1,0 +1,58 @@
+"""Similarity and fluency of pairs of texts, by answers that are invented."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from brittle.constraints import MEASURES, STRICT, Fluent, Keep, Similar, compare, keep, strict
+from brittle.errors import UsageError
+from brittle.text import Text
+
+ORIGINAL = Text.of("a good film of good people")
+
+
+def test_similarity_is_the_cosine_of_unit_vectors() -> None:
+    a, b = np.array([1.0, 0.0]), np.array([0.6, 0.8])
+    assert Similar().value((ORIGINAL, ORIGINAL), (a, b)) == 0.6
+    assert Similar().value((ORIGINAL, ORIGINAL), (a, a)) == 1.0
+
+
+def test_fluency_is_a_factor_per_changed_word() -> None:
+    one = ORIGINAL.swap(1, "fine")
+    two = one.swap(4, "fine")
+    # A thousand times less likely: by one word, or by two of about 32 each.
+    assert Fluent().value((ORIGINAL, one), (-10.0, -13.0)) == pytest.approx(0.001)
+    assert Fluent().value((ORIGINAL, two), (-10.0, -13.0)) == pytest.approx(1000**-0.5)
+    assert Fluent().value((ORIGINAL, one), (-10.0, -9.0)) == pytest.approx(10.0)
+
+
+def test_pairs_are_asked_about_at_once_and_an_original_not_at_all() -> None:
+    asked = []
+
+    def answers(question: str, items: Sequence[Any]) -> tuple[list[Any], Mapping[int, Exception]]:
+        asked.append((question, [str(item) for item in items]))
+        # The third item, the original of the second pair, cannot be answered.
+        return [-float(len(str(item))) for item in items], {2: ValueError("too odd")}
+
+    first, second = ORIGINAL.swap(1, "fine"), ORIGINAL.swap(2, "story")
+    pairs = [(ORIGINAL, first), (ORIGINAL, ORIGINAL), (ORIGINAL, second)]
+    assert compare(Fluent(), pairs, answers) == [1.0, 1.0, None]
+    assert asked == [("fluency", [str(ORIGINAL), str(first), str(ORIGINAL), str(second)])]
+    asked.clear()
+    assert compare(Fluent(), [(ORIGINAL, ORIGINAL)], answers) == [1.0] and asked == []
+
+
+def test_what_has_to_be_kept() -> None:
+    assert keep() == ()
+    assert keep(0.9, 0.1) == (Keep(Similar(), 0.9), Keep(Fluent(), 0.1))
+    assert strict(()) == STRICT and {c.measure for c in STRICT} == set(MEASURES)
+    assert strict(keep(meaning=0.95)) == (Keep(Similar(), 0.95), STRICT[1])
+    held = Keep(Similar(), 0.85)
+    assert held.holds(0.85) and not held.holds(0.8499) and not held.holds(None)
+    for wrong in (0, -1, 1.1, "much"):
+        with pytest.raises(UsageError, match=r"--keep-fluent .* expected a number above 0"):
+            keep(fluent=wrong)  # type: ignore[arg-type]

@@ -1,0 +1,149 @@
+"""What the figures of a run rest on: facts, what is missing, bounds in words, and the card."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from brittle.metrics.samples import sample_results
+from brittle.metrics.summary import rate
+from brittle.reports import render, summary_html, summary_json, summary_text
+from brittle.reports.card import card
+from brittle.reports.summaries import summarize
+from brittle.reports.terminal import run_block
+from brittle.reports.trust import describe_space, missing, robust_lines, short_lines, trust_facts
+
+MakeRun = Callable[..., Any]
+
+
+def facts_of(run: Any) -> dict[str, str | None]:
+    return {fact.name: fact.value for fact in trust_facts(run, *summarize(run))}
+
+
+def shown(block: Any) -> str:
+    file = io.StringIO()
+    Console(file=file, width=80).print(block)
+    return file.getvalue()
+
+
+def test_what_is_there_is_said_and_what_is_not_is_missing(make_run: MakeRun) -> None:
+    run = make_run(examples=10, fingerprint="f00d", content="beef", budget=50)
+    facts = facts_of(run)
+    assert facts["space"] == "pwws (inflect); untargeted"
+    assert facts["budget"] == "50 queries a case"
+    assert facts["denominators"] == "8 of 10 planned cases finished, 7 answered, 5 attacked"
+    assert facts["clean error (floor)"] == "14.3%, 1 of 7 originals"
+    assert facts["proved"] == "0 of 5 attacked cases"
+    assert facts["target"] == "zoo:toy, f00d" and facts["data"] == "mr, test, beef"
+    assert facts["diagnosis"] == "no warning" and facts["seed"] == "0"
+    assert facts["versions"] == "brittle 0.1.0"
+    growth = facts["success against budget"]
+    assert growth == "still rising: 1 of 5 attacked cases broke in the second half of the budget"
+    lacking = [name for name, value in facts.items() if value is None]
+    assert lacking == missing(trust_facts(run, *summarize(run)))
+    assert lacking == [
+        "random edit (floor)",
+        "other model family (floor)",
+        "validity",
+        "command",
+    ]
+
+
+def test_what_was_measured_later_is_no_longer_missing(make_run: MakeRun) -> None:
+    run = make_run(warnings=["Confidence is saturated."])
+    run.command = "brittle attack zoo:toy pwws --data mr"
+    valid, edit = asdict(rate(6, 40, "broken cases read")), asdict(rate(2, 50, "attacked cases"))
+    run.later = {
+        "validity": {"reading": {"parts": {"valid": valid}}, "judge": None},
+        "floors": {"random_edit": edit, "other": {"name": "naive-bayes", "adversaries": edit}},
+    }
+    facts = facts_of(run)
+    assert None not in facts.values()
+    assert facts["validity"] == "15.0% (7.1–29.1%) of 40 broken cases read"
+    assert facts["random edit (floor)"] == "4.0% (1.1–13.5%) of 50 attacked cases"
+    assert str(facts["other model family (floor)"]).endswith("attacked cases (naive-bayes)")
+    assert facts["diagnosis"] == "1 warning: Confidence is saturated."
+    judged = {"judge": {"validity": asdict(rate(1, 4, "judged"))}, "reading": {"parts": {}}}
+    run.later = {"validity": judged}
+    assert str(facts_of(run)["validity"]).startswith("25.0%")
+
+
+def test_the_terminal_has_few_lines_of_it(make_run: MakeRun) -> None:
+    run = make_run(budget=50, attacks=["gradient-swap", "pwws"], attack="auto")
+    lines = short_lines(trust_facts(run, *summarize(run)))
+    assert lines[0] == "space: auto (gradient-swap, pwws, inflect); untargeted"
+    kept = describe_space(run.manifest | {"keep": {"similarity": [0.85, "MiniLM"]}})
+    assert kept == "auto (gradient-swap, pwws, inflect); similarity ≥ 0.85; untargeted"
+    assert lines[-1].startswith("missing: random edit (floor)") and len(lines) <= 5
+    for text in (shown(run_block(run, 2)), shown(run_block(run, 0)), summary_text(run)):
+        assert "trust" in text and "still rising" in text and "missing:" in text
+        assert max(map(len, text.splitlines())) <= 80
+    assert "still rising" in summary_html(run) and "missing:" in summary_html(run)
+    assert summary_json(run)["trust"]["budget"] == "50 queries a case"
+
+
+def test_bounds_are_written_from_both_sides(make_run: MakeRun) -> None:
+    rows = sample_results()
+    assert robust_lines(rows) == []
+    rows[3] = replace(rows[3], proved_words=1)
+    between = "robust to one word swapped: between 28.6% (proved; 8.2–64.1%) and 57.1% (not broken"
+    assert robust_lines(rows)[0].startswith(between)
+    run = make_run(rows)
+    for text in (summary_text(run), render(run), shown(run_block(run, 0)), card(run)):
+        assert "robust to one word swapped: between 28.6%" in " ".join(text.split())
+    assert summary_json(run)["robust"][0]["unbroken"]["count"] == 4
+    decided = [rows[0], replace(rows[3], proved_words=7)]
+    lines = robust_lines(decided)
+    assert [line.split(":")[0].split(" to ")[1] for line in lines] == [
+        *("one word swapped", "two words swapped", "three words swapped", "7 words swapped"),
+    ]
+    assert all("50.0% (9.5–90.5%) of 2 examples answered, decided" in line for line in lines)
+
+
+def test_the_page_lists_facts_and_escapes_them(make_run: MakeRun) -> None:
+    page = render(make_run(target="<script>alert(1)</script>"))
+    assert "What the figures rest on" in page and "<dt>missing</dt>" in page
+    assert "<script>alert(1)" not in page
+
+
+def test_proved_has_its_colour_and_meaning_on_the_page(make_run: MakeRun) -> None:
+    rows = sample_results()
+    rows[3] = replace(rows[3], status="proved", reason="by bounds", proved_words=2)
+    page = render(make_run(rows))
+    assert 'class="is-proved"' in page and "the whole space" in page and "by bounds" in page
+    assert "proved 1 (by bounds)" in summary_text(make_run(rows))
+
+
+def test_the_card_is_markdown_with_metadata(make_run: MakeRun) -> None:
+    yaml = pytest.importorskip("yaml")
+    run = make_run(target='a "b"|c: \x1b[31m<i>', examples=10)
+    text = card(run)
+    _, head, body = text.split("---\n", 2)
+    index = yaml.safe_load(head)["model-index"][0]
+    assert index["name"].startswith('a "b"|c: ') and "\x1b" not in text
+    result = index["results"][0]
+    assert result["dataset"] == {"name": "mr", "type": "mr", "split": "test"}
+    metrics = {metric["name"]: metric["value"] for metric in result["metrics"]}
+    assert metrics["accuracy before attack"] == 0.8571 and metrics["success of pwws"] == 0.6
+    assert "| attack success | 60.0% |" in body and "| validity | **missing** |" in body
+    assert "> Incomplete: 8 of 10 cases" in body and "<i>" not in body
+    table = [line for line in body.splitlines() if line.startswith("|")]
+    cells = {line.replace("\\|", "").count("|") for line in table}
+    assert cells == {5, 3}
+
+
+@pytest.mark.parametrize(
+    ("about", "task"),
+    [
+        ({}, "text-classification"),
+        ({"kind": "picture"}, "image-classification"),
+        ({"answers": "texts"}, "translation"),
+    ],
+)
+def test_the_card_names_the_task(make_run: MakeRun, about: dict[str, str], task: str) -> None:
+    assert f"      type: {task}\n" in card(make_run(**about))
