@@ -180,15 +180,21 @@ def _example(row: Result) -> str:
 def format_edits(before: str, after: str) -> str:
     """Format a text with what was replaced struck out, and its replacement in bold.
 
-    >>> format_edits("a dog runs", "a dog sits")
-    'a dog ~~runs~~ **sits**'
+    >>> format_edits("a dog runs", "a dog sits"), format_edits("a big dog", "a dog")
+    ('a dog ~~runs~~ **sits**', 'a ~~big~~ dog')
     """
     parts, start = [], 0
     for edit in diff_strings(before, after):
-        marked = [f"~~{edit.old}~~" if edit.old else "", f"**{edit.new}**" if edit.new else ""]
-        parts += [before[start : edit.start], " ".join(filter(None, marked))]
+        marked = filter(None, (_mark(edit.old, "~~"), _mark(edit.new, "**")))
+        parts += [before[start : edit.start], " ".join(marked)]
         start = edit.start + len(edit.old)
     return "".join([*parts, before[start:]])
+
+
+def _mark(text: str, mark: str) -> str:
+    """Put marks around a text; Markdown allows no blanks inside of them."""
+    words = text.strip()
+    return text.replace(words, f"{mark}{words}{mark}") if words else text
 
 
 def format_value(value: Figure | Contrast | int) -> str:
