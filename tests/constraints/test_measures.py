@@ -50,7 +50,7 @@ def test_what_has_to_be_kept() -> None:
     assert keep() == ()
     assert keep(0.9, 0.1) == (Keep(Similar(), 0.9), Keep(Fluent(), 0.1))
     assert strict(()) == STRICT and {c.measure for c in STRICT} == set(MEASURES)
-    assert strict(keep(meaning=0.95)) == (Keep(Similar(), 0.95), STRICT[1])
+    assert strict(keep(meaning=0.95)) == (STRICT[0], Keep(Similar(), 0.95))
     held = Keep(Similar(), 0.85)
     assert held.holds(0.85) and not held.holds(0.8499) and not held.holds(None)
     for wrong in (0, -1, 1.1, "much"):

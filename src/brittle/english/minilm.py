@@ -1,14 +1,14 @@
 """The forward pass of MiniLM, without transformers: it loads in a fraction of a second.
 
-Texts of one length are computed together, so that there is no padding.
+Texts of a pass stand one after another, without padding; those of one length attend together.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from brittle.errors import require
 WHAT = "The helper 'all-MiniLM-L6-v2'"
 MASK = "[MASK]"
 MAX_TOKENS = 512
-TOKENS_PER_PASS = 2048
+TOKENS_PER_PASS = 512
 
 
 class MiniLM:
@@ -36,45 +36,48 @@ class MiniLM:
         order = sorted(range(len(texts)), key=lambda n: len(tokens[n]))
         rows = np.zeros((len(texts), self._config["hidden_size"]))
         with torch.inference_mode():
-            for length, group in groupby(order, key=lambda n: len(tokens[n])):
-                numbers = list(group)
-                at_once = max(1, TOKENS_PER_PASS // length)
-                for start in range(0, len(numbers), at_once):
-                    part = numbers[start : start + at_once]
-                    ids = torch.tensor([tokens[n] for n in part])
-                    rows[part] = self._mean_state(ids).double().numpy()
+            for part in _passes(order, [len(ids) for ids in tokens]):
+                rows[part] = self._mean_states([tokens[n] for n in part]).double().numpy()
         return rows
 
-    def _mean_state(self, ids: Any) -> Any:
-        """Compute the mean of the last states of texts of one length (texts × tokens)."""
+    def _mean_states(self, texts: Sequence[Sequence[int]]) -> Any:
+        """Compute the mean of the last states of texts, which are sorted by length."""
+        import torch
         import torch.nn.functional as functional
 
-        texts, length = ids.shape
-        x = self._embed(ids).view(texts * length, -1)
+        lengths = Counter(map(len, texts))
+        x = self._embed(texts)
         for n in range(self._config["num_hidden_layers"]):
             layer = f"encoder.layer.{n}."
-            x = self._norm(layer + "attention.output", x + self._attend(layer, x, texts))
+            x = self._norm(layer + "attention.output", x + self._attend(layer, x, lengths))
             inner = functional.gelu(self._linear(layer + "intermediate.dense", x))
             x = self._norm(layer + "output", x + self._linear(layer + "output.dense", inner))
-        return functional.normalize(x.view(texts, length, -1).mean(dim=1))
+        means = [states.mean(dim=1) for states in _by_length(x, lengths)]
+        return functional.normalize(torch.cat(means))
 
-    def _embed(self, ids: Any) -> Any:
+    def _embed(self, texts: Sequence[Sequence[int]]) -> Any:
+        import torch
+
         weights = self._weights
+        ids = torch.tensor([token for text in texts for token in text])
+        places = torch.tensor([place for text in texts for place in range(len(text))])
         x = weights["embeddings.word_embeddings.weight"][ids]
-        x = x + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
+        x = x + weights["embeddings.position_embeddings.weight"][places]
         return self._norm("embeddings", x + weights["embeddings.token_type_embeddings.weight"][0])
 
-    def _attend(self, layer: str, x: Any, texts: int) -> Any:
+    def _attend(self, layer: str, x: Any, lengths: Mapping[int, int]) -> Any:
+        import torch
         from torch.nn.functional import scaled_dot_product_attention
 
         heads = self._config["num_attention_heads"]
         names = [f"{layer}attention.self.{part}" for part in ("query", "key", "value")]
-        parts = [
-            self._linear(name, x).view(texts, -1, heads, x.shape[1] // heads) for name in names
-        ]
-        context = scaled_dot_product_attention(*(part.transpose(1, 2) for part in parts))
-        flat = context.transpose(1, 2).reshape(x.shape)
-        return self._linear(layer + "attention.output.dense", flat)
+        parts = [_by_length(self._linear(name, x), lengths) for name in names]
+        contexts = []
+        for states in zip(*parts):
+            split = [part.unflatten(2, (heads, -1)).transpose(1, 2) for part in states]
+            context = scaled_dot_product_attention(*split)
+            contexts.append(context.transpose(1, 2).reshape(-1, x.shape[1]))
+        return self._linear(layer + "attention.output.dense", torch.cat(contexts))
 
     def _linear(self, name: str, x: Any) -> Any:
         from torch.nn.functional import linear
@@ -104,3 +107,23 @@ class MiniLM:
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer
+
+
+def _passes(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Cut texts, in their order, into parts of so many tokens that a pass takes."""
+    part: list[int] = []
+    tokens = 0
+    for n in order:
+        if part and tokens + lengths[n] > TOKENS_PER_PASS:
+            yield part
+            part, tokens = [], 0
+        part.append(n)
+        tokens += lengths[n]
+    if part:
+        yield part
+
+
+def _by_length(states: Any, lengths: Mapping[int, int]) -> list[Any]:
+    """Cut the states of all tokens into blocks of texts of one length (texts × tokens × width)."""
+    blocks = states.split([length * count for length, count in lengths.items()])
+    return [block.view(count, -1, block.shape[1]) for block, count in zip(blocks, lengths.values())]
