@@ -12,7 +12,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.kinds import KINDS, kind_named
-from brittle.picture import Picture, is_picture
+from brittle.picture import Picture, is_picture, stack
 
 GREY = Picture(np.arange(12).reshape(3, 4) / np.float32(255))
 FLOATS = Picture(np.random.default_rng(0).random((5, 4, 3)))
@@ -127,3 +127,17 @@ def test_rows_are_the_pictures_of_single_arrays() -> None:
         with pytest.raises(UsageError, match="Got a picture"):
             Picture.rows(wrong)
     assert Picture.rows(pixels[:0]) == []
+
+
+def test_pictures_made_together_are_stacked_at_once() -> None:
+    pixels = np.random.default_rng(0).random((6, 3, 4, 1)).astype(np.float32)
+    rows = Picture.rows(pixels)
+    stack(rows, (3, 4, 1), "x")[:] = 0.0  # what is returned belongs to the caller
+    assert (stack(rows[2:4], (3, 4, 1), "x") == pixels[2:4]).all()
+    for some in (rows, rows[1:5], rows[4:2], rows[::2]):
+        plain = list(some)
+        assert (stack(some, (3, 4, 1), "x") == stack(plain, (3, 4, 1), "x")).all()
+        assert stack(some, (3, 4, 1), "x").shape == (len(plain), 3, 4, 1)
+    assert isinstance(rows[0], Picture) and rows[1:3] == [rows[1], rows[2]]
+    with pytest.raises(UsageError, match="4 × 3 × 1"):
+        stack(rows, (4, 3, 1), "x")

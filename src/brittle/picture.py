@@ -96,7 +96,8 @@ class Picture:
             return []
         Picture(array[0])
         _check_range(array)
-        pictures = []
+        pictures = PictureRows()
+        pictures.pixels = array
         for row in array:
             picture = object.__new__(Picture)
             own = row.copy()  # a view would keep all the others in memory
@@ -227,8 +228,27 @@ class PixelGradientRequest:
         return self.picture.size
 
 
+class PictureRows(list[Picture]):
+    """Pictures that were made together; `pixels` still holds all of them, as one array.
+
+    Do not change the list: a slice of it has a view of the array.
+    """
+
+    pixels: NDArray[np.float32]
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if isinstance(key, slice):
+            rows = PictureRows(found)
+            rows.pixels = self.pixels[key]
+            return rows
+        return found
+
+
 def stack(items: Sequence[Any], shape: Shape, who: str) -> NDArray[np.float32]:
     """Return pictures as one array; anything else, or another shape, is an error."""
+    if isinstance(items, PictureRows) and items.pixels.shape == (len(items), *shape):
+        return items.pixels.copy()
     check_pictures(items, shape, who)
     if not items:
         return np.zeros((0, *shape), np.float32)

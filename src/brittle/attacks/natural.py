@@ -161,6 +161,13 @@ def placed(original: Any, decoded: Any) -> Any:
     return Text.of(fields, locked=[other for other in fields if other != name])
 
 
+def placed_all(original: Any, decoded: Sequence[Any]) -> Sequence[Any]:
+    """Put each of several items in place of the open field; where there is none, they stay."""
+    if not isinstance(original, Text) or len(original.frame.fields) == 1:
+        return decoded
+    return [placed(original, item) for item in decoded]
+
+
 def _open_field(text: Text) -> str:
     names = [field.name for field in text.frame.fields if not field.locked]
     if len(names) != 1:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 NEURONS = tuple(2**n for n in range(1, 11))
 DROPOUTS = tuple(n / 10 for n in range(10))
-SOME_NEURONS = (4, 16, 32, 64, 256)
+SOME_NEURONS = (4, 8, 16, 32, 64)
 DROPOUT_NEURONS = 128
 """The hidden layer whose dropout is varied (Figure 4b); the paper does not say its own."""
 DATA_SHARES = {0.002: 60, 0.005: 40, 0.01: 30, 0.05: 15, 0.2: 8, 0.5: 5}
@@ -44,7 +44,7 @@ def classifiers() -> list[Classifier]:
     ]
     by_dropout += [_of(DROPOUT_KIND, hidden=n, dropout=0.5) for n in SOME_NEURONS]
     by_data = [_of_share(hidden=n, data_share=s) for n in SOME_NEURONS for s in DATA_SHARES]
-    by_data += [_of_share(hidden=256, data_share=s, dropout=0.5) for s in DATA_SHARES]
+    by_data += [_of_share(hidden=DROPOUT_NEURONS, data_share=s, dropout=0.5) for s in DATA_SHARES]
     by_decay = [_of(DECAY_KIND, hidden=n, decay=d) for n in SOME_NEURONS for d in DECAYS]
     return [*by_neurons, *by_dropout, *by_data, *by_decay]
 

@@ -64,7 +64,7 @@ class Predictor:
 
     def __call__(self, items: Sequence[Any]) -> NDArray[np.int64]:
         parts = [
-            np.argmax(self.target.scores(list(items[start : start + ITEMS_PER_ASK])), axis=1)
+            np.argmax(self.target.scores(items[start : start + ITEMS_PER_ASK]), axis=1)
             for start in range(0, len(items), ITEMS_PER_ASK)
         ]
         return np.concatenate(parts).astype(np.int64)

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.attacks.natural import placed
+from brittle.attacks.natural import placed_all
 from brittle.errors import message_of
 from brittle.latent import LatentPoint, draw_shell
 
-FIRST_ASKED = 32  # samples of the first part of a shell; each part after it is twice as large
+FIRST_ASKED = 64  # samples of a shell that are asked about before the others
 Floats = NDArray[np.float64]
 Predict = Callable[[Sequence[Any]], NDArray[np.int64]]
 """Returns the index of the predicted label for every item."""
@@ -47,16 +47,21 @@ class Shell:
 
     distance: Floats
     points: list[LatentPoint]
-    items: list[Any]
+    items: Sequence[Any]
     first: NDArray[np.int64]
 
     def parts(self, count: int) -> Iterator[NDArray[np.int64]]:
-        """Yield the nearest samples, in ever larger parts; equal ones are in it once."""
-        start, size = 0, FIRST_ASKED
-        while start < count:
-            part = np.arange(start, min(start + size, count))
+        """Yield the numbers of the nearest samples, then of the others; equal ones once."""
+        for start, end in ((0, min(FIRST_ASKED, count)), (FIRST_ASKED, count)):
+            part = np.arange(start, max(start, end))
             yield part[self.first[part] == part]
-            start, size = start + size, 2 * size
+
+    def chosen(self, part: NDArray[np.int64]) -> Sequence[Any]:
+        """Return the samples of a part; where nothing is left out, without a copy."""
+        start, end = int(part[0]), int(part[-1]) + 1
+        if end - start == len(part):
+            return self.items[start:end]
+        return [self.items[n] for n in part]
 
 
 @dataclass
@@ -92,7 +97,7 @@ class Cloud:
         order = np.argsort(distance)
         points = [LatentPoint(origin + offset[n]) for n in order]
         self.decoded += count
-        items = [placed(self.original, item) for item in self.generator.decode(points)]
+        items = placed_all(self.original, self.generator.decode(points))
         seen: dict[bytes, int] = {}
         first = [seen.setdefault(item.key, n) for n, item in enumerate(items)]
         return Shell(distance[order], points, items, np.array(first))
@@ -127,7 +132,7 @@ class Boundary:
                 continue
             self.queries += len(part)
             try:
-                labels = self.predict([shell.items[n] for n in part])
+                labels = self.predict(shell.chosen(part))
             except Exception as error:
                 self.failure = message_of(error)
                 return False
