@@ -1,6 +1,6 @@
 """What it costs to measure similarity and fluency of every step, on MiniLM as the target.
 
-    python benchmarks/measure_cost.py [--texts 40] [--repeats 3]
+    python benchmarks/measure_cost.py [--texts 80] [--repeats 3]
 
 The same run is made with and without measures, in turn, after one that is not counted; the cost is
 the processor time of the run (other processes of the machine do not count).
@@ -25,7 +25,7 @@ PRESETS = ("paper", "careful", "strict")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--texts", type=int, default=40)
+    parser.add_argument("--texts", type=int, default=80)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("measure_cost.json"))
     args = parser.parse_args()
