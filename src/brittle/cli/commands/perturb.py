@@ -20,6 +20,7 @@ SHEET_COLUMNS = 10
 EXAMPLES = """\
 examples:
   brittle perturb WGAN@mnist digit.png --radius 2 --count 40
+  brittle perturb ARAE@imdb "This is a very good film." --radius 3 --count 100
   brittle perturb python:my_models:vae "A man walks his dog." --radius 0.5
 """
 
@@ -31,7 +32,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("input", metavar="INPUT", help="a picture file (.png, .jpg), or a sentence in quotes")
     radius = "the largest distance in the latent space (default: 1)"
     add("--radius", type=float, default=1.0, help=radius)
-    add("--count", type=positive, default=20, help="how many neighbours (default: 20)")
+    add("--count", type=positive, default=20, help="how many points are decoded (default: 20)")
     add("--seed", type=int, default=0, help="the seed of the draws (default: 0)")
     refine = "steps of descent that bring the reconstruction nearer to the input (default: 0)"
     add("--refine", type=int, default=0, help=refine)
@@ -53,8 +54,18 @@ def _run(args: argparse.Namespace) -> None:
     if generator.item_kind == "picture":
         _write_sheet(args, item, found)
         return
-    rows = [{"distance": round(n.distance, 4), "sentence": str(n.item)} for n in found]
+    rows = _different(found)
     console.print_result(args, lambda: rows, lambda: console.table(rows))
+
+
+def _different(found: Sequence[Neighbour]) -> list[dict[str, Any]]:
+    """List every sentence once: its distance, and how many points decode to it."""
+    rows: dict[str, dict[str, Any]] = {}
+    for neighbour in found:
+        sentence = str(neighbour.item)
+        nearest = {"distance": round(neighbour.distance, 4), "points": 0, "sentence": sentence}
+        rows.setdefault(sentence, nearest)["points"] += 1
+    return list(rows.values())
 
 
 def _item(text: str, generator: Generator) -> Any:
