@@ -354,6 +354,7 @@ def attention_page(given: Any) -> Iterator[Row]:
 def natural_searches(given: Any) -> Iterator[Row]:
     yield from tests("tests/studies/test_latent_searches.py", "tests/attacks/test_natural.py")
     yield from natural_items.searches(given)
+    yield from natural_items.rate(HERE / "latent.json")
 
 
 def natural_robustness(given: Any) -> Iterator[Row]:

@@ -18,6 +18,7 @@ MOST_QUERIES = {"LeNet": 0.4, "forest": 0.7}
 MOST_P = 0.0005
 LEAST_CLASS, LEAST_KEPT = 0.04, 0.95
 MOST_TIME = 6.0
+LEAST_RATE = 0.8
 
 
 def load(papers: Path, paper: str = "natural") -> dict[str, Any]:
@@ -89,6 +90,18 @@ def generator(given: Any) -> Iterator[Row]:
         plain, refined = (f for name, f in row.items() if name.startswith("kept"))
         line = f"{target}: {plain['value']:.1%} kept, {refined['value']:.1%} with --refine"
         yield line, COMMAND, yes(refined["value"] > plain["value"])
+
+
+def rate(file: Path) -> Iterator[Row]:
+    """Samples decoded and classified in a run, beside bare networks at their best batch size."""
+    command = f"python benchmarks/{file.stem}.py"
+    if not file.exists():
+        yield "the rate is not measured", command, "not done"
+        return
+    for target, found in json.loads(file.read_text("utf-8"))["targets"].items():
+        line = f"{target}: {found['engine per CPU second']:,} samples a CPU second, "
+        line += f"{found['ratio']:.2f} of the bare networks (asked for ≥ {LEAST_RATE})"
+        yield line, command, yes(found["ratio"] >= LEAST_RATE)
 
 
 def page(given: Any) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,31 @@ class Words:
 class Short(Words):
     def decode(self, rows):
         return ["good"]
+
+class Rich(Words):
+    \"\"\"Has every method that a generator may have.\"\"\"
+
+    def __init__(self, steps=0):
+        self.steps = steps
+
+    def encode(self, items):
+        return [[row[0] + self.steps] for row in super().encode(items)]
+
+    def check_item(self, item):
+        if len(str(item)) > 5:
+            raise ValueError("too long")
+
+    def doubt(self, items):
+        return "strange" if "odd" in map(str, items) else None
+
+    def refined(self, steps):
+        return Rich(steps)
+
+class Training(Words):
+    \"\"\"What it decodes depends on the others of the batch.\"\"\"
+
+    def decode(self, rows):
+        return super().decode(np.asarray(rows) - np.mean(rows, axis=0))
 
 class Nothing:
     size = 1
@@ -100,3 +126,27 @@ def test_answers_of_the_wrong_shape_are_errors_of_the_case(module: str) -> None:
         broken.encode([Text.of("a")])
     with pytest.raises(TargetError, match="decoded a point as int; expected a text"):
         broken.decode([LatentPoint([0.0, 0.0])])
+
+
+def test_all_methods_of_ones_own_are_used(module: str) -> None:
+    plain, refined = (open_generator(f"python:{module}:Rich", steps) for steps in (0, 2))
+    assert isinstance(refined, CheckedGenerator)
+    assert refined.name == f"{module}:Rich refined by 2 steps"
+    assert refined.fingerprint != plain.fingerprint
+    assert refined.encode([Text.of("good")]) == [LatentPoint([2.0])]
+    assert pickle.loads(pickle.dumps(refined)).encode([Text.of("good")]) == [LatentPoint([2.0])]
+    assert refined.doubt([Text.of("odd")]) == "strange" and refined.doubt([]) is None
+    with pytest.raises(ValueError, match="too long"):
+        refined.check_item(Text.of("excellent"))
+    with pytest.raises(UsageError, match="no method refined"):
+        open_generator(f"python:{module}:Words", 2)
+    with pytest.raises(UsageError, match="Got --refine -3; expected"):
+        open_generator(f"python:{module}:Rich", -3)
+
+
+def test_networks_in_training_mode_are_refused(module: str) -> None:
+    points = LatentPoint.rows([[-9.0], [3.0], [3.0], [3.0], [3.0]])
+    assert open_generator(f"python:{module}:Words").decode(points[:1])
+    training = open_generator(f"python:{module}:Training")
+    with pytest.raises(TargetError, match=r"alone than among others\. Put its networks"):
+        training.decode(points)

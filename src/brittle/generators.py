@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brittle.data import has_splits
 from brittle.errors import TargetError, UsageError
@@ -21,6 +22,8 @@ from brittle.zoo.generators.folder import KIND as GENERATOR
 from brittle.zoo.generators.folder import find_generator, known_generators, open_folder
 from brittle.zoo.names.parsing import parse
 
+DECODED_ALONE = 8  # points of an own generator that are decoded alone, too, when it is first used
+SAME_PIXELS = 1e-3
 FORMS = "a name of brittle list generators such as WGAN@mnist, a folder, or python:module:name"
 EXPECTED = (
     "an object with `encode(items)`, which returns a row of numbers for each item, `decode(rows)`, "
@@ -42,15 +45,26 @@ def open_generator(
         generator = own_generator(import_named(spec, "python:mine:vae"), spec)
     else:
         generator = open_folder(_folder(spec), device)
-    if not refine:
+    return refine_generator(generator, refine)
+
+
+def refine_generator(generator: Generator, steps: int) -> Generator:
+    """Return the generator with latent points that are improved by so many steps of descent."""
+    if not (isinstance(steps, int) and steps >= 0):
+        raise UsageError(f"Got --refine {steps!r}; expected a whole number, 0 or more.")
+    if not steps:
         return generator
     refined = getattr(generator, "refined", None)
     if refined is None:
-        raise UsageError(
-            f"Got --refine {refine}, but the generator {generator.name!r} has no method "
-            "refined(steps). Leave --refine out."
-        )
-    return refined(refine)  # type: ignore[no-any-return]
+        raise _not_refined(generator.name, steps)
+    return refined(steps)  # type: ignore[no-any-return]
+
+
+def _not_refined(name: str, steps: int) -> UsageError:
+    return UsageError(
+        f"Got --refine {steps}, but the generator {name!r} has no method refined(steps). Leave "
+        "--refine out."
+    )
 
 
 def _name_for(data: str) -> str:
@@ -131,26 +145,31 @@ def own_generator(value: Any, spec: str) -> Generator:
 class CheckedGenerator:
     """A user's generator: its rows become latent points, and what it answers is checked.
 
-    One that was opened by its `spec` travels by it: a worker imports it again.
+    One that was opened by its `spec` travels by it: a worker imports it again. `steps` are those of
+    descent by which its points are refined.
     """
 
     generator: Any
     own_name: str
     spec: str | None = None
+    steps: int = 0
+    _decodes_alike: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         if self.spec is None:
-            return CheckedGenerator, (self.generator, self.own_name)
-        return open_generator, (self.spec,)
+            return CheckedGenerator, (self.generator, self.own_name, None, self.steps)
+        return open_generator, (self.spec, self.steps)
 
     @property
     def name(self) -> str:
-        return str(getattr(self.generator, "name", self.own_name))
+        name = str(getattr(self.generator, "name", self.own_name))
+        return f"{name} refined by {self.steps} steps" if self.steps else name
 
     @property
     def fingerprint(self) -> str:
         own = getattr(self.generator, "fingerprint", None)
-        return str(own) if own else hash_parts(code_of(self.generator))
+        plain = str(own) if own else hash_parts(code_of(self.generator))
+        return hash_parts(plain, f"refined {self.steps}") if self.steps else plain
 
     @property
     def size(self) -> int:
@@ -169,6 +188,24 @@ class CheckedGenerator:
         check = getattr(self.generator, "unfit", None)
         return None if check is None else check(item)
 
+    def check_item(self, item: Any) -> None:
+        """Let the generator refuse an item, if it has a method for that."""
+        check = getattr(self.generator, "check_item", None)
+        if check is not None:
+            check(item)
+
+    def doubt(self, items: Sequence[Any]) -> str | None:
+        """Return the generator's warning of items that are none of its data, if it has one."""
+        doubt = getattr(self.generator, "doubt", None)
+        return None if doubt is None else doubt(items)
+
+    def refined(self, steps: int) -> CheckedGenerator:
+        """Return the generator as its own method `refined` makes it."""
+        refined = getattr(self.generator, "refined", None)
+        if refined is None:
+            raise _not_refined(self.name, steps)
+        return CheckedGenerator(refined(steps), self.own_name, self.spec, steps)
+
     def encode(self, items: Sequence[Any]) -> list[LatentPoint]:
         rows = np.asarray(self.generator.encode(items), dtype=np.float64)
         if rows.shape != (len(items), self.size) or not np.isfinite(rows).all():
@@ -182,10 +219,26 @@ class CheckedGenerator:
 
     def decode(self, points: Sequence[LatentPoint]) -> list[Any]:
         rows = np.stack([point.vector for point in points])
-        items = [Text.of(x) if isinstance(x, str) else x for x in self.generator.decode(rows)]
-        if len(items) != len(points):
+        items = self._decode(rows)
+        if len(points) > 1 and not self._decodes_alike:
+            self._check_alone(rows[:DECODED_ALONE], items)
+            self._decodes_alike.append(True)
+        return items
+
+    def _check_alone(self, rows: NDArray[np.float32], items: Sequence[Any]) -> None:
+        """Refuse a generator that decodes a point otherwise alone than among others."""
+        alone = [self._decode(rows[n : n + 1])[0] for n in range(len(rows))]
+        if 2 * sum(map(_differ, alone, items)) > len(rows):
             raise TargetError(
-                f"The generator {self.name!r} decoded {len(points)} points as {len(items)} items; "
+                f"The generator {self.name!r} decodes points otherwise alone than among others. "
+                "Put its networks in evaluation mode: model.eval()."
+            )
+
+    def _decode(self, rows: NDArray[np.float32]) -> list[Any]:
+        items = [Text.of(x) if isinstance(x, str) else x for x in self.generator.decode(rows)]
+        if len(items) != len(rows):
+            raise TargetError(
+                f"The generator {self.name!r} decoded {len(rows)} points as {len(items)} items; "
                 "expected one item for each."
             )
         for item in items:
@@ -195,3 +248,10 @@ class CheckedGenerator:
                     f"expected a {self.item_kind}."
                 )
         return items
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Tell whether two items differ by more than the last digits of a network's numbers."""
+    if isinstance(one, Text):
+        return bool(one.key != other.key)
+    return not np.allclose(one.pixels, other.pixels, atol=SAME_PIXELS)

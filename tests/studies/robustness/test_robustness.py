@@ -271,3 +271,52 @@ def test_searches_without_an_end_are_refused(
 def test_a_generator_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="makes pictures"):
         robustness([near(), far()], EXAMPLES, Plane(item_kind="picture"), folder=tmp_path, **FAST)
+
+
+class Nervous(HalfPlane):
+    """Fails on one of the originals."""
+
+    def scores(self, items: Sequence[Text]) -> Any:
+        if "0.5 -0.25" in map(str, items):
+            raise RuntimeError("no answer")
+        return super().scores(items)
+
+
+class Doubting(Plane):
+    """Cannot encode one item, and warns of all."""
+
+    def encode(self, items: Sequence[Text]) -> list[LatentPoint]:
+        if str(items[0]) == "-1.0 0.25":
+            raise RuntimeError("no point")
+        return super().encode(items)
+
+    def doubt(self, items: Sequence[Text]) -> str | None:
+        return f"{len(items)} strange items"
+
+    def refined(self, steps: int) -> Plane:
+        return Plane(name=f"refined by {steps}")
+
+
+def test_what_fails_on_one_item_costs_that_case_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    targets = [near(), Nervous((0.0, 1.0), 3.0, "nervous")]
+    study = robustness(targets, EXAMPLES, Doubting(), folder=tmp_path, **FAST)
+    rows = {case.text: case.rows for case in study.cases}
+    assert len(rows) == len(EXAMPLES)
+    assert rows["0.5 -0.25"]["nervous"].reason == "RuntimeError: no answer"
+    assert rows["0.5 -0.25"][near().name].distance is not None
+    assert {row.reason for row in rows["-1.0 0.25"].values()} == {"RuntimeError: no point"}
+    assert study.accuracy["nervous"] == 0.75  # all are low, and one has no answer
+    assert "4 strange items" in caplog.text
+    right = robustness(
+        targets, EXAMPLES, Plane(), folder=tmp_path, name="right", all_right=True, **FAST
+    )
+    assert {case.text for case in right.cases} == {text for text, _ in EXAMPLES} - {"0.5 -0.25"}
+
+
+def test_a_generator_at_hand_is_refined_too(tmp_path: Path) -> None:
+    study = robustness([near(), far()], EXAMPLES, Doubting(), folder=tmp_path, refine=3, **FAST)
+    assert study.generator == "refined by 3"
+    with pytest.raises(UsageError, match="no method refined"):
+        robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, refine=3, **FAST)

@@ -21,6 +21,7 @@ from brittle.studies.latent_searches import (
 )
 from brittle.studies.pools import Member, Pool
 from brittle.studies.reconstruction import items_of, labels_kept, rebuild
+from brittle.studies.robustness.journal import CASES_FILE
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX
 from brittle.training import train
@@ -170,7 +171,7 @@ def measure_robustness(
     """
     dataset = datasets.load(data)
     settings = dict(search)
-    journal = context.folder / f"{context.unique_name}.cases.jsonl"
+    journal = context.folder / context.unique_name / CASES_FILE
     before, started = _lines(journal), time.process_time()
     study = robustness(
         Pool("targets", tuple(Member(name, spec) for name, spec in targets.items())),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.attacks.natural import RECONSTRUCTION, open_part, placed
-from brittle.errors import message_of
+from brittle.errors import UsageError, message_of
 from brittle.studies.robustness.cloud import Boundary, Cloud, CloudSettings, find_boundaries
 from brittle.text import Text
 
@@ -69,6 +69,16 @@ class Predictor:
         ]
         return np.concatenate(parts).astype(np.int64)
 
+    def one_by_one(self, items: Sequence[Any]) -> list[int | None]:
+        """Predict items; where a batch fails they are asked alone, and None is one that fails."""
+        try:
+            return [int(number) for number in self(items)] if items else []
+        except Exception:
+            if len(items) == 1:
+                return [None]
+        half = len(items) // 2
+        return self.one_by_one(items[:half]) + self.one_by_one(items[half:])
+
     def label(self, number: int) -> str:
         return str(self.target.labels[number])
 
@@ -88,8 +98,16 @@ def measure_case(
     for the reconstruction already, nothing is searched. Every winner is decoded and asked about
     again, alone; where it is none any more, the next nearest counts.
     """
-    [origin] = generator.encode([open_part(item)])
-    [rebuilt] = generator.decode([origin])
+    part = open_part(item)
+    text = str(part) if isinstance(part, Text) else ""
+    try:
+        [origin] = generator.encode([part])
+        [rebuilt] = generator.decode([origin])
+    except UsageError:
+        raise
+    except Exception as error:
+        failed = TargetRow("", reason=message_of(error))
+        return CaseRow(case, text, label, 0, dict.fromkeys(targets, failed))
     rows: dict[str, TargetRow] = {}
     boundaries: dict[str, Boundary] = {}
     for name, target in targets.items():
@@ -108,8 +126,6 @@ def measure_case(
         find_boundaries(cloud, boundaries)
     for name, boundary in boundaries.items():
         rows[name] = _row(boundary, generator, item)
-    part = open_part(item)
-    text = str(part) if isinstance(part, Text) else ""
     return CaseRow(case, text, label, cloud.decoded, {name: rows[name] for name in targets})
 
 
@@ -123,7 +139,10 @@ def _row(boundary: Boundary, generator: Any, item: Any) -> TargetRow:
         [decoded] = generator.decode([point])
         candidate = placed(item, decoded)
         boundary.queries += 1
-        became = int(predict([candidate])[0])
+        try:
+            became = int(predict([candidate])[0])
+        except Exception as error:
+            return TargetRow(predicted, reason=message_of(error), queries=boundary.queries)
         if became != boundary.reference:
             text = str(decoded) if isinstance(decoded, Text) else ""
             found = (distance, "", predict.label(became), text, boundary.queries)

@@ -10,6 +10,8 @@ from typing import Any
 from brittle.errors import UsageError
 from brittle.studies.robustness.case import CaseRow
 
+CASES_FILE = "cases.jsonl"
+
 
 class Journal:
     """Finished cases by their ids; `about` is what decides them, and stands in the first line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,18 +19,20 @@ import numpy as np
 from brittle.attacks.natural import open_part, unfit
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError, message_of
-from brittle.generators import open_generator
+from brittle.generators import open_generator, refine_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
 from brittle.studies.robustness.cloud import CloudSettings
-from brittle.studies.robustness.journal import Journal
+from brittle.studies.robustness.journal import CASES_FILE, Journal
 from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
 from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.transfer.transfer import open_pool
 from brittle.targets.labels import match_labels
 
+log = logging.getLogger(__name__)
+DOUBTED = 100  # items that a generator looks at before anything is asked
 MAX_SCORED = 1_000
 """Examples that the accuracy of a target is measured on."""
 WRONG, FULL = "a target is wrong on it", "its class has enough cases"
@@ -76,8 +79,11 @@ def robustness(
     """
     settings = _checked(CloudSettings(samples, step, radius, misses))
     dataset = as_dataset(examples)
-    maker = open_generator(generator, refine) if isinstance(generator, str) else generator
-    _check_kind(maker, dataset)
+    if isinstance(generator, str):
+        maker = open_generator(generator, refine, device=device)
+    else:
+        maker = refine_generator(generator, refine)
+    _check_items(maker, dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool, members, live = open_pool(targets, dataset.name, 1, fields)
     options: dict[str, Any] = {"fields": fields, "shape": dataset.shape, "device": device}
@@ -92,7 +98,7 @@ def robustness(
         with sole_writer_of_study(path):
             if path.is_file():
                 RobustnessStudy.load(path)  # a study of another kind is not replaced
-            cases, left_out = search.run(Path(folder) / chosen / "cases.jsonl", report)
+            cases, left_out = search.run(Path(folder) / chosen / CASES_FILE, report)
             accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
             study = RobustnessStudy(
                 name=chosen,
@@ -189,7 +195,7 @@ class RobustnessSearch:
     def _is_right(self, label: str | None, item: Any) -> bool:
         """Tell whether every target predicts the label of an item."""
         return label is not None and all(
-            Predictor(target)([item])[0] == self.indices[name][label]
+            Predictor(target).one_by_one([item]) == [self.indices[name][label]]
             for name, target in self.targets.items()
         )
 
@@ -227,7 +233,8 @@ def measure_accuracy(
 ) -> tuple[dict[str, float], int]:
     """Return the accuracy of every target on the first labelled examples; {} without labels.
 
-    `indices` map the labels of the data to those of each target.
+    `indices` map the labels of the data to those of each target. An example on which a target fails
+    is one that it does not get right.
     """
     if not dataset.labels:
         return {}, 0
@@ -237,8 +244,10 @@ def measure_accuracy(
     items = [kind.item(dict(example.fields), example.locked) for example in known]
     accuracy = {}
     for name, target in targets.items():
-        right = np.array([indices[name][str(example.label)] for example in known])
-        accuracy[name] = float(np.mean(Predictor(target)(items) == right)) if known else 0.0
+        right = [indices[name][str(example.label)] for example in known]
+        predicted = Predictor(target).one_by_one(items)
+        hits = [one == other for one, other in zip(predicted, right, strict=True)]
+        accuracy[name] = float(np.mean(hits)) if hits else 0.0
     return accuracy, len(known)
 
 
@@ -255,17 +264,23 @@ def _checked(settings: CloudSettings) -> CloudSettings:
     return settings
 
 
-def _check_kind(generator: Any, dataset: Dataset) -> None:
+def _check_items(generator: Any, dataset: Dataset) -> None:
+    """Refuse items that the generator cannot read; warn where it doubts the first of them."""
     if generator.item_kind != dataset.kind:
         raise UsageError(
             f"The data {dataset.name!r} holds {dataset.kind}s, but the generator "
             f"{generator.name!r} makes {generator.item_kind}s. Choose another (brittle list "
             "generators)."
         )
+    kind = kind_named(dataset.kind)
+    items = [open_part(kind.item(dict(e.fields), e.locked)) for e in dataset.examples[:DOUBTED]]
     check = getattr(generator, "check_item", None)
-    if check is not None and dataset.examples:
-        example = dataset.examples[0]
-        check(open_part(kind_named(dataset.kind).item(dict(example.fields), example.locked)))
+    if check is not None and items:
+        check(items[0])
+    doubt = getattr(generator, "doubt", None)
+    reason = doubt(items) if doubt is not None and items else None
+    if reason:
+        log.warning("%s", reason)
 
 
 def _default_name(pool: str, dataset: Dataset, about: Mapping[str, Any]) -> str:
