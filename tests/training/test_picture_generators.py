@@ -21,6 +21,7 @@ from brittle.training import train_on
 from brittle.training.splits import TrainingSplits
 from brittle.zoo.folder import load_card, load_tensors
 from brittle.zoo.generators.folder import open_folder
+from brittle.zoo.names import grid
 
 pytest.importorskip("torch")
 from brittle.training import picture_generators, wgan_steps
@@ -120,6 +121,42 @@ def test_divergence_keeps_the_last_good_weights(stop: int, monkeypatch: pytest.M
     assert "(step 16) are kept in" in str(error.value)
     kept = Path(str(error.value).split("are kept in ")[1].split(". Train with")[0])
     assert open_folder(kept).size == 8
+
+
+def test_collapse_is_said_and_the_last_good_generator_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of 12 steps of the generator the first 8 are good: it ends as one that made 8."""
+
+    def good_until(last: int) -> Any:
+        return lambda watch: watch.training.state.step <= last
+
+    def generator(folder: Path) -> Any:
+        tensors = load_tensors(folder / "model.safetensors")
+        return {name: t for name, t in tensors.items() if name.startswith("generator.")}
+
+    monkeypatch.setattr(picture_generators._Watch, "is_good", good_until(100))
+    eight = grid.settings(grid.design("WGAN"), "tiny", steps=8)
+    short = generator(train_on("WGAN", bar_splits(), settings=eight))
+    whole = generator(train_on("WGAN", bar_splits(), size="tiny"))
+    assert "collapsed after" not in caplog.text
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))
+    monkeypatch.setattr(picture_generators._Watch, "is_good", good_until(8))
+    steps = wgan_steps.WganTraining._step
+
+    def interrupted(training: Any) -> Any:
+        if training.state.step == 14:
+            raise KeyboardInterrupt
+        return steps(training)
+
+    monkeypatch.setattr(wgan_steps.WganTraining, "_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train_on("WGAN", bar_splits(), size="tiny")
+    monkeypatch.setattr(wgan_steps.WganTraining, "_step", steps)
+    kept = generator(train_on("WGAN", bar_splits(), size="tiny"))
+    assert "collapsed after step 8, whose weights are kept" in caplog.text
+    assert all(np.array_equal(kept[name], short[name]) for name in short)
+    assert not all(np.array_equal(kept[name], whole[name]) for name in whole)
 
 
 def test_progress_has_losses_and_a_sheet(tmp_path: Path) -> None:

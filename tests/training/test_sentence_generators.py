@@ -20,6 +20,8 @@ from brittle.training.sentences import load_sentences
 from brittle.zoo.folder import load_card, load_tensors
 
 pytest.importorskip("torch")
+from brittle.training import arae_latent
+
 WHO, DOES = ("A man", "Two dogs", "The girl", "Some people"), ("runs", "sits", "sleeps", "plays")
 WHERE = ("in the park", "on a bench", "near the water", "by the old house", "at home")
 SENTENCES = [f"{who} {does} {where}." for who, does, where in product(WHO, DOES, WHERE)]
@@ -176,7 +178,7 @@ def test_a_loss_that_is_no_number_keeps_the_last_good_weights(
     assert open_generator(str(kept)).size == 8
 
 
-def test_a_collapsed_generator_is_said(
+def test_a_collapsed_generator_is_said_and_ends_the_training(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from brittle.training import arae
@@ -189,12 +191,44 @@ def test_a_collapsed_generator_is_said(
         distinct = 0.5 if len(seen) == 1 else 0.01
         return SentenceMeasures(0.5, 0.5, 9.0, 10.0 + len(seen), 9.0, distinct)
 
+    def killed(*about: Any) -> bool:
+        raise KeyboardInterrupt
+
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
     monkeypatch.setattr(arae, "measure", measure)
+    monkeypatch.setattr(arae, "fit_latent", killed)
+    with pytest.raises(KeyboardInterrupt), caplog.at_level(logging.WARNING):
+        brittle.train("ARAE", str(data), text=["en"], size="tiny")
+    assert "collapsed" in caplog.text and "weights of step 8 are kept" in caplog.text
+    assert len(seen) == 2  # of three blocks
+    monkeypatch.setattr(arae, "fit_latent", arae_latent.fit_latent)
     with caplog.at_level(logging.WARNING):
         folder = brittle.train("ARAE", str(data), text=["en"], size="tiny")
-    assert "collapsed" in caplog.text and "weights of step 8 are kept" in caplog.text
-    assert load_card(folder).measures["steps"] == 8 and len(seen) == 3
+    assert "that of the first part is kept" in caplog.text
+    # Resumed, it makes no more blocks: the last two measure the generator, and all in the end.
+    assert load_card(folder).measures["steps"] == 8 and len(seen) == 4
+
+
+def test_a_generator_that_gets_worse_is_the_one_from_before() -> None:
+    import torch
+
+    from brittle.training.arae_latent import fit_latent
+    from brittle.zoo.generators.arae import ARAE
+    from brittle.zoo.names import grid
+
+    settings: Any = grid.settings(grid.design("ARAE"), "tiny")
+    rows = torch.randint(4, 20, (30, settings.reads))
+    kept: dict[bool, Any] = {}
+    for is_good in (True, False):
+        torch.manual_seed(0)
+        model = ARAE(settings, 20)
+        before = {n: t.clone() for n, t in model.generator.state_dict().items()}
+        inverter = {n: t.clone() for n, t in model.inverter.state_dict().items()}
+        assert fit_latent(model, settings, rows, 0, lambda good=is_good: good) == is_good
+        after = model.generator.state_dict()
+        kept[is_good] = all(torch.equal(before[n], after[n]) for n in before)
+        assert not all(torch.equal(inverter[n], t) for n, t in model.inverter.state_dict().items())
+    assert kept == {True: False, False: True}
 
 
 def test_windows_that_cannot_read_ten_words_are_refused(data: Path) -> None:
@@ -226,9 +260,17 @@ def test_convolutions_read_sentences_too_and_all_is_as_in_the_paper(
     assert len(generator.decode(generator.encode([Text.of(SENTENCES[5])]))) == 1
 
 
-def test_batch_norm_is_in_evaluation_mode(trained: Path) -> None:
-    generator: Any = open_generator(str(trained))
-    assert not any(module.training for module in generator.model.modules())
+def test_batch_norm_is_in_evaluation_mode(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path))
+    changed = {"critic": "clamp", "steps": 8}
+    folder = brittle.train("ARAE", str(data), text=["en"], size="tiny", changed=changed)
+    generator: Any = open_generator(str(folder))
+    norms = [m for m in generator.model.modules() if type(m).__name__ == "BatchNorm1d"]
+    assert norms and not any(module.training for module in generator.model.modules())
+    texts = [Text.of(sentence) for sentence in SENTENCES[:20]]
+    assert generator.encode(texts)[3] == generator.encode(texts[3:4])[0]
 
 
 def test_texts_of_another_kind_are_doubted(trained: Path) -> None:

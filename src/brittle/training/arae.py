@@ -67,8 +67,26 @@ def _finish(
     job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer, fitted: Fitted
 ) -> Fitted:
     """Fit generator and inverter to the codes there are, measure and save them."""
-    model, rows = trainer.model, trainer.rows
-    fit_latent(model, trainer.settings, rows.train, job.seed)
+    model, rows, settings = trainer.model, trainer.rows, trainer.settings
+
+    def is_good() -> bool:
+        if not _is_finite(model.generator):
+            return False
+        at = measure(model, tokenizer, rows.train, rows.dev, CHECK_SAMPLES, is_inverted=False)
+        return at.distinct >= MIN_DISTINCT
+
+    def report(line: str) -> None:
+        progress = (0, 0, settings.steps, settings.steps, 0.0, None, False, line)
+        job.report(TrainingProgress(job.name, *progress))
+
+    if not fit_latent(model, settings, rows.train, job.seed, is_good, report):
+        log.warning(
+            "%s: the generator has collapsed while it learnt to rebuild codes; that of the first "
+            "part is kept.",
+            job.name,
+        )
+    if not _is_finite(model):
+        raise Diverged(f"The training of {job.name} stopped: the inverter has no numbers.", None)
     measures = measure(model, tokenizer, rows.train, rows.dev)
     save(job.folder, model, tokenizer)
     parts = {"capital": tokenizer.style.capital, "closing": tokenizer.style.closing}
@@ -112,13 +130,16 @@ def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer
         at = measure(model, tokenizer, rows.train, rows.dev, CHECK_SAMPLES, is_inverted=False)
         if state.end_epoch(loss, at.rebuilt):
             best = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+        has_collapsed = at.distinct < MIN_DISTINCT and state.since and state.epoch >= blocks // 4
+        if has_collapsed:
+            state.since = settings.patience  # it has ended, also for a training that resumes
         checkpoint.save(job.folder, state, _tensors(trainer, best))
         done = min(state.epoch * settings.check_every, settings.steps)
         best_mark = " (best)" if state.since == 0 else ""
         line = f"step {done}/{settings.steps}, loss {loss:.3f}, {at.describe()}{best_mark}"
         progress = (0, 0, done, settings.steps, loss, None, state.since == 0, line)
         job.report(TrainingProgress(job.name, *progress))
-        if at.distinct < MIN_DISTINCT and state.since and state.epoch >= blocks // 4:
+        if has_collapsed:
             log.warning(
                 "%s: the generator has collapsed: %.1f %% of its sentences are different. The "
                 "weights of step %d are kept.",
@@ -126,7 +147,6 @@ def _run_blocks(job: TrainingJob, trainer: Trainer, tokenizer: SentenceTokenizer
                 100 * at.distinct,
                 state.best_epoch * settings.check_every,
             )
-            break
     model.load_state_dict(best)
     return state
 
@@ -148,9 +168,13 @@ def _run_block(job: TrainingJob, trainer: Trainer, block: int) -> float:
             line = f"step {number + 1}/{settings.steps}, loss {total / done:.3f}"
             progress = (0, 0, number + 1, settings.steps, total / done, None, False, line)
             job.report(TrainingProgress(job.name, *progress))
-    if not trainer.is_finite():
+    if not _is_finite(trainer.model):
         raise ArithmeticError(f"some weights are no numbers after step {numbers[-1] + 1}")
     return total / len(numbers)
+
+
+def _is_finite(module: nn.Module) -> bool:
+    return all(bool(weight.isfinite().all()) for weight in module.parameters())
 
 
 def save(folder: Path, model: ARAE, tokenizer: SentenceTokenizer) -> None:

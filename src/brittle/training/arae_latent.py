@@ -5,6 +5,7 @@ Equations 5 to 7 of Zhao et al. (2018). This file needs torch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import torch
@@ -15,6 +16,7 @@ from brittle.zoo.names.settings import SentenceGeneratorSettings
 
 BETAS = (0.5, 0.999)  # Adam's, for generator, critic and inverter, as in the authors' code
 CODES_PER_PASS = 1024
+STEPS_PER_REPORT = 1000
 
 
 class LatentTrainer:
@@ -99,25 +101,47 @@ class LatentTrainer:
             optimizer.step()
 
 
-def fit_latent(model: ARAE, settings: SentenceGeneratorSettings, rows: Tensor, seed: int) -> None:
-    """Fit generator and inverter to codes that stay as they are, then the inverter alone."""
+def fit_latent(
+    model: ARAE,
+    settings: SentenceGeneratorSettings,
+    rows: Tensor,
+    seed: int,
+    is_good: Callable[[], bool] = lambda: True,
+    report: Callable[[str], None] = lambda line: None,
+) -> bool:
+    """Fit generator and inverter to codes that stay as they are, then the inverter alone.
+
+    Where the generator `is_good` no longer, it is the one from before; tell whether it was good.
+    """
     codes = encode_rows(model, rows)
     torch.manual_seed(Random(f"{seed}:latent").getrandbits(63))
     trainer = LatentTrainer(model, settings)
+    before = {name: weight.clone() for name, weight in model.generator.state_dict().items()}
 
     def batch() -> Tensor:
         return codes[torch.randint(len(codes), (settings.batch,), device=codes.device)]
 
     model.eval()
     parts = nn.ModuleList([model.generator, model.critic, model.inverter]).train()
-    for _ in range(settings.generator_steps):
+    for n in range(settings.generator_steps):
         for _ in range(settings.critic_steps):
             trainer.critic_step(batch())
         trainer.rebuilding_step(batch())
+        _tell(report, "generator and inverter", n + 1, settings.generator_steps)
     model.generator.eval()
-    for _ in range(settings.inverter_steps):
+    was_good = is_good()
+    if not was_good:
+        model.generator.load_state_dict(before)
+    for n in range(settings.inverter_steps):
         trainer.inverter_step(batch())
+        _tell(report, "inverter", n + 1, settings.inverter_steps)
     parts.eval()
+    return was_good
+
+
+def _tell(report: Callable[[str], None], what: str, step: int, steps: int) -> None:
+    if step % STEPS_PER_REPORT == 0:
+        report(f"{what}: step {step}/{steps}")
 
 
 def divergence(first: Tensor, second: Tensor) -> Tensor:

@@ -113,6 +113,3 @@ class Trainer:
     def _clip(self) -> None:
         weights = self.optimizers["autoencoder"].param_groups[0]["params"]
         nn.utils.clip_grad_norm_(weights, self.settings.clip)
-
-    def is_finite(self) -> bool:
-        return all(bool(torch.isfinite(weight).all()) for weight in self.model.parameters())

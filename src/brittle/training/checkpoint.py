@@ -48,14 +48,15 @@ class TrainingState:
 
 
 @dataclass
-class StepState:
-    """The state of a training without epochs: how many steps are done."""
+class GanState:
+    """The state of a GAN's training: the steps done, and those when its samples were last good."""
 
     step: int = 0
+    good_step: int = 0
 
 
 def save(
-    folder: Path, state: TrainingState | StepState, tensors: Mapping[str, NDArray[Any]]
+    folder: Path, state: TrainingState | GanState, tensors: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write the checkpoint; at any moment either the old or the new one is complete on disk."""
     with files.replacing(folder / FILE) as new:

@@ -46,7 +46,6 @@ def measure(
     copies = rebuilt(networks, held_out)
     difference = copies.astype(np.float64) - held_out
     error = np.sqrt((difference**2).mean(axis=(1, 2, 3)))
-    spread = held_out.astype(np.float64).std(axis=0).mean()
     drawn = samples(networks, latent, SAMPLES)
     figures: dict[str, Any] = {
         "held out": f"{split} split, {len(held_out):,} pictures",
@@ -54,9 +53,7 @@ def measure(
             "mean": round(float(error.mean()), DIGITS),
             "99 of 100": round(float(np.quantile(error, 0.99)), DIGITS),
         },
-        "spread of samples": round(float(drawn.astype(np.float64).std(axis=0).mean() / spread), 3)
-        if spread
-        else 0.0,
+        "spread of samples": round(spread(drawn, held_out), 3),
     }
     summary = f"reconstruction error {error.mean():.3f}"
     if judge is None:
@@ -73,6 +70,12 @@ def measure(
         "label kept": round(kept, DIGITS),
         "summary": f"{summary}, label kept on {kept:.1%}, rarest class {share.min():.1%}",
     }
+
+
+def spread(drawn: Pixels, real: Pixels) -> float:
+    """Return how far the pixels of samples spread, over those of the data."""
+    own, expected = (float(p.astype(np.float64).std(axis=0).mean()) for p in (drawn, real))
+    return own / expected if expected else 0.0
 
 
 def _pixels(pictures: torch.Tensor) -> Pixels:

@@ -17,7 +17,7 @@ from brittle.picture import Picture, Shape, stack
 from brittle.png import contact_sheet
 from brittle.ranking.pixels import as_tensor
 from brittle.training.generator_judge import JUDGE, Judge, find_judge
-from brittle.training.generator_measures import measure, rebuilt, samples
+from brittle.training.generator_measures import measure, rebuilt, samples, spread
 from brittle.training.job import Diverged, Fitted
 from brittle.training.loop import seeded
 from brittle.training.plan import TrainingPlan
@@ -105,12 +105,19 @@ def fit_picture_generator(job: PictureGeneratorJob) -> Fitted:
             )
         watch = _Watch(job, training, judge)
         try:
-            training.run(job.folder, watch.at_checkpoint)
+            training.run(job.folder, watch.at_checkpoint, watch.is_good)
         except ArithmeticError as error:
             message = f"The training of {job.name} stopped: {error}."
             if not training.resume(job.folder):
                 raise Diverged(message, None) from error
             raise Diverged(message, watch.fitted()) from error
+        good = training.state.good_step
+        if 0 < good < job.settings.steps:
+            log.warning(
+                "%s: the generator collapsed after step %d, whose weights are kept: its samples "
+                "were nearly alike, or classes were missing.",
+                *(job.name, good),
+            )
         fitted = watch.fitted()
         for warning in doubts(job.name, fitted.measures):
             log.warning(warning)
@@ -156,6 +163,13 @@ class _Watch:
                 job.name, 0, 0, training.state.step, training.steps, loss, None, False, line
             )
         )
+
+    def is_good(self) -> bool:
+        """Tell whether the samples differ enough, and show all classes."""
+        drawn = samples(self.training.networks, self.job.settings.latent, JUDGED_SAMPLES)
+        if spread(drawn, self.job.held_out) < SMALLEST_SPREAD:
+            return False
+        return self.judge is None or not self.judge.missing(drawn)
 
     def fitted(self) -> Fitted:
         """Write the weights and return what they are worth."""

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from brittle.training import checkpoint
-from brittle.training.checkpoint import StepState
+from brittle.training.checkpoint import GanState
 from brittle.training.optimizers import restore_state, state_of
 from brittle.training.wgan import critic_loss, generator_loss, inverter_loss
 from brittle.zoo.generators.networks import Wgan
@@ -29,13 +29,17 @@ Losses = dict[str, float]
 
 @dataclass
 class WganTraining:
-    """The networks, the pictures that they learn from, and how far they are."""
+    """The networks, the pictures that they learn from, and how far they are.
+
+    `good` are the weights at the last checkpoint whose samples were good.
+    """
 
     networks: Wgan
     settings: PictureGeneratorSettings
     pictures: Tensor
     seed: int
-    state: StepState = field(default_factory=StepState)
+    state: GanState = field(default_factory=GanState)
+    good: dict[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.device = self.pictures.device
@@ -56,10 +60,17 @@ class WganTraining:
     def phase(self) -> str:
         return "generator" if self.state.step < self.settings.steps else "inverter"
 
-    def run(self, folder: Path, at_checkpoint: Callable[[Losses], None]) -> None:
+    def run(
+        self,
+        folder: Path,
+        at_checkpoint: Callable[[Losses], None],
+        is_good: Callable[[], bool] = lambda: True,
+    ) -> None:
         """Make all steps that are not done; ArithmeticError if a loss or a weight is no number.
 
         `at_checkpoint` is called after each checkpoint, with the mean losses since the last one.
+        `is_good` judges the samples; where they are good no longer when the inverter begins, it
+        begins with the generator of the last checkpoint that was.
         """
         planned = min(self.settings.steps, self.settings.inverter_steps)
         every = min(MAX_STEPS_BETWEEN_CHECKPOINTS, max(1, planned // 3))
@@ -77,18 +88,24 @@ class WganTraining:
             if self.state.step % every and self.state.step not in (self.settings.steps, self.steps):
                 continue
             self._check_weights()
+            if self.state.step <= self.settings.steps and is_good():
+                self.state.good_step = self.state.step
+                self.good = {n: t.detach().clone() for n, t in self.networks.state_dict().items()}
             self._save(folder)
             at_checkpoint({name: total / since for name, total in sums.items()})
             sums, since = {}, 0
 
     def resume(self, folder: Path) -> bool:
         """Restore weights, optimizers and step from the checkpoint; tell whether there was one."""
-        stored = checkpoint.load(folder, StepState)
+        stored = checkpoint.load(folder, GanState)
         if stored is None:
             return False
         self.state, arrays = stored
         tensors = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
-        own = {n.removeprefix("now."): t for n, t in tensors.items() if n.startswith("now.")}
+        own, self.good = (
+            {n.removeprefix(part): t for n, t in tensors.items() if n.startswith(part)}
+            for part in ("now.", "good.")
+        )
         self.networks.load_state_dict(own)
         for name, optimizer in self.optimizers.items():
             restore_state(optimizer, self._weights(name), tensors)
@@ -116,6 +133,8 @@ class WganTraining:
 
     def _begin_inverter(self) -> None:
         """Let the inverter begin with the features of the critic, as the paper's is built on it."""
+        if self.good and self.state.good_step < self.settings.steps:
+            self.networks.load_state_dict(self.good)
         features: nn.Module = self.networks.inverter[0]  # type: ignore[index]
         features.load_state_dict(self.networks.critic.features.state_dict())
 
@@ -151,6 +170,7 @@ class WganTraining:
 
     def _save(self, folder: Path) -> None:
         tensors = {f"now.{name}": t for name, t in self.networks.state_dict().items()}
+        tensors |= {f"good.{name}": tensor for name, tensor in self.good.items()}
         for name, optimizer in self.optimizers.items():
             tensors |= state_of(optimizer, self._weights(name))
         arrays = {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
