@@ -353,6 +353,8 @@ def attention_page(given: Any) -> Iterator[Row]:
 
 def natural_searches(given: Any) -> Iterator[Row]:
     yield from tests("tests/studies/test_latent_searches.py", "tests/attacks/test_natural.py")
+    yield from tests("tests/runs/test_natural.py", "tests/studies/test_curved_manifold.py")
+    yield from tests("tests/english/test_lemminflect.py")
     yield from natural_items.searches(given)
     yield from natural_items.rate(HERE / "latent.json")
 

@@ -28,8 +28,9 @@ def generator(given: Any) -> Iterator[Row]:
     rebuilt += f"{figures[BOTH]:.1%} through inverter and generator"
     perplexity = f"forward perplexity {figures['forward perplexity']:.0f}, reverse "
     perplexity += f"{figures[REVERSE]:.0f} (of as many real sentences {figures[REAL]:.0f})"
-    for line in (rebuilt, perplexity):
-        yield line, COMMAND, "yes"
+    yield rebuilt, COMMAND, natural_items.yes(0 < figures[BOTH] <= figures[CODE] <= 1)
+    worse = figures[REVERSE] > figures[REAL]  # generated sentences cannot teach more than real ones
+    yield perplexity, COMMAND, natural_items.yes(worse and figures["forward perplexity"] > 1)
 
 
 def entailment(given: Any) -> Iterator[Row]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import brittle
+from brittle.asks import OTHER_CLASS
 from brittle.errors import TargetError, UsageError
 from brittle.generators import CheckedGenerator, open_generator
 from brittle.latent import LatentPoint
@@ -54,6 +55,12 @@ class Rich(Words):
 
     def refined(self, steps):
         return Rich(steps)
+
+class Shifted(Words):
+    \"\"\"Rebuilds a word as the next one.\"\"\"
+
+    def decode(self, rows):
+        return super().decode(np.asarray(rows) + 1)
 
 class Training(Words):
     \"\"\"What it decodes depends on the others of the batch.\"\"\"
@@ -150,3 +157,28 @@ def test_networks_in_training_mode_are_refused(module: str) -> None:
     training = open_generator(f"python:{module}:Training")
     with pytest.raises(TargetError, match=r"alone than among others\. Put its networks"):
         training.decode(points)
+
+
+def test_a_reconstruction_of_another_class_is_no_case_of_a_targeted_attack(
+    module: str, tmp_path: Path
+) -> None:
+    words = ["good", "fine", "poor", "bad"]
+    target = brittle.as_target(
+        lambda texts: np.eye(4)[[words.index(text) for text in texts]], labels=words
+    )
+    settings: dict[str, Any] = {"toward": "bad", "step": 0.25, "radius": 4.0, "samples": 20}
+    for generator, status, reason in (
+        ("Words", "broken", ""),
+        ("Shifted", "skipped", OTHER_CLASS),
+    ):
+        run = brittle.attack(
+            target,
+            [("good", "good")],
+            "natural",
+            generator=f"python:{module}:{generator}",
+            folder=tmp_path / generator,
+            **settings,
+        )
+        [row] = run.results()
+        assert (row.status, row.reason) == (status, reason)
+    assert "another class already" in str(run)

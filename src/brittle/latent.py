@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.errors import UsageError
+from brittle.errors import TargetError, UsageError
 
 Numbers = NDArray[np.float64]
 
@@ -75,6 +75,16 @@ class LatentPoint:
     @property
     def size(self) -> int:
         return 1
+
+
+def encoded_points(rows: NDArray[np.float32], generator: str) -> list[LatentPoint]:
+    """Build the points that a network encoded; numbers that are not finite are its error."""
+    if not np.isfinite(rows).all():
+        raise TargetError(
+            f"The generator {generator!r} encoded an item as numbers that are not finite. Its "
+            "weights may be damaged: train it again with --force."
+        )
+    return LatentPoint.rows(rows)
 
 
 def draw_shell(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import brittle
-from brittle.errors import BrittleError, UsageError
+from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
 from brittle.text import Text
@@ -297,3 +297,13 @@ def test_an_exported_generator_is_opened_like_any(trained: Path, tmp_path: Path)
     [near], [point] = half.encode([text]), whole.encode([text])
     assert np.allclose(near.vector, point.vector, atol=0.02) and near != point
     assert half.decode([point])
+
+
+def test_latents_that_are_no_numbers_are_an_error_of_the_case(trained: Path) -> None:
+    import torch
+
+    generator: Any = open_generator(str(trained))
+    with torch.no_grad():
+        next(generator.model.inverter.parameters()).fill_(float("nan"))
+    with pytest.raises(TargetError, match=r"ARAE@.*not finite.*--force"):
+        generator.encode([Text.of(SENTENCES[5])])

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from brittle.asks import OTHER_CLASS, Case, Decode, Encode, KeepItems, Probe, Search, Try, Unfit
 from brittle.asks import RECONSTRUCTION as RECONSTRUCTION
-from brittle.asks import Case, Decode, Encode, KeepItems, Probe, Search, Try, Unfit
 from brittle.attacks.latent_searches import (
     AuthorsHybrid,
     Hybrid,
@@ -85,6 +85,10 @@ class Natural:
         yield from KeepItems("reconstruction", [rebuilt], answer.answers, [0.0])
         if answer.won[0]:
             raise Unfit(RECONSTRUCTION)
+        if case.toward is not None and case.start is not None:
+            own, again = (int(np.argmax(a.answers[0])) for a in (case.start, answer))
+            if own != again:
+                raise Unfit(OTHER_CLASS)
         numbers = np.random.default_rng(rng.getrandbits(64))
         is_text = self.item_kind == "text"
         yield from self.search(
@@ -210,8 +214,8 @@ def natural(
         raise unknown("variant", variant, VARIANTS)
     if variant == AUTHOR_CODE and search != "hybrid":
         raise UsageError(
-            f"Got --variant {AUTHOR_CODE} with --search {search}; expected --search hybrid: only "
-            "there the authors' code differs from the paper."
+            f"Got --variant {AUTHOR_CODE} with --search {search}; expected --search hybrid: of "
+            "pictures only there the authors' code differs from the paper."
         )
     if open_generator is None:
         raise UsageError("The attack natural needs a generator. Build Natural(generator, …).")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.asks import RECONSTRUCTION
+from brittle.asks import OTHER_CLASS, RECONSTRUCTION
 from brittle.metrics.summary import Figure, rate
 from brittle.results import Result
 
@@ -25,7 +25,7 @@ def reconstructions_kept(results: Sequence[Result]) -> Figure | None:
     >>> figure.count, figure.of
     (2, 3)
     """
-    lost = [row for row in results if row.reason == RECONSTRUCTION]
+    lost = [row for row in results if row.reason in (RECONSTRUCTION, OTHER_CLASS)]
     rebuilt = {row.case for row in results if any(k.name == "reconstruction" for k in row.kept)}
     total = len(rebuilt | {row.case for row in lost})
     return rate(total - len(lost), total, "reconstructions") if total else None

@@ -92,7 +92,17 @@ def _generator(card: Card, about: str) -> tuple[str, str, str]:
     described = f"A generator of brittle's zoo: {about}.\n\n- It learns without labels."
     name = shlex.quote(card.full_name)
     use = f"brittle attack TARGET natural --generator {name} --data DATA"
+    described += f"\n- Made by `{_training_command(card)}`."
     return described, f"Figures:\n{figures}", use
+
+
+def _training_command(card: Card) -> str:
+    """Return the command that trains such a model."""
+    data = card.data if has_splits(card.data) else "FILE"
+    size = f" --size {card.size}" if card.size != "default" else ""
+    seed = f" --seed {card.seed}" if card.seed else ""
+    changed = "".join(f" --set {name}={value}" for name, value in card.changed.items())
+    return f"brittle train {card.name} --data {data}{size}{seed}{changed}"
 
 
 def _figure(value: Any) -> str:

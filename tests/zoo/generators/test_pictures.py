@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from brittle.errors import UsageError
+from brittle.errors import TargetError, UsageError
 from brittle.generators import open_generator
 from brittle.latent import LatentPoint
 from brittle.picture import Picture
@@ -97,6 +97,14 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         generator.check_item(Text.of("one"))
     with pytest.raises(UsageError, match="points of 8 numbers, but got one of 7"):
         generator.decode([LatentPoint(np.zeros(7))])
+
+
+def test_latents_that_are_no_numbers_are_an_error_of_the_case(tmp_path: Path) -> None:
+    generator: Any = open_folder(random_folder(tmp_path / "g"))
+    with torch.no_grad():
+        next(generator.inverter.parameters()).fill_(float("nan"))
+    with pytest.raises(TargetError, match=r"not finite.*--force"):
+        generator.encode([Picture(np.zeros(generator.shape))])
 
 
 def test_other_data_are_doubted(tmp_path: Path) -> None:

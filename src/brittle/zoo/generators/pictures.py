@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from brittle.errors import UsageError
-from brittle.latent import LatentPoint
+from brittle.latent import LatentPoint, encoded_points
 from brittle.picture import Picture, Shape, stack
 from brittle.ranking.pixels import as_tensor
 from brittle.ranking.whole_rows import whole_rows
@@ -72,7 +72,7 @@ class PictureGenerator:
         stack([item], self.shape, self._who)
 
     def encode(self, items: Sequence[Any]) -> list[LatentPoint]:
-        return LatentPoint.rows(self.latent_rows(items))
+        return encoded_points(self.latent_rows(items), self.name)
 
     def decode(self, points: Sequence[LatentPoint]) -> list[Picture]:
         return Picture.rows(self.pixels(self.checked_rows(points)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from brittle.errors import UsageError
-from brittle.latent import LatentPoint
+from brittle.latent import LatentPoint, encoded_points
 from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.text import Text
 from brittle.zoo import folder as folders
@@ -106,7 +106,7 @@ class SentenceGenerator:
             latent = self._passes(self.model.inverter, codes).cpu().numpy()
         if self.refine:
             latent = descend(self.model.generator, latent, codes.clone(), self.refine)
-        return [LatentPoint(row) for row in latent]
+        return encoded_points(latent, self.name)
 
     def decode(self, points: Sequence[LatentPoint]) -> list[Text]:
         rows: NDArray[np.float32] = np.stack([point.vector for point in points])
