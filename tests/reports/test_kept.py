@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
-from brittle.metrics.samples import sample_results
+from brittle.metrics.samples import sample_results, sample_steps
+from brittle.metrics.summary import summary
 from brittle.reports.kept import kept_caption, kept_curves, kept_figure, kept_lines
+from brittle.reports.summaries import winning_steps
+from brittle.reports.summary_lines import closing_lines
 from brittle.results import Result
 
 
@@ -57,3 +62,16 @@ def test_a_figure_falls_from_left_to_right_within_its_axes() -> None:
         kept_caption(kept_curves(measured(), [], {})[0])
         == "<b>40.0%</b> broken with a similarity of at least <b>0.85</b>"
     )
+
+
+def test_the_terminal_counts_the_steps_of_a_search_with_costs() -> None:
+    """As the page does: the winner that keeps most counts, though a nearer one came after it."""
+    first = sample_results()[0]
+    step = next(s for s in sample_steps() if s.case == first.case)
+    row = replace(first, cost=1.0, similarity=0.6)
+    stored = [replace(step, query=6, cost=3.0, similarity=0.9), replace(step, query=9, cost=1.0)]
+    run: Any = SimpleNamespace(steps=lambda: stored)
+    assert winning_steps(run, [row]) == stored and winning_steps(run, [first]) == ()
+    lines = closing_lines([row], summary([row]), {}, {}, winning_steps(run, [row]))
+    shown = "success with similarity ≥ 0.8 100.0% · ≥ 0.85 100.0% · ≥ 0.9 100.0% · ≥ 0.95 0.0%"
+    assert shown in lines

@@ -29,7 +29,7 @@ from brittle.reports.summary_lines import (
     summary_lines,
 )
 from brittle.reports.trust import short_lines, trust_facts
-from brittle.results import Result
+from brittle.results import Result, Step
 
 FINISHES_FIRST = "rules"
 """The attack whose first candidate is the finished text: whether that works is a figure too."""
@@ -52,6 +52,11 @@ def summarize(run: StoredRun) -> tuple[list[Result], Summary]:
     return results, replace(figures, per_draw=per_draw, rebuilt=rebuilt)
 
 
+def winning_steps(run: StoredRun, results: Sequence[Result]) -> Sequence[Step]:
+    """Return the steps of a search with costs, which goes on after a win; () of any other."""
+    return run.steps() if any(row.cost is not None for row in results) else ()
+
+
 def summary_text(run: StoredRun) -> str:
     """Write the summary as plain text for 80 columns."""
     manifest, (results, figures) = run.manifest, summarize(run)
@@ -59,7 +64,12 @@ def summary_text(run: StoredRun) -> str:
     for line in summary_lines(figures, manifest, results):
         interval = f"[{line.interval}]" if line.interval else ""
         text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
-    text += [_wrapped("  ", line) for line in closing_lines(results, figures, run.totals, manifest)]
+    text += [
+        _wrapped("  ", line)
+        for line in closing_lines(
+            results, figures, run.totals, manifest, winning_steps(run, results)
+        )
+    ]
     text += [_wrapped("  ! ", note) for note in notes(figures, manifest, results)]
     facts = trust_facts(run, results, figures)
     text += ["  trust", *(_wrapped("    ", line) for line in short_lines(facts))]
@@ -90,7 +100,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "queries": asdict(figures.queries),
         **(_text_changes(results, figures) if is_text else _picture_changes(figures)),
         "cost": asdict(figures.cost) if figures.cost.of else None,
-        "success_by_kept": _kept_json(results, manifest),
+        "success_by_kept": _kept_json(results, winning_steps(run, results), manifest),
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
         "robust": [asdict(bounds) for bounds in robust_to_words(results)],
@@ -117,13 +127,15 @@ def _picture_changes(figures: Summary) -> dict[str, Any]:
     return {name: asdict(figure) for name, figure in figures.measures.items()}
 
 
-def _kept_json(results: Sequence[Result], manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _kept_json(
+    results: Sequence[Result], steps: Sequence[Step], manifest: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return by measure the success at a few values, with the value under "least"."""
     return {
         curve.measure: [
             {"least": value} | asdict(curve.figure(value)) for value in SHOWN[curve.measure]
         ]
-        for curve in kept_curves(results, (), manifest)
+        for curve in kept_curves(results, steps, manifest)
     }
 
 
@@ -169,7 +181,7 @@ def summary_html(run: StoredRun) -> str:
         f'<td style="text-align:left">{escape(line.over)}</td></tr>'
         for line in summary_lines(figures, manifest, results)
     )
-    lines = closing_lines(results, figures, run.totals, manifest)
+    lines = closing_lines(results, figures, run.totals, manifest, winning_steps(run, results))
     lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
     lines += short_lines(trust_facts(run, results, figures))
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from brittle.metrics.summary import Figure, Summary
 from brittle.reports.kept import kept_curves, kept_lines
 from brittle.reports.kept_items import cost_name
 from brittle.reports.trust import robust_lines
-from brittle.results import DAMAGED_EDITS, Result
+from brittle.results import DAMAGED_EDITS, Result, Step
 
 NAMED_PRESETS = ("careful", "strict")
 """Candidates that are named with the attack; as published it has its own name alone."""
@@ -198,10 +198,14 @@ def closing_lines(
     summary: Summary,
     totals: Mapping[str, float],
     manifest: Mapping[str, Any],
+    steps: Iterable[Step] = (),
 ) -> list[str]:
-    """Return the lines below the figures: statuses, what is proved, what texts keep, the cost."""
+    """Return the lines below the figures: statuses, what is proved, what texts keep, the cost.
+
+    `steps` are those of a search that goes on after a win.
+    """
     statuses = [*character_edits(results), format_statuses(summary), *robust_lines(results)]
-    kept = kept_lines(kept_curves(results, (), manifest), manifest)
+    kept = kept_lines(kept_curves(results, steps, manifest), manifest)
     return [*statuses, *kept, format_effort(totals)]
 
 

@@ -18,7 +18,7 @@ from brittle.reports.half_blocks import picture_lines
 from brittle.reports.kept_items import cost_name, reconstruction, way
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
-from brittle.reports.summaries import summarize
+from brittle.reports.summaries import summarize, winning_steps
 from brittle.reports.summary_lines import (
     closing_lines,
     describe_run,
@@ -68,7 +68,9 @@ def summary_block(run: StoredRun) -> RenderableType:
     for line in summary_lines(figures, manifest, results):
         value = Text(line.value, style=STYLES.get(line.key, "bold"))
         table.add_row(f"  {line.name}", value, line.interval, line.over)
-    *lines, effort = closing_lines(results, figures, run.totals, manifest)
+    *lines, effort = closing_lines(
+        results, figures, run.totals, manifest, winning_steps(run, results)
+    )
     below = [_marked(" ", Text(visible(line))) for line in lines]
     below.append(_marked(" ", Text(effort, style="dim")))
     below += [note_block(note) for note in notes(figures, manifest, results)]

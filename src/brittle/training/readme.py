@@ -49,7 +49,7 @@ def readme(card: Card, about: str) -> str:
 {described}
 - Trained on the train split of `{card.data}` ({card.examples:,} examples, data fingerprint
   {card.data_fingerprint[:12]}), seed {card.seed}, size {card.size}{changed},
-  {card.epochs} epochs, {card.seconds:.0f} seconds.{hardened}
+  {card.epochs} epochs, {card.seconds:.0f} seconds since its last start.{hardened}
 - {measured}{gradients}{reads}
 - Made with {versions}.
 

@@ -190,7 +190,7 @@ class RobustnessSearch:
                 classes[example.label] += 1
                 yield case, item, example.label
             else:
-                left_out[re.sub(r"\d+", "…", reason)] += 1
+                left_out[reason] += 1
 
     def _is_right(self, label: str | None, item: Any) -> bool:
         """Tell whether every target predicts the label of an item."""

@@ -66,10 +66,8 @@ class SentenceGenerator:
         if not ids:
             return NO_WORDS
         if len(ids) > self.tokenizer.reads:
-            return (
-                f"it has {len(ids)} words, and {self.card.full_name} reads sentences of up to "
-                f"{self.tokenizer.reads}"
-            )
+            reads = self.tokenizer.reads
+            return f"it has more than the {reads} words that {self.card.full_name} reads"
         if all(token == UNKNOWN for token in ids):
             return f"{self.card.full_name} knows none of its words"
         return None
