@@ -245,10 +245,15 @@ class PictureRows(list[Picture]):
         return found
 
 
-def stack(items: Sequence[Any], shape: Shape, who: str) -> NDArray[np.float32]:
-    """Return pictures as one array; anything else, or another shape, is an error."""
+def stack(
+    items: Sequence[Any], shape: Shape, who: str, *, is_only_read: bool = False
+) -> NDArray[np.float32]:
+    """Return pictures as one array; anything else, or another shape, is an error.
+
+    It belongs to the caller, unless it `is_only_read`: then it may be the array that holds all.
+    """
     if isinstance(items, PictureRows) and items.pixels.shape == (len(items), *shape):
-        return items.pixels.copy()
+        return items.pixels if is_only_read else items.pixels.copy()
     check_pictures(items, shape, who)
     if not items:
         return np.zeros((0, *shape), np.float32)

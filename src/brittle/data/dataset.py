@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -46,6 +47,11 @@ class Dataset:
 
     def __iter__(self) -> Iterator[Example]:
         return iter(self.examples)
+
+    @cached_property
+    def label_counts(self) -> Counter[str | None]:
+        """How many examples have each label, or none."""
+        return Counter(example.label for example in self.examples)
 
     @property
     def shape(self) -> tuple[int, int, int] | None:

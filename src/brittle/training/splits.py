@@ -44,7 +44,7 @@ class TrainingSplits:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        names = {str(e.label) for e in self.train if e.label is not None}
+        names = {str(label) for label in self.train.label_counts if label is not None}
         return self.train.labels or tuple(sorted(names))
 
     @cached_property
@@ -204,19 +204,19 @@ def check_splits(splits: TrainingSplits) -> TrainingSplits:
                 f"{what} has no examples in its {dataset.split} split. Training needs at least "
                 f"ten examples of every class{parted}."
             )
-        unlabelled = sum(example.label is None for example in dataset)
+        unlabelled = dataset.label_counts[None]
         if unlabelled:
             raise UsageError(
                 f"{what} has {unlabelled} examples without a label. Training needs a label for "
                 "each; name their column with --label."
             )
-    classes = {example.label for example in splits.train}
+    classes = splits.train.label_counts.keys()
     if len(classes) < 2:
         raise UsageError(
             f"{what} has one class, {next(iter(classes))!r}, in its train split. Training needs "
             "examples of at least two classes."
         )
-    extra = {str(e.label) for e in splits.dev} - set(splits.labels)
+    extra = {str(label) for label in splits.dev.label_counts} - set(splits.labels)
     if extra:
         raise UsageError(f"{what} has labels in its dev split only: {', '.join(sorted(extra))}.")
     return splits

@@ -95,7 +95,7 @@ class Cloud:
         count, origin = self.settings.samples, self.origin.vector
         offset, distance = draw_shell(numbers, count, origin.size, low, high)
         order = np.argsort(distance)
-        points = [LatentPoint(origin + offset[n]) for n in order]
+        points = LatentPoint.rows(origin + offset[order])
         self.decoded += count
         items = placed_all(self.original, self.generator.decode(points))
         seen: dict[bytes, int] = {}

@@ -223,10 +223,15 @@ GENERATORS = {
 """Models that encode and decode items: the kind of the items, and what the model is."""
 
 
+@cache
+def _designs_by_name() -> dict[str, Design]:
+    return {design.name.lower(): design for design in designs()}
+
+
 def design(name: str) -> Design:
     """Find a model by its name in any case; `hf:NAME` and folders are encoders to fine-tune."""
     name = name.strip()
-    known = {design.name.lower(): design for design in designs()}
+    known = _designs_by_name()
     if name.lower() in known:
         return known[name.lower()]
     if name.startswith(HUB_PREFIX) and name != HUB_PREFIX:

@@ -47,7 +47,7 @@ class Forest:
 
     def picture_logits(self, items: Sequence[Any]) -> NDArray[np.float64]:
         """Return the logits of pictures, without their keys."""
-        return self._logits(stack(items, self.shape, "The model 'forest'"))
+        return self._logits(stack(items, self.shape, "The model 'forest'", is_only_read=True))
 
     def _logits(self, pixels: NDArray[np.float32]) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):

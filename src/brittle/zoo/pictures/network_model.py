@@ -36,7 +36,7 @@ class PixelNetwork:
 
     def picture_logits(self, items: Sequence[Any]) -> NDArray[Any]:
         """Return the logits of pictures, without their keys."""
-        return self._logits(stack(items, self.shape, f"The model {self.name!r}"))
+        return self._logits(stack(items, self.shape, f"The model {self.name!r}", is_only_read=True))
 
     def _logits(self, pixels: Pixels) -> NDArray[Any]:
         with torch.no_grad():
