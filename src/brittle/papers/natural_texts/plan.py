@@ -69,8 +69,8 @@ class Scale:
     sentences: int
     search: Mapping[str, Any]
     probing: Mapping[str, Any]
-    radius: float = 3.0
-    count: int = 40
+    radius: float = 5.0
+    count: int = 200
     changed: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
