@@ -22,6 +22,7 @@ from brittle.errors import message_of
 from brittle.latent import LatentPoint, draw_shell
 
 FIRST_ASKED = 64  # samples of a shell that are asked about before the others
+BALLS = 3  # a ball has so many times the samples of a shell: a boundary found well needs few shells
 Floats = NDArray[np.float64]
 Predict = Callable[[Sequence[Any]], NDArray[np.int64]]
 """Returns the index of the predicted label for every item."""
@@ -82,17 +83,18 @@ class Cloud:
         """Yield samples of ever smaller balls, down to the width of a shell."""
         radius = self.settings.radius
         while radius >= self.settings.step:
-            yield self._draw(0.0, radius, f"ball {radius:.6g}")
+            yield self._draw(0.0, radius, f"ball {radius:.6g}", BALLS * self.settings.samples)
             radius /= 2
 
     def shell(self, number: int) -> Shell:
         """Return samples of the shell (number · Δr, (number + 1) · Δr]."""
         step = self.settings.step
-        return self._draw(number * step, (number + 1) * step, f"shell {number}")
+        name = f"shell {number}"
+        return self._draw(number * step, (number + 1) * step, name, self.settings.samples)
 
-    def _draw(self, low: float, high: float, name: str) -> Shell:
+    def _draw(self, low: float, high: float, name: str, count: int) -> Shell:
         numbers = np.random.default_rng(Random(f"{self.seed}:{name}").getrandbits(64))
-        count, origin = self.settings.samples, self.origin.vector
+        origin = self.origin.vector
         offset, distance = draw_shell(numbers, count, origin.size, low, high)
         order = np.argsort(distance)
         points = LatentPoint.rows(origin + offset[order])
