@@ -50,7 +50,7 @@ def _generator(page: Page, found: PaperResults) -> None:
 def _neighbours(page: Page, found: PaperResults) -> None:
     near = found.results[plan.NEIGHBOURS]
     name = found.results[plan.GENERATOR]["name"]
-    page.add_section("neighbours", radius=near["radius"], name=name)
+    page.add_section("neighbours", radius=near["radius"], count=near["count"], name=name)
     columns = []
     for sentence, rows in near["neighbours"].items():
         shown = [f"{text} ({distance:.1f})" for text, distance in rows[:SHOWN_NEIGHBOURS]]

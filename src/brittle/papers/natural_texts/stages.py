@@ -154,7 +154,8 @@ def show_neighbours(
     z = np.random.default_rng(seed).standard_normal((samples, made.size))
     drawn = [str(text) for text in made.decode([LatentPoint(row) for row in z])]
     message = f"{sum(map(len, found.values()))} different neighbours of {len(found)} sentences"
-    return {"neighbours": found, "radius": radius, "samples": drawn, "message": message}
+    about = {"radius": radius, "count": count}
+    return {"neighbours": found, **about, "samples": drawn, "message": message}
 
 
 def compare_classifiers(
