@@ -176,7 +176,7 @@ def films(tmp_path: Path) -> str:
 
 
 def paper_plan(films: str) -> list[Task]:
-    model = {"data": "data", "size": "tiny", "changed_settings": {"epochs": 12, "patience": 12}}
+    model = {"data": "data", "size": "tiny", "changed_settings": {"epochs": 60, "patience": 60}}
     attack = {"data": "data", "attack": "genetic", "limit": None, "settings": {}}
     return [
         data_task("data", films, Limits()),
