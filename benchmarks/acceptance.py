@@ -354,9 +354,12 @@ def attention_page(given: Any) -> Iterator[Row]:
 def natural_searches(given: Any) -> Iterator[Row]:
     yield from tests("tests/studies/test_latent_searches.py", "tests/attacks/test_natural.py")
     yield from tests("tests/runs/test_natural.py", "tests/studies/test_curved_manifold.py")
-    yield from tests("tests/english/test_lemminflect.py")
     yield from natural_items.searches(given)
     yield from natural_items.rate(HERE / "latent.json")
+
+
+def starting(given: Any) -> Iterator[Row]:
+    yield from tests("tests/english/test_lemminflect.py")
 
 
 def natural_robustness(given: Any) -> Iterator[Row]:
@@ -446,6 +449,7 @@ ITEMS: dict[str, tuple[str, Callable[[Any], Iterator[Row]]]] = {
     "38": ("Intervals of validity and valid success cover simulated truths", estimators),
     "39": ("Pages of annotation in a browser, from start to export", annotation),
     "40": ("Similarity and fluency of every step cost little", measures),
+    "41": ("Nothing starts slower where spaCy is installed", starting),
 }
 
 

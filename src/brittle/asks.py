@@ -35,11 +35,12 @@ skipped for any other reason could not be attacked, and nothing is known about i
 NO_CANDIDATES = "no candidates"
 """The reason of a case in which an attack has nothing to offer."""
 RECONSTRUCTION = "its reconstruction reaches the goal already"
-OTHER_CLASS = "its reconstruction is of another class already"
 """The reason of a case whose original is not kept by the generator: nothing was searched for it.
 
 It would be an adversary at distance 0, which says something of the generator, not of the target.
 """
+OTHER_CLASS = "its reconstruction is of another class already"
+"""The same, where one class is aimed at: the reconstruction is of a third one."""
 
 
 ANSWER = "answer"

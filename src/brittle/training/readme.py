@@ -101,7 +101,8 @@ def _training_command(card: Card) -> str:
     data = card.data if has_splits(card.data) else "FILE"
     size = f" --size {card.size}" if card.size != "default" else ""
     seed = f" --seed {card.seed}" if card.seed else ""
-    changed = "".join(f" --set {name}={value}" for name, value in card.changed.items())
+    own = (changes.format_settings({name: value}) for name, value in card.changed.items())
+    changed = "".join(f" --set {setting}" for setting in own)
     return f"brittle train {card.name} --data {data}{size}{seed}{changed}"
 
 
