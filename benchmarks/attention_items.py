@@ -81,7 +81,7 @@ def order(papers: Path) -> Iterator[Row]:
         yield from _column_order(task, table)
         cells = [cell for row in table.values() for cell in row.values()]
         line = f"{task}: {len(cells)} cells, each with its interval"
-        yield line, COMMAND, yes(all(cell["low"] is not None for cell in cells))
+        yield line, COMMAND, yes(bool(cells) and all(cell["low"] is not None for cell in cells))
         paired = [cell for row in content[f"{task}, paired"].values() for cell in row.values()]
         line = f"{task}: {len(paired)} paired differences, self-attention less LSTM"
         yield line, COMMAND, yes(bool(paired) and all(cell["low"] is not None for cell in paired))
@@ -129,7 +129,7 @@ def translators(papers: Path) -> Iterator[Row]:
             continue
         drawn = row["of"] + row["skipped"]
         line = f"{name}: keyword success {row['count']} of {row['of']} attacked sentences"
-        enough = drawn >= MIN_SENTENCES and row["value"] is not None
+        enough = drawn >= MIN_SENTENCES and row["of"] > 0
         yield f"{line}, of {drawn} drawn", COMMAND, yes(enough)
 
 
@@ -140,7 +140,7 @@ def theorem(file: Path) -> Iterator[Row]:
         checks = family["checks"]
         held = sum(check["holds"] for check in checks)
         line = f"{name}: mean and tail under their bounds at {held} of {len(checks)} d"
-        yield line, command, yes(held == len(checks))
+        yield line, command, yes(0 < held == len(checks))
         if family["norms_are_constant"]:
             line = f"{name}: slope {family['slope']:.3f} in log d (asked for −0.5 ± 0.05)"
             yield line, command, yes(abs(family["slope"] + 0.5) <= 0.05)

@@ -1,4 +1,4 @@
-"""Measure success against the budget of queries: PWWS, salient-swap, and TextAttack's PWWS.
+"""Measure success against the budget of queries: auto, PWWS, salient-swap, and TextAttack's PWWS.
 
     python benchmarks/budget.py [--limit 100] [--minilm 50] [--only LSTM-W-Random-1] [--ours]
 
@@ -6,7 +6,7 @@ Writes benchmarks/budget.json, BUDGET.md and a plot for each target. With --only
 stay as they were measured before, with --ours TextAttack's figures and the number of sentences.
 
 A budget is the queries of one case, the original included, on both sides; a text that is asked
-again counts again. Sentences and candidates are those of run.py.
+again counts again. Sentences and candidates are those of run.py; auto has its own, level by level.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 
 import brittle
 import workload
+from brittle.levels import LEVELS
 from brittle.metrics.intervals import wilson
 from brittle.opening import load_zoo
 from brittle.reports import standalone_svg
@@ -32,8 +33,13 @@ from compare import HERE, PEER
 
 BUDGETS = (10, 20, 30, 50, 100, 200)
 TARGETS = {"naive-bayes": "zoo", "LSTM-W-Random-1": "lstm", "MiniLM": "minilm"}
-ATTACKS = ("pwws", "salient-swap")
-SERIES = {"pwws": "pwws", "salient-swap": "salient-swap", "peer": "TextAttack's PWWS"}
+ATTACKS = ("auto", "pwws", "salient-swap")
+SERIES = {
+    "auto": "auto",
+    "pwws": "pwws",
+    "salient-swap": "salient-swap",
+    "peer": "TextAttack's PWWS",
+}
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -96,14 +102,16 @@ def ours(target: Any, dataset: Any, attack: str, budget: str, table: str) -> Row
             dataset,
             attack,
             budget=int(budget),
-            candidates=table,
-            measures=False,
+            measures="none",
             folder=folder,
+            **({} if attack == "auto" else {"candidates": table}),
         )
         rows = run.results()
     # A sentence without candidates is skipped here and attacked there: it counts as not broken.
     return [
-        {"status": row.status, "queries": row.queries} for row in rows if row.predicted == row.label
+        {"status": row.status, "queries": row.queries, "level": row.level}
+        for row in rows
+        if row.predicted == row.label
     ]
 
 
@@ -125,7 +133,9 @@ def peer(name: str, dataset: Any, words: dict[str, list[str]], folder: Path) -> 
 
 def counted(rows: Rows) -> dict[str, Any]:
     """Count what was broken, of the rows of sentences that the target had right."""
-    return {
+    broken = [row.get("level") for row in rows if row["status"] == "broken"]
+    levels = {level: broken.count(level) for level in LEVELS if level in broken}
+    return ({"levels": levels} if levels else {}) | {
         "broken": sum(row["status"] == "broken" for row in rows),
         "attacked": len(rows),
         "queries": statistics.mean(row["queries"] for row in rows),
@@ -141,7 +151,8 @@ def page(content: Mapping[str, Any]) -> str:
         "How many of the attacked MR sentences break with at most so many queries a case, the "
         "original included. Both sides have the same sentences, weights and candidate lists, and "
         "count a text that is asked again as a query again. `python benchmarks/budget.py` measures "
-        "it. How many words change is not compared here. "
+        "it. How many words change is not compared here. `auto` has candidates of its own, from "
+        "gentle to rough, and its cells say how many cases broke at which level. "
         f"Versions: textattack {peer_versions['textattack']}, torch {peer_versions['torch']}.",
     ]
     for name, result in content.items():
@@ -154,7 +165,7 @@ def page(content: Mapping[str, Any]) -> str:
             "|---" * (len(SERIES) + 1) + "|",
         ]
         for budget in map(str, BUDGETS):
-            cells = (cell(result[series][budget]) for series in SERIES)
+            cells = (cell(result[series][budget]) if series in result else "" for series in SERIES)
             lines.append(f"| {budget} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
 
@@ -164,7 +175,8 @@ def cell(side: Mapping[str, Any]) -> str:
     broken, count = side["broken"], side["attacked"]
     low, high = wilson(broken, count)
     rate = f"{broken / count:.1%} of {count} ({low:.1%} to {high:.1%})"
-    return f"{rate}; {side['queries']:.1f} queries"
+    levels = ", ".join(f"{level} {count}" for level, count in side.get("levels", {}).items())
+    return f"{rate}; {side['queries']:.1f} queries" + (f"; {levels}" if levels else "")
 
 
 def plot(result: Mapping[str, Any]) -> str:

@@ -25,6 +25,8 @@ from brittle.training import find
 from compare import Bench, middle, overlap
 
 WORD_MODEL, CHARACTER_MODEL = "LSTM-W-Random-1", "CharCNN-LSTM"
+CONSTRAINED_MODEL = "LSTM-W-GloVe-1"
+"""The paper's constraints ask for words of near vectors: random vectors have none."""
 FREE = {"cosine": 0.0, "same_tag": False, "stop_words": True, "other_lexeme": False}
 SAME = {"words": 2, "beam": 10}
 CANDIDATES = 10
@@ -42,17 +44,15 @@ def measure(bench: Bench) -> dict[str, Any]:
 
 
 def words(bench: Bench) -> dict[str, Any]:
-    """Attack the same LSTM on both sides; then once more with the paper's constraints."""
+    """Attack the same LSTM on both sides."""
     _say("hotflip words")
     target = load(f"zoo:{WORD_MODEL}@mr")
     attack = "hotflip-words"
     few = replace(bench.dataset, examples=bench.dataset.examples[:4])
-    for settings in (SAME | FREE, SAME):  # imports and first calls are not timed
-        ours.attack(target, few, attack, **settings)
+    ours.attack(target, few, attack, **SAME, **FREE)  # imports and first calls are not timed
     free = [
         ours.attack(target, bench.dataset, attack, **SAME, **FREE) for _ in range(bench.repeats)
     ]
-    strict = [ours.attack(target, bench.dataset, attack, **SAME) for _ in range(bench.repeats)]
     target.close()
     mine, theirs = middle(free), _peer(bench)
     ratio = theirs["seconds"] / mine["seconds"]
@@ -64,7 +64,17 @@ def words(bench: Bench) -> dict[str, Any]:
         "overlap": overlap(mine, theirs),
         "ours": mine,
         "peer": theirs,
-        "constrained": middle(strict),
+    }
+
+
+def constrained(bench: Bench) -> dict[str, Any]:
+    """Attack words with the paper's constraints; this is about success, so once is enough."""
+    _say("hotflip words, with the paper's constraints")
+    target = load(f"zoo:{CONSTRAINED_MODEL}@mr")
+    run = ours.attack(target, bench.dataset, "hotflip-words", **SAME)
+    target.close()
+    return {"model": CONSTRAINED_MODEL, "settings": SAME} | {
+        name: run[name] for name in ("broken", "attacked", "words_changed", "queries")
     }
 
 

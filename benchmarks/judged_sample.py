@@ -1,11 +1,12 @@
-"""Count what one reader said of the blinded sample: how much each preset of candidates keeps.
+"""Count what a judge said of the blinded sample: how much each preset of candidates keeps.
 
     python benchmarks/judged_sample.py FOLDER VERDICTS
 
 FOLDER is what benchmarks/validity_sample.py wrote. VERDICTS has one line of JSON for every case of
 its sheet: {"id": "s001", "label": true, "meaning": true, "grammar": false}. The guidelines stand in
 docs/candidates.md. Writes benchmarks/judged_sample.json, without the sentences, and prints the
-tables of that page. It is one reader's judgement.
+tables of that page. The verdicts that are committed are a
+language model's; no people have judged the sample.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def attack(target: Any, dataset: Dataset, name: str, **settings: Any) -> dict[st
         "rows": totals["sent"],
         "calls": totals["calls"],
         "busy": totals["busy"],
-        "queries": float(np.mean([row.queries for row in attacked])),
+        "queries": float(np.mean([row.queries for row in attacked])) if attacked else None,
         "broken": len(broken),
         "attacked": len(attacked),
         "words_changed": float(np.mean([row.words_changed for row in broken])) if broken else None,

@@ -25,7 +25,7 @@ def page(content: Mapping[str, Any]) -> str:
     if content.get("rows"):
         lines += speeds(content) + successes(content["rows"]) + limits(content["rows"])
     if content.get("hotflip"):
-        lines += hotflip(content["hotflip"])
+        lines += hotflip(content["hotflip"], content.get("constrained"))
     return "\n".join([*lines, ""])
 
 
@@ -128,7 +128,7 @@ def limits(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def hotflip(content: Mapping[str, Any]) -> list[str]:
+def hotflip(content: Mapping[str, Any], constrained: Mapping[str, Any] | None = None) -> list[str]:
     """Write the section on HotFlip, both levels."""
     words, characters = content["words"], content["characters"]
     head = f"{content['sentences']} held-out MR sentences, {content['threads']} threads. "
@@ -137,12 +137,14 @@ def hotflip(content: Mapping[str, Any]) -> list[str]:
         "## HotFlip",
         "",
         head + versions(content),
-        *on_words(words, content["sentences"]),
+        *on_words(words, content["sentences"], constrained),
         *on_characters(characters),
     ]
 
 
-def on_words(words: Mapping[str, Any], count: int) -> list[str]:
+def on_words(
+    words: Mapping[str, Any], count: int, constrained: Mapping[str, Any] | None
+) -> list[str]:
     """Write how HotFlip on words compares with TextAttack's."""
     most, beam = words["settings"]["words"], words["settings"]["beam"]
     per = [words["peer"]["gradients"] / count, words["peer"]["rows"] / count]
@@ -162,11 +164,18 @@ def on_words(words: Mapping[str, Any], count: int) -> list[str]:
         "| | success, TextAttack | success, brittle |",
         "|---|---|---|",
         f"| hotflip words | {rate(words['peer'])} | {rate(words['ours'])} |",
-        f"| with the paper's constraints | | {rate(words['constrained'])} |",
+        *with_constraints(constrained),
         "",
         f"Per example TextAttack takes {per[0]:.1f} gradients and scores {per[1]:.1f} texts; "
         f"brittle computes {both:.1f} texts, a gradient of most of them in the same pass.",
     ]
+
+
+def with_constraints(measured: Mapping[str, Any] | None) -> list[str]:
+    """Write the success of HotFlip on words with the paper's constraints, if it was measured."""
+    if measured is None:
+        return []
+    return [f"| with the paper's constraints, on {measured['model']} | | {rate(measured)} |"]
 
 
 def on_characters(characters: Mapping[str, Any]) -> list[str]:

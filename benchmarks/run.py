@@ -25,7 +25,9 @@ import workload
 from compare import HERE, PEER, Bench
 from page import GOALS
 
-PARTS = ("pwws", "minilm", "genetic", "startup", "hotflip")
+PARTS = ("pwws", "minilm", "genetic", "startup", "hotflip", "constrained")
+ALONE = {"constrained"}
+"""Parts without a peer, which then need not be installed."""
 
 
 def main() -> None:
@@ -47,7 +49,8 @@ def main() -> None:
         parts.remove("minilm")
     if hasattr(os, "sched_setaffinity"):  # both sides have the same cores
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: workload.THREADS])
-    subprocess.run(["bash", str(HERE / "peers" / "setup.sh"), str(PEER)], check=True)
+    if set(parts) - ALONE:
+        subprocess.run(["bash", str(HERE / "peers" / "setup.sh"), str(PEER)], check=True)
     content: dict[str, Any] = {}
     if set(parts) != set(PARTS) and given.out.exists():
         content = json.loads(given.out.read_text())
@@ -83,6 +86,7 @@ def measured_by(bench: Bench, few: int) -> dict[str, Callable[[], dict[str, Any]
         ),
         "startup": lambda: {"startup": bench.startup()},
         "hotflip": lambda: {"hotflip": hotflip.measure(bench) | {"threads": workload.THREADS}},
+        "constrained": lambda: {"constrained": hotflip.constrained(bench)},
     }
 
 
@@ -90,7 +94,8 @@ def merged(content: Mapping[str, Any], fresh: Mapping[str, Any]) -> dict[str, An
     """Put fresh measurements in the place of those of the same name, and keep the others."""
     rows = {row["name"]: row for row in content.get("rows", ())}
     rows |= {row["name"]: row for row in fresh.get("rows", ())}
-    kept = {key: content[key] for key in ("threads", "startup", "hotflip") if key in content}
+    names = ("threads", "startup", "hotflip", "constrained")
+    kept = {key: content[key] for key in names if key in content}
     return {**kept, **fresh, "rows": [rows[name] for name in GOALS if name in rows]}
 
 

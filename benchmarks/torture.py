@@ -2,10 +2,13 @@
 
     python benchmarks/torture.py [--quick] [--only kills,files] [--seed 0] [--json FILE]
 
-A hundred kills over attack, train, transfer, report and export, 40 endpoints on loopback that lie,
-60 damaged files, 58 scripts in the pages (seen in headless Chromium, if it is installed) and 300
-malformed command lines. Nothing finished may be lost or torn, nothing may hang, run a script, or
-end in a traceback. --quick tries a part of each.
+A hundred kills over attack, train, transfer, report and export, 8 targets that a text kills, 40
+endpoints on loopback that lie, 15 proxies that lie or drip, 200 names of runs to complete, 60
+damaged files, 660 mutations of what brittle stores, 27 files made to fill the memory, to hang or to
+start a program, 58 scripts in the pages (seen in headless Chromium, if it is installed) and 300
+malformed command lines. Nothing finished may be lost or torn, nothing may hang, run a script, leak
+a password, or end in a traceback; a malformed file is named, and hides no others. --quick tries a
+part of each.
 """
 
 from __future__ import annotations
@@ -20,12 +23,16 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from hostile.bombs import BOMBS, hostile_files
 from hostile.command_lines import command_lines
 from hostile.damage import damaged_files
 from hostile.endpoints import LIES, lying_endpoints
-from hostile.killed import COMMANDS, attack_kills, command_kills
+from hostile.killed import COMMANDS, DEATHS, attack_kills, command_kills, deadly_texts
+from hostile.names import hostile_names
 from hostile.part import Part
 from hostile.payloads import FORMS, script_payloads
+from hostile.proxies import hostile_proxies
+from hostile.stored import stored_files
 
 Trial = Callable[[Path, int, int], Part]
 PARTS: Mapping[str, tuple[Trial, int, int]] = {
@@ -38,8 +45,13 @@ PARTS: Mapping[str, tuple[Trial, int, int]] = {
         )
         for name in COMMANDS
     },
+    "deaths": (deadly_texts, len(DEATHS), 1),
     "endpoints": (lying_endpoints, len(LIES), 8),
+    "proxies": (hostile_proxies, 15, 5),
+    "names": (hostile_names, 200, 40),
     "files": (damaged_files, 60, 26),
+    "stored": (stored_files, 660, 66),
+    "files-hostile": (hostile_files, len(BOMBS), 7),
     "scripts": (script_payloads, len(FORMS), len(FORMS)),
     "lines": (command_lines, 300, 60),
 }

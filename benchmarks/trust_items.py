@@ -14,14 +14,19 @@ HERE = Path(__file__).parent
 Row = tuple[str, str, str]
 MORE_VALID = 3
 """Careful candidates keep label, meaning and grammar so many times as often as published ones."""
-MAX_QUERIES = 1.5
+GENTLE_SHARES = {"LSTM-W-Random-1 on mr": 0.35}
+MEAN_GENTLE_SHARE = 0.30
 MAX_COST = 0.15
+MEASURED_ON = "zoo:MiniLM@mr"
+"""The target for which `MAX_COST` is promised: as large as the encoder that measures."""
 COVERED = (0.93, 0.97)
-TARGETS_OF_AUTO = 5
+VALID_GENTLE, VALID_REWRITES = 0.85, 0.95
+MIN_READ = 200
+"""Broken cases of each preset that are read."""
 
 
 def candidates() -> Iterator[Row]:
-    """Read what one reader said of broken cases of each preset."""
+    """Read what a language model said of broken cases of each preset."""
     command = "python benchmarks/judged_sample.py FOLDER VERDICTS"
     if (content := load("judged_sample.json")) is None:
         yield "no verdicts are there", command, "not done"
@@ -30,10 +35,12 @@ def candidates() -> Iterator[Row]:
     for name, one in presets.items():
         kept, success = one["all"], one["success"]
         line = f"{name}: {kept['count']} of {kept['of']} keep label, meaning and grammar"
-        yield f"{line}, success {success['value']:.1%}", command, "yes"
-    ratio = presets["careful"]["all"]["value"] / presets["paper"]["all"]["value"]
+        line += f", success {success['value']:.1%} (asked for {MIN_READ} that are read)"
+        yield line, command, yes(kept["of"] >= MIN_READ)
+    careful, paper = (presets[name]["all"]["value"] for name in ("careful", "paper"))
+    ratio = careful / paper if paper else float("inf")
     line = f"careful keeps all three {ratio:.1f} times as often (asked for ≥ {MORE_VALID})"
-    yield line, command, yes(ratio >= MORE_VALID)
+    yield line, command, yes(careful > 0 and ratio >= MORE_VALID)
 
 
 def proofs() -> Iterator[Row]:
@@ -47,28 +54,53 @@ def proofs() -> Iterator[Row]:
     for name, part in parts.items():
         for words, one in part["by_words"].items():
             line = f"{name}, words {words}: {one['agree']} of {one['cases']} cases agree"
-            yield line, command, yes(one["agree"] == one["cases"])
+            # Cases that nothing was asked about agree whatever is computed.
+            yield line, command, yes(one["texts_asked"] > 0 and one["agree"] == one["cases"])
     for name, target in content["attacks"].items():
         for attack, one in target["attacks"].items():
             line = f"{name}, {attack}: {one['broken']} of {target['can_be_broken']} broken, "
             line += f"{one['beyond_the_proof']} of them beyond the proof"
-            yield line, command, yes(not one["beyond_the_proof"])
+            yield line, command, yes(one["broken"] > 0 and not one["beyond_the_proof"])
 
 
-def auto() -> Iterator[Row]:
-    """Read how auto stands to the best single attack."""
-    command = "python benchmarks/auto.py"
-    if (content := load("auto.json")) is None:
+def ladder() -> Iterator[Row]:
+    """Read how much gentle edits break, and how much of it a blind reader calls valid."""
+    command = "python benchmarks/ladder.py run --out FOLDER"
+    if (content := load("ladder.json")) is None:
         yield "not measured", command, "not done"
         return
-    for share, targets in content["by_share"].items():
-        for name, one in targets.items():
-            against, best = one["auto_against"][one["best_single"]], one["best_single"]
-            line = f"{name}, share {share}: {against['only_auto']} more and "
-            line += f"{against['only_single']} fewer than {best}, {against['queries_ratio']:.2f} "
-            yield f"{line}of its queries (asked for ≤ {MAX_QUERIES})", command, yes(one["holds"])
-        line = f"share {share}: {len(targets)} targets (asked for {TARGETS_OF_AUTO})"
-        yield line, command, yes(len(targets) >= TARGETS_OF_AUTO)
+    shares = {}
+    for name, one in content.items():
+        own = one["ladder"]
+        gentle = sum(r["broken"] for r in own["rungs"] if r["level"] in ("rewrite", "careful"))
+        shares[name] = gentle / own["attacked"]
+    for name, least in GENTLE_SHARES.items():
+        line = f"{name}: {shares[name]:.1%} break under gentle edits (asked for {least:.0%})"
+        yield line, command, yes(shares[name] >= least)
+    films = [share for name, share in shares.items() if name.endswith(" on mr")]
+    mean = sum(films) / len(films)
+    line = f"mean of {len(films)} models on film reviews: {mean:.1%} "
+    line += f"(asked for {MEAN_GENTLE_SHARE:.0%} of four)"
+    yield line, command, yes(len(films) >= 4 and mean >= MEAN_GENTLE_SHARE)
+    yield from readings()
+
+
+def readings() -> Iterator[Row]:
+    """Read what a blind reader called valid."""
+    command = "python benchmarks/ladder.py read FOLDER VERDICTS"
+    for texts, one in (load("read_ladder.json") or {}).items():
+        kinds = one["kinds"]
+        own = [kinds[level]["kept"] for level in ("rewrite", "careful") if level in kinds]
+        count, of = (sum(row[name] for row in own) for name in ("count", "of"))
+        line = f"{texts}: {count} of {of} gentle texts lose nothing (asked for {VALID_GENTLE:.0%})"
+        yield line, command, yes(of > 0 and count / of >= VALID_GENTLE)
+        rewrites = kinds["rewrite"]["kept"]
+        line = f"{texts}: {rewrites['count']} of {rewrites['of']} rewrites lose nothing "
+        yield (
+            f"{line}(asked for {VALID_REWRITES:.0%})",
+            command,
+            yes(rewrites["count"] / rewrites["of"] >= VALID_REWRITES),
+        )
 
 
 def estimators() -> Iterator[Row]:
@@ -89,9 +121,9 @@ def measures() -> Iterator[Row]:
     if (content := load("measure_cost.json")) is None:
         yield "not measured", command, "not done"
         return
-    for preset, one in content["presets"].items():
-        line = f"{preset}: {one['cost']:+.1%} processor time (asked for ≤ {MAX_COST:.0%})"
-        yield line, command, yes(one["cost"] <= MAX_COST)
+    for preset, one in content["targets"][MEASURED_ON]["presets"].items():
+        line = f"{MEASURED_ON}, {preset}: {one['cost']:+.1%} processor time"
+        yield f"{line} (asked for ≤ {MAX_COST:.0%})", command, yes(one["cost"] <= MAX_COST)
 
 
 def load(name: str) -> dict[str, Any] | None:

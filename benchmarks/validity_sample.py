@@ -10,6 +10,9 @@ test split, then of the dev split, as give enough broken cases. FOLDER then hold
     key.json      by id: preset, target, split, case id, words changed, similarity, fluency
     success.json  success of every target and preset, with its interval, as measured
 
+The table of the last one in docs/candidates.md is printed. `--success FILE` writes it to FILE, too;
+benchmarks/validity_success.json is made so.
+
 A sheet is drawn by the seed alone: the same runs give the same sheet. It holds sentences of MR, so
 it is not for publication; the key is.
 """
@@ -27,6 +30,7 @@ from brittle.edits import Edit
 from brittle.metrics.summary import summary
 from brittle.results import Result
 from brittle.training import find
+from judged_sample import success_table
 
 TARGETS = ("zoo:LSTM-W-Random-1@mr", "zoo:naive-bayes@mr")
 THIRD = ("zoo:MiniLM@mr", "zoo:CNN-W-Random-1@mr")
@@ -42,6 +46,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--count", type=int, default=200, help="cases of each preset")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--success", type=Path, metavar="FILE")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     targets = (*TARGETS, third_target())
@@ -58,6 +63,9 @@ def main() -> None:
         drawn += [(preset, target, split, row) for target, split, row in chosen]
     Random(args.seed).shuffle(drawn)
     write(args.out, drawn, success)
+    print("\n".join(success_table(success)))
+    if args.success is not None:
+        args.success.write_text(json.dumps(success, indent=1) + "\n", "utf-8")
 
 
 def third_target() -> str:

@@ -91,7 +91,7 @@ def measure() -> dict[str, Any]:
 def published(name: str) -> dict[str, Any]:
     """Return the settings for published candidates; versions without presets have no others."""
     try:
-        from brittle.attacks.published import as_published
+        from brittle.attacks.stored_settings import as_published
     except ImportError:
         return {}
     return as_published(name, {})

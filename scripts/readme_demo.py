@@ -9,6 +9,7 @@ docs/report.png with headless Chromium (`--chromium PATH` if it is not found by 
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -17,20 +18,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "report.png"
-WIDTH, HEIGHT = 1130, 730  # to the end of the figures
+WIDTH, HEIGHT = 1130, 1000  # to the end of the ladder
 OPENING, CLOSING = "<!-- demo: scripts/readme_demo.py writes this -->", "<!-- end of demo -->"
 ATTACK = (
     "attack",
     "zoo:LSTM-W-Random-1@mr",
-    "pwws",
+    "auto",
     "--data",
     "mr",
-    "--limit",
-    "200",
     "--name",
     "demo",
 )
-SHOWN_EXAMPLES = 1
 AT_THE_END = ("Run: ", "Report: ")
 
 
@@ -52,22 +50,25 @@ def run_demo(folder: Path) -> str:
     """Run the demo in a folder, where it leaves report.html, and return the part to show."""
     command = [sys.executable, "-m", "brittle", *ATTACK, "--report", "report.html"]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True, encoding="utf-8")
-    return first_examples(done.stdout)
+    return one_screen(done.stdout)
 
 
-def first_examples(output: str, count: int = SHOWN_EXAMPLES) -> str:
-    """Keep the summary, the first examples and what it rests on: blocks between empty lines.
+def one_screen(output: str) -> str:
+    """Keep what the demo prints, without the paths at its end.
 
-    Where the run and its report are written to, the lines at the end, is left out.
-
-    >>> blocks = ("demo", "  accuracy", "  broken  ", "  one", "  two", "  trust  all\\nRun: demo")
-    >>> first_examples("\\n\\n".join(blocks), 1)
-    'demo\\n\\n  accuracy\\n\\n  broken\\n\\n  one\\n\\n  trust  all'
+    >>> one_screen("demo\\n  accuracy 75.8%  \\n\\nRun: runs/demo.sqlite\\nReport: report.html\\n")
+    'demo\\n  accuracy 75.8%'
     """
     shown = [line.rstrip() for line in output.splitlines() if not line.startswith(AT_THE_END)]
-    blocks = "\n".join(shown).strip("\n").split("\n\n")
-    trust = [block for block in blocks[3 + count :] if block.lstrip().startswith("trust ")]
-    return "\n\n".join([*blocks[: 3 + count], *trust])
+    return "\n".join(shown).strip("\n")
+
+
+def alternative_text(output: str) -> str:
+    """Write the figures of the picture for people who do not see it."""
+    [accuracy] = re.findall(r"  accuracy +([\d.]+%)", output)
+    levels = re.findall(r"  after (\w[\w ]*?) {2,}([\d.]+%)", output)
+    after = ", ".join(f"{share} after {level}" for level, share in levels)
+    return f"The first screen of the report: accuracy {accuracy}, {after}."
 
 
 def take_picture(chromium: str, folder: Path) -> None:
@@ -87,6 +88,9 @@ def with_demo(readme: str, output: str) -> str:
     _, _, after = rest.partition(CLOSING)
     if not after:
         sys.exit(f"README.md has no place for the output: {OPENING} … {CLOSING}.")
+    before = re.sub(
+        r'(docs/report.png"[^>]* alt=")[^"]*"', rf'\1{alternative_text(output)}"', before
+    )
     return f"{before}{OPENING}\n```text\n{output}\n```\n{CLOSING}{after}"
 
 

@@ -1,27 +1,54 @@
-"""What tests of several folders share: one Ray cluster, whose nodes have caches of their own."""
+"""What tests of several folders share: the cache of a test run, and one Ray cluster.
+
+`make test` runs several workers, each of which imports this file. A test may share files with
+others of its own file only; what all of them share is the cache of the run.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import brittle
 from brittle import redaction
 
+for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")  # before torch is imported: each core has a worker
 os.environ.setdefault("BRITTLE_MEASURES", "fluency")
 """Similarity is measured only where a test asks for it: MiniLM takes seconds to load."""
 STORE_BYTES = 150 * 2**20
+# How long one invented example takes says more about what else the machine does than about us.
+settings.register_profile("brittle", deadline=None)
+settings.load_profile("brittle")
 HEALTH_CHECKS = {
     "RAY_health_check_initial_delay_ms": "0",
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_failure_threshold": "5",
 }
 """A killed node is noticed in seconds; with Ray's own settings it takes a quarter of a minute."""
+SHARED_CACHE = "BRITTLE_TESTS_CACHE"
+"""Names the cache of the test run also to tests that have a cache of their own."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    help_text = "write what commands print now as tests/cli/golden (make golden)"
+    parser.addoption("--update-golden", action="store_true", help=help_text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the test run one empty cache, never the user's: workers inherit the variable."""
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.mkdtemp(prefix="brittle-tests-")
+        os.environ["BRITTLE_CACHE"] = os.environ[SHARED_CACHE] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.fixture(autouse=True)

@@ -70,48 +70,47 @@ def texts(ask: Any) -> list[str]:
     return [str(text) for text in ask.items]
 
 
-def test_pwws_with_little_budget_tries_the_most_salient_words_first() -> None:
+def test_pwws_under_a_budget_masks_few_words_at_first_and_tries_in_between() -> None:
     case = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1), budget=10)
     search = PWWS(TABLE)(case, Random(0))
-    masks = next(search)
+    # The smallest budget tries something.
+    assert texts(next(search)) == ["a hot good film"]
+    masks = search.send(answer(0.1))
     assert isinstance(masks, Probe) and masks.partial
-    assert texts(masks) == ["a ____ good film", "a warm ____ film", "a warm good ____"]
-
-    # Seven are left: two for each word, and one for every word of the path but the first.
-    tried = search.send(answer(0.1, 0.3, 0.2))
+    assert texts(masks) == ["a ____ good film", "a warm ____ film"]
+    tried = search.send(answer(0.1, 0.3))
     assert isinstance(tried, Try)
     assert texts(tried) == ["a warm fine film", "a warm decent film"]
-    tried = search.send(answer(0.2, 0.3))
-    assert texts(tried) == ["a warm good movie"]
-    tried = search.send(answer(0.15))
-    assert texts(tried) == ["a hot good film", "a mild good film"]
+    assert texts(search.send(answer(0.2, 0.3))) == ["a warm good ____"]
+    assert texts(search.send(answer(0.2))) == ["a warm good movie"]
+    assert texts(search.send(answer(0.15))) == ["a hot good film", "a mild good film"]
 
     path = search.send(answer(0.4, 0.2))
     assert isinstance(path, Try) and path.in_order
     assert texts(path) == ["a hot decent film", "a hot decent movie"]
-    rest = search.send(answer(0.45, 0.48))
-    assert texts(rest) == ["a warm sound film", "a cosy good film"]
+    assert texts(search.send(answer(0.45, 0.48))) == ["a warm sound film"]
+    assert texts(search.send(answer(0.5))) == ["a cosy good film"]
+    assert isinstance(search.send(answer(0.1)), Note)  # all single swaps were tried
+    # "sound" is the best candidate now.
+    assert texts(search.send(None)) == ["a hot sound film", "a hot sound movie"]
 
 
-def test_pwws_measures_all_candidates_if_only_masks_of_other_words_are_too_many() -> None:
-    # Nine words without candidates: all masks do not fit, those of the three words do.
-    source = "a b c d e f g h i warm good film"
-    case = Case("0", Text.of(source), label=0, start=answer(0.1), budget=3 + 7 + 2)
-    search = PWWS(TABLE)(case, Random(0))
-    assert len(texts(next(search))) == 3
-    assert len(texts(search.send(answer(0.1, 0.3, 0.2)))) == 3
-    assert len(texts(search.send(answer(0.2, 0.3, 0.1)))) == 1
-    assert len(texts(search.send(answer(0.15)))) == 3
-    assert isinstance(search.send(answer(0.4, 0.2, 0.1)), Note)  # all single swaps were tried
-    assert len(texts(search.send(None))) == 2
-    assert texts(search.send(answer(0.4, 0.4))) == []
-
-
-def test_pwws_is_the_papers_when_the_budget_covers_its_whole_list() -> None:
+@pytest.mark.parametrize("attack", [PWWS(TABLE), SalientSwap(TABLE)])
+def test_the_order_of_the_questions_does_not_depend_on_the_size_of_the_budget(attack: Any) -> None:
     plain = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1))
-    for budget, is_equal in ((13, False), (14, True)):
-        search = PWWS(TABLE)(replace(plain, budget=budget), Random(0))
-        assert (texts(next(search)) == texts(next(PWWS(TABLE)(plain, Random(0))))) is is_equal
+
+    def asked(budget: int) -> list[list[str]]:
+        search, rounds = attack(replace(plain, budget=budget), Random(0)), []
+        ask = next(search)
+        while len(rounds) < 6:
+            if isinstance(ask, Note):
+                ask = search.send(None)
+                continue
+            rounds.append(texts(ask))
+            ask = search.send(answer(*(0.1 + len(text) / 100 for text in texts(ask))))
+        return rounds
+
+    assert asked(5) == asked(14) == asked(1000)
 
 
 def test_salient_swap_masks_then_tries_two_substitutes_a_word() -> None:
@@ -128,11 +127,13 @@ def test_salient_swap_masks_then_tries_two_substitutes_a_word() -> None:
         search.send(answer(0.2))
 
 
-def test_salient_swap_keeps_half_of_its_budget_for_candidates() -> None:
+def test_salient_swap_under_a_budget_masks_few_words_at_first() -> None:
     case = Case("0", Text.of("a warm good film"), label=0, start=answer(0.1), budget=5)
     search = SalientSwap(TABLE)(case, Random(0))
-    assert texts(next(search)) == ["a ____ good film", "a warm ____ film"]
+    assert texts(next(search)) == ["a hot good film"]
+    assert texts(search.send(answer(0.05))) == ["a ____ good film", "a warm ____ film"]
     assert texts(search.send(answer(0.1, 0.3))) == ["a warm fine film", "a warm decent film"]
+    assert texts(search.send(answer(0.2, 0.3))) == ["a warm good ____"]
 
 
 def test_salient_swap_moves_on_a_target_that_answers_labels_only() -> None:

@@ -31,6 +31,7 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     names: dict[str, Any] = {"__name__": "__main__"}
+    printed = ""
     for language, body in BLOCK.findall(page.read_text()):
         if language == "python":
             exec(compile(body, f"{page.name} snippet", "exec"), names)
@@ -38,6 +39,13 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             command = f'set -eu; brittle() {{ "{sys.executable}" -m brittle "$@"; }}\n{body}'
             done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
             assert done.returncode == 0, body + done.stderr
+            printed += done.stdout
+    if page == ROOT / "README.md":
+        broken = [row for row in names["run"].results() if row.status == "broken"]
+        assert len(broken) >= 10, "the first example of the README shows texts that break"
+        # The sentence of `brittle try` shows a level that holds, and gentle ones that break.
+        shown = printed[printed.index("A strange and often amusing movie.\n") :]
+        assert "careful synonym  broken: " in shown and "held: every text of this level" in shown
 
 
 def module_name(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import json
 import re
@@ -9,10 +10,13 @@ import struct
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from brittle import asks
 from brittle.attacks import ATTACKS
+from brittle.errors import EXTRAS, install_command
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -59,10 +63,33 @@ def test_every_attack_has_a_place_on_the_page_of_languages() -> None:
     assert not set(ATTACKS) - listed
 
 
+def questions() -> set[str]:
+    """Return the names of the questions that a search can ask."""
+    kinds = vars(asks).values()
+    own = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, asks.Ask)}
+    return {kind.__name__ for kind in own - {asks.Ask}}
+
+
+def test_every_question_has_its_row_on_the_page_of_the_architecture() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = page.partition("| question | asks for |")[2].partition("\n\n")[0]
+    cells = [row.split(" | ")[0] for row in table.splitlines()[2:]]
+    named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(questions())
+
+
+def test_every_question_is_asked_by_a_line() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")]
+    trees = [ast.parse(s) for s in sources if any(f"{name}(" in s for name in questions())]
+    calls = (node.func for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    called = {function.id for function in calls if isinstance(function, ast.Name)}
+    assert not questions() - called
+
+
 def test_the_readme_s_first_screen_has_the_result_and_a_small_picture() -> None:
     first = (ROOT / "README.md").read_text("utf-8").partition("\n## ")[0]
     assert first.index("make demo") < first.index("docs/report.png")
-    assert "accuracy under attack" in first and len(first.splitlines()) < 50
+    assert "after rewrite" in first and len(first.splitlines()) < 50
     picture = (ROOT / "docs" / "report.png").read_bytes()
     assert picture[:8] == b"\x89PNG\r\n\x1a\n" and len(picture) < MAX_PICTURE_BYTES
     width, height = struct.unpack(">II", picture[16:24])
@@ -72,6 +99,25 @@ def test_the_readme_s_first_screen_has_the_result_and_a_small_picture() -> None:
 def test_installing_comes_before_the_first_example() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme.index("pip install") < readme.index("```python") < readme.index("```bash")
+
+
+def test_nobody_is_told_to_install_brittle_from_a_registry() -> None:
+    for path in (*PAGES, ROOT / "SECURITY.md", ROOT / "Makefile", *(ROOT / "src").rglob("*.py")):
+        for command in re.findall(r"pip install ([^`\n#]*)", path.read_text("utf-8")):
+            named = [word for word in command.split() if re.match(r"['\"]?brittle(\W|$)", word)]
+            assert not named, f"{path.relative_to(ROOT)}: pip install {command}"
+
+
+def test_remedies_name_the_packages_of_an_extra_and_never_brittle() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    assert set(EXTRAS) == extras.keys() - {"all", "dev"}
+    for extra in EXTRAS:
+        command = install_command(extra)
+        assert command.startswith("pip install ") and "brittle" not in command
+        for requirement in extras[extra]:
+            assert re.split("[=<>]", requirement)[0] in command
+    assert install_command("ray==2.60.0") == "pip install ray==2.60.0"
 
 
 def script() -> ModuleType:
@@ -89,16 +135,17 @@ def test_the_readme_s_output_has_its_place_and_is_of_the_demo() -> None:
     shown = readme.partition(demo.OPENING)[2].partition(demo.CLOSING)[0]
     output = shown.strip().removeprefix("```text\n").removesuffix("\n```")
     assert demo.with_demo(readme, output) == readme  # the script would find its place again
-    assert demo.first_examples(output) == output
+    assert demo.one_screen(output) == output and len(output.splitlines()) <= 18
     assert " ".join(demo.ATTACK) in (ROOT / "Makefile").read_text("utf-8")
     with pytest.raises(SystemExit, match="no place"):
         demo.with_demo("# brittle", output)
 
 
 def test_the_alternative_text_of_the_picture_has_the_figures_of_the_output() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    before, after = re.findall(r"accuracy (?:before|under attack) +([\d.]+%)", readme)[:2]
-    assert f"accuracy {before} before the attack and {after} under attack" in readme
+    demo, readme = script(), (ROOT / "README.md").read_text("utf-8")
+    shown = readme.partition(demo.OPENING)[2].partition(demo.CLOSING)[0]
+    text = demo.alternative_text(shown)
+    assert f'alt="{text}"' in readme and text.count("%") == 6
 
 
 def test_the_citation_has_the_version_and_licence_of_the_package() -> None:
@@ -134,3 +181,81 @@ def test_the_figures_of_proofs_are_those_of_the_benchmark() -> None:
             proved = f"{row['proved']} | {row['proved_without_asking']}"
             agree = f"{row['agree']} of {row['cases']}"
             assert f"| {target} | {words} | {agree} | {proved} | {asked}" in page
+
+
+def load_benchmark(name: str) -> Any:
+    return json.loads((ROOT / "benchmarks" / name).read_text("utf-8"))
+
+
+def test_the_figures_of_the_ladder_are_those_of_the_benchmark() -> None:
+    page = (ROOT / "docs" / "ladder.md").read_text("utf-8")
+    yardstick = json.loads((ROOT / "src/brittle/reports/yardstick.json").read_text("utf-8"))
+    measured = load_benchmark("ladder.json")
+    assert set(measured) == set(yardstick) and measured
+    for name, one in measured.items():
+        rungs = [rung["standing"]["value"] for rung in one["ladder"]["rungs"]]
+        assert list(yardstick[name]["after"].values()) == rungs
+        cells = [one["ladder"]["before"]["value"], *rungs]
+        shares = " | ".join(f"{100 * value:.1f}%" for value in cells)
+        assert f"| {name} | {yardstick[name]['of']} | {shares} |" in page
+
+
+def test_the_readings_that_are_shown_are_those_of_the_benchmark() -> None:
+    shipped = json.loads((ROOT / "src/brittle/validity/readings.json").read_text("utf-8"))
+    read = load_benchmark("read_ladder.json")
+    assert shipped
+    for level, one in shipped.items():
+        kept = read[one["texts"]]["kinds"][level]
+        assert (one["valid"], one["of"]) == (kept["all"]["count"], kept["all"]["of"])
+        assert one["reader"] == read[one["texts"]]["reader"] == "one language model"
+
+
+def test_the_figures_of_mending_are_those_of_the_benchmark() -> None:
+    page = (ROOT / "docs" / "hardening.md").read_text("utf-8")
+    figures = load_benchmark("mend.json")["figures"]
+    lost = []
+    for model, rows in figures.items():
+        for method, row in rows.items():
+            name = "the texts alone" if method == "plain" else f"`{method}`"
+            cells = [name, str(row.get("copies", "")), f"{100 * row['accuracy']:.1f}%"]
+            cells += [f"{100 * value:.1f}%" for value in row["success"].values()]
+            assert f"| {' | '.join(cells)} |" in page
+        plain, mended = rows["plain"], rows["rewrite"]
+        assert mended["success"]["rewrite"] < plain["success"]["rewrite"] / 2
+        if model.startswith("LSTM"):
+            lost.append(100 * (plain["accuracy"] - mended["accuracy"]))
+            assert mended["accuracy_against_plain"]["p"] > 0.05
+        else:
+            assert mended["accuracy"] > plain["accuracy"]
+    by_seed = "{:.1f}, {:.1f} and {:.1f}".format(*lost)
+    assert f"loses {sum(lost) / 3:.1f} point on average over three trainings ({by_seed})" in page
+
+
+def test_the_success_of_candidates_is_that_of_the_benchmark() -> None:
+    page = (ROOT / "docs" / "candidates.md").read_text("utf-8")
+    for name, row in load_benchmark("validity_success.json").items():
+        target = name.split()[0].removeprefix("zoo:")
+        lines = [line for line in page.splitlines() if line.startswith(f"| {target} |")]
+        value, low, high = (f"{100 * row['success'][key]:.1f}" for key in ("value", "low", "high"))
+        assert any(f" {value}% ({low}–{high}%) " in line for line in lines), name
+
+
+def test_pages_say_who_judged_the_texts() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    page = (ROOT / "docs" / "candidates.md").read_text("utf-8")
+    for preset, row in load_benchmark("judged_sample.json")["presets"].items():
+        share = f"{100 * row['all']['value']:.1f}%"
+        assert f"| `{preset}` | 200 |" in page and share in page
+    for text in (readme, page):
+        assert "a language model" in text.lower() and "no people" in text.lower()
+        assert "one reader" not in text.lower()
+
+
+def test_the_cost_of_measures_is_that_of_the_benchmark() -> None:
+    page = (ROOT / "docs" / "candidates.md").read_text("utf-8")
+    for target, row in load_benchmark("measure_cost.json")["targets"].items():
+        name = target.removeprefix("zoo:")
+        for preset, one in row["presets"].items():
+            seconds = f"{one['without']:.1f} s | {one['measured']:.1f} s"
+            cost = f"{100 * one['cost']:+.0f}%".replace("-", "−")
+            assert f"| {name} | {row['texts']} | `{preset}` | {seconds} | {cost} |" in page

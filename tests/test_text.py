@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from brittle.asks import Answer, Case
 from brittle.edits import Edit, characters_changed, diff, patch, words_changed
 from brittle.engine.outcomes import Improvement, Outcome
-from brittle.text import HOLE, Text, is_word, words_of
+from brittle.text import HOLE, LONG, MAX_SWAPS, SwappedText, Text, Word, is_word, words_of
 
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
@@ -235,6 +235,84 @@ def test_the_distance_of_long_stretches_is_found_at_once() -> None:
     assert characters_changed(diff(long, long.swap(1, "x" * 499_990))) == 10
     assert characters_changed(diff(long, long.swap(1, "y" * 5_000))) == 500_000
     assert characters_changed(diff(Text.of("kitten"), Text.of("sitting"))) == 3
+
+
+def long_texts() -> list[Text]:
+    """Long texts of one field, of two, with a locked one, and with holes."""
+    rng = Random(5)
+    parts = ["warm", "film", "don't", "é", "a", "no", " ", " ", ", ", ".\n", "<br />", " 😀 "]
+    one, two = (
+        "".join(f"{rng.choice(parts[:6])}{rng.choice(parts[6:])}" for _ in range(LONG))
+        for _ in range(2)
+    )
+    pair = {"first": one, "second": two}
+    masked = Text.of(pair)
+    words: list[Word] = [HOLE if i % 50 == 0 else w for i, w in enumerate(masked.words)]
+    masked = Text(tuple(words), masked.frame)
+    return [Text.of(one + " end"), Text.of(pair), Text.of({"raw": one, **pair}, ["raw"]), masked]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_swapped_long_text_is_like_a_copy(number: int) -> None:
+    original, rng = long_texts()[number], Random(number)
+    text, copied, longest = original, 0, 0
+    for _ in range(3 * MAX_SWAPS):
+        i, word = rng.randrange(len(text)), rng.choice(["fine", "", "b c", HOLE, original.words[0]])
+        text = text.swap(i, word) if rng.random() < 0.9 else text.swaps(i, ["other", word])[1]
+        if rng.random() < 0.1:
+            text = text.with_words((*text.words[:i], word, *text.words[i + 1 :]))
+        assert isinstance(text, SwappedText) and text.words[i] == word
+        longest = max(longest, len(text.swapped))
+        copied += text.source is not original and len(text.swapped) == 1
+        assert_alike(text, Text(text.words, text.frame), original)
+    assert copied > 0 and longest == MAX_SWAPS
+
+
+def assert_alike(text: Text, copy_: Text, original: Text) -> None:
+    """Check that a swapped text and a copy of all its words cannot be told apart."""
+    assert type(copy_) is Text and text == copy_ and hash(text) == hash(copy_)
+    assert (len(text), text.size, text.digest) == (len(copy_), copy_.size, copy_.digest)
+    assert text.fields() == copy_.fields() and text.fields("[MASK]") == copy_.fields("[MASK]")
+    assert (text.key, str(text)) == (copy_.key, str(copy_))
+    assert text.field_words() == copy_.field_words()
+    assert diff(original, text) == diff(original, copy_) == plain_diff(original, text)
+    assert text.delete(3) == copy_.delete(3) and text.insert(3, "x") == copy_.insert(3, "x")
+
+
+def plain_diff(original: Text, changed: Text) -> tuple[Edit, ...]:
+    """Compare two texts as texts of different frames are, word by word."""
+    return diff(original, Text(changed.words, copy.deepcopy(changed.frame)))
+
+
+def test_a_long_text_is_refused_what_a_short_one_is() -> None:
+    for text in (long := Text.of("a " * 300), long.mask(7)):
+        for i in (-1, 300):
+            with pytest.raises(IndexError, match="outside a text of 300 words"):
+                text.swap(i, "c")
+            with pytest.raises(IndexError, match="outside a text of 300 words"):
+                text.swaps(i, ["c"])
+        with pytest.raises(ValueError, match="needs 300 words, got 1"):
+            text.with_words(("a",))
+        with pytest.raises(AttributeError, match="immutable"):
+            text.words = ()
+
+
+def test_digests_tell_texts_apart() -> None:
+    long = Text.of("a b " * 200)
+    others: list[Text] = [long, *(long.swap(i, word) for i in (0, 1, 399) for word in ("x", HOLE))]
+    others += [long.swap(0, "b").swap(1, "a"), Text.of("a b  " * 200), Text.of({"b": "a b " * 200})]
+    assert len({text.digest for text in others}) == len(others)
+    assert long.swap(5, "x").swap(5, "b").digest == long.digest
+    assert long.swap(5, "x").swap(9, "y").digest == long.swap(9, "y").swap(5, "x").digest
+    assert Text.of("a b").digest is None
+
+
+def test_long_texts_travel_together() -> None:
+    long = Text.of(" ".join(f"word{i}" for i in range(1000)))
+    masks = [long.mask(i) for i in range(1000)]
+    sent = pickle.dumps(masks)
+    assert len(sent) < 4 * len(pickle.dumps(long))
+    assert pickle.loads(sent) == masks and copy.copy(masks[3]) == masks[3]
 
 
 FORMS = ["mooP", "don't", "well-known", "a7", "é", "é", "n't", "7", "ª", "²", "Ⅷ", "日本", "a’b"]

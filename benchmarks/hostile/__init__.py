@@ -1,1 +1,1 @@
-"""What torture.py does: kills, lying endpoints, damaged files, scripts, command lines."""
+"""What torture.py does: kills, lying endpoints and proxies, names, damaged files, command lines."""

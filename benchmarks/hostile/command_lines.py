@@ -34,6 +34,8 @@ LINES = (
     "rules export none.jsonl --to csv",
     "papers imdb --scale none --data films.csv",
     "list runs --json --quiet",
+    "completion bash --line brittle --replaced brittle",
+    "attack cmd:cat pwws --data films.csv --limit 1 --timeout 2 --answers text --workers 2",
 )
 JUNK = (
     *("", " ", "-", "--", "---x", "-1", "0", "1.5", "nan", "inf", "1e999", "9" * 400, "x" * 5000),
@@ -53,6 +55,7 @@ JUNK = (
         "%s",
         "{}",
     ),
+    *("$(touch x)", "`touch x`", "cmd:cat -p hunter-22", "cmd:cat 'open", "zoo:$(x)", "~root"),
     *("a=b", "=", ",", ",,", "a,b,c", ":", "::", "@", "#", "?", "zoo:", "zoo:@mr", "zoo:LSTM@#x?"),
     *("python:", "python::", "python:os:system", "http:", "http:films.csv", "cmd:", "filter:"),
     *("ensemble:", "pool:", "pool:films.csv", "any()", "keyword:", "bleu:x", "toward:", "--json=1"),

@@ -152,18 +152,24 @@ def lying_endpoints(folder: Path, count: int, seed: int) -> Part:
 
 
 def _attack(folder: Path, port: int, number: int, name: str) -> tuple[str, str | None]:
-    file = folder / f"lie-{number}.toml"
+    return name, attack_endpoint(folder, f"lie-{number}", f"http://127.0.0.1:{port}/{number}")
+
+
+def attack_endpoint(folder: Path, run: str, url: str, **environment: str) -> str | None:
+    """Attack an endpoint in a process of its own; return what is wrong with how that ended."""
+    file = folder / f"{run}.toml"
     file.write_text(
-        f'url = "http://127.0.0.1:{port}/{number}"\nlabels = ["negative", "positive"]\n'
+        f'url = "{url}"\nlabels = ["negative", "positive"]\n'
         'timeout = 1.0\nretries = 1\n[json]\ntext = "{text}"\n',
         "utf-8",
     )
     words = ["attack", f"http:{file.name}", "key", "--data", "films.csv", "--budget", "5"]
-    words += ["--name", f"lie-{number}", "--quiet"]
-    errors = folder / f"lie-{number}.err"
+    words += ["--name", run, "--quiet"]
+    errors = folder / f"{run}.err"
     with errors.open("wb") as err:
         argv = [sys.executable, "-m", "brittle.cli", *words]
-        process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.DEVNULL, stderr=err)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": err}
+        process = subprocess.Popen(argv, cwd=folder, env=os.environ | environment, **quiet)
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -174,10 +180,10 @@ def _attack(folder: Path, port: int, number: int, name: str) -> tuple[str, str |
         else:
             process.kill()
             process.wait()
-            return name, f"did not end within {SECONDS:g} s"
+            return f"did not end within {SECONDS:g} s"
     if usage.ru_maxrss > MAX_MEMORY_KB:
-        return name, f"took {usage.ru_maxrss / 1000:.0f} MB of memory"
+        return f"took {usage.ru_maxrss / 1000:.0f} MB of memory"
     messages = errors.read_text("utf-8", "replace")
     if "\x1b" in messages:
-        return name, "an escape sequence reached the terminal"
-    return name, verdict(process.returncode, messages)
+        return "an escape sequence reached the terminal"
+    return verdict(process.returncode, messages)

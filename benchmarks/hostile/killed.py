@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -138,3 +139,56 @@ def _newest(folder: Path) -> tuple[int, int]:
     """Return how many entries a folder has, and when the newest was changed."""
     times = [entry.stat().st_mtime_ns for entry in os.scandir(folder) if entry.is_file()]
     return len(times), max(times, default=0)
+
+
+DEADLY = """
+import ctypes, os
+
+def dies(how):
+    def classify(texts):
+        if any("story" in text and " 7" in text for text in texts):
+            how()
+        return [[0.8, 0.2] if "bad" in text else [0.3, 0.7] for text in texts]
+    classify.labels = ["negative", "positive"]
+    return classify
+
+crash = dies(lambda: ctypes.string_at(0))
+abort = dies(os.abort)
+kill = dies(lambda: os.kill(os.getpid(), 9))
+leave = dies(lambda: os._exit(0))
+"""
+DEATHS = tuple((how, workers) for how in ("crash", "abort", "kill", "leave") for workers in (1, 2))
+
+
+def deadly_texts(folder: Path, count: int, seed: int) -> Part:
+    """Attack targets that a text kills: the same command names it, and finishes all other cases."""
+    write_workspace(folder, 20)
+    (folder / "deadly_model.py").write_text(DEADLY, "utf-8")
+    (folder / "story.csv").write_text(
+        "text,label\n" + "".join(f"a bad story of {n} scenes,negative\n" for n in range(20)),
+        "utf-8",
+    )
+    with timed(Part("texts that kill", count)) as part:
+        for how, workers in DEATHS[:count]:
+            part.check(f"{how}, {workers} workers", _deadly(folder, how, workers))
+    return part
+
+
+def _deadly(folder: Path, how: str, workers: int) -> str | None:
+    words = ["attack", f"python:deadly_model:{how}", "key", "--data", "story.csv", "--budget", "5"]
+    words += ["--workers", str(workers), "--name", f"{how}-{workers}"]
+    finished = False
+    for _ in range(3):
+        argv = _argv(tuple(words))
+        ended = subprocess.run(argv, cwd=folder, env=_env(folder), capture_output=True, text=True)
+        listed = subprocess.run(
+            _argv(("list", "runs", "--json")), cwd=folder, capture_output=True, text=True
+        )
+        cases = {run["run"]: run["cases"] for run in json.loads(listed.stdout)}
+        finished = cases.get(f"{how}-{workers}") == "20/20"
+        if (ended.returncode == 0) != finished:
+            return f"exit code {ended.returncode} with {cases} cases"
+        if finished:
+            return None if " 7 scenes" in ended.stderr else "the text is not named"
+    is_left_alone = how == "leave" and workers == 1  # the run stops there, with the reason
+    return None if is_left_alone and "os._exit(0)" in ended.stderr else "it never ends"

@@ -62,7 +62,7 @@ def write_files(folder: Path) -> dict[str, list[list[str]]]:
     (folder / "words.json").write_text(json.dumps({w: ["film"] for w in WORDS}), "utf-8")
     pictures = np.arange(4 * 6 * 6).reshape(4, 6, 6) % 250
     np.savez(folder / "pictures.npz", images=pictures.astype(np.uint8), labels=np.arange(4) % 2)
-    _write_rules(folder / "rules.jsonl")
+    write_rules(folder / "rules.jsonl")
     quick = ["--data", "films.csv", "--limit", "4", "--quiet", "--workers", "1"]
     for words in (
         ["attack", TARGET, "pwws", *quick, "--name", "run"],
@@ -123,7 +123,7 @@ def _model_files(folder: Path) -> dict[str, list[list[str]]]:
     return {f"{model}/{name}": readers for name in ("model.safetensors", "model.json")}
 
 
-def _write_rules(path: Path) -> None:
+def write_rules(path: Path) -> None:
     from brittle.proposals.rule_files import save_rules
     from brittle.proposals.rules import Rule, Rules
 

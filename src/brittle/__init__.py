@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from brittle import data
+    from brittle.augmenting import augment
     from brittle.errors import BrittleError
     from brittle.opening import as_target
     from brittle.picture import Picture
@@ -26,6 +27,7 @@ __all__ = [
     "Text",
     "as_target",
     "attack",
+    "augment",
     "data",
     "grid",
     "mine",
@@ -43,6 +45,7 @@ _HOMES = {
     "Text": "brittle.text",
     "as_target": "brittle.opening",
     "attack": "brittle.runs.runner",
+    "augment": "brittle.augmenting",
     "grid": "brittle.studies.grid.grid",
     "mine": "brittle.studies.rules.mine",
     "open_run": "brittle.runs.run",

@@ -74,3 +74,20 @@ class Texts:
 
 SCORES: AnswerKind = Scores()
 TEXTS: AnswerKind = Texts()
+
+
+def find_label(name: str, labels: Sequence[str]) -> int | None:
+    """Find the index of a label; case and outer blanks may differ if only one label fits then.
+
+    >>> find_label(" Positive", ["negative", "positive"]), find_label("good", ["bad", "fine"])
+    (1, None)
+    """
+    if name in labels:
+        return list(labels).index(name)
+    indices = [i for i, label in enumerate(labels) if plain_label(label) == plain_label(name)]
+    return indices[0] if len(indices) == 1 else None
+
+
+def plain_label(name: str) -> str:
+    """Write a label as it is compared: without regard to case and outer blanks."""
+    return str(name).strip().casefold()

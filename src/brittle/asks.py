@@ -7,7 +7,7 @@ way; the code that runs it decides how to answer, so a test can answer by hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
 
@@ -23,6 +23,9 @@ Search = Generator["Ask[Any]", Any, T]
 Status = Literal["broken", "held", "proved", "out of budget", "unconfirmed", "skipped", "error"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
+LevelStatus = Literal["broken", "held", "proved", "out of budget", "no candidates", "not English"]
+"""How a case stands at one level of edits. One that was not tried, since the case broke at a
+gentler level, has none of these."""
 UNTRIED = "before one candidate was tried"
 """The reason of a case that ran out of budget before its search offered anything."""
 NOTHING_TO_EDIT = "nothing to edit"
@@ -63,12 +66,26 @@ class Item(Protocol):
 class Answer:
     """The target's answers about some items, one per item: an array of scores, or a list of texts.
 
-    `loss` rises as the goal comes nearer; `won` tells where the goal is reached.
+    `loss` rises as the goal comes nearer; `won` tells where the goal is reached. `refused` tells
+    where a candidate reaches it but breaks a constraint: it has not won, and its loss is that of
+    the original. None without constraints.
     """
 
     answers: Any
     loss: NDArray[np.float64]
     won: NDArray[np.bool_]
+    refused: NDArray[np.bool_] | None = field(default=None, kw_only=True)
+
+    @property
+    def best(self) -> int | None:
+        """The item with which a search may go on: the first of those with the highest loss.
+
+        None if a constraint refuses all of them.
+        """
+        if self.refused is None:
+            return int(self.loss.argmax())
+        allowed = np.flatnonzero(~self.refused)
+        return int(allowed[self.loss[allowed].argmax()]) if len(allowed) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +105,7 @@ class Case(Generic[I]):
     reads, if it tells them: it would not see an edit anywhere else. `budget` is the number of
     queries that are left when the search begins, None if there is no limit or if the attack does
     not declare that it `uses_budget`. `keyword` is the case's own, where the goal draws one.
+    `is_constrained` tells whether a candidate that reaches the goal may be refused.
     """
 
     id: str
@@ -99,6 +117,7 @@ class Case(Generic[I]):
     budget: int | None = None
     reference: str | None = None
     keyword: str | None = None
+    is_constrained: bool = False
 
     @property
     def positions(self) -> Sequence[int]:
@@ -199,10 +218,11 @@ class Try(Ask[Answer]):
     counts, and only the queries up to it are counted. With a `cost` for each item winners do not
     end the search: the cheapest is kept, and the case is broken with it when search or budget end.
     With `keep` the item with the highest loss is in the row of the case even where the original's
-    loss is higher: of an attack that does not search, what it makes is the result.
+    loss is higher: of an attack that does not search, what it makes is the result. `level` is how
+    rough the edits are, by name, and is in the row of a case that one of the items breaks.
     """
 
-    __slots__ = ("cost", "in_order", "keep")
+    __slots__ = ("cost", "in_order", "keep", "level")
     question = ANSWER
     is_query = True
 
@@ -212,6 +232,7 @@ class Try(Ask[Answer]):
         in_order: bool = False,
         cost: Sequence[float] | None = None,
         keep: bool = False,
+        level: str | None = None,
     ) -> None:
         if cost is not None and (in_order or len(cost) != len(items)):
             raise ValueError(
@@ -222,6 +243,7 @@ class Try(Ask[Answer]):
         self.in_order = in_order
         self.cost = cost
         self.keep = keep
+        self.level = level
 
 
 class Sample(Try):
@@ -261,20 +283,6 @@ class Tag(Ask[list[tuple[str, ...]]]):
 
     __slots__ = ()
     question = "tags"
-
-
-class Meaning(Ask[list[Any]]):
-    """Ask a helper for a vector of length 1 that stands for the meaning of every text; no query."""
-
-    __slots__ = ()
-    question = "meaning"
-
-
-class Fluency(Ask[list[float]]):
-    """Ask a helper how likely every text is: log10 of a language model's probability; no query."""
-
-    __slots__ = ()
-    question = "fluency"
 
 
 class Embed(Ask[list[Any]]):
@@ -356,25 +364,34 @@ class Note(Ask[None]):
     """Tell the engine what the row of the case is to say; nothing is asked, and the search goes on.
 
     `proved_words`: no text of the attack's space with at most so many words changed reaches the
-    goal; 0 if a text with one word changed does, though it was only measured. `is_whole`: no text
-    of the whole space does, so that the case is proved if the search now ends. `reason`: that of
-    the row, if the case is broken, held or proved. Not to be used inside `together`.
+    goal; 0 if a text with one word changed does, though it was only measured. `single_swaps`: how
+    many texts of that space have one word changed. `is_whole`: no text of the whole space reaches
+    the goal, so that the case is proved if the search now ends. `reason`: that of the row, if the
+    case is broken, held or proved. `level`: how the case stands at a level of edits, by name.
+    `random_edits`: how many random edits of the winner's size and level were asked, and how many of
+    them reach the goal, too. Not to be used inside `together`.
     """
 
-    __slots__ = ("is_whole", "proved_words", "reason")
+    __slots__ = ("is_whole", "level", "proved_words", "random_edits", "reason", "single_swaps")
     question = "note"
 
     def __init__(
         self,
         *,
         proved_words: int | None = None,
+        single_swaps: int | None = None,
         is_whole: bool = False,
         reason: str | None = None,
+        level: tuple[str, LevelStatus] | None = None,
+        random_edits: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(())
         self.proved_words = proved_words
+        self.single_swaps = single_swaps
         self.is_whole = is_whole
         self.reason = reason
+        self.level = level
+        self.random_edits = random_edits
 
 
 class Together(Ask[list[Any]]):

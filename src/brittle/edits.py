@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import accumulate
 
-from brittle.text import Text, Word, words_of
+from brittle.text import LONG, Layout, SwappedText, Text, Word, changed_positions, words_of
 
 MAX_CELLS = 1_000_000  # of the table for the distance of two strings: about 0.4 s
 
@@ -103,6 +103,8 @@ def _words_and_gaps(string: str) -> list[str]:
 
 def _diff_words(original: Text, changed: Text) -> tuple[Edit, ...]:
     """List the swapped words of two texts in one frame, as nearly all compared texts are."""
+    if len(original) > LONG and not original.once(Layout).holes:
+        return _diff_long(original, changed)
     edits = []
     for field, (start, stop) in zip(original.frame.fields, original.frame.spans):
         offset = 0
@@ -113,6 +115,31 @@ def _diff_words(original: Text, changed: Text) -> tuple[Edit, ...]:
                 edits.append(Edit(field.name, offset, offset + len(old), old, _render(new)))
             offset += len(old)
     return tuple(edits)
+
+
+def _diff_long(original: Text, changed: Text) -> tuple[Edit, ...]:
+    """List the swapped words of two long texts, without a look at all the others."""
+    if isinstance(changed, SwappedText) and changed.source is original:
+        swapped = changed.swapped
+    else:
+        words = changed.words
+        swapped = tuple((i, words[i]) for i in changed_positions(original.words, words))
+    return tuple(filter(None, map(original.once(_SwapEdits).__getitem__, swapped)))
+
+
+class _SwapEdits(dict[tuple[int, Word], Edit | None]):
+    """The edits of a text by position and new word; the steps of a case share most of them."""
+
+    def __init__(self, text: Text) -> None:
+        self.words, self.frame, self.layout = text.words, text.frame, text.once(Layout)
+
+    def __missing__(self, swap: tuple[int, Word]) -> Edit | None:
+        i, old, new = swap[0], _render(self.words[swap[0]]), _render(swap[1])
+        n = next(n for n, (first, last) in enumerate(self.frame.spans) if first <= i < last)
+        start = self.layout.starts[i] - self.layout.bounds[n][0]
+        field = self.frame.fields[n].name
+        self[swap] = None if old == new else Edit(field, start, start + len(old), old, new)
+        return self[swap]
 
 
 def _render(word: Word) -> str:
@@ -142,7 +169,11 @@ def edit_rows(edits: Iterable[Edit]) -> list[tuple[str, int, int, str, str]]:
 
 def words_changed(edits: Iterable[Edit]) -> int:
     """Count the changed words: of each edit its old or its new words, whichever are more."""
-    return sum(max(len(words_of(e.old)), len(words_of(e.new))) for e in edits)
+    return sum(max(_count_words(e.old), _count_words(e.new)) for e in edits)
+
+
+def _count_words(string: str) -> int:
+    return 1 if string.isalnum() else len(words_of(string))
 
 
 def characters_changed(edits: Iterable[Edit]) -> int:

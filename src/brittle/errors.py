@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import shlex
 from collections.abc import Iterable
 from types import ModuleType
 
@@ -103,27 +104,57 @@ def unknown(what: str, got: str, known: Iterable[str], remedy: str = "") -> Usag
 
 
 def message_of(error: Exception) -> str:
-    """Return what an error says; the name of its class comes first, unless it is one of ours."""
-    text = str(error) or "no message"
+    """Return what an error says; the name of its class comes first, unless it is one of ours.
+
+    Secrets are hidden: what is said here may be stored.
+    """
+    text = redact(str(error)) or "no message"
     return text if isinstance(error, BrittleError) else f"{type(error).__name__}: {text}"
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module; the error names the extra that installs it.
+    """Import an optional module; the error names the packages to install.
 
     `extra` is the name of one of brittle's extras, or a package to install as it is.
     """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = f"'brittle[{extra}]'" if extra in EXTRAS else extra
-        raise MissingPackage(
-            f"{purpose} needs the package {module.split('.')[0]!r}, which cannot be imported "
-            f"({error}). Install it with: pip install {package}"
-        ) from error
+        raise missing(module, extra, purpose, error) from error
+
+
+def missing(
+    module: str, extra: str, purpose: str, error: ImportError | None = None
+) -> MissingPackage:
+    """Build the error for a module that is not installed, or cannot be imported."""
+    state = "is not installed" if error is None else f"cannot be imported ({error})"
+    return MissingPackage(
+        f"{purpose} needs the package {module.split('.')[0]!r}, which {state}. Install it with: "
+        f"{install_command(extra)}"
+    )
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs what an extra of brittle brings, or a package as it is.
+
+    It names these packages and not brittle, whose name a registry may give to another project.
+    """
+    if extra not in EXTRAS:
+        return f"pip install {extra}"
+    from importlib import metadata  # imported late: nearly no command needs it
+
+    try:
+        named = metadata.requires("brittle") or []
+    except metadata.PackageNotFoundError:  # a copy of the sources that was not installed
+        named = []
+    split = [requirement.partition(";")[::2] for requirement in named]
+    wanted = [name.strip() for name, marker in split if f'extra == "{extra}"' in marker]
+    if not wanted:
+        return f"pip install -e '.[{extra}]' in the folder of the sources"
+    return f"pip install {' '.join(shlex.quote(name) for name in wanted)}"
 
 
 EXTRAS = (
     *("torch", "transformers", "sklearn", "data", "vectors", "entities", "hub", "http", "frames"),
-    *("trees", "pictures", "translation", "typos", "ray", "all"),
+    *("trees", "pictures", "translation", "typos", "ray"),
 )

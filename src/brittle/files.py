@@ -68,11 +68,12 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | Path, private: bool = False) -> Iterator[Path]:
     """Yield a path to write to; the file there replaces `path` at the end, in one step.
 
     At any moment either the old or the new file is at `path`, complete. If the block raises, the
-    new file is removed. A device such as /dev/stdout is written to as it is.
+    new file is removed. A device such as /dev/stdout is written to as it is. A `private` file can
+    be read by its owner alone, also where one that others could read was there before.
     """
     path = Path(path)
     if _is_device(path):
@@ -84,7 +85,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
                 other.unlink()
     new = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
-        new.open("x").close()  # a file of this process alone, never what a link points to
+        # A file of this process alone, never what a link points to.
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
@@ -112,9 +114,12 @@ def remove(path: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def write_whole(path: str | Path, text: str, errors: str = "strict") -> None:
+def write_whole(path: str | Path, text: str, errors: str = "strict", private: bool = False) -> None:
     """Write a file so that at any moment either the old or the new one is there, complete."""
-    with replacing(path) as new, new.open("w", encoding="utf-8", errors=errors, newline="") as file:
+    with (
+        replacing(path, private) as new,
+        new.open("w", encoding="utf-8", errors=errors, newline="") as file,
+    ):
         file.write(text)
 
 
@@ -127,8 +132,18 @@ def make_private_folder(path: Path) -> None:
 
 def open_private(path: Path) -> IO[bytes]:
     """Open a file to append to, for its owner alone; a link is refused, wherever it points to."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-    return os.fdopen(os.open(path, flags, 0o600), "ab")
+    return _open_no_link(path, 0o600)
+
+
+def open_lock(path: Path) -> IO[bytes]:
+    """Open the lock of what users may share, such as trained models; a link is refused."""
+    return _open_no_link(path, 0o666)
+
+
+def _open_no_link(path: Path, mode: int) -> IO[bytes]:
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags, mode), "ab")
 
 
 def make_private(path: Path) -> None:

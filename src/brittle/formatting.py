@@ -1,19 +1,22 @@
-"""Numbers as people read them."""
+"""Numbers, and attacks with their settings, as people read them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 NO_VALUE = "–"
+SINGULAR_ENDINGS = {"people": "person", "ies": "y", "sses": "ss", "ches": "ch", "s": ""}
+"""How a noun in plural ends, and its singular; the first that fits counts."""
 
 
-def percent(value: float | None) -> str:
+def percent(value: float | None, digits: int = 1) -> str:
     """Format a share in percent.
 
-    >>> percent(0.1234), percent(None)
-    ('12.3%', '–')
+    >>> percent(0.1234), percent(0.1234, 0), percent(None)
+    ('12.3%', '12%', '–')
     """
-    return NO_VALUE if value is None else f"{100 * value:.1f}%"
+    return NO_VALUE if value is None else f"{100 * value:.{digits}f}%"
 
 
 def number(value: float | None) -> str:
@@ -54,10 +57,43 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def plural(count: int, names: Sequence[str]) -> str:
+def plural(count: float, names: str | Sequence[str]) -> str:
     """Format a count with its name in singular or plural.
 
-    >>> plural(1, ("word", "words")), plural(1200, ("word", "words"))
-    ('1 word', '1,200 words')
+    `names` is both, or the plural alone: of one thing, its first noun is then written in singular.
+
+    >>> plural(1, ("text fools", "texts fool")), plural(1200, ("text fools", "texts fool"))
+    ('1 text fools', '1,200 texts fool')
+    >>> plural(1, "broken cases"), plural(1, "queries per case"), plural(2, "examples answered")
+    ('1 broken case', '1 query per case', '2 examples answered')
     """
-    return f"{number(count)} {names[0] if count == 1 else names[1]}"
+    one, many = (_singular(names), names) if isinstance(names, str) else names
+    return f"{number(count)} {one if count == 1 else many}"
+
+
+def _singular(name: str) -> str:
+    """Write the first noun in plural of a phrase in singular.
+
+    >>> [_singular(name) for name in ("classes", "searches", "people", "texts turned", "read")]
+    ['class', 'search', 'person', 'text turned', 'read']
+    """
+    words = name.split(" ")
+    for n, word in enumerate(words):
+        for ending, singular in SINGULAR_ENDINGS.items():
+            if word.endswith(ending):
+                words[n] = word.removesuffix(ending) + singular
+                return " ".join(words)
+    return name
+
+
+def attack_in_words(attack: str, settings: Mapping[str, Any]) -> str:
+    """Format an attack with its settings; a setting that its name holds already is not repeated.
+
+    >>> attack_in_words("pwws", {"candidates": "paper", "share": 0.2}), attack_in_words("fgsm", {})
+    ('pwws (candidates=paper, share=0.2)', 'fgsm')
+    >>> attack_in_words("pwws:share=0.2", {"candidates": "paper", "share": 0.2})
+    'pwws:share=0.2 (candidates=paper)'
+    """
+    named = {part.partition("=")[0].replace("-", "_") for part in attack.split(":") if "=" in part}
+    shown = [f"{name}={value}" for name, value in settings.items() if name not in named]
+    return f"{attack} ({', '.join(shown)})" if shown else attack

@@ -18,7 +18,9 @@ Shape = tuple[int, int, int]  # height, width, channels
 FIELD = "picture"  # the one field of an example that is a picture
 CHANNELS = (1, 3, 4)
 MAX_PIXELS = 1 << 25  # of a picture in a file: a small file may claim any size
+ROWS_AT_A_TIME = 256
 BYTE = np.float32(255)
+PIXEL_TYPES = ("u1", "<f4")  # the types of pixels that are written
 SIXTEEN_BITS = np.float32(65535)
 PIL_MODES = ("1", "L", "RGB", "RGBA")  # those that are arrays of 1, 3 or 4 channels
 ENCODED = re.compile(r"\d+x\d+x[134]:(u1|<f4):[A-Za-z0-9+/]+=*")
@@ -58,14 +60,18 @@ class Picture:
     pixels: NDArray[np.float32]
 
     def __init__(self, pixels: Any) -> None:
-        array = np.array(pixels, dtype=np.float32)
+        self._own(np.array(pixels, dtype=np.float32))
+
+    def _own(self, array: NDArray[np.float32]) -> None:
+        """Become the picture of an array that nobody else has."""
+        shape = array.shape
         if array.ndim == 2:
             array = array[:, :, None]
         if array.ndim != 3 or array.shape[2] not in CHANNELS or not array.size:
             is_turned = array.ndim == 3 and array.shape[0] in CHANNELS
             remedy = " Move the channels to the end: numpy.moveaxis(picture, 0, -1)."
             raise UsageError(
-                f"Got a picture of shape {np.shape(pixels)}. Expected height × width, or height × "
+                f"Got a picture of shape {shape}. Expected height × width, or height × "
                 f"width × channels with 1 (grey), 3 or 4 channels.{remedy if is_turned else ''}"
             )
         _check_range(array)
@@ -78,11 +84,10 @@ class Picture:
         if isinstance(source, Picture):
             return source
         if hasattr(source, "getbands"):
-            return Picture(_pil_pixels(source))
+            return _scaled(_pil_pixels(source))
         if hasattr(source, "detach"):  # a tensor that has a gradient, or lies on another device
             source = source.detach().cpu()
-        array = np.asarray(source)
-        return Picture(_scaled(array))
+        return _scaled(np.asarray(source))
 
     @staticmethod
     def rows(pixels: NDArray[Any]) -> list[Picture]:
@@ -111,6 +116,8 @@ class Picture:
         """Build a picture from the string that `encode` made of it."""
         try:
             shape, dtype, content = text.split(":")
+            if dtype not in PIXEL_TYPES:
+                raise ValueError(f"pixels of type {dtype!r}")
             height, width, channels = (int(n) for n in shape.split("x"))
             if height * width > MAX_PIXELS:
                 raise ValueError(f"{height} × {width} pixels")
@@ -122,16 +129,20 @@ class Picture:
             raise UsageError(
                 f"Got {text[:40]!r} as a picture. Expected a string made by Picture.encode()."
             ) from error
-        return Picture(array / BYTE if array.dtype == np.uint8 else array)
+        return _scaled(array)
 
     def encode(self) -> str:
         """Return the picture as a short string, exactly: bytes where these suffice, else floats."""
-        grey = np.rint(self.pixels * BYTE).astype(np.uint8)
-        is_exact = np.array_equal(grey / BYTE, self.pixels)
-        array = grey if is_exact else self.pixels
+        array = np.empty(self.pixels.shape, np.uint8)
+        is_exact = True
+        for start in range(0, len(array), ROWS_AT_A_TIME):  # a whole copy may be large
+            rows = slice(start, start + ROWS_AT_A_TIME)
+            array[rows] = np.rint(self.pixels[rows] * BYTE)
+            is_exact = is_exact and np.array_equal(array[rows] / BYTE, self.pixels[rows])
+        content = (array if is_exact else self.pixels).tobytes()
         shape = "x".join(map(str, array.shape))
-        content = base64.b64encode(zlib.compress(array.tobytes())).decode()
-        return f"{shape}:{'u1' if is_exact else '<f4'}:{content}"
+        packed = base64.b64encode(zlib.compress(content)).decode()
+        return f"{shape}:{PIXEL_TYPES[not is_exact]}:{packed}"
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Picture is immutable: {name!r} cannot be set. Build a new one.")
@@ -182,13 +193,17 @@ def _check_range(array: NDArray[np.float32]) -> None:
     )
 
 
-def _scaled(array: NDArray[Any]) -> NDArray[Any]:
-    """Divide whole numbers by 255; any beyond that are left to be refused."""
+def _scaled(array: NDArray[Any]) -> Picture:
+    """Build a picture; whole numbers are divided by 255, and any beyond that are refused."""
     if array.dtype == np.bool_:
-        return array.astype(np.float32)
-    if np.issubdtype(array.dtype, np.integer) and array.size and array.max() <= BYTE:
-        return array.astype(np.float32) / BYTE
-    return array
+        scale = np.float32(1)
+    elif np.issubdtype(array.dtype, np.integer) and array.size and array.max() <= BYTE:
+        scale = BYTE
+    else:
+        return Picture(array)
+    picture = object.__new__(Picture)
+    picture._own(np.divide(array, scale, dtype=np.float32))  # not copied again: it may be large
+    return picture
 
 
 def _pil_pixels(image: Any) -> NDArray[Any]:
@@ -205,7 +220,7 @@ def _pil_pixels(image: Any) -> NDArray[Any]:
         palette = np.reshape(image.getpalette("RGB"), (-1, 3)) if mode == "P" else None
         is_grey = mode == "LA" or (palette is not None and (palette == palette[:, :1]).all())
         image = image.convert("L" if is_grey else "RGB")
-    return _scaled(np.asarray(image))
+    return np.asarray(image)
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,32 @@
 """Secrets, such as keys of endpoints: hidden in all that is shown, logged or stored.
 
-Who fills a secret into a request or a command line remembers it here. Messages of errors, records
-of logs and the texts that targets answer are redacted; nothing else needs to be, since what names
-a target (`http:FILE.toml`, `cmd:PROGRAM ${KEY}`) never holds the secret itself.
+Who fills a secret into a request or a command line remembers it here. The passwords in the
+variables that name proxies (`HTTPS_PROXY`) are known without that. Messages of errors, records of
+logs and the texts that targets answer are redacted; nothing else needs to be, since what names a
+target (`http:FILE.toml`, `cmd:PROGRAM ${KEY}`) never holds the secret itself.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
+import os
 import re
 import reprlib
+from functools import lru_cache
+from urllib.parse import unquote
 
 HIDDEN = "***"
 MIN_SECRET_CHARACTERS = 4  # a shorter value is no key, and hiding it would blot out common words
 SECRET_WORDS = frozenset(
     (
         *("key", "apikey", "token", "secret", "password", "passwd", "passphrase", "auth"),
-        *("authorization", "credential", "credentials", "cookie"),
+        *("authorization", "credential", "credentials", "cookie", "pass", "pwd", "pw"),
     )
 )
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "socks_proxy")
+PROXY_VARIABLES = (*PROXIES, *(name.upper() for name in PROXIES))
 
 _patterns: dict[str, re.Pattern[str]] = {}
 
@@ -40,9 +47,35 @@ def remember(secret: str) -> None:
 
 def redact(text: str) -> str:
     """Replace all secrets in a text by three stars."""
+    for name in PROXY_VARIABLES:
+        for secret in _proxy_secrets(os.environ.get(name, "")):
+            remember(secret)
     for pattern in _patterns.values():
         text = pattern.sub(HIDDEN, text)
     return text
+
+
+@lru_cache
+def _proxy_secrets(address: str) -> tuple[str, ...]:
+    """Return the password in the address of a proxy, also as it is sent; without one, the user.
+
+    >>> _proxy_secrets("http://me:p%40ss@proxy:3128"), _proxy_secrets("socks5://key@proxy")
+    (('p@ss', 'bWU6cEBzcw=='), ('key', 'a2V5Og=='))
+    >>> _proxy_secrets("proxy:3128")
+    ()
+    """
+    rest = address.split("://", 1)[-1]
+    authority = re.split(r"[/?#]", rest)[0]
+    secrets = []
+    if "@" in rest and "@" not in authority:
+        # A password with one of these marks, not percent-encoded: who reads the address takes what
+        # stands before the mark for the port, and quotes it.
+        secrets.append(authority.partition(":")[2])
+    for start in dict.fromkeys(part.rpartition("@")[0] for part in (authority, rest)):
+        user, _, password = map(unquote, start.partition(":"))
+        sent = base64.b64encode(f"{user}:{password}".encode("utf-8", "surrogateescape"))
+        secrets += [password or user, sent.decode("ascii")] if start else []
+    return tuple(secrets)
 
 
 def is_secret_name(name: str) -> bool:
@@ -61,9 +94,17 @@ def hide_in_logs(*packages: str) -> None:
             logging.getLogger(name).addFilter(_LOG_FILTER)
 
 
+def hide_in_default_logs() -> None:
+    """Redact what loggers without a handler write to stderr, those of other packages too."""
+    if logging.lastResort is not None:
+        logging.lastResort.addFilter(_LOG_FILTER)
+
+
 class _LogFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = redact(record.getMessage()), None
+        if record.exc_info:
+            record.exc_text = redact(logging.Formatter().formatException(record.exc_info))
         return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -12,6 +12,11 @@ from brittle.text import Text
 
 PositionSet = tuple[int, ...]
 """Positions whose words are swapped together."""
+Change = tuple[int, str]
+"""A site of a text, and what is put there."""
+SMALLEST_MARGIN = 1e-9
+"""Logits that are nearer to each other may have equal probabilities after rounding, and of equal
+ones the first class is predicted: such a margin proves nothing."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +121,45 @@ class Bounded:
     proved_words: int = 0
     open_sets: Sequence[PositionSet] | None = None
     strongest: Sequence[Text] = ()
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Sites of a text, what may stand at each, and how a text is built from what is chosen.
+
+    `options` lists what may stand at every site, nothing where it stays. At most `most` sites are
+    changed in one text. A change is a site and what is put there.
+    """
+
+    options: Sequence[tuple[str, ...]]
+    most: int
+    build: Callable[[Sequence[Change]], Text]
+
+    @cached_property
+    def sites(self) -> PositionSet:
+        """The sites that can be changed."""
+        return tuple(i for i, options in enumerate(self.options) if options)
+
+    @cached_property
+    def size(self) -> int:
+        """Count the texts with at least one site changed.
+
+        >>> Choices([("x", "y"), (), ("z",)], 2, lambda changes: Text.of("")).size
+        5
+        """
+        counts = [1] + [0] * self.most
+        for i in self.sites:
+            for n in range(self.most, 0, -1):
+                counts[n] += counts[n - 1] * len(self.options[i])
+        return sum(counts[1:])
+
+    def singles(self) -> list[Change]:
+        """List all single changes: the first option of every site, then the second ones, …."""
+        longest = max(map(len, self.options), default=0)
+        rounds = product(range(longest), self.sites)
+        return [(i, self.options[i][n]) for n, i in rounds if n < len(self.options[i])]
+
+    def combined(self, changes: int) -> Iterator[tuple[Change, ...]]:
+        """Yield what can be chosen with exactly so many sites changed."""
+        for sites in combinations(self.sites, changes):
+            yield from product(*([(i, option) for option in self.options[i]] for i in sites))

@@ -4,16 +4,34 @@ A word is letters, marks and digits with inner apostrophes or hyphens. Punctuati
 and markup (tags such as `<br />`, entities such as `&amp;`) lie in the gaps between words. The
 words of open fields are the positions 0 … len − 1 that an attack may edit; locked fields are part
 of the frame, so no attack can reach them.
+
+An attack makes thousands of texts that differ from one text in a word or two. Short ones are
+copies. A long one (`SwappedText`) holds what is swapped in it, and shares the rest with its source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import secrets
+from array import array
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import ClassVar, Final
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from itertools import compress
+from operator import is_not
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 import regex
+
+T = TypeVar("T")
+
+LONG = 256
+"""A text of more words than this is long."""
+MAX_SWAPS = 32
+"""How many words are swapped in a long text before it is copied as a whole."""
+DIGEST_BYTES = 16
+DIGESTS = 1 << 8 * DIGEST_BYTES  # sums of digests are taken modulo this
+_SECRET = secrets.token_bytes(16)
 
 _WORD = regex.compile(
     r"(?:<[/!]?[A-Za-z][^<>]*>|&\#?\w{1,32};)(*SKIP)(*FAIL)"
@@ -66,14 +84,20 @@ class Frame:
             start = stop
         return tuple(spans)
 
+    @cached_property
+    def digest(self) -> bytes:
+        """A short stand-in of everything around the words."""
+        return digest_of(repr(self.fields)).to_bytes(DIGEST_BYTES, "big")
+
 
 class Text:
     """An immutable text: the words that an attack may edit, and the frame around them."""
 
-    __slots__ = ("frame", "words")
+    __slots__ = ("_kept", "frame", "words")
     kind: ClassVar[str] = "text"
     words: tuple[Word, ...]
     frame: Frame
+    _kept: dict[Hashable, Any]
 
     def __init__(self, words: tuple[Word, ...], frame: Frame) -> None:
         _set(self, "words", words)
@@ -121,13 +145,19 @@ class Text:
 
     def swap(self, i: int, word: Word) -> Text:
         """Replace the word at position i."""
-        i = self._position(i)
         words = self.words
+        if not 0 <= i < len(words):
+            raise self._outside(i)
+        if len(words) > LONG:
+            return SwappedText(self, ((i, word),))
         return Text((*words[:i], word, *words[i + 1 :]), self.frame)
 
     def swaps(self, i: int, words: Iterable[Word]) -> list[Text]:
         """Replace the word at position i by each of these words: one text per word."""
-        i = self._position(i)
+        if not 0 <= i < len(self.words):
+            raise self._outside(i)
+        if len(self.words) > LONG:
+            return [SwappedText(self, ((i, word),)) for word in words]
         head, tail, frame = self.words[:i], self.words[i + 1 :], self.frame
         return [Text((*head, word, *tail), frame) for word in words]
 
@@ -135,6 +165,10 @@ class Text:
         """Put other words into the same frame; there must be as many as before."""
         if len(words) != len(self.words):
             raise ValueError(f"with_words needs {len(self.words)} words, got {len(words)}")
+        if len(words) > LONG:
+            changed = changed_positions(self.words, words)
+            if len(changed) <= MAX_SWAPS:
+                return SwappedText(self, tuple((i, words[i]) for i in changed))
         return Text(words, self.frame)
 
     def mask(self, i: int) -> Text:
@@ -195,13 +229,15 @@ class Text:
         end of one field and a hole at the start of the next have the same offset.
         """
         parts = list(self.fields().values())
-        head = ",".join(self._holes(len(parts) > 1)) if HOLE in self.words else ""
+        head = ",".join(self._holes(len(parts) > 1))
         if len(parts) > 1:
             head += "|" + ",".join(str(len(part)) for part in parts)
         return f"{head}\n{''.join(parts)}".encode("utf-8", "surrogatepass")
 
     def _holes(self, numbered: bool) -> list[str]:
         """List the offsets of the holes in the fields' characters without holes."""
+        if HOLE not in self.words:
+            return []
         offsets, offset = [], 0
         for n, (field, (start, stop)) in enumerate(zip(self.frame.fields, self.frame.spans)):
             mark = f"{n}:" if numbered else ""
@@ -215,20 +251,42 @@ class Text:
         return offsets
 
     @property
+    def digest(self) -> bytes | None:
+        """A short stand-in of the key of a long text, in this process; None of a short one.
+
+        It is a sum over the words, so that the digest of a swapped text follows from its source's.
+        """
+        if len(self.words) <= LONG:
+            return None
+        return self.frame.digest + self.once(_sum_words).to_bytes(DIGEST_BYTES, "big")
+
+    def once(self, compute: Callable[[Any], T]) -> T:
+        """Return compute(text): computed at the first call, and kept as long as the text.
+
+        This is for what the texts that were made from a long one have in common.
+        """
+        try:
+            kept = self._kept
+        except AttributeError:
+            kept = {}
+            _set(self, "_kept", kept)
+        if compute not in kept:
+            kept[compute] = compute(self)
+        return cast(T, kept[compute])
+
+    @property
     def size(self) -> int:
         return len(self.words)
 
-    def _position(self, i: int) -> int:
-        if not 0 <= i < len(self.words):
-            raise IndexError(f"position {i} is outside a text of {len(self.words)} words")
-        return i
+    def _outside(self, i: int) -> IndexError:
+        return IndexError(f"position {i} is outside a text of {len(self)} words")
 
     def _field_of(self, i: int) -> tuple[int, int, list[str]]:
         """Return the number of the field with position i, the word's number in it, its gaps."""
         for n, (start, stop) in enumerate(self.frame.spans):
             if start <= i < stop:
                 return n, i - start, list(self.frame.fields[n].gaps)
-        raise IndexError(f"position {i} is outside a text of {len(self.words)} words")
+        raise self._outside(i)
 
     def _reframed(self, n: int, gaps: list[str]) -> Frame:
         fields = list(self.frame.fields)
@@ -274,3 +332,157 @@ def _join(words: Sequence[Word], gaps: Sequence[str]) -> str:
     row[::2] = gaps
     row[1::2] = words
     return "".join(row)  # type: ignore[arg-type]  # the caller has filled every hole
+
+
+class SwappedText(Text):
+    """A long text in which a few words are swapped; all else is in the text it was made from.
+
+    It is a `Text` like any other. `swapped` lists the positions of `source` that have other words,
+    in order. What reads thousands of these texts computes the source once (`Text.once`) and looks
+    at the swapped words; `words` puts all words together.
+    """
+
+    __slots__ = ("source", "swapped")
+    source: Text
+    swapped: tuple[tuple[int, Word], ...]
+
+    def __init__(self, source: Text, swapped: tuple[tuple[int, Word], ...]) -> None:
+        _set(self, "source", source)
+        _set(self, "swapped", swapped)
+        _set(self, "frame", source.frame)
+
+    @property
+    def words(self) -> tuple[Word, ...]:  # type: ignore[override]  # computed, not stored
+        text, words = _last_words[0]
+        if text is not self:
+            changed = list(self.source.words)
+            for i, word in self.swapped:
+                changed[i] = word
+            words = tuple(changed)
+            # Of one text only: thousands of them at once would fill the memory.
+            _last_words[0] = (self, words)
+        return words
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SwappedText, (self.source, self.swapped)
+
+    def __len__(self) -> int:
+        return len(self.source.words)
+
+    @property
+    def size(self) -> int:
+        return len(self.source.words)
+
+    def swap(self, i: int, word: Word) -> Text:
+        return self.swaps(i, [word])[0]
+
+    def swaps(self, i: int, words: Iterable[Word]) -> list[Text]:
+        if not 0 <= i < len(self):
+            raise self._outside(i)
+        before = tuple(pair for pair in self.swapped if pair[0] < i)
+        after = tuple(pair for pair in self.swapped if pair[0] > i)
+        if len(before) + len(after) >= MAX_SWAPS:
+            return self.once(SwappedText._copied).swaps(i, words)
+        source = self.source
+        return [SwappedText(source, (*before, (i, word), *after)) for word in words]
+
+    def _copied(self) -> Text:
+        """Copy all words, for texts that are made from this one."""
+        copied = Text(self.words, self.frame)
+        _set(copied, "_kept", {_sum_words: self._sum()})
+        return copied
+
+    def with_words(self, words: tuple[Word, ...]) -> Text:
+        return self.source.with_words(words)
+
+    def fields(self, mask: str = "") -> dict[str, str]:
+        layout, rendered = self.source.once(Layout), {}
+        for field, (at, end), swapped in zip(self.frame.fields, layout.bounds, self._by_field()):
+            parts: list[str] = []
+            for start, stop, word in swapped:
+                parts += (layout.string[at:start], word if isinstance(word, str) else mask)
+                at = stop
+            rendered[field.name] = "".join((*parts, layout.string[at:end]))
+        return rendered
+
+    def _holes(self, numbered: bool) -> list[str]:
+        offsets, longer = [], 0
+        for n, swapped in enumerate(self._by_field()):
+            for start, stop, word in swapped:
+                if isinstance(word, str):
+                    longer += len(word)
+                else:
+                    offsets.append(f"{n}:{start + longer}" if numbered else f"{start + longer}")
+                longer -= stop - start
+        return offsets
+
+    def _by_field(self) -> list[list[tuple[int, int, Word]]]:
+        """List what is swapped in each field, and the source's holes: start, stop and new word."""
+        layout, swapped = self.source.once(Layout), self.swapped
+        if layout.holes:
+            swapped = tuple(sorted({**layout.holes, **dict(swapped)}.items()))
+        starts, stops = layout.starts, layout.stops
+        return [
+            [(starts[i], stops[i], word) for i, word in swapped if first <= i < last]
+            for first, last in self.frame.spans
+        ]
+
+    @property
+    def digest(self) -> bytes:
+        return self.frame.digest + self._sum().to_bytes(DIGEST_BYTES, "big")
+
+    def _sum(self) -> int:
+        total, words = self.source.once(_sum_words), self.source.words
+        for i, word in self.swapped:
+            total += _word_digest(i, word) - _word_digest(i, words[i])
+        return total % DIGESTS
+
+
+class Layout:
+    """A long text as it is rendered: all fields in one string, and where words and fields are.
+
+    Its holes have no characters.
+    """
+
+    def __init__(self, text: Text) -> None:
+        self.starts, self.stops = array("q"), array("q")
+        self.holes: dict[int, Word] = {i: HOLE for i, word in enumerate(text.words) if word is HOLE}
+        parts = text.fields()
+        self.string = "".join(parts.values())
+        self.bounds: list[tuple[int, int]] = []
+        end = 0
+        for field, (first, last) in zip(text.frame.fields, text.frame.spans):
+            at, end = end, end + len(parts[field.name])
+            self.bounds.append((at, end))
+            for gap, word in zip(field.gaps, text.words[first:last]):
+                self.starts.append(at + len(gap))
+                at += len(gap) + (len(word) if isinstance(word, str) else 0)
+                self.stops.append(at)
+
+
+def changed_positions(words: Sequence[Word], others: Sequence[Word]) -> list[int]:
+    """List the positions at which two texts of one length have different words."""
+    suspects = compress(range(len(words)), map(is_not, words, others))
+    return [i for i in suspects if words[i] != others[i]]
+
+
+def digest_of(string: str) -> int:
+    """Hash a string to a number.
+
+    The hash is keyed by a secret of this process: it cannot be planned which sums are equal.
+    """
+    hashed = blake2b(string.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES, key=_SECRET)
+    return int.from_bytes(hashed.digest(), "big")
+
+
+@lru_cache(maxsize=1 << 15)
+def _word_digest(i: int, word: Word) -> int:
+    return digest_of(f"{i} {word}" if isinstance(word, str) else f"{i}")
+
+
+def _sum_words(text: Text) -> int:
+    return sum(_word_digest(i, word) for i, word in enumerate(text.words)) % DIGESTS
+
+
+_last_words: list[tuple[Text | None, tuple[Word, ...]]] = [(None, ())]
+"""The words that were put together last: a text is often asked for its words again and again."""

@@ -1,13 +1,52 @@
-"""How large packed files may become: a small file must not fill the memory or the disk."""
+"""What is checked of a file before it is read: that it is one, and how large it may become.
+
+A small packed file must not fill the memory or the disk, and a pipe must not be waited for.
+"""
 
 from __future__ import annotations
 
-from zipfile import ZipFile
+import lzma
+import stat
+import struct
+import tokenize
+import zlib
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 from brittle.errors import UsageError
 
+DAMAGED_ARCHIVE = (
+    *(BadZipFile, EOFError, OSError, RuntimeError, zlib.error, lzma.LZMAError, struct.error),
+    *(ValueError, LookupError, TypeError, OverflowError, MemoryError),
+    *(SyntaxError, tokenize.TokenError),  # of the header of an array
+)
+"""What a reader of a zip file, or of arrays in one, may raise if the file is damaged.
+
+A member may be missing, cut, encrypted, or packed in a way that Python does not know; an array may
+claim to be larger than the memory, or have a header that is none.
+"""
 MAX_RATIO = 50  # texts are packed to a tenth or more of their size, and weights hardly at all
 MIN_LIMIT_BYTES = 1 << 24
+
+SPECIAL_FILES = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def check_is_file(path: Path) -> None:
+    """Refuse a pipe, a socket or a device; what is missing or a folder is left to the reader."""
+    try:
+        kind = SPECIAL_FILES.get(stat.S_IFMT(path.stat().st_mode))
+    except (OSError, ValueError):
+        return
+    if kind is not None:
+        raise UsageError(
+            f"{path} is {kind}, not a file: reading it may never end. Write what it holds to a "
+            "file, and name that."
+        )
 
 
 def unpacked_limit(packed_bytes: int, least: int = MIN_LIMIT_BYTES) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -21,6 +22,7 @@ from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome
 from brittle.goals import Untargeted
+from brittle.levels import LEVELS
 from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.text import Text
@@ -34,7 +36,7 @@ ATTACKS = {
     "genetic": Genetic(TABLE, population=8, generations=4, share=SHARE),
     "random-swap": RandomSwap(TABLE, SHARE),
     "list": ListSwap(TABLE),
-    "auto": Auto((("salient", SalientSwap(TABLE, SHARE)), ("pwws", PWWS(TABLE, SHARE)))),
+    "auto": Auto(((replace(LEVELS["any"], share=SHARE), TABLE),)),
 }
 random = Random(3)
 TEXTS = [" ".join(random.choices([*BAG, "unknown"], k=random.randint(2, 7))) for _ in range(40)]

@@ -22,7 +22,17 @@ from brittle.testing import FakeGenerator
 from brittle.text import Text
 
 RUN = (
-    *("auto", "pwws", "salient-swap", "genetic", "exhaustive", "random-swap", "key", "key-any"),
+    *(
+        "auto",
+        "rewrite",
+        "pwws",
+        "salient-swap",
+        "genetic",
+        "exhaustive",
+        "random-swap",
+        "key",
+        "key-any",
+    ),
     *("typo", "gs-gr", "list", "random-word"),
 )
 LABELS = ("strongest-swap", "tack-on", "rules")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +39,9 @@ Brittle = Callable[..., Output]
 
 
 @pytest.fixture(scope="session")
-def workdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder; its runs are named weak and strong."""
-    folder = tmp_path_factory.mktemp("workdir")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that each file of tests gets a copy of; its runs are named weak and strong."""
+    folder = tmp_path_factory.mktemp("template")
     (folder / "cli_models.py").write_text(MODEL)
     texts = [f"a good film of {i} scenes,positive" for i in range(10)]
     (folder / "films.csv").write_text(
@@ -53,6 +54,12 @@ def workdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
             argv = ["attack", f"python:cli_models:{name}", "pwws", "--data", "films.csv"]
             assert main([*argv, "--name", name, "--quiet", "--candidates=paper"]) == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def workdir(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the folder for one file of tests, so that names of runs meet no others."""
+    return shutil.copytree(template, tmp_path_factory.mktemp("workdir") / "copy")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from brittle import attack
+from brittle.levels import LEVELS
 from brittle.testing import FakeTarget
 from cli.conftest import Brittle
 
@@ -38,6 +39,7 @@ EVERY: dict[str, tuple[str, ...]] = {
 }
 COMMANDS = (
     *("attack", "try", "show", "report", "card", "export", "verify", "compare", "train", "list"),
+    "augment",
 )
 
 
@@ -232,9 +234,12 @@ def test_comparing_is_paired(brittle: Brittle) -> None:
 
 def test_one_sentence_is_tried(brittle: Brittle) -> None:
     output = brittle(*SENTENCE)
-    assert output.code == 0 and "\nkey: broken" in output.out
-    # No careful synonym of these words breaks this model.
-    assert all(f"{name}: held" in output.out for name in ("pwws", "random-swap"))
+    assert output.code == 0 and "a [good→full] film" in output.out
+    levels = [line[2:].split("  ")[0] for line in output.out.splitlines() if " quer" in line]
+    assert levels == [level.title for level in LEVELS.values()]
+    rows = json.loads(brittle(*SENTENCE, "--json").out)
+    broken = [row["level"] for row in rows if row["status"] == "broken"]
+    assert {"any", "typo"} <= set(broken) and broken == [name for name in LEVELS if name in broken]
     output = brittle(*SENTENCE, *PWWS)
     assert "pwws: broken" in output.out and "a [good→full] film" in output.out
     (row,) = json.loads(brittle(*SENTENCE, *PWWS, "--json").out)

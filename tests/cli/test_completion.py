@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brittle.attacks import ATTACKS
-from brittle.cli.completion import split_line
 from brittle.cli.parser import COMMANDS
+from brittle.cli.quoting import Line, quote, read_line
 from cli.conftest import Brittle
 
 Offered = Callable[..., list[str]]
-BREAKS = " \t\n\"'@><=;|&(:"
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def offered(brittle: Brittle) -> Offered:
         line = shlex.join(["brittle", *words])
         output = brittle("completion", "fish", "--line", line)
         assert output.code == 0 and not output.err
-        return [line.split("\t")[0] for line in output.out.splitlines()]
+        return [one.split("\t")[0] for one in output.out.split("\0")[:-1]]
 
     return ask
 
@@ -70,60 +68,39 @@ def test_no_code_of_the_user_runs(offered: Offered, workdir: Path) -> None:
     assert offered("attack", "x", "python:trap_attack:f", "--bud") == ["--budget"]
 
 
-@pytest.mark.parametrize("line", ["", "brittle", "brittle 'a", 'brittle "a \\', "brittle a\\"])
-def test_any_line_is_split(line: str, brittle: Brittle) -> None:
-    assert isinstance(split_line(line), list)
+@pytest.mark.parametrize(
+    "line", ["", "brittle", "brittle 'a", 'brittle "a \\', "brittle a\\", "brittle $'a\\"]
+)
+def test_any_line_is_read(line: str, brittle: Brittle) -> None:
+    assert read_line(line).words
     assert brittle("completion", "bash", "--line", line).code == 0
 
 
+@given(st.lists(st.text("a\\'\" $`é!\n\t\x1b", min_size=1), min_size=1, max_size=3))
+def test_what_is_quoted_is_read_back(words: list[str]) -> None:
+    line = " ".join(map(quote, words))
+    assert read_line(line) == Line(tuple(words))
+
+
+@given(st.text("ab\\'\" $`é!~*;\n\t\x1b"), st.text("ab\\'\" $`é!~*;\n\t\x1b"))
+@settings(max_examples=30, deadline=None)
+def test_bash_reads_a_quoted_text_as_one_word(before: str, text: str) -> None:
+    """Also where the word is begun in a quote, which readline closes."""
+    opened = {"'": "'", '"': '"', "$'": "'"}
+    words = [start + quote(text, start) + end for start, end in opened.items()]
+    words += [quote(text), quote(before) + quote(text)]
+    script = f"printf '%s\\0' {' '.join(words)}"
+    printed = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, check=True)
+    assert printed.stdout.decode().split("\0")[:-1] == [text] * 4 + [before + text]
+
+
 def test_bash_replaces_what_follows_a_word_break(brittle: Brittle) -> None:
-    def offer(line: str) -> str:
-        return brittle("completion", "bash", "--line", line, "--breaks", BREAKS).out.strip()
+    def offer(line: str, replaced: str) -> str:
+        output = brittle("completion", "bash", "--line", line, "--replaced", replaced)
+        return output.out.rstrip("\0")
 
-    assert offer("brittle attack zoo:naive-b") == "naive-bayes@"
-    assert offer("brittle attack zoo:naive-bayes@im") == "@imdb"
-    assert offer("brittle attack x pwws --data=im") == "imdb"
-    assert offer("brittle sho") == "show"
-
-
-SESSIONS = {
-    "bash": """
-eval "$(brittle completion bash)"
-COMP_LINE="brittle attack x pwws --sto" COMP_POINT=27 COMP_WORDBREAKS=$' \\n:=@'
-_brittle; printf '%s\\n' "${COMPREPLY[@]}"
-""",
-    "zsh": """
-zmodload zsh/zpty
-zpty shell 'zsh -f -i'
-zpty -w shell 'autoload -Uz compinit; compinit -u -D; eval "$(brittle completion zsh)"'
-zpty -w shell 'print re''ady'
-zpty -r shell line '*ready*'
-zpty -w -n shell $'brittle attack x pwws --sto\\t'
-zpty -r shell line '*--stop-words*' && print -- --stop-words
-zpty -d shell
-""",
-    "fish": """
-brittle completion fish | source
-complete -C 'brittle attack x pwws --sto'
-""",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shell", SESSIONS)
-def test_a_real_shell_completes(shell: str, tmp_path: Path) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    script = tmp_path / "brittle"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m brittle.cli "$@"\n')
-    script.chmod(0o755)
-    env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TERM": "dumb"}
-    arguments = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
-    done = subprocess.run(
-        [shell, *arguments, "-c", SESSIONS[shell]],
-        capture_output=True,
-        text=True,
-        env=env,
-        timeout=300,
-    )
-    assert "--stop-words" in done.stdout, done.stderr
+    assert offer("brittle attack zoo:naive-b", "naive-b") == "naive-bayes@"
+    assert offer("brittle attack zoo:naive-bayes@im", "@im") == "@imdb"
+    assert offer("brittle attack x pwws --data=im", "im") == "imdb"
+    assert offer("brittle sho", "sho") == "show"
+    assert offer("brittle attack 'zoo:naive-b", "zoo:naive-b") == "zoo:naive-bayes@"

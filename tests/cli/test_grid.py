@@ -39,10 +39,18 @@ def test_a_grid_is_printed_stored_and_read_by_the_commands_for_studies(
     assert first.code == 0, first.err
     assert "8 cases that all targets get right" in first.out and "McNemar" in first.out
     assert "hotflip on python:cli_models:weak: empty" in first.out
-    assert "compared case by case" in (workdir / "fair.html").read_text()
+    page = (workdir / "fair.html").read_text()
+    assert "compared case by case" in page
+    # Every attack stands with its settings: on the terminal, on the page, in file and JSON.
+    settings = {"key": {"draws": 4}, "pwws": {}, "hotflip": {}}
+    assert "  pwws " in first.out and "  key (draws=4) " in first.out
+    assert page.count(">pwws<") == 4 and ">hotflip<" in page
+    stored = json.loads((workdir / "runs" / "fair.study.json").read_text())
+    assert stored["settings"] == settings
     again = brittle(*call, "--json")
     content = json.loads(again.out)
     assert "begins" not in again.err and content["cases"] == 8 and len(content["cells"]) == 6
+    assert content["settings"] == settings
     assert brittle("show", "fair").out.strip() in first.out
     assert json.loads(brittle("show", "fair", "--json").out)["kind"] == "grid"
     run = next(cell["run"] for cell in content["cells"] if cell["success"] is not None)
@@ -53,7 +61,8 @@ def test_a_grid_is_printed_stored_and_read_by_the_commands_for_studies(
     assert len((workdir / "rows.jsonl").read_text().splitlines()) == 32
     listed = json.loads(brittle("list", "studies", "--json").out)
     (row,) = [row for row in listed if row["study"] == "fair"]
-    assert row["kind"] == "grid" and row["attack"] == "key, pwws, hotflip" and row["texts"] == 8
+    assert row["kind"] == "grid" and row["texts"] == 8
+    assert row["attack"] == "key (draws=4), pwws, hotflip"
     for command in (("compare", "fair", "fair"), ("select", "fair", "--size", "2")):
         refused = brittle(*command)
         assert refused.code == 2 and "is a grid; expected a transfer study" in refused.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,7 @@ def test_a_person_is_asked(
     made(brittle, "one", "two")
     monkeypatch.setattr("sys.stdin", Terminal(answer))
     output = brittle("delete", "one", "two")
-    assert (
-        output.code == 0 and "run one: pwws (careful) against python:cli_models:weak" in output.err
-    )
+    assert output.code == 0 and "run one: pwws against python:cli_models:weak" in output.err
     assert "3 cases" in output.err and ("Nothing was deleted" in output.err) is not is_deleted
     assert (workdir / "runs" / "one.sqlite").exists() is not is_deleted
     assert (workdir / "runs" / "two.sqlite").exists() is not is_deleted
@@ -88,3 +87,27 @@ def test_a_study_is_deleted_and_renamed_too(brittle: Brittle, workdir: Path) -> 
     assert brittle("delete", "runs/just.study.json", "just", "--yes").code == 2
     assert brittle("delete", "runs/just.study.json", "runs/just.sqlite", "--yes").code == 0
     assert not list((workdir / "runs").glob("just*"))
+
+
+def test_the_question_names_the_folder_and_others_stay(
+    brittle: Brittle, workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = "python:cli_models:weak,python:cli_models:strong"
+    words = ("--data", "films.csv", "--limit", "2", "--workers", "1", "--quiet")
+    assert brittle("grid", targets, "key", *words, "--name", "fair").code == 0
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    question = " ".join(brittle("delete", "fair").err.split())
+    assert "study fair and its folder runs/fair with 2 runs and" in question
+    (workdir / "runs" / "fair" / ".brittle-study.json").unlink()
+    (workdir / "runs" / "fair" / "thesis.tex").write_text("years of work")
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+    output = brittle("delete", "fair")
+    assert "study fair, the file alone. runs/fair stays as it is" in " ".join(output.err.split())
+    assert output.out.strip() == "Deleted: runs/fair.study.json"
+    assert (workdir / "runs" / "fair" / "thesis.tex").exists()
+    (workdir / "runs" / "fair.study.json").write_text('{"name": "fair"}')
+    output = brittle("rename", "fair", "just")
+    assert output.code == 0 and "runs/fair stays as it is" in output.err
+    assert (workdir / "runs" / "fair" / "thesis.tex").exists()
+    assert brittle("delete", "just", "--yes").code == 0
+    shutil.rmtree(workdir / "runs" / "fair")

@@ -32,6 +32,11 @@ class Weighed:
 one = Weighed("one", {"great": 1.0, "funny": 1.0, "dull": -2.0, "laughable": -1.0})
 two = Weighed("two", {"great": 2.0, "outstanding": 1.0, "dull": -1.0, "ho-hum": 1.0})
 three = Weighed("three", {"great": 1.0})
+
+def reads_first(pairs):
+    return [[0.2, 0.8] if "funny" in pair["first"] else [0.8, 0.2] for pair in pairs]
+
+reads_first.labels = ["negative", "positive"]
 """
 ENSEMBLE = "ensemble:python:ruled_models:one,python:ruled_models:two"
 TEXTS = [("a great film that is funny to see", "positive"), ("a dull film it is", "negative")]
@@ -43,13 +48,16 @@ def mined(workdir: Path, brittle: Brittle) -> str:
     rows = [f"{text} {n} times,{label}" for n in range(12) for text, label in TEXTS]
     (workdir / "ruled.csv").write_text("\n".join(["text,label", *rows]) + "\n")
     done = brittle("rules", "mine", ENSEMBLE, "--data", "ruled.csv", "--out", "two.rules")
-    assert done.code == 0 and "rules from 22 texts: two.rules" in done.out
+    assert (
+        done.code == 0 and "rules by uawr (candidates=paper) from 22 texts: two.rules" in done.out
+    )
     return "two.rules"
 
 
 def test_rules_are_mined_shown_and_exported(mined: str, workdir: Path, brittle: Brittle) -> None:
     header, *rules = map(json.loads, (workdir / mined).read_text().splitlines())
     assert header["members"] == ["one", "two"] and header["rules"] == len(rules)
+    assert header["candidates"] == "paper"
     assert header["command"] == (
         f"brittle rules mine {ENSEMBLE} --data ruled.csv --method uawr --min-support 1"
     )
@@ -61,6 +69,7 @@ def test_rules_are_mined_shown_and_exported(mined: str, workdir: Path, brittle: 
     assert {r["word"] for r in json.loads(shown.out)["rules"]} == {"great"}
     text = brittle("rules", "show", mined, "--count", "3").out
     assert "3 shown" in text and "PMI positive" in text
+    assert "uawr, candidates=paper, one, two" in text
     again = brittle("rules", "mine", ENSEMBLE, "--data", "ruled.csv", "--out", "x.rules")
     assert again.code == 0 and "begins" not in again.err
     exported = brittle("rules", "export", mined, "--to", "csv").out.splitlines()
@@ -84,6 +93,8 @@ def test_a_corpus_is_checked(mined: str, brittle: Brittle) -> None:
     assert by_label["positive"]["exposed_texts"] == by_label["positive"]["texts"] == 12
     block = brittle("rules", "check", "--rules", mined, "--data", "ruled.csv").out
     assert "with a rule" in block and "funny → laughable" in block
+    assert "rules (in_context=True, candidates=paper)" in block
+    assert json.loads(done.out)["settings"] == {"in_context": True, "candidates": "paper"}
 
 
 def test_rules_are_applied(mined: str, brittle: Brittle) -> None:
@@ -115,6 +126,10 @@ def test_pmi_rules_come_without_a_model(mined: str, workdir: Path, brittle: Brit
     )
     assert json.loads(done.out)["method"] == "pmi"
     assert "no model" in brittle("rules", "show", "pmi.rules").out
+    by_label = [
+        brittle("rules", "show", "pmi.rules", "--label", name) for name in ("positive", " Positive")
+    ]
+    assert len({done.out for done in by_label}) == 1 and by_label[0].code == 0
     done = brittle("rules", "show", "pmi.rules", "--label", "fair")
     assert done.code == 2 and "Unknown label 'fair'" in done.err
 
@@ -133,6 +148,8 @@ def test_rules_of_several_sizes_are_tried_on_a_pool(
     call = ["rules", "try", "pool:pool.txt", "--rules", "all.rules", "all-2.rules"]
     done = brittle(*call, "--data", "ruled.csv", "--limit", "8", "--json")
     assert done.code == 0, done.err
+    settings = {"share": 0.3, "in_context": True, "candidates": "paper"}
+    assert json.loads(done.out)["settings"] == settings
     found = json.loads(done.out)["rules"]
     assert set(found) == {"all", "all-2"} and set(found["all"]) == {"models", "share of words"}
     figures = found["all"]["share of words"]["30%"]
@@ -140,5 +157,15 @@ def test_rules_of_several_sizes_are_tried_on_a_pool(
     assert figures == found["all"]["models"]["all"]
     text = brittle(*call, "--data", "ruled.csv", "--limit", "8").out
     assert "all-2, by share of words" in text and "first prefix" in text
+    assert "rules (share=0.3, in_context=True, candidates=paper)" in text
+    rows = [f"{text},{text} {n},{label}" for n in range(4) for text, label in TEXTS]
+    (workdir / "two-fields.csv").write_text("\n".join(["first,second,label", *rows]) + "\n")
+    both = ("--data", "two-fields.csv", "--text", "first,second", "--json")
+    spec = "python:ruled_models:reads_first"
+    for locked, is_fooled in (("second", True), ("first", False)):
+        done = brittle("rules", "try", spec, "--rules", mined, *both, "--locked", locked)
+        assert done.code == 0, done.err
+        models = json.loads(done.out)["rules"]["two"]["models"]
+        assert (models["all"]["first prefix"]["count"] > 0) == is_fooled, locked
     done = brittle("rules", "mine", "python:ruled_models:one", *words)
     assert done.code == 2 and "several members" in done.err

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from brittle.cli import console
+from brittle.cli.commands.select import write_figures
 from brittle.cli.ensemble_table import ensembles_block
 from brittle.studies.pools import load_pool
 from brittle.studies.selecting.curves import CurvePoint, EnsembleCurves
@@ -28,12 +29,20 @@ def save_study(path: Path, pool: str) -> TransferStudy:
     text = (("text", "a"),)
     winners = {name: tuple(Winner(f"c{n}", 0, text, text) for n in range(TEXTS)) for name in names}
     after = {
-        target: {s: tuple((rng.random(TEXTS) < rng.uniform(0.2, 0.8)).tolist()) for s in names}
+        target: {s: tuple(map(int, rng.random(TEXTS) < rng.uniform(0.2, 0.8))) for s in names}
         for target in names
     }
     before = {name: {f"c{n}": 0 for n in range(TEXTS)} for name in names}
     study = TransferStudy(
-        *(path.name.removesuffix(".study.json"), "small", "pwws", {}, "mr", "test", 0),
+        *(
+            path.name.removesuffix(".study.json"),
+            "small",
+            "pwws",
+            {"candidates": "careful"},
+            "mr",
+            "test",
+            0,
+        ),
         *(("neg", "pos"), TEXTS, members, members, winners, before, after, before),
     )
     study.save(path)
@@ -54,6 +63,7 @@ def test_ensembles_of_every_size_and_method(brittle: Brittle, study: TransferStu
     rows = [(row["method"], row["size"]) for row in data["ensembles"]]
     assert rows == [(method, size) for method in methods for size in (2, 3, 5)]
     assert data["study"] == "invented" and len(data["held_out"]) >= 3
+    assert data["attack"] == "pwws" and data["settings"] == {"candidates": "careful"}
     by_method = {(row["method"], row["size"]): row for row in data["ensembles"]}
     for size in (2, 3, 5):
         best = by_method["exhaustive", size]
@@ -75,7 +85,7 @@ def test_what_a_person_sees(brittle: Brittle, study: TransferStudy) -> None:
     output = brittle("select", "invented.study.json", "--size", "2", "--list", names)
     assert output.code == 0
     lines = output.out.splitlines()
-    assert lines[0] == "study invented: pwws on mr, 27 sources"
+    assert lines[0] == "study invented: pwws (candidates=careful) on mr, 27 sources"
     assert lines[1].startswith("in no ensemble: ")
     spec = "ensemble:zoo:CNN-C-Random-1@mr#0,zoo:LSTM-W-Random-1@mr#0"
     assert spec in lines
@@ -108,6 +118,12 @@ def test_attacked_rates_stand_with_texts_and_intervals(
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert any("2 list 50.0% 40.0% 7 35.7% (12.0–60.0) – " in line for line in lines)
     assert any("50.0% (40.0–60.0) 25.0% (0.0–50.0) " in line for line in lines)
+
+
+def test_the_page_says_with_which_attack_and_settings(study: TransferStudy, tmp_path: Path) -> None:
+    point = CurvePoint("greedy", 2, 7, 0.357, 5, 0.3, (0.12, 0.6), None)
+    write_figures(tmp_path / "page.html", study, EnsembleCurves((point,), None, 0.3, ()))
+    assert "pwws (candidates=careful)" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("name", ["invented", "inv", "invented.study.json"])

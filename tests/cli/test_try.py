@@ -1,4 +1,4 @@
-"""`brittle try`: which attacks are tried by default, and what they may spend."""
+"""`brittle try`: every level of the ladder by default, and what it may spend."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from brittle.cli.commands.try_sentence import DEFAULT_BUDGET
+from brittle.levels import LEVELS
 from cli.conftest import Brittle
 
 SENTENCE = "a good film with a warm story, a fine cast and a great deal of quiet charm"
@@ -32,18 +33,19 @@ def network(workdir: Path) -> str:
 
 
 def rows(brittle: Brittle, *words: str) -> dict[str, dict[str, Any]]:
-    """Return how each attack ended, by its name."""
+    """Return how each level or attack ended, by its name."""
     output = brittle("try", *words, "--json")
     assert output.code == 0, output.err
-    return {row["attack"]: row for row in json.loads(output.out)}
+    found = json.loads(output.out)
+    names = [row["levels"][0][0] if row["attack"] == "auto" else row["attack"] for row in found]
+    return dict(zip(names, found))
 
 
-def test_attacks_by_gradient_are_tried_where_there_are_gradients(
-    brittle: Brittle, network: str
-) -> None:
-    by_queries = ["pwws", "key", "random-swap"]
-    assert list(rows(brittle, "python:cli_models:weak", SENTENCE)) == by_queries
-    assert list(rows(brittle, network, SENTENCE)) == ["hotflip", "hotflip-words", *by_queries]
+def test_every_level_is_tried_by_itself(brittle: Brittle, network: str) -> None:
+    for target in ("python:cli_models:weak", network):
+        assert list(rows(brittle, target, SENTENCE)) == list(LEVELS)
+    output = brittle("try", "python:cli_models:weak", "Zwei junge Männer sind im Freien").out
+    assert output.count("not tried: for English only") == 4
 
 
 def test_one_sentence_costs_no_thousands_of_queries(brittle: Brittle, network: str) -> None:
@@ -60,15 +62,15 @@ def test_the_budget_can_be_set(brittle: Brittle) -> None:
     assert all(row["queries"] <= 5 for row in rows(brittle, *words, "--budget", "5").values())
     genetic = (*words, "--attack", "genetic", "--budget", "4000")
     assert rows(brittle, *genetic)["genetic"]["queries"] > DEFAULT_BUDGET
-    assert "A larger --budget" in brittle("try", *words, "--budget", "5").out
+    assert "  out of budget  5 queries" in brittle("try", *words, "--budget", "5").out
     assert brittle("try", *words, "--budget", "0").code == 2
 
 
-def test_a_costly_target_gets_attacks_of_few_queries(brittle: Brittle, workdir: Path) -> None:
+def test_what_one_level_asked_the_next_need_not_ask_again(brittle: Brittle, workdir: Path) -> None:
     (workdir / "program.py").write_text(PROGRAM)
     command = f"cmd:{sys.executable} program.py"
-    by_attack = rows(brittle, command, SENTENCE, "--labels", "negative,positive")
-    assert list(by_attack) == ["salient-swap", "key"]
-    # The second attack is told the answer on the original; a winner is asked about once more.
+    levels = rows(brittle, command, SENTENCE, "--labels", "negative,positive")
+    assert list(levels) == list(LEVELS)
+    # The later levels are told the answer on the original; a winner is asked about once more.
     asked = (workdir / "asked.txt").read_text().splitlines()
     assert sum(json.loads(line)["text"] == SENTENCE for line in asked) == 1

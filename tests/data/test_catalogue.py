@@ -195,9 +195,9 @@ def test_an_unknown_split_or_name_is_told() -> None:
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_missing_package_is_told_with_the_remedy(monkeypatch, name) -> None:
     monkeypatch.setitem(sys.modules, CATALOGUE[name].module, None)
-    with pytest.raises(MissingPackage, match=r"pip install 'brittle\[data\]'"):
+    with pytest.raises(MissingPackage, match=f"pip install {CATALOGUE[name].package}$"):
         catalogue.load(name)
-    assert "not installed (pip install 'brittle[data]')" in str(CATALOGUE[name])
+    assert f"not installed (pip install {CATALOGUE[name].package})" in str(CATALOGUE[name])
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 import gzip
 import json
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -48,23 +50,26 @@ def test_a_bad_row_is_told_with_the_separator_of_the_file(tmp_path) -> None:
     [
         ("a.csv", CSV),
         ("A.CSV", CSV),
-        ("a.csv.gz", gzip.compress(CSV.encode())),
-        ("a.csv", gzip.compress(CSV.encode())),
+        ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
+        ("a.csv", gzip.compress(CSV.encode(), mtime=0)),
         ("a.csv", CSV.replace("\n", "\r\n")),
         ("a.csv", "\ufeff" + CSV),
         ("a.csv", CSV.replace("dull", "\ndull".strip()) + "\n\n"),
         ("a.csv", CSV.replace("text,label", "Text,LABEL")),
         ("a.csv", SEMICOLONS),
-        ("a.csv.gz", gzip.compress(("\ufeff" + SEMICOLONS.replace("\n", "\r\n")).encode())),
+        (
+            "a.csv.gz",
+            gzip.compress(("\ufeff" + SEMICOLONS.replace("\n", "\r\n")).encode(), mtime=0),
+        ),
         ("a.csv", TSV),
         ("a.csv", TSV.replace("text", "Text").replace("label", "Label")),
         ("a.tsv", TSV),
         ("a.tsv", PLAIN_TSV),
-        ("a.tsv.gz", gzip.compress(TSV.encode())),
+        ("a.tsv.gz", gzip.compress(TSV.encode(), mtime=0)),
         ("a.jsonl", JSONL),
         ("a.jsonl", "\ufeff" + JSONL.replace("\n", "\r\n") + "\n"),
         ("a.ndjson", JSONL),
-        ("a.jsonl.gz", gzip.compress(JSONL.encode())),
+        ("a.jsonl.gz", gzip.compress(JSONL.encode(), mtime=0)),
     ],
 )
 def test_every_format_gives_the_same_examples(tmp_path, name, content) -> None:
@@ -197,7 +202,7 @@ def test_tab_files_with_and_without_quoting(tmp_path, rows, expected) -> None:
         ("a.csv", "text\nfine\n".encode("utf-16"), "iconv -f UTF-16"),
         ("a.csv", "text\nfine\n".encode("utf-16-le"), "iconv -f UTF-16"),
         ("a.csv.gz", b"text\nfine\n", "no gzip file"),
-        ("a.csv.gz", gzip.compress(CSV.encode())[:-12], "this gzip file is damaged"),
+        ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-12], "this gzip file is damaged"),
         ("a.csv.gz", b"\x1f\x8b and so on", "this gzip file is damaged"),
         ("a.tsv", "text\tlabel\na\n", "a.tsv, line 2: this row has 1 cells"),
         ("a.jsonl", "", "is empty"),
@@ -249,13 +254,31 @@ def test_a_folder_named_like_a_file_is_a_folder(tmp_path) -> None:
 
 
 def test_what_the_system_refuses_is_told(tmp_path, monkeypatch) -> None:
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path, mode: str) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     source = written(tmp_path, "a.csv", CSV)
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(UsageError, match=r"cannot be read \(Permission denied"):
         files.load(source)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("ending", files.ENDINGS)
+def test_what_is_no_file_is_refused(tmp_path, ending) -> None:
+    path = tmp_path / f"a{ending}"
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match=r"is a named pipe, not a file.*Write what it holds to a"):
+        files.load(str(path))
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match="is a device, not a file"):
+        files.load(str(path))
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        with pytest.raises(UsageError, match="is a socket, not a file"):
+            files.load(str(path))
 
 
 def test_endings_are_known_case_blind_and_longest_first() -> None:

@@ -25,6 +25,7 @@ def folder(tmp_path: Path, **splits: str) -> str:
     return f"hf:{folder}"
 
 
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 6 5\n%%EndComments\nshowpage\n%%EOF\n"
 CSV = "text,label\na fine film,positive\ndull,negative\n"
 
 
@@ -126,7 +127,7 @@ def test_bad_names_are_told_before_anything_is_imported(monkeypatch, source, mes
 
 def test_the_missing_library_is_told_with_the_remedy(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'brittle\[hub\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'datasets>="):
         data.load("hf:glue:sst2")
 
 
@@ -143,3 +144,20 @@ def test_scripts_of_data_sets_are_never_run(monkeypatch) -> None:
     with pytest.raises(UsageError, match=r"cannot be loaded \(ConnectionError: no network\)"):
         data.load("hf:glue:sst2")
     assert seen == {"path": "glue", "name": "sst2", "trust_remote_code": False}
+
+
+def test_pictures_of_the_library_are_never_opened(datasets, tmp_path, monkeypatch) -> None:
+    """It opens any format that Pillow knows: here one for which Pillow starts a program."""
+    eps_plugin = pytest.importorskip("PIL.EpsImagePlugin")
+    source, mark = tmp_path / "pictures", tmp_path / "started"
+    for name in ("cat", "dog"):
+        (source / name).mkdir(parents=True)
+        (source / name / "1.png").write_bytes(EPS)
+    program = tmp_path / "gs"
+    program.write_text(f"#!/bin/sh\ntouch '{mark}'\nexit 0\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(eps_plugin, "gs_binary", None)
+    with pytest.raises(UsageError, match=r"the column 'image' is of the type Image\. Expected str"):
+        data.load(f"hf:{source}", text=["image"])
+    assert not mark.exists()

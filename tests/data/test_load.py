@@ -32,6 +32,7 @@ def test_the_public_names() -> None:
         "has_splits",
         "load",
         "names",
+        "training_split",
     ]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +63,41 @@ def test_arrays_that_are_no_pictures(tmp_path: Path, arrays: Any, message: str) 
         data.load(tmp_path / "a.npz")
 
 
+def array_file(content: bytes) -> bytes:
+    """Return an .npz file whose array of pictures has this content."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("x.npy", content)
+        labels = io.BytesIO()
+        np.save(labels, np.array([0, 1, 1, 0]))
+        archive.writestr("y.npy", labels.getvalue())
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"(4, 6, 6)", b"((((((((("),
+        (b"(4, 6, 6)", b"(4, 6,-6)"),
+        (b"(4, 6, 6)", b"(4,6,1e9)"),
+        (b"'|u1'", b"'|S1'"),
+        (b"'|u1'", b"'|O' "),
+        (b"'|u1'", b"[('a',"),
+        (b"'shape'", b"'s\\x00  '"),
+        (b"\x93NUMPY", b"\x93NUMPX"),
+    ],
+)
+def test_an_array_with_a_damaged_header_is_refused_by_its_file(
+    tmp_path: Path, old: bytes, new: bytes
+) -> None:
+    whole = io.BytesIO()
+    np.save(whole, np.zeros((4, 6, 6), np.uint8))
+    assert old in whole.getvalue()
+    (tmp_path / "a.npz").write_bytes(array_file(whole.getvalue().replace(old, new, 1)))
+    with pytest.raises(UsageError, match=r"a\.npz"):
+        data.load(tmp_path / "a.npz")
+
+
 def test_a_broken_or_missing_npz_file(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(b"PK nothing")
     with pytest.raises(UsageError, match=r"cannot be read as an \.npz file"):
@@ -102,7 +140,9 @@ def test_a_folder_with_something_wrong(folder: Path) -> None:
     with pytest.raises(UsageError, match=r"x\.png cannot be read as a picture"):
         data.load(folder)
     image.new("F", (6, 5)).save(broken, format="TIFF")
-    with pytest.raises(UsageError, match=r"x\.png: .*mode 'F'"):
+    with pytest.raises(
+        UsageError, match=r"x\.png cannot be read as a picture .it is no PNG and no"
+    ):
         data.load(folder)
     image.fromarray(BYTES[0][:4]).save(broken)
     with pytest.raises(UsageError, match=r"x\.png is a picture of 4 × 6 pixels .*0\.png one of 5"):
@@ -119,6 +159,81 @@ def test_a_folder_with_something_wrong(folder: Path) -> None:
         data.load(folder / "cat")
     with pytest.raises(UsageError, match="names of its sub-folders"):
         data.load(folder, text="x")
+
+
+EPS = b"""%!PS-Adobe-3.0 EPSF-3.0
+%%BoundingBox: 0 0 6 5
+%%EndComments
+showpage
+%%EOF
+"""
+
+
+def test_no_picture_starts_a_program(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow has Ghostscript draw an EPS, whatever its name: here a program that leaves a mark."""
+    mark, programs = folder / "started", folder / "programs"
+    programs.mkdir()
+    for name in ("gs", "gswin32c", "gswin64c"):
+        (programs / name).write_text(f"#!/bin/sh\ntouch '{mark}'\nexit 1\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    eps_plugin = pytest.importorskip("PIL.EpsImagePlugin")
+    monkeypatch.setattr(eps_plugin, "gs_binary", None)  # looked for anew
+    drawn = folder / "dog" / "9.png"
+    drawn.write_bytes(EPS)
+    with pytest.raises(
+        UsageError, match=r"9\.png cannot be read as a picture .*begins with b'%!PS"
+    ):
+        data.load(folder)
+    with pytest.raises(UsageError, match=r"9\.png cannot be read as a picture"):
+        data.pictures.open_picture(drawn)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("kind", ["GIF", "BMP", "TIFF", "WEBP", "PPM", "ICO", "EPS", "PDF", "TGA"])
+def test_only_png_and_jpeg_are_opened(folder: Path, kind: str) -> None:
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (16, 16)).save(folder / "cat" / "9.png", format=kind)
+    with pytest.raises(
+        UsageError, match=r"9\.png cannot be read as a picture .it is no PNG and no"
+    ):
+        data.load(folder)
+
+
+def test_a_jpeg_is_opened_whatever_its_name(folder: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    for n, name in enumerate(("cat", "dog", "cat", "dog")):
+        image.fromarray(BYTES[n]).save(folder / name / f"{n}.png", format="JPEG")
+    assert len(data.load(folder)) == 4
+
+
+def test_the_pixels_of_a_folder_are_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = pytest.importorskip("PIL.Image")
+    decoded: list[Any] = []
+    monkeypatch.setattr(data.pictures, "_load", lambda image, file: decoded.append(file))
+    for name in ("cat", "dog"):
+        image.new("1", (5000, 5000)).save(folder / name / "0.png")
+    with pytest.raises(
+        UsageError, match=r"have 50,000,090 pixels, in files of .* at most 33,554,432"
+    ):
+        data.load(folder)
+    assert not decoded
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pipes_sockets_and_devices_are_refused(folder: Path) -> None:
+    special = folder / "cat" / "9.png"
+    os.mkfifo(special)
+    with pytest.raises(UsageError, match=r"9\.png is a named pipe, not a file"):
+        data.load(folder)
+    special.unlink()
+    special.symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match=r"9\.png is a device, not a file"):
+        data.load(folder)
+    special.unlink()
+    os.mkfifo(folder / "a.npz")
+    with pytest.raises(UsageError, match=r"a\.npz is a named pipe"):
+        data.load(folder / "a.npz")
 
 
 def test_pictures_as_examples() -> None:

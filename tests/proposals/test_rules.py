@@ -87,8 +87,16 @@ RULE = json.dumps(
         (HEADER + "\n" + RULE[:30], "Line 2 .* is damaged"),
         (HEADER + "\n" + RULE.replace("good", "fair"), "'fair' is not among bad, good"),
         (HEADER + "\n" + RULE.replace("okay", "not bad"), "one word by one word"),
-        (HEADER + "\n" + RULE.replace("1.0", "NaN"), "the salience is nan"),
+        (HEADER + "\n" + RULE.replace("1.0", "NaN"), "salience is nan; expected a finite number"),
         (HEADER[:-1] + ', "rules": 2}\n' + RULE, "a part of it is missing"),
+        (HEADER[:-1] + ', "rules": "2"}\n' + RULE, "rules is '2'; expected a whole number"),
+        (
+            HEADER[:-1] + ', "texts": [null]}\n' + RULE,
+            r"texts is \[None\]; expected a whole number",
+        ),
+        (HEADER[:-1] + ', "members": 3}\n' + RULE, "members is 3; expected a list"),
+        (HEADER + "\n" + RULE.replace('"fine"', "null"), "word is None; expected a text"),
+        (HEADER + "\n" + RULE.replace("2}", "-2}"), "support is -2; expected a whole number of at"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, content: str, message: str) -> None:

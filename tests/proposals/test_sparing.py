@@ -31,11 +31,11 @@ def test_tokens_of_contractions_are_neither_replaced_nor_proposed() -> None:
 
 def test_every_word_attack_can_spare_them() -> None:
     for name in ("pwws", "genetic", "random-swap"):
-        paper = build(name, {"candidates": "paper"}, [])
+        paper = build(name, {}, [])
         assert isinstance(paper.proposal, Synonyms)  # type: ignore[attr-defined]
         attack = build(name, {"stop_words": False, "candidates": "paper"}, [])
         assert attack.proposal == SparingStopWords(Synonyms())  # type: ignore[attr-defined]
-        careful = build(name, {"stop_words": False}, [])
+        careful = build(name, {"stop_words": False, "candidates": "careful"}, [])
         assert careful.proposal == Careful(spared=STOP_WORDS)  # type: ignore[attr-defined]
 
 

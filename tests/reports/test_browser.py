@@ -12,11 +12,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from brittle.levels import LEVELS, rank
 from brittle.reports import render
 from brittle.reports.page import content_hash
 from brittle.results import Step
@@ -68,7 +71,32 @@ READER = """
 
 
 @pytest.fixture
-def read(tmp_path: Path, make_run: Make, make_row: Make) -> Callable[..., dict[str, Any]]:
+def play(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Return a function that plays a reader on a page, and returns what was seen."""
+
+    def play(page: str, script: str, fragment: str = "", size: str = "1300,900") -> dict[str, Any]:
+        reader = READER % script
+        allowed = page.replace("script-src ", f"script-src {content_hash(reader)} ", 1)
+        file = tmp_path / "page.html"
+        file.write_text(allowed.replace("</body>", f"<script>{reader}</script></body>"), "utf-8")
+        command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path / 'profile'}"]
+        command += [f"--window-size={size}", "--virtual-time-budget=20000", "--dump-dom"]
+        done = subprocess.run(
+            [*command, f"{file.as_uri()}{fragment}"], capture_output=True, text=True, timeout=300
+        )
+        (text,) = re.findall(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
+        seen: dict[str, Any] = json.loads(html.unescape(text))
+        assert "error" not in seen, seen["error"]
+        assert seen["blocked"] == [] and "owned" not in seen["title"]
+        return seen
+
+    return play
+
+
+@pytest.fixture
+def read(
+    play: Callable[..., dict[str, Any]], make_run: Make, make_row: Make
+) -> Callable[..., dict[str, Any]]:
     """Return a function that plays a reader on the page of 40 cases, and returns what was seen."""
     rows, steps = [], []
     for n in range(40):
@@ -90,25 +118,23 @@ def read(tmp_path: Path, make_run: Make, make_row: Make) -> Callable[..., dict[s
         ]
     run = make_run(rows, name="a run/of <b>ours</b>")
     run.improvements = steps
-    page = render(run)
+    return partial(play, render(run))
 
-    def play(script: str, fragment: str = "", size: str = "1300,900") -> dict[str, Any]:
-        reader = READER % script
-        allowed = page.replace("script-src ", f"script-src {content_hash(reader)} ", 1)
-        file = tmp_path / "page.html"
-        file.write_text(allowed.replace("</body>", f"<script>{reader}</script></body>"), "utf-8")
-        command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path / 'profile'}"]
-        command += [f"--window-size={size}", "--virtual-time-budget=20000", "--dump-dom"]
-        done = subprocess.run(
-            [*command, f"{file.as_uri()}{fragment}"], capture_output=True, text=True, timeout=300
-        )
-        (text,) = re.findall(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
-        seen: dict[str, Any] = json.loads(html.unescape(text))
-        assert "error" not in seen, seen["error"]
-        assert seen["blocked"] == [] and "owned" not in seen["title"]
-        return seen
 
-    return play
+@pytest.fixture
+def read_ladder(
+    play: Callable[..., dict[str, Any]], make_run: Make, make_row: Make
+) -> Callable[..., dict[str, Any]]:
+    """Return a function that plays a reader on the page of a run that climbs the ladder."""
+    names, rows = ("typo", "rewrite", "any"), []
+    for n in range(30):
+        text, level = f"film {EVIL} number{n}", names[n % 3]
+        swaps = {0: "odd", 1: "last"} if n % 2 else {0: "odd"}
+        levels = tuple((name, "held") for name in LEVELS if rank(name) < rank(level))
+        row = make_row(text, swaps, case=f"{n:016x}", level=level, attack="auto")
+        rows.append(replace(row, levels=(*levels, (level, "broken"))))
+    held = make_row("a film", case="level=any", status="held", levels=(("rewrite", "held"),))
+    return partial(play, render(make_run([*rows, held], attack="auto")))
 
 
 def test_filters_path_and_saved_rows(read: Callable[..., dict[str, Any]]) -> None:
@@ -225,3 +251,88 @@ def test_values_are_shown_at_once_and_nothing_is_wider_than_a_phone(
     assert seen["curve"][0].startswith("queries per case ≤ 0: 0.0% broken") and seen["curve"][2]
     assert seen["gone"][1] is True and seen["titles"] == 0
     assert seen["wide"] <= 0
+
+
+def test_failures_come_gentlest_first_and_are_filtered_by_level(
+    read_ladder: Callable[..., dict[str, Any]],
+) -> None:
+    seen = read_ladder("""
+      const shown = () => [find("#count").textContent, ...new Set(words("#list .level"))];
+      const follow = (link) => find(link).dispatchEvent(new MouseEvent("click", { bubbles: true }));
+      seen.first = [shown(), words("#list .level").length, words("#list .costs")];
+      find("#next").click();
+      seen.second = shown();
+      find('#levels input[value="any"]').click();
+      seen.withoutAny = [shown(), words("#page")];
+      follow('.rungs a[href="#level=any"]');
+      await pause();
+      seen.any = [shown(), location.hash];
+      find('#levels input[value="typo"]').click();
+      seen.byHand = [shown(), location.hash];
+      follow('.rungs a[href="#level=any"]');
+      await pause();
+      seen.again = [shown(), location.hash];
+      follow('.rungs a[href="#level=any"]');
+      await pause();
+      seen.twice = shown();
+      follow('.ladder a[href="#status=held,proved"]');
+      await pause();
+      seen.held = [shown(), words("#list .status")];
+      find("#json").click();
+      await pause();
+      follow('.rungs a[href="#level=typo"]');
+      await pause();
+      find("#json").click();
+      await pause();
+      const files = await Promise.all(saved.filter((part) => part.text).map((blob) => blob.text()));
+      seen.levels = files.map((file) => JSON.parse(file)[0].level);
+    """)
+    count, levels, costs = seen["first"]
+    assert count == ["30 of 31 cases", "rewrite"] and levels == 10
+    # Within a level the smallest change comes first, as it does in other runs.
+    assert [cost[0] for cost in costs] == ["1"] * 5 + ["2"] * 5
+    assert seen["second"] == ["30 of 31 cases", "any synonym"]
+    assert seen["withoutAny"] == [["20 of 31 cases", "rewrite"], ["1–10 of 20"]]
+    assert seen["any"] == [["10 of 31 cases", "any synonym"], "#level=any"]
+    assert seen["byHand"] == [["20 of 31 cases", "any synonym"], "#cases"]
+    assert seen["again"] == seen["any"] and seen["twice"] == seen["any"][0]
+    assert seen["held"] == [["1 of 31 cases"], ["held"]]
+    assert seen["levels"] == [None, "typo"]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "shown"),
+    [
+        ("#level=typo", "10 of 31 cases"),
+        ("#level=rewrite,typo", "20 of 31 cases"),
+        ("#status=broken,held", "31 cases"),
+        ("#level=nothing", "0 of 31 cases"),
+        ("#level%3Dany", "1 case, by its link. Back to the list"),  # a case that has this name
+        ("#level=%ff", "30 of 31 cases"),
+    ],
+)
+def test_a_link_to_a_filter_works_from_elsewhere(
+    read_ladder: Callable[..., dict[str, Any]], fragment: str, shown: str
+) -> None:
+    seen = read_ladder('seen.shown = find("#count").textContent;', fragment)
+    assert seen["shown"] == shown
+
+
+@pytest.mark.parametrize("size", ["1300,900", "500,900"])
+def test_the_ladder_fits_into_the_window(
+    read_ladder: Callable[..., dict[str, Any]], size: str
+) -> None:
+    seen = read_ladder(
+        """
+      const box = (query) => find(query).getBoundingClientRect();
+      seen.wide = document.documentElement.scrollWidth - innerWidth;
+      seen.bar = [box(".rungs svg").width, box(".rungs .left").width / box(".rungs svg").width];
+      seen.hatched = getComputedStyle(find(".rungs .lost")).fill;
+      seen.inside = all(".ladder .rungs *").every(
+        (node) => node.getBoundingClientRect().right <= box(".ladder .card").right);
+    """,
+        size=size,
+    )
+    assert seen["wide"] <= 0 and seen["inside"]
+    assert seen["bar"][0] > 150 and seen["bar"][1] == pytest.approx(1.0, abs=0.01)
+    assert "#hatched" in seen["hatched"]

@@ -6,12 +6,15 @@ import json
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
+from brittle.metrics.samples import sample_results
 from brittle.reports import render
+from brittle.reports.success_curves import curves_section
 from brittle.results import Result, Step
 
 EVIL = "<script>alert('x')</script>\"><img src=x onerror=alert(1)> </script><!-- &amp; \x00 😀 שלום"
@@ -155,6 +158,25 @@ def test_curves_come_from_the_steps(make_run: Callable[..., Any]) -> None:
     assert "<b>60.0%</b> broken with at most <b>29</b> queries" in page
     run.improvements = [Step("a1", 3, 0.7, "negative", 0.7, run.rows[0].edits)]
     assert "<b>60.0%</b> broken with at most <b>31</b> queries" in render(run)
+
+
+def test_a_caption_names_the_last_break_and_not_the_end_of_its_axis(
+    make_run: Callable[..., Any],
+) -> None:
+    """Where less than half breaks, the longest search and the next tick say nothing of breaks."""
+    broken, held = sample_results()[0], sample_results()[3]
+    rows = [broken] + [replace(held, case=f"h{n}", queries=5403) for n in range(4)]
+    page = render(make_run(rows))
+    assert "<b>20.0%</b> broken with at most <b>22</b> queries" in page
+    assert "<b>20.0%</b> broken with at most <b>1</b> word changed" in page
+    page = render(make_run(rows[1:]))
+    assert page.count("<figcaption><b>0.0%</b> broken</figcaption>") == 2
+
+    pictures = [replace(row, linf=0.2, l2=1.5, edits=()) for row in rows]
+    page = curves_section(pictures, make_run(pictures, kind="picture"))
+    assert "<b>20.0%</b> broken within an L2 distance of <b>1.5</b>" in page
+    page = curves_section(pictures[1:], make_run(pictures[1:], kind="picture"))
+    assert page.count("<figcaption><b>0.0%</b> broken</figcaption>") == 3
 
 
 def test_an_unfinished_run_says_so(make_run: Callable[..., Any]) -> None:

@@ -108,10 +108,10 @@ def test_pictures_that_do_not_fit_beside_each_other_stand_below() -> None:
 
 def broken_at_one_epsilon() -> list[Result]:
     """Rows of one ε, up to the noise of float32, and one of a smaller ε."""
-    encoded = Picture(np.zeros((2, 2))).encode()
+    original, adversary = (Picture(np.full((2, 2), grey)).encode() for grey in (0.0, 0.1))
     linf = {"a": 0.1, "b": 0.09999999, "c": 0.10000002, "d": 0.0999}
     confidence = {"a": 0.6, "b": 0.5, "c": 0.9, "d": 0.4}
-    row = replace(sample_results()[0], status="broken", original=encoded, adversarial=encoded)
+    row = replace(sample_results()[0], original=original, adversarial=adversary)
     return [
         replace(row, case=name, linf=linf[name], l2=1.0, adversarial_confidence=confidence[name])
         for name in linf

@@ -5,11 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+import brittle
+from brittle.metrics.proved import robust_to_words
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate
 from brittle.reports import render, summary_html, summary_json, summary_text
@@ -17,6 +21,7 @@ from brittle.reports.card import card
 from brittle.reports.summaries import summarize
 from brittle.reports.terminal import run_block
 from brittle.reports.trust import describe_space, missing, robust_lines, short_lines, trust_facts
+from brittle.testing import FakeTarget
 
 MakeRun = Callable[..., Any]
 
@@ -87,22 +92,56 @@ def test_the_terminal_has_few_lines_of_it(make_run: MakeRun) -> None:
     assert summary_json(run)["trust"]["budget"] == "50 queries a case"
 
 
-def test_bounds_are_written_from_both_sides(make_run: MakeRun) -> None:
+def test_swaps_are_written_from_both_sides_with_their_space(make_run: MakeRun) -> None:
     rows = sample_results()
     assert robust_lines(rows) == []
-    rows[3] = replace(rows[3], proved_words=1)
-    between = "robust to one word swapped: between 28.6% (proved; 8.2–64.1%) and 57.1% (not broken"
-    assert robust_lines(rows)[0].startswith(between)
+    rows[3] = replace(rows[3], proved_words=1, single_swaps=4)
+    lines = (
+        "one word swapped: between 1 and 3 of 5 attacked cases (20.0% and 60.0%) withstand it; 2 "
+        "are not decided: they broke with more words, or the search ended early",
+        "these faced every known swap (mean 4.0 a text); 1 text has none: not tested",
+    )
     run = make_run(rows)
     for text in (summary_text(run), render(run), shown(run_block(run, 0)), card(run)):
-        assert "robust to one word swapped: between 28.6%" in " ".join(text.split())
-    assert summary_json(run)["robust"][0]["unbroken"]["count"] == 4
-    decided = [rows[0], replace(rows[3], proved_words=7)]
-    lines = robust_lines(decided)
-    assert [line.split(":")[0].split(" to ")[1] for line in lines] == [
-        *("one word swapped", "two words swapped", "three words swapped", "7 words swapped"),
+        assert all(line in " ".join(text.split()) for line in lines)
+        assert "robust to" not in text and "decided for every example" not in text
+    [bounds] = summary_json(run)["robust"]
+    assert bounds["unbroken"]["count"] == 3 and bounds["proved"]["of"] == 5
+    assert (bounds["unknown"], bounds["untested"], bounds["single_swaps"]["value"]) == (2, 1, 4.0)
+
+
+def test_swaps_of_several_words_are_written_where_all_cases_are_decided() -> None:
+    broken, held = sample_results()[0], sample_results()[3]
+    *lines, last = robust_lines([broken, replace(held, proved_words=7, single_swaps=1)])
+    assert [line.split(" swapped: ")[0] for line in lines] == [
+        *("one word", "up to two words", "up to three words", "up to 7 words"),
     ]
-    assert all("50.0% (9.5–90.5%) of 2 examples answered, decided" in line for line in lines)
+    decided = "swapped: 1 of 2 attacked cases (50.0%, 9.5–90.5%) withstand it"
+    assert all(line.endswith(decided) for line in lines)
+    assert last == "these faced every known swap (mean 1.0 a text)"
+    former = robust_lines([replace(held, proved_words=1)])  # of a run without the column
+    assert former[-1] == "these faced every known swap"
+    assert former[0].startswith("one word swapped: 1 of 1 attacked case (100.0%")
+
+
+def test_attacks_on_the_same_cases_never_contradict_each_other(tmp_path: Path) -> None:
+    """What `pwws` says of single swaps is what `exhaustive` says, and `auto` never says less."""
+    words = ("good", "great", "bad", "poor", "film", "story", "actor", "dull", "xyz")
+    random = Random(5)
+    texts = [" ".join(random.choices(words, k=random.randint(1, 7))) for _ in range(60)]
+    target = FakeTarget({"good": 1.5, "great": 1.5, "bad": -1.5, "poor": -1.5}, spread=0.2)
+    runs = {
+        name: brittle.attack(target, texts, name, folder=tmp_path, candidates="careful")
+        for name in ("exhaustive", "pwws")
+    }
+    bounds = {name: robust_to_words(run.results())[0] for name, run in runs.items()}
+    truth, pwws = bounds["exhaustive"], bounds["pwws"]
+    assert truth.unknown == pwws.unknown == 0 and truth.untested == pwws.untested > 0
+    assert truth.proved == pwws.proved and truth.single_swaps == pwws.single_swaps
+    climbed = brittle.attack(target, texts, "auto", levels="careful", folder=tmp_path).results()
+    proved = {row.case for row in climbed if row.status == "proved"}
+    broken = {row.case for row in runs["exhaustive"].results() if row.status == "broken"}
+    assert proved and broken and not proved & broken
 
 
 def test_the_page_lists_facts_and_escapes_them(make_run: MakeRun) -> None:

@@ -198,7 +198,7 @@ def smaller_limit(folder: Path) -> None:
 
 @row("a larger budget or limit, or none", "the rows of a run that had it from the start")
 def larger(folder: Path) -> None:
-    for number, (budget, limit) in enumerate([(10, 8), (10, None), (None, None)]):
+    for number, (budget, limit) in enumerate([(20, 8), (20, None), (None, None)]):
         attacked(folder, *FILMS, name="run", budget=budget, limit=limit)
         attacked(folder, *FILMS, name=f"fresh-{number}", budget=budget, limit=limit)
         assert contents(folder, "run") == contents(folder, f"fresh-{number}")

@@ -21,8 +21,10 @@ from brittle.cli import main
 from brittle.errors import UsageError
 from brittle.runs import store
 from brittle.runs.write_ahead_log import log_path
+from brittle.testing import FakeTarget
 from robustness.table import (
     ATTACK,
+    WEIGHTS,
     argv,
     attacked,
     command,
@@ -161,6 +163,62 @@ def damaged_run(folder: Path) -> None:
     for name in (*damages.keys() - {"settings"}, "pages", "cut"):
         for words in (("show", name), ("report", name), ("export", name, "out.jsonl")):
             assert main([*words, "--runs", str(folder), "--json"]) == 2, words
+
+
+@row(
+    "a study with values of other types, or parts that do not fit together",
+    "exit 2, with the file, the field and what belongs there",
+)
+def malformed_study(folder: Path) -> None:
+    path = make_grid(folder, "fair")
+    study = json.loads(path.read_text("utf-8"))
+    for name, value, expected in (
+        ("limit", "many", "limit is 'many'; expected a whole number"),
+        ("name", "../../etc/passwd", "expected the name of a file, without a folder"),
+        ("attacks", ["pwws"], "expected entries for pwws"),
+    ):
+        path.write_text(json.dumps(study | {name: value}), "utf-8")
+        shown = command(folder, "show", "fair", "--runs", ".")
+        assert shown.returncode == 2 and "fair.study.json" in shown.stderr
+        assert expected in " ".join(shown.stderr.split())
+
+
+@row(
+    "one malformed study among others",
+    "`brittle list studies` names and leaves out this one alone",
+)
+def one_malformed_study(folder: Path) -> None:
+    make_grid(folder, "fair")
+    make_grid(folder, "torn").write_text('{"kind": "grid", "format": 1, "cases": 5}')
+    (folder / "link.study.json").symlink_to(folder / "nowhere")
+    listed = command(folder, "list", "studies", "--runs", ".", "--json")
+    assert listed.returncode == 0 and listed.stderr.count("Left out: ") == 1
+    assert "torn.study.json is no grid" in " ".join(listed.stderr.split())
+    assert [entry["study"] for entry in json.loads(listed.stdout)] == ["fair"]
+
+
+@row(
+    "somebody else's folder with the name of a study",
+    "left as it is by `brittle delete` and `brittle rename`, which say so",
+)
+def folder_of_others(folder: Path) -> None:
+    path = make_grid(folder, "fair")
+    shutil.rmtree(folder / "fair")
+    (folder / "fair").mkdir()
+    (folder / "fair" / "thesis.tex").write_text("years of work")
+    path = path.rename(folder / "just.study.json")
+    (folder / "fair").rename(folder / "just")
+    for words in (("rename", "just", "other"), ("delete", "just.study.json", "--yes")):
+        path.write_text("{}")
+        done = command(folder, *words, "--runs", ".")
+        assert done.returncode == 0 and "just stays as it is" in done.stderr
+        assert (folder / "just" / "thesis.tex").read_text() == "years of work"
+
+
+def make_grid(folder: Path, name: str) -> Path:
+    targets = [FakeTarget(WEIGHTS, name="a"), FakeTarget(WEIGHTS, name="b")]
+    brittle.grid(targets, "key", FILMS, limit=2, name=name, folder=folder)
+    return folder / f"{name}.study.json"
 
 
 @row(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -62,9 +62,14 @@ def contents(folder: Path, name: str) -> tuple[list[Any], list[Any]]:
 # The command line as a process, with real signals, limits and exit codes.
 
 MODEL = """
-import hashlib, math, os, time
+import ctypes, hashlib, math, os, time
 
 HUNG = []
+DEATHS = {
+    "crash": lambda: ctypes.string_at(0),
+    "kill": lambda: os.kill(os.getpid(), 9),
+    "exit": lambda: os._exit(0),
+}
 
 def weight(word):
     return int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") / 2**31 - 1
@@ -76,6 +81,8 @@ def classify(texts):
         open("hanging", "w").close()
         while os.path.exists("hanging"):
             time.sleep(0.05)
+    if any(os.environ.get("DIE_ON", "-") in text.split() for text in texts):
+        DEATHS[os.environ["DIE_BY"]]()
     positive = [1 / (1 + math.exp(-sum(map(weight, text.lower().split())))) for text in texts]
     return [[1 - p, p] for p in positive]
 
@@ -121,6 +128,24 @@ def command(
         timeout=300,
         **settings,
     )
+
+
+# A process begins with the peak of the one that starts it, so a small one stands in between.
+MEASURED = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=sys.stderr)
+_, status, usage = os.wait4(process.pid, 0)
+print(usage.ru_maxrss)
+os._exit(os.waitstatus_to_exitcode(status) & 255)
+"""
+
+
+def peak_mb(words: Sequence[str], folder: Path) -> float:
+    """Run a command line that must succeed; return its peak memory."""
+    argv = [sys.executable, "-c", MEASURED, *words]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout) * (1 if sys.platform == "darwin" else 1024) / 2**20
 
 
 def equal_to_fresh(workspace: Path, fresh: Path, count: int) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
+import subprocess
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,6 +25,7 @@ from robustness.table import (
     WEIGHTS,
     attacked,
     command,
+    contents,
     equal_to_fresh,
     row,
     write_workspace,
@@ -243,9 +247,76 @@ def no_probabilities(folder: Path) -> None:
     check_error_on_some(folder, sometimes, "not probabilities, for example [0, 0]")
 
 
-@row("a function that ends the program", "exit 3 instead")
+@row("a function that ends the program", "exit 3 instead, also if it calls `os._exit(0)`")
 def ends_the_program(folder: Path) -> None:
     def leaves(texts: list[str]) -> Any:
         raise SystemExit(0)
 
     check_down(folder, leaves, r"SystemExit\(0\)")
+
+    def leaves_at_once(texts: list[str]) -> Any:
+        os._exit(0)
+
+    before = os._exit
+    check_down(folder, leaves_at_once, r"os\._exit\(0\).*--workers 2")
+    assert os._exit is before
+
+
+@row(
+    "a function that calls `os._exit(0)` on some texts",
+    "exit 3, and the run is not finished; with `--workers 2` an `error` for their cases alone",
+    slow=True,
+)
+def exits_on_some(folder: Path) -> None:
+    workspace = write_workspace(folder / "here", 40)
+    dies = {"DIE_ON": "7", "DIE_BY": "exit"}
+    ended = command(workspace, *ATTACK, env=dies)
+    assert ended.returncode == 3 and "os._exit(0)" in ended.stderr and not ended.stdout
+    assert "Resume with: brittle attack python:model:classify" in ended.stderr
+    assert not brittle.open_run("run", workspace / "runs").results()
+    listed = json.loads(command(workspace, "list", "runs", "--json").stdout)
+    assert [run["cases"] for run in listed] == ["0/40"]
+    ended = command(workspace, *ATTACK, "--workers", "2", env=dies)
+    assert ended.returncode == 0 and "died (exit code 0)" in ended.stderr
+    check_only_one_ends_as_an_error(workspace, folder / "fresh", 40)
+
+
+@row(
+    "a text that kills the process, by a crash in native code or otherwise",
+    "with `--workers 2` an `error` for its case alone; else the next start names it, and goes on",
+    slow=True,
+)
+def kills_the_process(folder: Path) -> None:
+    for how, number, word in (
+        ("crash", -signal.SIGSEGV, "(Segmentation fault) "),
+        ("kill", -9, ""),
+    ):
+        workspace = write_workspace(folder / how, 40)
+        dies = {"DIE_ON": "7", "DIE_BY": how}
+        ended = command(workspace, *ATTACK, env=dies)
+        assert ended.returncode == number and (workspace / "runs" / "run.asking").exists()
+        ended = command(workspace, *ATTACK, env=dies)
+        assert f"ended without a word {word}while the target was asked about 32 c" in ended.stderr
+        check_named(ended)
+        check_only_one_ends_as_an_error(workspace, folder / f"{how}-fresh", 40)
+    workspace = write_workspace(folder / "workers", 40)
+    check_named(command(workspace, *ATTACK, "--workers", "2", env=dies))
+    check_only_one_ends_as_an_error(workspace, folder / "workers-fresh", 40)
+
+
+def check_named(ended: subprocess.CompletedProcess[str]) -> None:
+    assert ended.returncode == 0, ended.stderr
+    assert "asked about one case alone: 'dull idea actor 7'" in ended.stderr
+
+
+def check_only_one_ends_as_an_error(workspace: Path, fresh: Path, count: int) -> None:
+    """Check that a run has one error, at the text that ends in 7, and is else as undisturbed."""
+    assert command(write_workspace(fresh, count), *ATTACK, "--quiet").returncode == 0
+    rows, _ = contents(workspace / "runs", "run")
+    expected, _ = contents(fresh / "runs", "run")
+    errors = [row for row, other in zip(rows, expected) if row != other]
+    assert len(rows) == count and len(errors) == 1
+    run = brittle.open_run("run", workspace / "runs")
+    (failed,) = [result for result in run.results() if result.status == "error"]
+    assert failed.original.endswith(" 7") and "died" in failed.reason
+    assert {path.name for path in (workspace / "runs").iterdir()} == {"run.sqlite", "run.lock"}

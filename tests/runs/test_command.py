@@ -62,7 +62,8 @@ def test_a_run_of_live_objects_has_no_command(folder: Path) -> None:
         ({"settings": {"entities": True, "share": 0.25}}, "--entities --share 0.25"),
         ({"about_target": {"spec": "a b", "trust": ["x", "y"]}}, "--trust x --trust y"),
         ({"about_target": {"spec": "a", "labels": {"p": "1"}}}, "--labels p=1"),
-        ({"settings": {"candidates": None, "share": 0.5}}, "--candidates paper --share 0.5"),
+        ({"settings": {"candidates": None, "share": 0.5}}, "--seed 0 --share 0.5"),
+        ({"settings": {"candidates": "careful"}}, "--seed 0 --candidates careful"),
         ({"keep": {"similarity": [0.9, "MiniLM"]}}, "--seed 0 --keep-meaning 0.9"),
         (
             {

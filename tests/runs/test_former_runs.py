@@ -105,7 +105,8 @@ def test_a_former_run_resumes(former: Path, tmp_path: Path) -> None:
     ("layout", "lacking"),
     [
         (3, {"results": ("similarity", "fluency"), "steps": ("similarity", "fluency")}),
-        (4, {"results": ("proved_words",)}),
+        (4, {"results": ("proved_words", "single_swaps")}),
+        (4, {"results": ("single_swaps",)}),
     ],
 )
 def test_a_layout_that_lacks_some_columns_opens_and_resumes(
@@ -117,6 +118,7 @@ def test_a_layout_that_lacks_some_columns_opens_and_resumes(
     run = brittle.attack(target, TEXTS, "pwws", limit=5, **options)
     whole = run.results()
     assert {row.proved_words for row in whole} >= {0, 1}
+    assert any(row.single_swaps for row in whole)
     assert any(row.fluency is not None for row in whole)
     with sqlite3.connect(run.path) as db:
         for table, names in lacking.items():

@@ -66,8 +66,9 @@ def fluency(row: Any, adversarial: str) -> float:
 
 
 @pytest.mark.usefixtures("vowels")
-def test_every_row_and_every_step_has_both(tmp_path: Path, words: str) -> None:
-    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
+def test_every_row_and_every_step_has_both_if_asked_for(tmp_path: Path, words: str) -> None:
+    options = {"candidates": words, "folder": tmp_path, "measures": "steps"}
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, **options)
     rows = {row.case: row for row in run.results()}
     assert {row.status for row in rows.values()} == {"broken", "held"}
     for row in rows.values():
@@ -88,6 +89,20 @@ def test_every_row_and_every_step_has_both(tmp_path: Path, words: str) -> None:
     for figure in kept["similarity"]:
         assert figure["count"] == sum((r.similarity or 0) >= figure["least"] for r in broken)
         assert figure["of"] == len(rows)
+
+
+@pytest.mark.usefixtures("vowels")
+def test_by_default_only_what_breaks_a_case_is_measured(tmp_path: Path, words: str) -> None:
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
+    for row in run.results():
+        measured = None not in (row.similarity, row.fluency)
+        assert measured == (row.status == "broken")
+    broken = {row.case: row for row in run.results() if row.status == "broken"}
+    for step in run.steps():
+        is_winner = step.case in broken and step.edits == broken[step.case].edits
+        assert (step.similarity is not None) == is_winner
+    with pytest.raises(UsageError, match=r"Unknown choice of measures 'step'. Did you mean"):
+        brittle.attack(FakeTarget(WEIGHTS), FILMS, measures="step", folder=tmp_path)
 
 
 @pytest.mark.usefixtures("vowels")
@@ -143,7 +158,7 @@ def test_nothing_is_measured_where_nobody_wants_it(tmp_path: Path, words: str) -
     assert {row.fluency for row in run.results()} == {None} == {s.fluency for s in run.steps()}
     assert run.manifest["measures"] == {} and "success with" not in str(run)
     kept = brittle.attack(FakeTarget(WEIGHTS), FILMS, keep_fluent=0.5, **options)
-    assert None not in {row.fluency for row in kept.results() if row.adversarial}
+    assert None not in {row.fluency for row in kept.results() if row.status == "broken"}
 
 
 def test_pictures_are_not_measured_and_constraints_on_them_refused(tmp_path: Path) -> None:

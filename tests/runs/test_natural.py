@@ -193,7 +193,7 @@ def test_a_generator_without_torch_names_the_command(
     generator: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'brittle\[torch\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'torch>="):
         open_generator(str(generator))
 
 

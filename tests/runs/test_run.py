@@ -27,7 +27,7 @@ STATUSES = ["broken", "skipped", "skipped", "held"]
 COLUMNS = [
     *("case", "attack", "target", "goal", "status", "reason", "original", "adversarial", "label"),
     *("predicted", "confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
-    *("words_changed", "characters_changed", "seed", "fluency", "proved_words"),
+    *("words_changed", "characters_changed", "seed", "fluency", "proved_words", "single_swaps"),
 ]
 
 

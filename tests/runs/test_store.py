@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from brittle.cli import main
 from brittle.data.example import Example, case_ids
-from brittle.edits import Edit
+from brittle.edits import Edit, edit_rows
 from brittle.errors import UsageError
 from brittle.results import DAMAGED_EDITS, KeptItem, Result, Step
 from brittle.runs import store as module
@@ -188,3 +189,17 @@ def test_a_damaged_answer_of_the_journal_is_asked_for_again(tmp_path: Path) -> N
         store.keep("answer", [(b"whole", [1.0]), (b"damaged", [2.0])])
         store._db.execute("UPDATE answers SET payload = '[' WHERE key = ?", (b"damaged",))
         assert store.find("answer", [b"whole", b"damaged"]) == {b"whole": [1.0]}
+
+
+def test_the_steps_of_a_long_search_share_their_edits(tmp_path: Path) -> None:
+    edits = [Edit("text", 9 * n, 9 * n + 1, 'é"', f"w{n}") for n in range(90)]
+    steps = [Step(IDS[0], n, 0.5, "positive", 0.5, tuple(edits[:n])) for n in range(91)]
+    with Store.create(tmp_path / "a.sqlite", {}) as store:
+        store.plan(EXAMPLES, IDS)
+        store.add([result(IDS[0])], steps, {})
+        rows = store._db.execute("SELECT edits FROM steps ORDER BY number").fetchall()
+        loaded = store.steps()
+    assert [row[0] for row in rows] == [json.dumps(edit_rows(step.edits)) for step in steps]
+    assert loaded == steps
+    long = [edit for step in loaded for edit in step.edits if len(step.edits) > 32]
+    assert len({id(edit) for edit in long}) == 90 < len(long) == sum(range(33, 91))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -214,6 +215,17 @@ def test_a_run_that_went_on_says_that_its_validity_is_older(
     assert "before the run went on" in str(longer)
     page = longer.report(tmp_path / "report.html").read_text("utf-8")
     assert "the run has changed since" in page
+
+
+def test_a_case_whose_text_is_lost_does_not_make_validity_older(
+    run: brittle.Run, tmp_path: Path
+) -> None:
+    with sqlite3.connect(run.path) as db:
+        [case] = db.execute("SELECT min(case_id) FROM results").fetchone()
+        db.execute("UPDATE results SET edits = '[[' WHERE case_id = ?", (case,))
+    assert run.validity(*answer(run, tmp_path, even)) is not None
+    assert "adversarial text is lost" in " ".join(str(run).split())
+    assert "before the run went on" not in str(run)
 
 
 def test_keys_are_renamed_and_deleted_with_their_run(run: brittle.Run, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
+from brittle.redaction import remember
 from brittle.targets.answered_labels import answered_labels, refuse_unnamed
 from brittle.targets.function import of_function
 from brittle.text import Text
@@ -83,3 +84,13 @@ def test_a_plain_list_has_no_order_then() -> None:
     with pytest.raises(TargetError, match="names no labels"):
         target.scores([BAD])
     refuse_unnamed(["clean", {"clean": 1.0}, ENTRIES], "It")
+
+
+def test_a_key_that_comes_back_as_a_label_is_refused_and_not_cut_in_two() -> None:
+    remember("s3cret-k3y-of-many-characters-that-reprlib-would-cut")
+    secret = "s3cret-k3y-of-many-characters-that-reprlib-would-cut"
+    with pytest.raises(UsageError, match="sends a key back as a label") as caught:
+        answered_labels({secret: 0.3, "clean": 0.7}, "auto", "It")
+    with pytest.raises(UsageError, match="answered a plain sentence") as quoted:
+        answered_labels([secret], "auto", "It")
+    assert "s3cret" not in f"{caught.value}{quoted.value}"

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+import brittle
+from brittle.answers import find_label
 from brittle.errors import UsageError
-from brittle.targets.labels import find_label, label_names, match_labels, parse_labels
+from brittle.goals.classes import Targeted
+from brittle.goals.parsing import parse_goal
+from brittle.proposals.training_data import find_class
+from brittle.studies.importance import word_importance
+from brittle.targets.labels import label_names, match_labels, parse_labels
+from brittle.testing import FakeTarget
 
 
 def test_labels_meet_by_name_whatever_their_case_and_order() -> None:
@@ -18,6 +28,22 @@ def test_labels_meet_by_name_whatever_their_case_and_order() -> None:
 def test_exact_spelling_comes_before_case_blind_spelling() -> None:
     assert match_labels(["us", "US"], ["US", "us"]) == {"us": 1, "US": 0}
     assert find_label("Us", ["US", "us"]) is None
+
+
+@pytest.mark.parametrize("spelt", ["Straße", "strasse", " STRASSE ", "Straße "])
+def test_every_way_to_name_a_label_finds_the_same_one(spelt: str, tmp_path: Path) -> None:
+    """A flag, a part of a goal, rules, data to learn from, a gold label."""
+    labels = ["haus", "Straße "]
+    target = FakeTarget({"good": 2.0}, labels, name="places")
+    examples = [("a good film", "haus"), ("a film", "straße")]
+    named: dict[str, Any] = {"folder": tmp_path, "budget": 5}
+    toward = brittle.attack(target, examples, "key", toward=spelt, name="toward", **named)
+    either = brittle.attack(target, examples, "key", goal=f"any(toward:{spelt})", name="a", **named)
+    assert toward.manifest["toward"] == "Straße " and "Straße " in either.manifest["goal"]
+    assert [row.status for row in toward.results()] == [row.status for row in either.results()]
+    assert parse_goal(f"toward:{spelt}", labels=labels) == Targeted(1, "Straße ")
+    assert find_class(spelt, labels) == find_class("x", labels, {"x": spelt}) == 1
+    assert word_importance([target], "a good film", label=spelt).label == "Straße "
 
 
 def test_data_that_shows_only_some_of_the_classes_is_fine() -> None:

@@ -44,11 +44,11 @@ def test_a_finished_file_is_read(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "damaged, or no JSON"),
+        ("{", "expected JSON"),
         ("[1]", "not what a page of brittle annotate saves"),
         ('{"format": "other"}', "not what a page of brittle annotate saves"),
         ('{"format": "brittle answers", "layout": 2}', "its layout is 2, expected 1"),
-        ('{"format": "brittle answers", "layout": 1}', "a part of it is missing"),
+        ('{"format": "brittle answers", "layout": 1}', "expected an object with answers"),
     ],
 )
 def test_what_is_no_file_of_answers_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -84,8 +84,8 @@ def test_the_file_of_another_sample_or_an_edited_one_is_refused(
     [
         ({"label": "broken"}, "has label = 'broken'; expected one of negative, positive, cannot"),
         ({"natural": 6}, "has natural = 6; expected one of 1, 2, 3, 4, 5"),
-        ({"natural": True}, "has natural = True"),
-        ({"natural": [1]}, r"has natural = \[1\]"),
+        ({"natural": True}, "natural is True; expected a text or a whole number"),
+        ({"natural": [1]}, r"natural is \[1\]; expected a text or a whole number"),
         ({"colour": "red"}, "answers 'colour', which is not asked"),
     ],
 )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
 from brittle import files
 from brittle.errors import BrittleError, StoreError, UsageError
-from brittle.workflow.carrying import MANIFEST, pack, unpack
+from brittle.workflow.carrying import MANIFEST, MAX_MANIFEST_BYTES, pack, unpack
 from brittle.workflow.parcels import Places, unwrap, wrap
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext
@@ -116,6 +119,128 @@ def test_nothing_that_is_there_is_replaced(
     before = contents(folder)
     assert unpack(archive, folder).refused == ["train"]
     assert contents(folder).items() >= before.items()
+
+
+@pytest.mark.parametrize(
+    "content", [b"my own notes", b"", b"[1]", b'{"key": null}', b'{"key": [1]}', b"\xff\xfe"]
+)
+def test_a_file_that_is_no_result_is_not_replaced_either(
+    archive: Path, machine: Callable[[str], Path], content: bytes
+) -> None:
+    """Neither is what the archive has in its place: a result, or another file that is none."""
+    folder = machine("two")
+    file = TASKS[0].file(folder)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    assert unpack(archive, folder).refused == ["train"]
+    assert file.read_bytes() == content
+
+    def no_result(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+        result = manifest["tasks"][0]["result"]
+        members[result["name"]] = b"no result"
+        # As `content_digest` computes it for a single file.
+        inner = hashlib.sha256(b"no result").hexdigest()
+        result["digest"] = hashlib.sha256(f". {inner}\n".encode()).hexdigest()
+
+    assert unpack(rewrite(archive, no_result), folder).refused == ["train"]
+    assert file.read_bytes() == content
+
+
+def test_a_result_of_the_same_task_stays_as_it_is(
+    archive: Path, machine: Callable[[str], Path]
+) -> None:
+    folder = machine("two")
+    unpack(archive, folder)
+    file = TASKS[0].file(folder)
+    slower = json.loads(file.read_text()) | {"seconds": 99.0}
+    file.write_text(json.dumps(slower))
+    assert unpack(archive, folder).there == ["train", "count"]
+    assert json.loads(file.read_text()) == slower
+    # A file that it names is gone: that of the archive is of another result.
+    next(folder.glob("*.run")).unlink()
+    shutil.rmtree(files.cache_folder() / "models")
+    unpacked = unpack(archive, folder)
+    assert (unpacked.refused, unpacked.added) == (["train"], ["count"])
+    assert json.loads(file.read_text()) == slower
+
+
+def test_files_that_are_called_like_unfinished_ones_stay(
+    archive: Path, machine: Callable[[str], Path]
+) -> None:
+    folder = machine("two")
+    with ZipFile(archive) as source:
+        (run,) = (name for name in source.namelist() if name.endswith(".run"))
+    own = folder_of(folder) / f"{Path(run).name}.new"
+    own.mkdir()
+    (own / "work").write_text("mine")
+    assert unpack(archive, folder).added == ["train", "count"]
+    assert (own / "work").read_text() == "mine"
+
+
+def test_a_link_in_the_place_of_a_file_stays(
+    archive: Path, machine: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = machine("two")
+    TASKS[0].file(folder).parent.mkdir(parents=True)
+    TASKS[0].file(folder).symlink_to(tmp_path / "nowhere")
+    assert unpack(archive, folder).refused == ["train"]
+    assert TASKS[0].file(folder).is_symlink() and not (tmp_path / "nowhere").exists()
+
+
+def test_a_huge_manifest_is_refused_before_it_is_read(
+    tmp_path: Path, machine: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "huge.zip"
+    block = b" " * (1 << 20)
+    with ZipFile(archive, "w", ZIP_DEFLATED) as out, out.open(MANIFEST, "w") as manifest:
+        for _ in range(200):
+            manifest.write(block)
+    assert archive.stat().st_size < 1 << 20 < MAX_MANIFEST_BYTES
+    tracemalloc.start()
+    try:
+        with pytest.raises(UsageError, match=r"The manifest of .*huge.zip unpacks to more than"):
+            unpack(archive, machine("two"))
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()
+
+
+def same_place(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    entry = manifest["tasks"][0]
+    entry["left"].append(entry["result"] | {"digest": "0" * 64})
+
+
+def inside_another(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
+    entry = manifest["tasks"][0]
+    entry["left"].append({"name": f"{entry['left'][0]['name']}/card", "digest": "0" * 64})
+
+
+@pytest.mark.parametrize("change", [same_place, inside_another])
+def test_two_files_of_a_task_are_not_in_one_place(
+    archive: Path,
+    machine: Callable[[str], Path],
+    tmp_path: Path,
+    change: Callable[[dict[str, Any], dict[str, bytes]], None],
+) -> None:
+    folder = machine("two")
+    with pytest.raises(UsageError, match=r"archive is damaged.*expected nothing in the place of"):
+        unpack(rewrite(archive, change), folder)
+    assert contents(tmp_path / "two") == {}
+
+
+def test_nothing_outside_of_the_two_places_is_packed(
+    tmp_path: Path, machine: Callable[[str], Path]
+) -> None:
+    """A result that names ../secret, by accident or by malice, takes nothing along."""
+    folder = machine("one")
+    run_tasks(TASKS[:2], folder_of(folder), print)
+    (folder.parent / "secret").write_text("a key")
+    file = TASKS[1].file(folder)
+    stored = json.loads(file.read_text())
+    file.write_text(json.dumps(stored | {"result": {"run": "../secret"}}))
+    assert pack(TASKS, folder, tmp_path / "archive") == ["train"]
+    with ZipFile(tmp_path / "archive") as packed:
+        assert not any("secret" in name for name in packed.namelist())
 
 
 def rewrite(archive: Path, change: Callable[[dict[str, Any], dict[str, bytes]], None]) -> Path:

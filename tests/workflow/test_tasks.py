@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -70,10 +71,27 @@ def test_every_task_is_run_once(tmp_path: Path, workers: int) -> None:
         (3, "three"),
     ]
     assert sorted(log(tmp_path)) == ["one", "three", "two"] and log(tmp_path)[-1] == "three"
-    assert messages[-1].startswith("[task 3 of 3, ") and messages[-1].endswith("] three: makes 3")
+    assert messages[-1].startswith("[3 of 3 tasks done, ")
+    assert messages[-1].endswith("] three: makes 3")
     messages.clear()
     assert run_tasks(TASKS, tmp_path, messages.append, Backend(workers=workers)) == results
     assert len(log(tmp_path)) == 3 and messages == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_done_is_counted_on_from_graph_to_graph(tmp_path: Path, workers: int) -> None:
+    """A command may run one graph after another, such as a grid: it never counts backwards."""
+    messages: list[str] = []
+    start, about = time.monotonic() - 60, (messages.append, Backend(workers=workers))
+    results = run_tasks(TASKS, tmp_path, *about, start=start)
+    four = [TASKS[0], Task("four", add, {"number": 4}, ("one",))]
+    results |= run_tasks(four, tmp_path, *about, known=results, start=start)
+    last = [*four, Task("five", add, {"number": 5}), Task("six", add, {"number": 6}, ("five",))]
+    run_tasks(last, tmp_path, *about, known=results, start=start)
+    read = [re.match(r"\[(\d) of (\d) tasks done, 1 min \d+ s\] \w+: ", line) for line in messages]
+    counts = [tuple(map(int, one.groups())) for one in read if one]
+    assert len(counts) == len(messages) == 12 and counts == sorted(counts)
+    assert counts[0] == (0, 3) and counts[-1] == (6, 6)
 
 
 def test_a_change_reaches_the_tasks_that_need_it(tmp_path: Path) -> None:

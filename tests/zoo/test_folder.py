@@ -120,6 +120,7 @@ def change(**changes: object) -> Callable[[Path], None]:
         (no_safetensors, "not a weights file in safetensors format"),
         (change(format=99), "has format 99"),
         (change(labels=None), "not a model card"),
+        (change(files={"../../etc/passwd": "0"}), "not a model card.*without a folder"),
         (change(kind="seq2seq"), "kind 'seq2seq'"),
         (lambda folder: (folder / folders.CARD_FILE).write_text("{"), "not a model card"),
         (lambda folder: (folder / folders.CARD_FILE).write_text("[]"), "not a model card"),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ATTACKS: Mapping[str, str] = {
     "auto": "brittle.attacks.auto:auto",
+    "rewrite": "brittle.attacks.auto:rewrite",
     "pwws": "brittle.attacks.pwws:pwws",
     "salient-swap": "brittle.attacks.salient_swap:salient_swap",
     "gradient-swap": "brittle.attacks.gradient_swap:gradient_swap",

@@ -1,136 +1,217 @@
-"""Auto: attacks from cheap to dear, each only on the cases that still stand."""
+"""Auto: climb the ladder, from gentle edits to rough ones, until the case breaks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from random import Random
 from typing import Annotated, Any, ClassVar
 
 from brittle.asks import (
-    GRADED,
+    NO_CANDIDATES,
     Ask,
-    Attack,
     Case,
     Gradient,
+    LevelStatus,
     Note,
+    Probe,
     Search,
+    Tag,
+    Try,
     Unfit,
-    helpers_of,
     leaves,
 )
-from brittle.attacks import build, item_kind, recipe, settings
-from brittle.attacks.setting_checks import check_share
-from brittle.data.columns import Columns
-from brittle.errors import UsageError
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES
+from brittle.attacks.climbing import Climb
+from brittle.attacks.edit_limits import max_words
+from brittle.attacks.requests import substitutes
+from brittle.attacks.setting_checks import check_count
+from brittle.english.other_languages import is_plainly_not_english
+from brittle.levels import LEVELS, REWRITE, Level, parse_levels
+from brittle.proposals import Proposal
+from brittle.proposals.choice import choose_proposal
+from brittle.proposals.rewrites import Rewrites, rewritten
+from brittle.spaces import Choices
 from brittle.text import Text
 
-BLACK_BOX = ("salient-swap", "pwws", "genetic")
-WHITE_BOX = ("gradient-swap", *BLACK_BOX)
-LABEL_ONLY = ("salient-swap", "random-swap", "genetic")
+QUERIES_PER_TURN = {"rewrite": 1, "careful": 1, "loose": 1, "any": 14, "typo": 3}
+"""Under a budget the levels take turns, so that each gets its part of a small one, too."""
+
+
+@dataclass
+class LevelSearch:
+    """The search of one level of a case, which can be left and taken up again."""
+
+    level: Level
+    search: Search[LevelStatus]
+    answer: Any = None
+    status: LevelStatus | None = None
+
+    def advance(self, queries: float) -> Search[None]:
+        """Go on with the search until it has asked so many queries, or ends."""
+        if self.status is None:
+            self.status = "out of budget"
+            yield from Note(level=(self.level.name, self.status))
+        while queries > 0:
+            try:
+                ask = self.search.send(self.answer)
+            except StopIteration as stop:
+                self.status = stop.value
+                yield from Note(level=(self.level.name, stop.value))
+                return
+            self.answer = yield from ask
+            queries -= sum(len(leaf.items) for leaf in leaves(ask) if leaf.is_query)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether there is more to search."""
+        return self.status in (None, "out of budget")
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Run attacks one after another, until one breaks the case: the worst case of all of them.
+    """Climb the ladder: try gentle edits first, rougher ones only while the case stands.
 
-    The idea is that of AutoAttack for pictures (Croce and Hein, 2020): several attacks of
-    different kinds, no settings to tune, and an example counts as robust only if it withstands all
-    of them. All attacks share one budget, of which each gets what is left. The row of a broken case
-    says by which attack it broke. An attack that has nothing to offer is passed over.
+    The levels are those of `brittle.levels`. A level whose space is small is enumerated,
+    so that a case which stands is *proved* at this level; a larger space is searched, the most
+    salient words first (`Climb`). Saliency is measured once for all levels, by masks or, where the
+    target has gradients, by one of them. The row says at which level the case broke, and how it
+    stands at every level that was tried.
+
+    Without a budget a level is finished before the next one begins, and the first winner ends the
+    search. Under a budget the levels take turns, so that rough ones get their part of it. After a
+    winner only gentler levels go on: the gentlest winner counts.
+
+    For every winner a few random edits of the same size and level are asked, too: if these break
+    the case as well, the target was undecided there.
     """
 
-    attacks: tuple[tuple[str, Attack], ...]
+    levels: tuple[tuple[Level, Proposal | Rewrites], ...]
+    edits: int = 2
+    max_space: int = 200
+    random_edits: int = 5
+    by_gradient: bool = False
     uses_budget: ClassVar = True
 
     @property
     def asks(self) -> tuple[type[Ask[Any]], ...]:
-        return tuple(dict.fromkeys(ask for _, attack in self.attacks for ask in attack.asks))
+        return (Tag, Gradient, Probe, Try) if self.by_gradient else (Tag, Probe, Try)
 
     @property
-    def attack_names(self) -> list[str]:
-        """The names of the attacks, which a run keeps: they depend on the target."""
-        return [name for name, _ in self.attacks]
-
-    @property
-    def helpers(self) -> tuple[Any, ...]:
-        return tuple(helper for _, attack in self.attacks for helper in helpers_of(attack))
-
-    @property
-    def proposal(self) -> Any:
-        return getattr(self.attacks[0][1], "proposal", None)
+    def proposal(self) -> Proposal | Rewrites:
+        """The source of the roughest level: if that needs no English, the attack does not."""
+        return self.levels[-1][1]
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
-        left, unfit = case.budget, []
-        for name, attack in self.attacks:
-            yield from Note(reason=f"by {name}")
-            try:
-                queries = yield from _counted(attack(replace(case, budget=left), rng))
-            except Unfit as error:
-                unfit.append(error)
-                continue
-            left = None if left is None else max(0, left - queries)
-        if len(unfit) == len(self.attacks):
-            raise unfit[0]
-        yield from Note(reason="")
+        climb = Climb(case, rng, self.by_gradient, self.max_space, self.random_edits)
+        searches = [
+            LevelSearch(level, self._search(level, source, climb)) for level, source in self.levels
+        ]
+        while rest := [one for one in _gentler_than_winner(searches) if one.is_open]:
+            for one in rest:
+                if one in _gentler_than_winner(searches):
+                    is_limited = case.budget is not None
+                    queries = QUERIES_PER_TURN[one.level.name] if is_limited else math.inf
+                    yield from one.advance(queries)
+        statuses = {one.status for one in searches}
+        if statuses <= {"no candidates", "not English"}:
+            raise Unfit(NO_CANDIDATES)
+        yield from Note(is_whole=statuses <= {"proved", "no candidates", "not English"})
 
-
-def _counted(search: Search[None]) -> Search[int]:
-    """Run a search, and count its queries."""
-    queries, answer = 0, None
-    while True:
+    def _search(
+        self, level: Level, source: Proposal | Rewrites, climb: Climb
+    ) -> Search[LevelStatus]:
+        case = climb.case
+        words = [word for word in case.text.words if isinstance(word, str)]
+        if source.needs_tags and is_plainly_not_english(words):
+            return "not English"
         try:
-            ask = search.send(answer)
-        except StopIteration:
-            return queries
-        answer = yield from ask
-        queries += sum(len(leaf.items) for leaf in leaves(ask) if leaf.is_query)
+            choices = yield from self.choices(case, level, source)
+        except Unfit:
+            return "no candidates"
+        by_saliency = not isinstance(source, Rewrites)
+        return (yield from climb.search(level.name, choices, by_saliency))
+
+    def choices(
+        self, case: Case[Text], level: Level, source: Proposal | Rewrites
+    ) -> Search[Choices]:
+        """Return what may be changed in a text at a level; unfit if that is nothing."""
+        if isinstance(source, Rewrites):
+            return (yield from self._rewrites(case, source))
+        return (yield from _swaps(case, level, source))
+
+    def _rewrites(self, case: Case[Text], source: Rewrites) -> Search[Choices]:
+        [tags] = yield from Tag([case.text])
+        slots = [s for s in source.slots(case.text, tags) if _is_read(case, s.field, s.start)]
+        if not slots:
+            raise Unfit(NO_CANDIDATES)
+
+        def build(changes: Sequence[tuple[int, str]]) -> Text:
+            return rewritten(case.text, [(slots[n], new) for n, new in changes])
+
+        return Choices([slot.alternatives for slot in slots], self.edits, build)
+
+
+def _is_read(case: Case[Text], name: str, start: int) -> bool:
+    """Tell whether a character of a field comes before the end of what the target reads of it."""
+    if case.read_positions is None:
+        return True
+    for field, (first, last) in zip(case.text.frame.fields, case.text.frame.spans):
+        if field.name == name:
+            read = [i for i in case.read_positions if first <= i < last]
+            words = case.text.words[first : read[-1] + 1] if read else ()
+            lengths = (len(gap) + len(str(word)) for gap, word in zip(field.gaps, words))
+            return start < sum(lengths)
+    return False
+
+
+def _gentler_than_winner(searches: Sequence[LevelSearch]) -> list[LevelSearch]:
+    return list(takewhile(lambda one: one.status != "broken", searches))
+
+
+def _swaps(case: Case[Text], level: Level, source: Proposal) -> Search[Choices]:
+    options = yield from substitutes(case, source)
+    most = max_words(case.text, level.share)
+
+    def build(changes: Sequence[tuple[int, str]]) -> Text:
+        if len(changes) == 1:
+            return case.text.swap(*changes[0])
+        words = list(case.text.words)
+        for i, word in changes:
+            words[i] = word
+        return case.text.with_words(tuple(words))
+
+    return Choices(options, most, build)
 
 
 def auto(
     *,
-    labels: Sequence[str] = (),
-    label_map: Mapping[str, str] | None = None,
-    data_columns: Columns | None = None,
     offers: Collection[str] = (),
-    attacks: Annotated[
-        str | None, "the attacks in order, NAME,NAME (default: by the target)"
-    ] = None,
-    share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
-    senses: Annotated[str | None, SENSES] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
+    levels: Annotated[str, "the levels to climb, from gentle to rough"] = ",".join(LEVELS),
+    edits: Annotated[int, "at most this many rewrites of a text"] = 2,
+    rules: Annotated[str | None, "a file of rewrites instead of the shipped one"] = None,
+    max_space: Annotated[int, "spaces of at most so many texts are enumerated"] = 200,
+    random_edits: Annotated[int, "how many random edits are asked for each broken case"] = 5,
 ) -> Auto:
-    """Run attacks from cheap to dear until one breaks the case: the strongest figure."""
-    check_share(share=share)
-    names = _default_attacks(offers) if attacks is None else _named(attacks)
-    values = {"share": share, "inflect": inflect, "wordnet": wordnet}
-    values |= {"candidates": candidates, "senses": senses, "stop_words": stop_words}
-    about = (labels, label_map, data_columns)
-    members = []
-    for name in names:
-        known = {setting.name for setting in settings(recipe(name))}
-        own = {setting: value for setting, value in values.items() if setting in known}
-        members.append((name, build(name, own, *about, offers=offers)))
-    return Auto(tuple(members))
+    """Climb from gentle edits to rough ones until the case breaks: the answer for most users."""
+    check_count(edits=edits, max_space=max_space)
+    sources = [(level, _source(level, rules)) for level in parse_levels(levels)]
+    by_gradient = Gradient.question in offers
+    return Auto(tuple(sources), edits, max_space, random_edits, by_gradient)
 
 
-def _default_attacks(offers: Collection[str]) -> Sequence[str]:
-    """Choose attacks by what the target offers; all of them swap words for the same candidates."""
-    if GRADED not in offers:
-        return LABEL_ONLY
-    return WHITE_BOX if Gradient.question in offers else BLACK_BOX
+def _source(level: Level, rules: str | None) -> Proposal | Rewrites:
+    return Rewrites(rules) if level.name == REWRITE else choose_proposal(candidates=level.name)
 
 
-def _named(attacks: str) -> list[str]:
-    names = [name.strip().lower() for name in attacks.split(",") if name.strip()]
-    refused = [name for name in names if name == "auto" or item_kind(recipe(name)) != "text"]
-    if refused or not names:
-        raise UsageError(
-            f"Got --attacks {attacks!r}; expected attacks on texts, cheap ones first, such as "
-            f"{','.join(WHITE_BOX)}, and not auto itself."
-        )
-    return names
+def rewrite(
+    *,
+    edits: Annotated[int, "at most this many rewrites of a text"] = 2,
+    rules: Annotated[str | None, "a file of rewrites instead of the shipped one"] = None,
+    max_space: Annotated[int, "spaces of at most so many texts are enumerated"] = 200,
+    random_edits: Annotated[int, "how many random edits are asked for each broken case"] = 5,
+) -> Auto:
+    """Rewrite phrases so that they mean the same: the gentlest level of the ladder."""
+    check_count(edits=edits, max_space=max_space)
+    return Auto(((LEVELS[REWRITE], Rewrites(rules)),), edits, max_space, random_edits)

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 from brittle.asks import Ask, Bound, Case, Note, Search, Tag, Try, Unfit
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_count
+from brittle.formatting import plural
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
+from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
 from brittle.spaces import Bounded, BoundRequest, PositionSet, SwapSpace, subsets
 from brittle.text import Text
 
@@ -51,6 +52,7 @@ class Exhaustive:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         options = yield from substitutes(case, self.proposal)
         space = SwapSpace(case.text, options, self.words)
+        yield from Note(single_swaps=space.size_of(1))
         known = yield from self._known(case, space)
         total, order = 1, list(space.positions)
         for words in range(known.proved_words + 1, self.words + 1):
@@ -81,7 +83,7 @@ class Exhaustive:
 
     def _too_large(self, words: int, has_tried: bool) -> Search[None]:
         """Say why the search ends here: the case is held, or skipped if nothing was tried."""
-        reason = f"above {self.max_space:,} texts with {words} word{'s' if words > 1 else ''}"
+        reason = f"above {self.max_space:,} texts with {plural(words, 'words')}"
         if not has_tried:
             raise Unfit(reason)
         yield from Note(reason=reason)
@@ -128,7 +130,7 @@ def exhaustive(
     bounds: Annotated[bool, "first ask a target that can tell about the space as a whole"] = True,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    candidates: Annotated[str, CANDIDATES] = PAPER,
     senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> Exhaustive:

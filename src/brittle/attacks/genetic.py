@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import compress
+from operator import itemgetter
 from random import Random
 from typing import Annotated, ClassVar
 
@@ -10,11 +13,11 @@ import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
-from brittle.attacks.requests import Substitutes, substitutes
+from brittle.attacks.requests import Substitutes, substitutes, try_single_swaps
 from brittle.attacks.setting_checks import check_count, check_positive, check_share
 from brittle.data.columns import Columns
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
+from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -37,7 +40,10 @@ class Genetic:
     not changed yet.
 
     A perturbation asks about the member and about every substitute at its position, and takes the
-    best substitute if it gains. The best member survives unchanged.
+    best substitute if it gains. The best member survives unchanged. Under a constraint the best
+    substitute is one that has not been refused in this text, and after the last generation every
+    single swap is tried. Under a budget the texts of a perturbation are offered, and not only
+    measured: so every query can break the case, and all of the budget is spent.
 
     Deviations: the limit on words holds while searching, where the authors filter afterwards, so a
     member at its limit is not perturbed; coins are thrown only where the parents differ, which
@@ -52,6 +58,7 @@ class Genetic:
     share: float = 0.2
     temperature: float = 0.3
     asks: ClassVar = (Tag, Probe, Try)
+    uses_budget: ClassVar = True
 
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         text = case.text
@@ -59,30 +66,51 @@ class Genetic:
         limit = max_words(text, self.share)
         members = [text] * self.population
         elite: list[Text] = []
+        refused: dict[Text, None] = {}
+        ask = Probe if case.budget is None else Try
         for _ in range(self.generations):
-            perturbed = yield from together(_perturb(m, text, options, limit, rng) for m in members)
+            perturbed = yield from together(
+                _perturb(member, text, options, limit, refused, rng, ask) for member in members
+            )
             members = elite + perturbed
             answer = yield from Try(members)
+            if answer.refused is not None:
+                refused |= dict.fromkeys(compress(members, answer.refused))
             weights = np.exp((answer.loss - answer.loss.max()) / self.temperature).tolist()
-            elite = [members[int(answer.loss.argmax())]]
+            elite = [text if answer.best is None else members[answer.best]]
             first = rng.choices(members, weights, k=self.population - 1)
             second = rng.choices(members, weights, k=self.population - 1)
             members = [_cross(a, b, text, limit, rng) for a, b in zip(first, second)]
+        yield from try_single_swaps(case, options)
 
 
 def _perturb(
-    member: Text, original: Text, options: Substitutes, limit: int, rng: Random
+    member: Text,
+    original: Text,
+    options: Substitutes,
+    limit: int,
+    refused: Collection[Text],
+    rng: Random,
+    ask: type[Probe] | type[Try],
 ) -> Search[Text]:
-    """Replace one word that is not changed yet by its best substitute, if that gains."""
+    """Replace one word that is not changed yet by its best substitute, if that gains.
+
+    Nothing that was `refused` is offered again.
+    """
     changed = [a != b for a, b in zip(member.words, original.words)]
     positions = [i for i, words in enumerate(options) if words and not changed[i]]
     if not positions or sum(changed) >= limit:
         return member
     i = rng.choices(positions, [len(options[i]) for i in positions])[0]
     texts = member.swaps(i, options[i])
-    answer = yield from Probe([member, *texts])
-    best = int(answer.loss[1:].argmax())
-    return texts[best] if answer.loss[1 + best] > answer.loss[0] else member
+    answer = yield from ask([member, *texts])
+    own, *losses = answer.loss.tolist()
+    loss, new = max(
+        ((loss, text) for loss, text in zip(losses, texts) if text not in refused),
+        key=itemgetter(0),
+        default=(own, member),
+    )
+    return new if loss > own else member
 
 
 def _cross(a: Text, b: Text, original: Text, limit: int, rng: Random) -> Text:
@@ -108,7 +136,7 @@ def genetic(
     temperature: Annotated[float, "how little fitness decides who becomes a parent"] = 0.3,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    candidates: Annotated[str, CANDIDATES] = PAPER,
     senses: Annotated[str | None, SENSES] = None,
     neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,

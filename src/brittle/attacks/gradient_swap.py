@@ -15,7 +15,7 @@ from brittle.attacks.salient_swap import try_in_turn
 from brittle.attacks.setting_checks import check_share
 from brittle.moves import EditSpace
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
+from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -48,7 +48,7 @@ def gradient_swap(
     *,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    candidates: Annotated[str, CANDIDATES] = PAPER,
     senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,

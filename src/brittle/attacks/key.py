@@ -53,8 +53,8 @@ class Key:
             drawn = [_change(text, *rng.choice(changes), rng) for _ in range(self.draws)]
             texts = list(dict.fromkeys(drawn))
             answer = yield from Try(texts)
-            best = int(answer.loss.argmax())
-            if answer.loss[best] >= loss:
+            best = answer.best
+            if best is not None and answer.loss[best] >= loss:
                 text, loss = texts[best], float(answer.loss[best])
 
     def _changes(self, case: Case[Text], text: Text) -> list[tuple[int, int, str]]:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from brittle.asks import Case, Search, Tag, Try
 from brittle.attacks.requests import substitutes
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
+from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -38,7 +38,7 @@ def list_swap(
     *,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    candidates: Annotated[str, CANDIDATES] = PAPER,
     senses: Annotated[str | None, SENSES] = None,
     neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
     k: Annotated[int, "with neighbours: how many"] = 8,

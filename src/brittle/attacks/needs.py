@@ -8,6 +8,7 @@ from typing import Any
 
 from brittle.asks import Attend, Decode, Embed, Flips, Gradient, Tag
 from brittle.attacks import build, default_settings, item_kind, learns, recipe, settings
+from brittle.attacks.language import is_for_english
 
 ASKED = {
     Flips: "gradients",
@@ -17,6 +18,11 @@ ASKED = {
     Decode: "a generator",
     Tag: "English",
 }
+STAND_IN_WORDS = ("one", "other")
+"""A vocabulary to build an attack with: what it asks does not depend on the words.
+
+The words of a target are not known here, and common ones are in an optional package.
+"""
 
 
 def needs(name: str) -> tuple[str, ...]:
@@ -39,4 +45,7 @@ def _asks(name: str) -> Sequence[Any]:
     """Return what an attack asks; one that is put together says so only when it is built."""
     kind = inspect.signature(recipe(name), eval_str=True).return_annotation
     asks = getattr(kind, "asks", ())
-    return asks if isinstance(asks, tuple) else build(name, default_settings(name), ()).asks
+    if isinstance(asks, tuple):
+        return asks
+    built = build(name, default_settings(name), (), target_words=lambda: STAND_IN_WORDS)
+    return [ask for ask in built.asks if ask is not Tag or is_for_english(built)]

@@ -11,24 +11,24 @@ import numpy as np
 
 from brittle.asks import Case, Note, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
-from brittle.attacks.requests import Substitutes, substitutes
+from brittle.attacks.requests import Substitutes, growing_parts, most_salient, substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.data.columns import Columns
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_entities, choose_proposal
+from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_entities, choose_proposal
 from brittle.proposals.entities import Entities
 from brittle.text import Text
 
-MIN_CANDIDATES = 2
-"""How many candidates of a word are tried at least, under a small budget."""
+FIRST_CANDIDATES = 2
+"""Under a budget, how many candidates of a word are tried before the next word has its turn."""
 
 
-class Swap(NamedTuple):
-    """The best candidate of a position, what it gains, and whether any candidate there wins."""
+class Swaps(NamedTuple):
+    """The candidates of a position, the best first, what it gains, and those that win."""
 
-    word: str
+    words: Sequence[str]
     gain: float
-    wins: bool
+    winning: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,16 @@ class PWWS:
     A `share` below 1 ends the list earlier, but always allows one word, however short the
     text.
 
-    Under a budget that may not suffice for this whole list, it spends what it has:
-    up to half of it on masks, of words with candidates only; then the candidates of the most
-    salient words are tried, few of each word if there are many words; then the words that were
-    measured are replaced in the order above; what is left is spent on the other candidates.
+    Under a budget, however large, the order is another, so that a small one suffices for something.
+    Only words with candidates are masked, few at first, then more at a time, and the first two
+    candidates of the most salient ones are tried in between (`growing_parts`). Then the words are
+    replaced in the order above, then the other candidates are tried, and at last the words are
+    replaced once more, now that every candidate is measured.
+
+    Under a constraint (docs/candidates.md) the best candidate of a position may be refused, and the
+    paper has no next step. Then the other candidates of that position are tried, the best first,
+    and the list goes on with the best that is not refused. At last every single swap is tried that
+    reached the goal when it was measured.
 
     Where every candidate was measured, the row says whether a single swap suffices.
     """
@@ -67,65 +73,102 @@ class PWWS:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         options = yield from substitutes(case, self.proposal, self.entities)
         positions = [i for i, words in enumerate(options) if words]
-        path_length = min(len(positions), max_words(case.text, self.share))
-        needed = len(case.positions) + sum(map(len, options)) + path_length
-        if case.budget is not None and case.budget < needed:
-            yield from self._within_budget(case, options, positions, case.budget)
+        if case.budget is not None:
+            yield from self._under_budget(case, options, positions)
             return
         masked = yield from Probe([case.text.mask(i) for i in case.positions])
         saliency = dict(zip(case.positions, masked.loss))
         best = yield from together(_measure(case, i, options[i], Probe) for i in positions)
-        yield from Note(proved_words=0 if any(swap.wins for swap in best) else 1)
-        path = self._path(case, saliency, dict(zip(positions, best)))
-        yield from Try(path, in_order=True)
-
-    def _within_budget(
-        self, case: Case[Text], options: Substitutes, positions: list[int], left: int
-    ) -> Search[None]:
-        """Spend a budget that is too small for the paper's list."""
-        masks = [case.text.mask(i) for i in positions[: left // 2]]
-        masked = yield from Probe(masks, partial=True)
-        saliency = dict.fromkeys(positions, case.start_loss) | dict(zip(positions, masked.loss))
-        left -= len(masks)
-        is_enough = left >= sum(map(len, options)) + len(positions) - 1
-        best: dict[int, Swap] = {}
-        rest: list[Text] = []
-        for i in sorted(positions, key=lambda i: -saliency[i]):
-            share = (left - len(positions)) // (len(positions) - len(best))
-            count = len(options[i]) if is_enough else max(MIN_CANDIDATES, share)
-            count = min(count, left - len(best))
-            rest += case.text.swaps(i, options[i][max(0, count) :])
-            if count > 0:
-                best[i] = yield from _measure(case, i, options[i][:count], Try)
-                left -= len(options[i][:count])
-        if not rest:
+        proved = 0 if any(swaps.winning for swaps in best) else 1
+        yield from Note(proved_words=proved, single_swaps=sum(map(len, options)))
+        yield from self._follow(case, saliency, dict(zip(positions, best)))
+        if case.is_constrained:
+            winners = [case.text.swaps(i, swaps.winning) for i, swaps in zip(positions, best)]
+            yield from Try([text for texts in winners for text in texts], in_order=True)
             yield from Note(proved_words=1)
-        # The first text of the path is the best of those that were tried already.
-        yield from Try(self._path(case, saliency, best)[1:], in_order=True)
-        yield from Try(rest)
-        yield from Note(proved_words=1)
 
-    def _path(
-        self, case: Case[Text], saliency: dict[int, float], best: dict[int, Swap]
-    ) -> list[Text]:
-        """Replace word after word by its best candidate, in the order of equation 7."""
+    def _under_budget(
+        self, case: Case[Text], options: Substitutes, positions: Sequence[int]
+    ) -> Search[None]:
+        """Spend a budget of any size: the order of the questions does not depend on it."""
+        saliency: dict[int, float] = {}
+        best: dict[int, Swaps] = {}
+        yield from Try(case.text.swaps(positions[0], options[positions[0]][:1]))
+        for masked in growing_parts(positions):
+            answer = yield from Probe([case.text.mask(i) for i in masked], partial=True)
+            saliency |= dict(zip(masked, answer.loss.tolist()))
+            for i in most_salient(saliency, best)[: max(1, len(masked) // 2)]:
+                best[i] = yield from _measure(case, i, options[i][:FIRST_CANDIDATES], Try)
+        for i in most_salient(saliency, best):
+            best[i] = yield from _measure(case, i, options[i][:FIRST_CANDIDATES], Try)
+        # The first text of a path is the best of those that were tried already.
+        yield from self._follow(case, saliency, best, tried=1)
+        for i in most_salient(saliency):
+            if rest := options[i][FIRST_CANDIDATES:]:
+                best[i] = _joined(best[i], (yield from _measure(case, i, rest, Try)))
+        yield from Note(proved_words=1, single_swaps=sum(map(len, options)))
+        yield from self._follow(case, saliency, best, tried=1)
+
+    def _follow(
+        self,
+        case: Case[Text],
+        saliency: dict[int, float],
+        best: dict[int, Swaps],
+        tried: int = 0,
+    ) -> Search[None]:
+        """Replace word after word by its best candidate, in the order of equation 7.
+
+        The first `tried` of these texts were offered before.
+        """
         weight = dict(zip(saliency, _softmax(np.array(list(saliency.values())))))
         order = sorted(best, key=lambda i: -weight[i] * best[i].gain)
-        text, path = case.text, []
-        for i in order[: max_words(text, self.share)]:
-            text = text.swap(i, best[i].word)
-            path.append(text)
-        return path
+        order = [i for i in order if best[i].words][: max_words(case.text, self.share)]
+        path = [case.text]
+        for i in order:
+            path.append(path[-1].swap(i, best[i].words[0]))
+        answer = yield from Try(path[1 + tried :], in_order=True)
+        if answer.refused is not None and answer.refused.any():
+            done = tried + int(answer.refused.argmax())
+            yield from _go_on(path[done], [(i, best[i].words) for i in order[done:]])
+
+
+def _joined(one: Swaps, other: Swaps) -> Swaps:
+    """Join the candidates of a position that were measured at two times, the best first."""
+    first, second = (one, other) if one.gain >= other.gain else (other, one)
+    return Swaps([*first.words, *second.words], first.gain, [*one.winning, *other.winning])
+
+
+def _go_on(text: Text, swaps: Sequence[tuple[int, Sequence[str]]]) -> Search[None]:
+    """Replace the words at these positions, by the next candidate where one is refused.
+
+    The first candidate of the first position is known to be refused.
+    """
+    is_refused = True
+    for n, (i, words) in enumerate(swaps):
+        first, *others = text.swaps(i, words)
+        if n > 0:
+            answer = yield from Try([first])
+            is_refused = answer.best is None
+        if not is_refused:
+            text = first
+        elif others:
+            answer = yield from Try(others, in_order=True)
+            text = text if answer.best is None else others[answer.best]
 
 
 def _measure(
-    case: Case[Text], i: int, words: tuple[str, ...], ask: type[Probe] | type[Try]
-) -> Search[Swap]:
-    """Return the candidate that gains most at one position of the original (equation 4)."""
+    case: Case[Text], i: int, words: Sequence[str], ask: type[Probe] | type[Try]
+) -> Search[Swaps]:
+    """Return the candidates of one position of the original by what they gain (equation 4).
+
+    Those that were tried and refused are left out.
+    """
     answer = yield from ask(case.text.swaps(i, words))
-    best = int(answer.loss.argmax())
-    gain = float(answer.loss[best]) - case.start_loss
-    return Swap(words[best], gain, bool(answer.won.any()))
+    order = np.argsort(-answer.loss, kind="stable").tolist()
+    if answer.refused is not None:
+        order = [n for n in order if not answer.refused[n]]
+    gain = float(answer.loss[order[0]]) - case.start_loss if order else 0.0
+    return Swaps([words[n] for n in order], gain, [words[n] for n in order if answer.won[n]])
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
@@ -140,7 +183,7 @@ def pwws(
     data_columns: Columns | None = None,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    candidates: Annotated[str, CANDIDATES] = PAPER,
     senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,

@@ -11,7 +11,7 @@ from brittle.attacks.edit_limits import max_words
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
+from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
 from brittle.text import Text
 
 
@@ -46,7 +46,7 @@ def random_swap(
     share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    candidates: Annotated[str, CANDIDATES] = PAPER,
     senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
 ) -> RandomSwap:

@@ -17,6 +17,7 @@ from brittle.asks import Case, Embed, Search, Try
 from brittle.attacks.weak_spots import Asks
 from brittle.english.common_words import common_words
 from brittle.errors import UsageError
+from brittle.formatting import plural
 from brittle.text import Text, Word
 
 TEXTS_PER_ASK = 256
@@ -97,7 +98,7 @@ def take_words(target_words: Sequence[str], size: int) -> tuple[str, ...]:
     words = tuple(target_words or common_words())[:size]
     if len(replacements(words, words[0] if words else "")) < 1:
         raise UsageError(
-            f"The vocabulary has {len(words)} word{'' if len(words) == 1 else 's'} to choose from; "
+            f"The vocabulary has {plural(len(words), 'words')} to choose from; "
             "expected two or more. Use a target with a larger vocabulary, or another attack."
         )
     return words
@@ -113,8 +114,8 @@ def try_in_order(best: Best, i: int, words: Sequence[str]) -> Search[Best]:
     for part in _parts(words):
         texts = best.text.swaps(i, part)
         answer = yield from Try(texts, in_order=True)
-        n = int(answer.loss.argmax())
-        if answer.loss[n] > highest.loss:
+        n = answer.best
+        if n is not None and answer.loss[n] > highest.loss:
             highest = Best(texts[n], float(answer.loss[n]))
     return highest if highest.loss >= best.loss else best
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from brittle.asks import NO_CANDIDATES, Case, Probe, Search, Tag, Unfit
+from brittle.asks import NO_CANDIDATES, Case, Probe, Search, Tag, Try, Unfit
 from brittle.moves import EditRequest, EditSpace
 from brittle.proposals import ContextProposal, Proposal
 from brittle.proposals.entities import Entities
@@ -62,14 +62,43 @@ def _with_fitting_tags(
     ]
 
 
-def rank_by_saliency(case: Case[Text], positions: Sequence[int], most: int) -> Search[list[int]]:
-    """Mask words one by one; return the positions, the most salient first.
+def rank_by_saliency(case: Case[Text], positions: Sequence[int]) -> Search[list[int]]:
+    """Mask words one by one; return the positions, the most salient first."""
+    answer = yield from Probe([case.text.mask(i) for i in positions])
+    return [positions[n] for n in np.argsort(-answer.loss, kind="stable").tolist()]
 
-    The first `most` of the positions are masked; the others come last, in their order.
+
+def growing_parts(positions: Sequence[int]) -> list[Sequence[int]]:
+    """Cut positions into parts of 2, 4, 8, … for a search under a budget, whatever its size.
+
+    Such a search masks one part after another, and in between tries candidates: the order of its
+    questions is the same for every budget, so that a larger one never breaks fewer cases.
+
+    >>> growing_parts(range(9))
+    [range(0, 2), range(2, 6), range(6, 9)]
     """
-    answer = yield from Probe([case.text.mask(i) for i in positions[:most]], partial=True)
-    order = np.argsort(-answer.loss, kind="stable").tolist()
-    return [positions[n] for n in order] + list(positions[len(order) :])
+    parts, start, size = [], 0, 2
+    while start < len(positions):
+        parts.append(positions[start : start + size])
+        start, size = start + size, 2 * size
+    return parts
+
+
+def most_salient(saliency: Mapping[int, float], had_turn: Collection[int] = ()) -> list[int]:
+    """List the positions that have not had their turn, the most salient first."""
+    return sorted((i for i in saliency if i not in had_turn), key=lambda i: (-saliency[i], i))
+
+
+def try_single_swaps(case: Case[Text], options: Substitutes) -> Search[None]:
+    """Under a constraint, offer every single swap, from the left; without one, do nothing.
+
+    A search that swaps word after word tries most swaps in a text that has changed already, and
+    there a constraint may refuse what it allows in the original. So a case that is held under a
+    constraint has no single swap that reaches the goal and keeps enough.
+    """
+    if case.is_constrained:
+        swaps = [case.text.swaps(i, words) for i, words in enumerate(options)]
+        yield from Try([text for texts in swaps for text in texts], in_order=True)
 
 
 def edit_request(

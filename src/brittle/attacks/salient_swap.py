@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Probe, Search, Tag, Try
 from brittle.attacks.edit_limits import max_words
-from brittle.attacks.requests import Substitutes, rank_by_saliency, substitutes
+from brittle.attacks.requests import (
+    Substitutes,
+    growing_parts,
+    most_salient,
+    rank_by_saliency,
+    substitutes,
+    try_single_swaps,
+)
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, CAREFUL, SENSES, choose_proposal
+from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
 from brittle.text import Text
 
 AT_ONCE = 2
@@ -23,14 +30,16 @@ AT_ONCE = 2
 class SalientSwap:
     """Mask the words, then try the synonyms of the most salient ones, one word after another.
 
-    For black boxes with few queries. Only words that have substitutes are masked, each once; under
-    a budget at most half of it is spent on masks, and words that were not masked come last. Then,
+    For black boxes with few queries. Only words that have substitutes are masked, each once. Then,
     from the most salient word on, the first two substitutes of each word are tried in the text as
     it is by then, and the better one stays if it gains; then the next two of each word, and so on.
-    The most salient `share` of the words have their turn, but always one.
+    The most salient `share` of the words have their turn, but always one. Under a budget, however
+    large, few words are masked at first, then more at a time, and the most salient ones have their
+    turn in between (`growing_parts`).
 
     While the loss is zero, as it is for a target that answers labels only, a swap stays though it
-    gains nothing: otherwise the search would never leave the original. Ties go to the first.
+    gains nothing: otherwise the search would never leave the original. Ties go to the first. Under
+    a constraint a swap that is refused does not stay, and at last every single swap is tried.
     """
 
     proposal: Proposal
@@ -41,31 +50,74 @@ class SalientSwap:
     def __call__(self, case: Case[Text], rng: Random) -> Search[None]:
         options = yield from substitutes(case, self.proposal)
         positions = [i for i, words in enumerate(options) if words]
-        most = len(positions) if case.budget is None else case.budget // 2
-        ranked = yield from rank_by_saliency(case, positions, most)
+        if case.budget is not None:
+            yield from self._under_budget(case, options, positions)
+            return
+        ranked = yield from rank_by_saliency(case, positions)
         yield from try_in_turn(case, options, ranked[: max_words(case.text, self.share)])
 
+    def _under_budget(
+        self, case: Case[Text], options: Substitutes, positions: Sequence[int]
+    ) -> Search[None]:
+        """Mask few words at a time: the order is the same for every budget."""
+        way, most = Way(case.text, case.start_loss), max_words(case.text, self.share)
+        yield from way.extend(positions[0], options[positions[0]][:1])
+        saliency: dict[int, float] = {}
+        had_turn: list[int] = []
+        for masked in growing_parts(positions):
+            answer = yield from Probe([case.text.mask(i) for i in masked], partial=True)
+            saliency |= dict(zip(masked, answer.loss.tolist()))
+            turn = most_salient(saliency, had_turn)[: max(1, len(masked) // 2)]
+            for i in turn[: most - len(had_turn)]:
+                had_turn.append(i)
+                yield from way.extend(i, options[i][:AT_ONCE])
+        others = most_salient(saliency, had_turn)[: most - len(had_turn)]
+        ranked = sorted([*had_turn, *others], key=lambda i: -saliency[i])
+        yield from try_in_turn(case, options, ranked, way, had_turn)
 
-def try_in_turn(case: Case[Text], options: Substitutes, ranked: Sequence[int]) -> Search[None]:
-    """Try the first substitutes of each position, then the next ones, and keep what gains."""
-    text, loss = case.text, case.start_loss
+
+@dataclass
+class Way:
+    """A text on the way to the goal: what gains stays in it."""
+
+    text: Text
+    loss: float
+
+    def extend(self, i: int, words: Sequence[str]) -> Search[None]:
+        """Try some words at a position; the best one stays if it gains, or while nothing has."""
+        if not words:
+            return
+        texts = self.text.swaps(i, words)
+        answer = yield from Try(texts)
+        best = answer.best
+        if best is not None and (answer.loss[best] > self.loss or not self.loss):
+            self.text, self.loss = texts[best], float(answer.loss[best])
+
+
+def try_in_turn(
+    case: Case[Text],
+    options: Substitutes,
+    ranked: Sequence[int],
+    way: Way | None = None,
+    had_turn: Collection[int] = (),
+) -> Search[None]:
+    """Try the first substitutes of each position, then the next ones, and keep what gains.
+
+    The first substitutes of positions that `had_turn` are tried already.
+    """
+    way = way or Way(case.text, case.start_loss)
     for first in range(0, max(map(len, options)), AT_ONCE):
         for i in ranked:
-            words = options[i][first : first + AT_ONCE]
-            if not words:
-                continue
-            texts = text.swaps(i, words)
-            answer = yield from Try(texts)
-            best = int(answer.loss.argmax())
-            if answer.loss[best] > loss or not loss:
-                text, loss = texts[best], float(answer.loss[best])
+            if first or i not in had_turn:
+                yield from way.extend(i, options[i][first : first + AT_ONCE])
+    yield from try_single_swaps(case, options)
 
 
 def salient_swap(
     *,
     inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
     wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = CAREFUL,
+    candidates: Annotated[str, CANDIDATES] = PAPER,
     senses: Annotated[str | None, SENSES] = None,
     stop_words: Annotated[bool, "replace stop words too"] = True,
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,

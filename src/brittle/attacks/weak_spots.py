@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from brittle.asks import Ask, Attend, Case, Probe, Search
 from brittle.errors import UsageError, unknown
+from brittle.formatting import plural
 from brittle.goals.chrf import sentence_chrf
 from brittle.text import Text
 
@@ -81,8 +82,8 @@ def layer_index(layer: str, count: int) -> int:
     number = {FIRST: 1, LAST: count}.get(layer) or int(layer)
     if number > count:
         raise UsageError(
-            f"Got --layer {layer}, but the target's attention has {count} "
-            f"layer{'s' if count > 1 else ''}. Expected {FIRST}, {LAST}, or a number up to {count}."
+            f"Got --layer {layer}, but the target's attention has {plural(count, 'layers')}. "
+            f"Expected {FIRST}, {LAST}, or a number up to {count}."
         )
     return number - 1
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import sys
@@ -15,13 +16,16 @@ from brittle.cli.parser import COMMANDS, build_parser
 from brittle.cli.paths import fix_paths
 from brittle.cli.resume_line import resuming_words
 from brittle.cli.streams import own_stdout, prepare_streams
+from brittle.engine.workers import exit_refused, exits_refused
 from brittle.errors import BrittleError, Interrupted, RunStopped, UsageError
+from brittle.redaction import hide_in_default_logs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     prepare_streams()
+    hide_in_default_logs()
     try:
         parser = build_parser(words)
         check_spelling(parser, words)
@@ -34,9 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.command is None:
             parser.print_help()
             return 0
-        with own_stdout():
+        with own_stdout(), exits_refused():
             fix_paths(args)
-            COMMANDS[args.command].run(args)
+            _run(args)
         return 0
     except BrittleError as error:
         tell(f"brittle: {error}")
@@ -59,6 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell(traceback.format_exc().rstrip())
         tell("brittle: this is a bug in brittle, or in code of yours that it ran.")
         return RunStopped.exit_code
+
+
+def _run(args: argparse.Namespace) -> None:
+    """Run a command; code of the user's that tries to end the program is refused."""
+    try:
+        COMMANDS[args.command].run(args)
+    except SystemExit as error:
+        raise exit_refused(error) from error
 
 
 def _resumes(words: Sequence[str]) -> bool:

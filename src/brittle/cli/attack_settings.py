@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from brittle.attacks import ATTACKS, Setting, recipe, settings
-from brittle.attacks.published import as_published
 from brittle.cli.command import Command
 from brittle.errors import UsageError
 
@@ -54,8 +52,6 @@ def add_setting_flags(
     for attack in attacks:
         group = parser.add_argument_group(f"settings of {attack}")
         own = [setting for setting in settings(recipe(attack)) if setting.name not in there]
-        defaults = as_published(attack, {}) if command.published else {}
-        own = [replace(one, default=defaults.get(one.name, one.default)) for one in own]
         there |= {setting.name for setting in own}
         for setting in own:
             _add_flag(group, setting, attack, parser.prog, command.several_attacks)

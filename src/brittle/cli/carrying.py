@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brittle.cli import console
+from brittle.cli.paths import shown
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.workflow.tasks import Task
@@ -27,11 +29,13 @@ def carry(args: argparse.Namespace, tasks: Sequence[Task], folder: Path) -> bool
 
     if args.pack:
         names = pack(tasks, folder, Path(args.pack))
-        text = f"{args.pack}: {len(names)} of {len(tasks)} tasks are finished and packed."
+        packed = plural(len(tasks), "tasks")
+        text = f"{args.pack}: {len(names)} of {packed} finished and packed."
         console.print_result(args, lambda: {"packed": names}, lambda: text)
     if args.unpack:
         unpacked = unpack(Path(args.unpack), folder)
-        text = f"{folder}: {len(unpacked.added)} tasks added, {len(unpacked.there)} were there."
+        added = plural(len(unpacked.added), "tasks")
+        text = f"{shown(folder)}: {added} added, {len(unpacked.there)} were there."
         if unpacked.refused:
             text += (
                 f" Not added, since other results or files are in their place: "

@@ -15,8 +15,7 @@ class Command:
     that the parser does not know, it returns those that may be the name. The settings of that
     attack become flags, except `own_settings`, which the command has as flags already. A command
     that `resumes` goes on where it was stopped when it is called again. With `several_attacks` all
-    of the words that name an attack count, else the first. With `published` attacks are those of
-    their papers, unless the user says otherwise.
+    of the words that name an attack count, else the first.
     """
 
     help: str
@@ -27,7 +26,6 @@ class Command:
     own_settings: tuple[str, ...] = ()
     resumes: bool = False
     several_attacks: bool = False
-    published: bool = False
 
 
 def add_target_flags(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,6 @@ offered the shell offers files. No user's code is imported, and no model is load
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,23 +39,6 @@ class Candidate:
 
 Source = Callable[[str, Path], Iterable[Candidate]]
 """Lists candidates for a word that begins so, with the folder of the runs."""
-
-
-def split_line(line: str) -> list[str]:
-    """Split what stands before the cursor into words; the last one is being written.
-
-    >>> split_line("brittle attack 'my folder/' pw"), split_line('brittle try "zoo:')
-    (['brittle', 'attack', 'my folder/', 'pw'], ['brittle', 'try', 'zoo:'])
-    >>> split_line("brittle show ")
-    ['brittle', 'show', '']
-    """
-    for quote in ("", "'", '"'):
-        try:
-            words = shlex.split(line + quote)
-        except ValueError:
-            continue
-        return [*words, ""] if not quote and (not line or line[-1].isspace()) else words
-    return line.split()
 
 
 def complete(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[Candidate]:
@@ -187,12 +169,24 @@ def _goals(current: str, folder: Path) -> Iterator[Candidate]:
 
 
 def _runs(current: str, folder: Path) -> Iterator[Candidate]:
-    """Name runs and studies by their files alone, the newest first; none is opened."""
+    """Name runs and studies by their files alone, the newest first; none is opened.
+
+    One whose name begins with a dash is named by its path, since the name would be read as a flag;
+    one with a tilde too, which fish inserts without a quote. A name that is not UTF-8 cannot be
+    printed, and is left out.
+    """
     files = [*folder.glob("*.sqlite"), *folder.glob("*.study.json")]
-    for file in sorted(files, key=lambda path: -path.stat().st_mtime):
+    for file in sorted(filter(Path.exists, files), key=lambda path: -path.stat().st_mtime):
         is_study = file.name.endswith(".study.json")
         name = file.name.removesuffix(".study.json").removesuffix(".sqlite")
-        yield Candidate(name, "study" if is_study else "run")
+        if name.startswith(("-", "~")):
+            name = str(file) if not str(file).startswith("-") else f"./{file}"
+        if name and _is_unicode(name):
+            yield Candidate(name, "study" if is_study else "run")
+
+
+def _is_unicode(name: str) -> bool:
+    return name.encode("utf-8", "ignore").decode("utf-8") == name
 
 
 def _pools(current: str, folder: Path) -> Iterator[Candidate]:

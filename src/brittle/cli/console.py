@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from brittle.cli.paths import shown
 from brittle.cli.streams import results
+from brittle.formatting import plural
 from brittle.redaction import redact
 from brittle.visible import visible
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from brittle.training import TrainingProgress
 
 SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_LIVE_LINES = 0.2
 CLEAR_LINE = "\r\x1b[K"
 _MORE_CONTROLS = re.compile("[\x7f-\x9f]")
 GAP = 2  # columns between two cells of a table
@@ -190,7 +192,7 @@ def _lines() -> Callable[[RunProgress], None]:
         nonlocal last
         if p.done == p.planned or time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            tell(f"{p.done}/{p.planned} cases, {_state(p)}")
+            tell(f"{p.done}/{plural(p.planned, 'cases')}, {_state(p)}")
 
     return update
 
@@ -243,4 +245,27 @@ def training(quiet: bool) -> Iterator[Callable[[TrainingProgress], None]]:
 
     yield update
     if live:
+        print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def counting(quiet: bool, what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of some things are done: on a terminal a live line, else one now and then."""
+    live = sys.stderr.isatty()
+    seconds = SECONDS_BETWEEN_LIVE_LINES if live else SECONDS_BETWEEN_LINES
+    last = time.monotonic()
+
+    def update(done: int, planned: int) -> None:
+        nonlocal last
+        if quiet or time.monotonic() - last < seconds:
+            return
+        last = time.monotonic()
+        line = f"{done:,}/{plural(planned, what)}"
+        if live:
+            print(f"{CLEAR_LINE}{line}", end="", file=sys.stderr, flush=True)
+        else:
+            tell(line)
+
+    yield update
+    if live and not quiet:
         print(CLEAR_LINE, end="", file=sys.stderr, flush=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from brittle.cli import console
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.studies.selecting.curves import EnsembleCurves
@@ -35,9 +36,11 @@ def ensembles_block(
     from rich.console import Group
     from rich.text import Text
 
-    from brittle.formatting import number, percent
+    from brittle.formatting import attack_in_words, number, percent
 
-    about = f"study {study.name}: {study.attack} on {study.data}, {len(study.sources)} sources"
+    attack = attack_in_words(study.attack, study.settings)
+    sources = plural(len(study.sources), "sources")
+    about = f"study {study.name}: {attack} on {study.data}, {sources}"
     never = f"in no ensemble: {', '.join(held_out)}" if held_out else "no model is held out"
     rows = []
     for n, ensemble in enumerate(ensembles):

@@ -11,6 +11,7 @@ from brittle.cli.command import Command
 from brittle.cli.commands import (
     annotate,
     attack,
+    augment,
     compare,
     completion,
     grid,
@@ -46,6 +47,7 @@ COMMANDS: Mapping[str, Command] = {
     "rename": keeping.RENAME,
     "compare": compare.COMMAND,
     "train": train.COMMAND,
+    "augment": augment.COMMAND,
     "nearest": nearest.COMMAND,
     "inside": inside.COMMAND,
     "perturb": perturb.COMMAND,

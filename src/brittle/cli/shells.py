@@ -1,21 +1,28 @@
 """The scripts that make a shell ask brittle what may come next.
 
 Each is a few lines that hand over what stands before the cursor; what is offered is decided in
-`completion.py`, so that a script never has to be written anew after an update.
+`completion.py`. The name of a run can be anything that a file may be called, such as `$(reboot)`.
+So candidates are parted by NUL, are never expanded by a script, and reach the line as one word:
+zsh and fish quote what they insert, for bash it is done here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from brittle.cli.completion import Candidate
+from brittle.cli.quoting import is_plain, quote, read_line
+from brittle.visible import visible
 
-# readline replaces only what follows the last of its word breaks (":" and "@" in zoo:NAME@DATA), so
-# that bash has to be told the rest alone.
+# readline replaces only what follows the last of its word breaks (":" and "@" in zoo:NAME@DATA),
+# or an open quote. This is "$2", and candidates have to begin where it begins.
 BASH = """\
 _brittle() {
-    local IFS=$'\\n' line="${COMP_LINE:0:COMP_POINT}"
-    COMPREPLY=($(brittle completion bash --line "$line" --breaks "$COMP_WORDBREAKS" 2>/dev/null))
+    local one line="${COMP_LINE:0:COMP_POINT}"
+    COMPREPLY=()
+    while IFS= read -r -d '' one; do
+        COMPREPLY+=("$one")
+    done < <(brittle completion bash --line="$line" --replaced="$2" 2>/dev/null)
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[:@=] ]]; then
         compopt -o nospace 2>/dev/null
     fi
@@ -26,12 +33,12 @@ ZSH = """\
 #compdef brittle
 _brittle() {
     local -a found names texts
-    local line="${(j: :)words[1,CURRENT]}"
-    found=("${(@f)$(brittle completion zsh --line "$line" 2>/dev/null)}")
-    found=("${(@)found:#}")
-    (( ${#found} )) || { _files; return }
-    names=("${(@)found%%$'\\t'*}")
-    texts=("${(@)found/$'\\t'/  -- }")
+    local line="${(j: :)words[1,CURRENT]}" name text
+    found=("${(@0)$(brittle completion zsh --line="$line" 2>/dev/null)}")
+    for name text in "${(@)found}"; do
+        [[ -n $name ]] && names+=("$name") texts+=("$text")
+    done
+    (( ${#names} )) || { _files; return }
     if [[ ${#names} == 1 && $names[1] == *[:@=] ]]; then
         compadd -S '' -a names
     else
@@ -47,9 +54,9 @@ fi
 FISH = """\
 function __brittle_complete
     set -l line (commandline -cp)
-    set -l found (brittle completion fish --line "$line" 2>/dev/null)
+    set -l found (brittle completion fish --line="$line" 2>/dev/null | string split0)
     if set -q found[1]
-        printf '%s\\n' $found
+        printf '%s\\0' $found | string split0
     else
         __fish_complete_path (commandline -ct)
     end
@@ -60,12 +67,48 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 def format_candidates(
-    candidates: Iterable[Candidate], shell: str, current: str, breaks: str = ""
+    candidates: Sequence[Candidate], shell: str, line: str, replaced: str = ""
 ) -> str:
-    """Write candidates as the script of a shell reads them, one a line."""
-    if shell != "bash":
-        return "\n".join(f"{one.word}\t{one.about}".rstrip() for one in candidates)
-    # A word break is no part of the word that is replaced, except "@", as in hosts.
-    starts = [current.rfind(mark) + (mark != "@") for mark in breaks]
-    kept = max(0, *starts) if starts else 0
-    return "\n".join(one.word[kept:] for one in candidates)
+    """Write candidates as the script of a shell reads them, each up to a NUL.
+
+    `replaced` is the end of the line that bash replaces by one of them.
+    """
+    if shell == "bash":
+        parts = _for_bash([one.word for one in candidates], line.removesuffix(replaced))
+    elif shell == "zsh":
+        parts = [part for one in candidates for part in (one.word, _display(one))]
+    else:
+        # fish takes what follows a tab for the description.
+        named = [one for one in candidates if "\t" not in one.word]
+        parts = [f"{one.word}\t{one.about}" if one.about else one.word for one in named]
+    return "".join(f"{part}\0" for part in parts)
+
+
+def _display(candidate: Candidate) -> str:
+    """Write a candidate for the list that zsh shows."""
+    about = f"  -- {candidate.about}" if candidate.about else ""
+    return visible(f"{candidate.word}{about}").replace("\n", "␊").replace("\t", "␉")
+
+
+def _for_bash(words: Iterable[str], before: str) -> list[str]:
+    """Quote the ends of words that follow what stands `before` in the line.
+
+    If one has to be quoted, all are: bash inserts what they have in common.
+    """
+    start = read_line(before)
+    ends = [word[len(start.words[-1]) :] for word in words]
+    if not start.quote and all(map(is_plain, ends)):
+        return ends
+    return [_completed(quote(end, start.quote), start.quote) for end in ends]
+
+
+def _completed(written: str, opened: str) -> str:
+    """Double a quote at the start or the end of what is written in a quote that is open.
+
+    readline takes one at the start for the one that is open, and one at the end for the one that
+    would close it.
+    """
+    if not opened:
+        return written
+    mark = opened[-1]
+    return mark * written.startswith(mark) + written + mark * written.endswith(mark)

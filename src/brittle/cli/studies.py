@@ -23,7 +23,7 @@ LOADERS: dict[str, Callable[[Path], Study]] = {
 
 def list_studies(folder: str | Path) -> list[Path]:
     """List the files of the studies in a folder, newest last."""
-    paths = Path(folder).glob(f"*{SUFFIX}")
+    paths = [path for path in Path(folder).glob(f"*{SUFFIX}") if path.is_file()]
     return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
 
 

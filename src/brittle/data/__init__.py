@@ -27,6 +27,7 @@ __all__ = [
     "has_splits",
     "load",
     "names",
+    "training_split",
 ]
 
 
@@ -89,6 +90,12 @@ def names() -> list[Entry | PictureEntry]:
 def has_splits(name: str) -> bool:
     """Tell whether a name is that of a data set with a train, a dev and a test split."""
     return any(entry.name == name for entry in names())
+
+
+def training_split(source: str) -> str | None:
+    """Return the split of a data set to train on; None of a file, which has no splits."""
+    is_split = has_splits(source) or source.startswith(hub.PREFIX) or folders.split_files(source)
+    return "train" if is_split else None
 
 
 def _load_known(

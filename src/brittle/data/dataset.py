@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -13,6 +13,7 @@ from random import Random
 from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.data.picture_rows import DARK, dark_warning
+from brittle.data.stored import lines_of, select
 from brittle.errors import UsageError
 from brittle.picture import encoded_shape
 
@@ -28,7 +29,7 @@ class Dataset:
 
     name: str
     split: str
-    examples: tuple[Example, ...]
+    examples: Sequence[Example]
     labels: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     kind: str = "text"
@@ -76,22 +77,28 @@ class Dataset:
 
         None returns everything, in the data's own order.
         """
+        return self if limit is None else self.select(self.rows_taken(limit, seed))
+
+    def rows_taken(self, limit: int | None, seed: int = 0) -> Sequence[int]:
+        """Return the numbers of the examples that `take` takes."""
         if limit is None:
-            return self
+            return range(len(self.examples))
         if limit < 1:
             raise UsageError(f"The limit is {limit}. Expected at least 1, or none at all.")
-        order = list(range(len(self.examples)))
+        order = array("Q", range(len(self.examples)))
         Random(f"take:{seed}").shuffle(order)
-        return replace(self, examples=tuple(self.examples[i] for i in order[:limit]))
+        return order[:limit]
+
+    def select(self, indices: Sequence[int]) -> Dataset:
+        """Return the data set of the examples at these indices, in this order."""
+        return replace(self, examples=select(self.examples, indices))
 
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of the examples, in order."""
         digest = hashlib.sha256()
-        for example in self.examples:
-            row = [example.fields, example.label, example.locked]
-            line = json.dumps(row, ensure_ascii=False) + "\n"
-            digest.update(line.encode("utf-8", "surrogatepass"))
+        for lines in lines_of(self.examples):
+            digest.update(lines)
         return digest.hexdigest()
 
 

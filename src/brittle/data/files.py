@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from brittle.data.columns import choose
-from brittle.data.dataset import Dataset, labels_of
-from brittle.data.example import from_rows
-from brittle.data.references import without_empty_sides
-from brittle.data.tables import TABLE_READERS
+from brittle.data.dataset import Dataset
+from brittle.data.parquet import read_parquet
+from brittle.data.rows import read_rows
+from brittle.data.tables import Table, read_csv, read_jsonl, read_tsv
 from brittle.data.unused import unused_labels
 from brittle.errors import UsageError
+from brittle.unpacking import check_is_file
 
+TABLE_READERS: dict[str, Callable[[Path], Table]] = {
+    ".csv": read_csv,
+    ".tsv": read_tsv,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".csv.gz": read_csv,
+    ".tsv.gz": read_tsv,
+    ".jsonl.gz": read_jsonl,
+    ".ndjson.gz": read_jsonl,
+    ".parquet": read_parquet,
+}
 ENDINGS = tuple(TABLE_READERS)
 ENDINGS_TEXT = ".csv, .tsv, .jsonl (each also with .gz) or .parquet"
 
@@ -40,26 +52,36 @@ def load(
         raise _is_folder(path)
     if not path.exists():
         raise _is_missing(path, also_known)
+    check_is_file(path)
     kind = ending(path.name)
     if kind is None:
         raise UsageError(f"{path}: the ending is not known. Expected a file named {ENDINGS_TEXT}.")
     try:
-        table = TABLE_READERS[kind](path)
+        return _load_table(source, path, TABLE_READERS[kind](path), text, label, locked)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror or error}).") from error
+
+
+def _load_table(
+    source: str,
+    path: Path,
+    table: Table,
+    text: Sequence[str] | None,
+    label: str | None,
+    locked: Sequence[str],
+) -> Dataset:
     if not table.columns:
         raise UsageError(
             f"{path} is empty. Expected a first line that names the columns, and rows."
         )
     columns = choose(str(path), table.columns, text, label, locked)
-    if not table.rows:
+    if next(table.rows(), None) is None:
         raise UsageError(f"{path} has column names and no rows. Expected at least one example.")
-    rows, warnings = without_empty_sides(str(path), table.rows, columns)
-    examples = from_rows(rows, columns)
+    read = read_rows(str(path), table.rows(), columns)
+    warnings = read.warnings
     if label is None:
         warnings += unused_labels(str(path), columns, table.columns, table.column)
-    labels = labels_of(examples)
-    return Dataset(source, "all", examples, labels, warnings, table_columns=columns)
+    return Dataset(source, "all", read.examples, read.labels, warnings, table_columns=columns)
 
 
 def _is_folder(path: Path) -> UsageError:

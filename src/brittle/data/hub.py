@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brittle.data.columns import choose
-from brittle.data.dataset import Dataset, labels_of
-from brittle.data.example import class_names, from_rows, named_rows
-from brittle.data.references import without_empty_sides
+from brittle.data.columns import Columns, choose
+from brittle.data.dataset import Dataset
+from brittle.data.example import class_names, named_rows
+from brittle.data.rows import read_rows
 from brittle.data.unused import MAX_ROWS_LOOKED_AT, unused_labels
 from brittle.errors import UsageError, require, unknown
 
@@ -33,17 +33,31 @@ def load(
     name, config = parse(source)
     split, table = _load_table(source, name, config, split)
     columns = choose(source, table.column_names, text, label, locked)
+    _check_features(source, table.features, columns)
     rows = named_rows(table, columns, lambda i: f"{source}, split {split}, row {i + 1}")
     if not rows:
         raise UsageError(f"{source} has no examples in the split {split!r}.")
-    whole, empty = without_empty_sides(source, rows, columns)
-    examples = from_rows(whole, columns)
-    labels = class_names(table, columns.label) or labels_of(examples)
+    read = read_rows(source, rows, columns)
+    labels = class_names(table, columns.label) or read.labels
     # Strings and numbers only: to look at pictures or sounds would decode them.
     plain = [name for name, kind in table.features.items() if type(kind).__name__ in PLAIN_FEATURES]
     first = table.select(range(min(len(table), MAX_ROWS_LOOKED_AT)))
     unused = unused_labels(source, columns, plain, first.__getitem__) if label is None else ()
-    return Dataset(source, split, examples, labels, empty + unused, table_columns=columns)
+    return Dataset(
+        source, split, read.examples, labels, read.warnings + unused, table_columns=columns
+    )
+
+
+def _check_features(source: str, features: Mapping[str, Any], columns: Columns) -> None:
+    """Refuse columns that hold no strings or numbers: to look at pictures opens any format."""
+    for name in (*columns.text, *filter(None, [columns.label])):
+        kind = type(features[name]).__name__
+        if kind not in PLAIN_FEATURES:
+            raise UsageError(
+                f"{source}: the column {name!r} is of the type {kind}. Expected strings, or "
+                "numbers for a label. Name another column; pictures are read from a folder "
+                "(without hf:) or an .npz file."
+            )
 
 
 def parse(source: str) -> tuple[str, str | None]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 from brittle.errors import UsageError
+from brittle.formatting import plural
 from brittle.picture import BYTE, Picture, has_bytes, is_picture
 
 MAX_DARK = 31  # of 255; a picture without a brighter pixel is nearly black
@@ -47,7 +48,7 @@ def check_sizes(encoded: Sequence[str], names: Sequence[str] = ()) -> None:
 
 def _size(text: str) -> str:
     height, width, channels = text.split("x")
-    return f"{height} × {width} pixels and {channels} channel{'s' if channels != '1' else ''}"
+    return f"{height} × {width} pixels and {plural(int(channels), 'channels')}"
 
 
 def is_pictures_and_labels(data: Any) -> bool:

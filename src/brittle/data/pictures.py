@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,16 @@ from brittle.data.dataset import Dataset, labels_of
 from brittle.data.example import Example, as_examples
 from brittle.errors import UsageError, require
 from brittle.picture import MAX_PIXELS, Picture
-from brittle.unpacking import check_archive
+from brittle.unpacking import DAMAGED_ARCHIVE, check_archive, check_is_file
 
 ARRAYS = ".npz"
 PICTURES = (".png", ".jpg", ".jpeg")
 PICTURE_NAMES = ("x", "images", "pictures")
 LABEL_NAMES = ("y", "labels", "label")
+NUMBERS = "biuf"  # the kinds of numpy's types that are pixels
+# Pillow reads far more formats, and starts Ghostscript for one of them.
+FORMATS = {"PNG": b"\x89PNG\r\n\x1a\n", "JPEG": b"\xff\xd8\xff"}
+MAX_PIXELS_PER_BYTE = 100  # of all pictures in a folder; a photograph has 5, a plain drawing 50
 MIN_ARRAYS_BYTES = 1 << 28  # plain pictures are packed to little
 
 
@@ -42,6 +47,7 @@ def load(source: str, pictures: Sequence[str] | None = None, label: str | None =
     path = Path(source).expanduser()
     if not path.exists():
         raise UsageError(f"There is no file {path}.")
+    check_is_file(path)
     if path.is_dir():
         if pictures or label:
             raise UsageError(
@@ -63,10 +69,13 @@ def _load_arrays(
             check_archive(archive, path.stat().st_size, str(path), remedy, MIN_ARRAYS_BYTES)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    # An array may claim to be larger than the memory, though the file holds little of it.
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, MemoryError) as error:
+    except UsageError:
+        raise
+    except DAMAGED_ARCHIVE as error:
         raise UsageError(f"{path} cannot be read as an .npz file of arrays: {error}") from error
     x = _array(path, arrays, PICTURE_NAMES if pictures is None else pictures, "--text")
+    if x.dtype.kind not in NUMBERS:
+        raise UsageError(f"The pictures in {path} are of the type {x.dtype}. Expected numbers.")
     if label == "":
         return _examples(path, [(picture, None) for picture in x])
     y = _array(path, arrays, LABEL_NAMES if label is None else [label], "--label")
@@ -80,7 +89,7 @@ def _load_arrays(
 
 def _array(path: Path, arrays: dict[str, Any], names: Sequence[str], flag: str) -> Any:
     for name in names:
-        if name in arrays and arrays[name].ndim:
+        if name in arrays and np.ndim(arrays[name]):  # a member that is no array is bytes
             return arrays[name]
     raise UsageError(
         f"{path} holds no array {' or '.join(names)}; it has {', '.join(arrays) or 'none'}. Name "
@@ -90,7 +99,7 @@ def _array(path: Path, arrays: dict[str, Any], names: Sequence[str], flag: str) 
 
 def open_picture(path: Path) -> Picture:
     """Open one picture file."""
-    return _open(require("PIL.Image", "pictures", f"Reading the picture {path}"), path)
+    return _load(require("PIL.Image", "pictures", f"Reading the picture {path}"), path)
 
 
 def _load_folder(path: Path, is_labelled: bool) -> tuple[Example, ...]:
@@ -103,20 +112,51 @@ def _load_folder(path: Path, is_labelled: bool) -> tuple[Example, ...]:
             f"The folder {path} holds {got}. Expected a sub-folder of pictures (.png, .jpg) for "
             "each of two or more classes."
         )
-    pairs = [(_open(image, file), file.parent.name if is_labelled else None) for file in found]
+    _check_pixels(image, path, found)
+    # One at a time: as an example a picture is packed.
+    pairs = ((_load(image, file), file.parent.name if is_labelled else None) for file in found)
     return _examples(path, pairs, [str(file) for file in found])
 
 
-def _open(image: Any, file: Path) -> Picture:
+def _check_pixels(image: Any, folder: Path, found: Sequence[Path]) -> None:
+    """Refuse a folder whose pictures have too many pixels, by what their files say of them."""
+    pixels = 0
+    for file in found:
+        with _opened(image, file) as opened:
+            pixels += opened.width * opened.height
+    size = sum(file.stat().st_size for file in found)
+    limit = max(MAX_PIXELS, MAX_PIXELS_PER_BYTE * size)
+    if pixels > limit:
+        raise UsageError(
+            f"The pictures in {folder} have {pixels:,} pixels, in files of {size:,} bytes. "
+            f"Expected at most {limit:,} pixels in such files: they may be made to fill the "
+            "memory. Make them smaller, or hand them in as arrays (an .npz file)."
+        )
+
+
+def _load(image: Any, file: Path) -> Picture:
+    with _opened(image, file) as opened:
+        return Picture.of(opened)
+
+
+@contextmanager
+def _opened(image: Any, file: Path) -> Iterator[Any]:
+    """Open a PNG or a JPEG, by its content; its pixels are not read yet."""
+    check_is_file(file)
     try:
-        with image.open(file) as opened:
-            width, height = opened.size
-            if width * height > MAX_PIXELS:
-                raise UsageError(
-                    f"Got a picture of {width} × {height} pixels. Expected at most {MAX_PIXELS:,} "
-                    "pixels: make it smaller."
-                )
-            return Picture.of(opened)
+        with file.open("rb") as content:
+            start = content.read(max(map(len, FORMATS.values())))
+            kinds = [kind for kind, magic in FORMATS.items() if start.startswith(magic)]
+            if not kinds:
+                raise ValueError(f"it is no PNG and no JPEG: it begins with {start!r}")
+            content.seek(0)
+            with image.open(content, formats=kinds) as opened:
+                if opened.width * opened.height > MAX_PIXELS:
+                    raise UsageError(
+                        f"Got a picture of {opened.width} × {opened.height} pixels. Expected at "
+                        f"most {MAX_PIXELS:,} pixels: make it smaller."
+                    )
+                yield opened
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from error
     # Pillow raises any of these.
@@ -130,6 +170,6 @@ def _examples(
     path: Path, pairs: Iterable[tuple[Any, Any]], names: Sequence[str] = ()
 ) -> tuple[Example, ...]:
     try:
-        return tuple(as_examples(list(pairs), names))
+        return tuple(as_examples(pairs, names))
     except UsageError as error:
         raise UsageError(str(error) if names else f"{path}: {error}") from error

@@ -2,64 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from brittle.data.columns import Columns
+import numpy as np
 
-Rows = Sequence[tuple[str, Mapping[str, object]]]
+from brittle.data.columns import Columns
 
 MIN_WORDS = 3
 """The label column holds texts, not classes, if half of its labels have as many words."""
 
 
-def without_empty_sides(where: str, rows: Rows, columns: Columns) -> tuple[Rows, tuple[str, ...]]:
-    """Return the rows of a pairs file that have all their sides, and a warning if not all have.
+class EmptySides:
+    """Counts, row by row, the sides of a table that are empty.
 
-    Rows whose labels are classes are returned as they are, with a warning if they are pairs of
-    which one side is empty; so are rows of which none is whole.
+    Rows whose labels are classes are kept, with a warning if they are pairs of which one side is
+    empty. Where labels are texts, rows with an empty side are left out, unless none is whole.
     """
-    if columns.label is None or not holds_texts([row.get(columns.label) for _, row in rows]):
-        return rows, _empty_fields(where, rows, columns.text)
-    sides = (*columns.text, columns.label)
-    whole = [pair for pair in rows if not any(is_blank(pair[1].get(name)) for name in sides)]
-    if not whole or len(whole) == len(rows):
-        return rows, ()
-    return whole, (
-        f"{where}: {len(rows) - len(whole):,} of {len(rows):,} rows have an empty side "
-        f"({_count_blank(rows, sides)}) and are left out. Fill them in if they should count.",
-    )
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.labels = LabelTexts()
+        self.rows = self.whole = self.halved = 0
+        self.blank: Counter[str] = Counter()
+
+    def add(self, row: Mapping[str, object]) -> bool:
+        """Count a row; tell whether it has all its sides."""
+        columns = self.columns
+        blank = [name for name in columns.text if is_blank(row.get(name))]
+        self.rows += 1
+        self.halved += bool(blank)
+        if columns.label is not None:
+            label = row.get(columns.label)
+            self.labels.add(label)
+            if is_blank(label):
+                blank.append(columns.label)
+        if blank:
+            self.blank.update(blank)
+            return False
+        self.whole += 1
+        return True
+
+    @property
+    def are_left_out(self) -> bool:
+        """Whether the rows with an empty side are left out."""
+        return 0 < self.whole < self.rows and self._have_texts
+
+    @property
+    def _have_texts(self) -> bool:
+        return self.columns.label is not None and self.labels.are_texts
+
+    def warnings(self, where: str) -> tuple[str, ...]:
+        """Warn of what is left out, and of pairs of which one side is empty."""
+        text = self.columns.text
+        if self.are_left_out:
+            sides = (*text, str(self.columns.label))
+            return (
+                f"{where}: {self.rows - self.whole:,} of {self.rows:,} rows have an empty side "
+                f"({self._count_blank(sides)}) and are left out. Fill them in if they should "
+                "count.",
+            )
+        if self._have_texts or len(text) < 2 or not self.halved:
+            return ()
+        return (
+            f"{where}: {self.halved:,} of {self.rows:,} rows have an empty side "
+            f"({self._count_blank(text)}). They are read as they are, though a label says little "
+            "of half a pair: fill them in, or leave these rows out.",
+        )
+
+    def _count_blank(self, sides: Sequence[str]) -> str:
+        counts = [(self.blank[name], name) for name in sides if self.blank[name]]
+        return ", ".join(f"{count:,} without {name!r}" for count, name in counts)
 
 
-def _empty_fields(where: str, rows: Rows, fields: Sequence[str]) -> tuple[str, ...]:
-    """Warn of pairs, such as premise and hypothesis, of which one side is empty."""
-    count = sum(any(is_blank(row.get(name)) for name in fields) for _, row in rows)
-    if len(fields) < 2 or not count:
-        return ()
-    return (
-        f"{where}: {count:,} of {len(rows):,} rows have an empty side "
-        f"({_count_blank(rows, fields)}). They are read as they are, though a label says little of "
-        "half a pair: fill them in, or leave these rows out.",
-    )
+class LabelTexts:
+    """Tells whether labels are texts, such as translations: words, and mostly different ones.
 
-
-def _count_blank(rows: Rows, sides: Sequence[str]) -> str:
-    blank = {name: sum(is_blank(row.get(name)) for _, row in rows) for name in sides}
-    return ", ".join(f"{count:,} without {name!r}" for name, count in blank.items() if count)
-
-
-def holds_texts(labels: Sequence[object]) -> bool:
-    """Tell whether labels are texts, such as translations: words, and mostly different ones.
-
-    >>> holds_texts(["Ein Mann geht.", "", "Zwei Hunde schlafen hier."])
+    >>> LabelTexts(["Ein Mann geht.", "", "Zwei Hunde schlafen hier."]).are_texts
     True
-    >>> holds_texts(["very good film"] * 5), holds_texts(["good", "bad"]), holds_texts([1, 2])
-    (False, False, False)
+    >>> LabelTexts(["very good film"] * 5).are_texts, LabelTexts(["good", "bad"]).are_texts
+    (False, False)
+    >>> LabelTexts([1, 2]).are_texts
+    False
     """
-    texts = [label for label in labels if isinstance(label, str) and label.strip()]
-    if not texts or 2 * len(set(texts)) <= len(texts):
-        return False
-    return median(len(text.split()) for text in texts) >= MIN_WORDS
+
+    def __init__(self, labels: Iterable[object] = ()) -> None:
+        # A million translations take 100 MB; their hashes tell them apart as well.
+        self.hashes, self.words = array("q"), array("L")
+        for label in labels:
+            self.add(label)
+
+    def add(self, label: object) -> None:
+        if isinstance(label, str) and label.strip():
+            self.hashes.append(hash(label))
+            self.words.append(len(label.split()))
+
+    @property
+    def are_texts(self) -> bool:
+        if not self.hashes or 2 * len(np.unique(self.hashes)) <= len(self.hashes):
+            return False
+        return median(self.words) >= MIN_WORDS
 
 
 def is_blank(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""The rows of csv, tsv, jsonl and parquet files, each with its file and line or row."""
+"""The rows of csv, tsv and jsonl files, each with its file and line; no file is held in memory."""
 
 from __future__ import annotations
 
@@ -8,31 +8,35 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from brittle.errors import UsageError, require
+from brittle.errors import UsageError
 from brittle.unpacking import too_large, unpacked_limit
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 GZIP_MAGIC = b"\x1f\x8b"
 # The csv module refuses longer cells; its own limit, 128 KB, is less than a long document.
 MAX_CELL_CHARACTERS = 2**31 - 1
-GZIP_BYTES, PARQUET_ROWS = 1 << 20, 1024  # unpacked at a time
+GZIP_BYTES = 1 << 20  # unpacked at a time
 
 
 @dataclass(frozen=True)
 class Table:
-    """Column names, and rows as (file and line, cells by column); a row may lack a column."""
+    """Column names, and rows as (file and line, cells by column); a row may lack a column.
+
+    The whole file was read once, so that it has no damaged row; `rows` reads it again, row by row.
+    """
 
     columns: tuple[str, ...]
-    rows: list[tuple[str, dict[str, object]]]
+    rows: Callable[[], Iterator[tuple[str, dict[str, object]]]]
 
-    def column(self, name: str) -> list[object]:
-        """List the cells of a column; None where a row lacks it."""
-        return [row.get(name) for _, row in self.rows]
+    def column(self, name: str) -> Iterator[object]:
+        """Yield the cells of a column; None where a row lacks it."""
+        return (row.get(name) for _, row in self.rows())
 
 
 def read_csv(path: Path) -> Table:
@@ -41,14 +45,14 @@ def read_csv(path: Path) -> Table:
     They are separated by commas or, as spreadsheets write them in many countries, by semicolons or
     tabs: by the first of these that is in the first line and with which all rows can be read.
     """
-    text = _read_text(path)
-    first_line = text.partition("\n")[0]
+    first_line = next(_lines(path, newline="\n"), "")
     errors = []
     for separator in [mark for mark in SEPARATORS if mark in first_line] or [","]:
         try:
-            return _parse_separated(path, text, separator, quoted=True)
+            return _read_separated(path, separator, quoted=True)
         except UsageError as error:
             errors.append(error)
+    _check_text(path)
     raise errors[0]
 
 
@@ -58,30 +62,43 @@ def read_tsv(path: Path) -> Table:
     Some programs quote cells in such files, and some write quotation marks as they are. They are
     taken as quotes if the whole file can be parsed that way, else as characters.
     """
-    text = _read_text(path)
-    if '"' in text:
-        try:
-            table = _parse_separated(path, text, "\t", quoted=True)
-        except UsageError:
-            pass
-        else:
-            # A stray mark that is closed some lines later swallows both tabs and line ends.
-            cells = (str(cell) for _, row in table.rows for cell in row.values())
-            if not any("\t" in cell and "\n" in cell for cell in cells):
-                return table
-    return _parse_separated(path, text, "\t", quoted=False)
+    try:
+        return _read_separated(path, "\t", quoted=True, is_fine=_closes_its_quotes)
+    except UsageError:
+        pass
+    try:
+        return _read_separated(path, "\t", quoted=False)
+    except UsageError:
+        _check_text(path)
+        raise
+
+
+def _closes_its_quotes(cells: Iterable[str]) -> bool:
+    # A stray mark that is closed some lines later swallows both tabs and line ends.
+    return not any("\n" in cell and "\t" in cell for cell in cells)
 
 
 def read_jsonl(path: Path) -> Table:
     """Load a file of JSON objects, one per line; their keys are the columns."""
     columns: dict[str, None] = {}
-    rows: list[tuple[str, dict[str, object]]] = []
-    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+    try:
+        for _, row in _objects(path):
+            if not row.keys() <= columns.keys():
+                columns.update(dict.fromkeys(row))
+    except UsageError:
+        _check_text(path)
+        raise
+    return Table(tuple(columns), partial(_objects, path))
+
+
+def _objects(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the objects of a file, each with its line; empty lines are skipped."""
+    for number, line in enumerate(_lines(path, newline="\n"), start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
         try:
-            row = json.loads(line)
+            row = json.loads(line.removesuffix("\n"))
         except (ValueError, RecursionError) as error:
             raise UsageError(
                 f"{where}: this is not JSON ({error}). Expected one object a line, such as "
@@ -92,71 +109,54 @@ def read_jsonl(path: Path) -> Table:
                 f"{where}: this is a JSON {type(row).__name__}, expected an object such as "
                 '{"text": "a fine film", "label": "positive"}.'
             )
-        columns.update(dict.fromkeys(row))
-        rows.append((where, row))
-    return Table(tuple(columns), rows)
+        yield where, row
 
 
-def read_parquet(path: Path) -> Table:
-    """Load a parquet file."""
-    parquet = require("pyarrow.parquet", "frames", "Reading parquet files")
-    arrow = require("pyarrow", "frames", "Reading parquet files")
-    try:
-        table = _unpack_parquet(path, parquet, arrow)
-    except (arrow.ArrowException, OSError) as error:
-        raise UsageError(f"{path}: this cannot be read as parquet ({error}).") from error
-    names = tuple(str(name) for name in table.column_names)
-    cells = [column.to_pylist() for column in table.columns]
-    rows = [(f"{path}, row {i}", dict(zip(names, row))) for i, row in enumerate(zip(*cells), 1)]
-    return Table(names, rows)
-
-
-TABLE_READERS: dict[str, Callable[[Path], Table]] = {
-    ".csv": read_csv,
-    ".tsv": read_tsv,
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".csv.gz": read_csv,
-    ".tsv.gz": read_tsv,
-    ".jsonl.gz": read_jsonl,
-    ".ndjson.gz": read_jsonl,
-    ".parquet": read_parquet,
-}
-
-
-def _parse_separated(path: Path, text: str, separator: str, quoted: bool) -> Table:
-    records = _records(path, text, separator, quoted)
+def _read_separated(
+    path: Path,
+    separator: str,
+    quoted: bool,
+    is_fine: Callable[[Iterable[str]], bool] | None = None,
+) -> Table:
+    """Read all records once; those that cannot be read, or are not `is_fine`, are an error."""
+    records = _records(path, separator, quoted)
     _, header = next(records, (0, []))
     if any("\0" in name for name in header):
         raise UsageError(f"{path}: the column names hold NUL characters. {_hint(path, 'UTF-16')}")
-    rows: list[tuple[str, dict[str, object]]] = []
     for line, cells in records:
-        where = f"{path}, line {line}"
-        if len(cells) != len(header):
-            raise UsageError(
-                f"{where}: this row has {len(cells)} cells, but the first line names "
-                f"{len(header)} columns. Fill in what is missing; a cell that holds a "
-                f"{SEPARATORS[separator]} or a line end needs double quotes around it."
-            )
-        rows.append((where, dict(zip(header, cells))))
-    return Table(tuple(header), rows)
+        if is_fine is not None and not is_fine(dict(zip(header, cells)).values()):
+            raise UsageError(f"{path}, line {line}: a quotation mark is closed in another line.")
+    return Table(tuple(header), partial(_named_records, path, separator, quoted))
 
 
-def _records(
-    path: Path, text: str, separator: str, quoted: bool
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each record and the line it starts at; empty lines are skipped."""
+def _named_records(
+    path: Path, separator: str, quoted: bool
+) -> Iterator[tuple[str, dict[str, object]]]:
+    records = _records(path, separator, quoted)
+    _, header = next(records, (0, []))
+    for line, cells in records:
+        yield f"{path}, line {line}", dict(zip(header, cells))
+
+
+def _records(path: Path, separator: str, quoted: bool) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each record and the line it starts at; empty lines are skipped.
+
+    The first record names the columns. One with another number of cells is an error.
+    """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
     reader = csv.reader(
-        io.StringIO(text, newline=""),
+        _lines(path, newline=""),
         delimiter=separator,
         strict=True,
         quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
     )
-    line = 1
+    line, columns = 1, 0
     try:
         for cells in reader:
             if cells:
+                columns = columns or len(cells)
+                if len(cells) != columns:
+                    raise _other_length(f"{path}, line {line}", len(cells), columns, separator)
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
@@ -166,48 +166,90 @@ def _records(
         ) from None
 
 
-def _read_text(path: Path) -> str:
-    """Return the text of a file, unpacked, without a byte order mark."""
-    content = path.read_bytes()
-    if content.startswith(GZIP_MAGIC):
-        try:
-            content = _gunzip(path, content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise UsageError(f"{path}: this gzip file is damaged ({error}).") from error
-    elif path.suffix.lower() == ".gz" and content:
-        raise UsageError(f"{path}: this is no gzip file. Remove .gz from its name, or pack it.")
+def _other_length(where: str, cells: int, columns: int, separator: str) -> UsageError:
+    return UsageError(
+        f"{where}: this row has {cells} cells, but the first line names {columns} columns. Fill in "
+        f"what is missing; a cell that holds a {SEPARATORS[separator]} or a line end needs double "
+        "quotes around it."
+    )
+
+
+def _check_text(path: Path) -> None:
+    """Raise an error if a file cannot be unpacked or is not UTF-8, wherever that is in it.
+
+    This is the better reason why a row cannot be read, and comes first.
+    """
+    for _ in _lines(path, newline="\n"):
+        pass
+
+
+def _lines(path: Path, newline: str) -> Iterator[str]:
+    """Yield the lines of a file with their ends, unpacked, without a byte order mark.
+
+    Lines end as `newline` says to `open`: "" is any line end, and all are kept as they are.
+    """
     try:
-        return content.removeprefix(codecs.BOM_UTF8).decode()
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        raise UsageError(
-            f"{path}, line {line}: this is not UTF-8 (byte 0x{error.object[error.start]:02x}). "
-            f"{_hint(path, 'UTF-16' if is_utf16 else 'LATIN1')}"
-        ) from None
+        content = _open_unpacked(path)
+        with io.TextIOWrapper(content, encoding="utf-8-sig", newline=newline) as text:
+            yield from text
+    except UnicodeDecodeError:
+        raise _not_utf8(path) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UsageError(f"{path}: this gzip file is damaged ({error}).") from error
 
 
-def _gunzip(path: Path, content: bytes) -> bytes:
-    limit, unpacked = unpacked_limit(len(content)), bytearray()
-    with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-        while part := file.read(GZIP_BYTES):
-            unpacked += part
-            if len(unpacked) > limit:
-                raise too_large(str(path), limit, "If you trust it, unpack it first: gunzip FILE")
-    return bytes(unpacked)
+def _open_unpacked(path: Path) -> io.BufferedReader:
+    """Open a file; what is packed is unpacked as it is read."""
+    file = path.open("rb")
+    start = file.peek(len(GZIP_MAGIC))
+    if start.startswith(GZIP_MAGIC):
+        return io.BufferedReader(_Unpacked(path, file), GZIP_BYTES)
+    if path.suffix.lower() == ".gz" and start:
+        file.close()
+        raise UsageError(f"{path}: this is no gzip file. Remove .gz from its name, or pack it.")
+    return file
 
 
-def _unpack_parquet(path: Path, parquet: Any, arrow: Any) -> Any:
-    """Load a parquet file batch by batch: a word that is stored once may stand in every row."""
-    limit = unpacked_limit(path.stat().st_size)
-    with parquet.ParquetFile(path) as file:
-        batches, size = [], 0
-        for batch in file.iter_batches(batch_size=PARQUET_ROWS):
-            size += batch.nbytes + batch.num_rows * batch.num_columns
-            if size > limit:
-                raise too_large(str(path), limit, "If you trust it, write its rows as .jsonl.")
-            batches.append(batch)
-        return arrow.Table.from_batches(batches, file.schema_arrow)
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file; one that becomes too large is refused while it is read."""
+
+    def __init__(self, path: Path, packed: io.BufferedReader) -> None:
+        self._path, self._packed = path, packed
+        self._content = gzip.GzipFile(fileobj=packed)
+        self._limit, self._count = unpacked_limit(path.stat().st_size), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._content.read(len(buffer))
+        self._count += len(part)
+        if self._count > self._limit:
+            remedy = "If you trust it, unpack it first: gunzip FILE"
+            raise too_large(str(self._path), self._limit, remedy)
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._content.close()
+        self._packed.close()
+        super().close()
+
+
+def _not_utf8(path: Path) -> UsageError:
+    """Build the error for a file that is not UTF-8, with the first line that is not."""
+    with _open_unpacked(path) as content:
+        is_utf16 = content.peek(2).startswith((b"\xff\xfe", b"\xfe\xff"))
+        for number, line in enumerate(content, start=1):
+            try:
+                (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode()
+            except UnicodeDecodeError as error:
+                return UsageError(
+                    f"{path}, line {number}: this is not UTF-8 (byte "
+                    f"0x{error.object[error.start]:02x}). "
+                    f"{_hint(path, 'UTF-16' if is_utf16 else 'LATIN1')}"
+                )
+    return UsageError(f"{path}: this file changes while it is read. Try again.")
 
 
 def _hint(path: Path, encoding: str) -> str:

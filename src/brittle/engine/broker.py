@@ -9,17 +9,21 @@ used.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 from brittle.asks import ANSWER
 from brittle.engine.cache import Cache, cache_keys
-from brittle.engine.desks import BatchCost, Desk, Failures, compute_batch
+from brittle.engine.desks import BatchCost, Desk, Digest, Failures, compute_batch, full_keys
 from brittle.engine.pace import BatchSize, cut_batches
 from brittle.engine.workers import Workers
 from brittle.errors import Interrupted, LimitReached
+
+KEYS_AT_ONCE = 256  # that are looked up in the journal
+BYTES_PER_WORD = 4  # in a key of token ids
 
 
 class Journal(Protocol):
@@ -28,6 +32,20 @@ class Journal(Protocol):
     def find(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]: ...
 
     def keep(self, question: str, answers: Sequence[tuple[bytes, Any]]) -> None: ...
+
+
+class Asker(Protocol):
+    """Who answers the first questions of a run: a broker, or a worker in its place."""
+
+    @property
+    def most_sent(self) -> int | None: ...
+
+    @property
+    def left(self) -> int | None: ...
+
+    def answer(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]: ...
+
+    def alone(self, question: str, items: Sequence[Any]) -> tuple[list[Any], Failures]: ...
 
 
 @dataclass
@@ -127,9 +145,10 @@ class Broker:
         desk = self.desks[question]
         journal = self.journal if desk.costly else None
         entry = f"alone:{question}" if alone else question
-        payloads = journal.find(entry, list(missing)) if journal else {}
+        payloads = _journalled(journal, entry, desk, missing) if journal else {}
         keys = [key for key in missing if key not in payloads]
-        sizes = {key: len(key) if desk.canonical else int(missing[key].size) for key in keys}
+        own_sizes = _bytes(keys, missing) if desk.canonical else [missing[k].size for k in keys]
+        sizes = dict(zip(keys, own_sizes))
         keys.sort(key=sizes.__getitem__)
         most = 1 if alone else self._sizes[question].size
         batches = cut_batches(keys, [sizes[key] for key in keys], most, desk.parallel)
@@ -137,7 +156,8 @@ class Broker:
         for batch, answers, failures in self._run(question, batches, missing):
             good = [(k, p) for n, (k, p) in enumerate(zip(batch, answers)) if n not in failures]
             if journal:
-                journal.keep(entry, good)
+                own = full_keys(desk, [key for key, _ in good], missing)
+                journal.keep(entry, [(key, payload) for key, (_, payload) in zip(own, good)])
             payloads.update(good)
             failed.update({batch[n]: error for n, error in failures.items()})
         return payloads, failed
@@ -153,7 +173,8 @@ class Broker:
         desk = self.desks[question]
         if not (desk.counted or desk.watched or desk.costly or desk.parallel > 1):
             for batch in batches:
-                yield batch, *self._noted(question, batch, *compute_batch(desk, batch, items))
+                computed = compute_batch(desk, batch, items)
+                yield batch, *self._noted(question, batch, items, *computed)
             return
         if question not in self._workers:
             self._workers[question] = Workers(desk.parallel)
@@ -171,7 +192,7 @@ class Broker:
                 batch, answer, error = workers.next(self.watchdog if desk.watched else None)
                 under_way -= 1
                 if error is None:
-                    yield batch, *self._noted(question, batch, *answer)
+                    yield batch, *self._noted(question, batch, items, *answer)
                 halt = halt or error
         if halt is not None:
             raise halt
@@ -189,11 +210,38 @@ class Broker:
         )
 
     def _noted(
-        self, question: str, batch: list[bytes], payloads: list[Any], failed: Failures, c: BatchCost
+        self,
+        question: str,
+        batch: list[bytes],
+        items: Mapping[bytes, Any],
+        payloads: list[Any],
+        failed: Failures,
+        c: BatchCost,
     ) -> tuple[list[Any], Failures]:
         if self.desks[question].counted:
             self.totals.sent += c.items - len(batch)  # what halving has sent again
             self.totals.calls += c.calls
             self.totals.busy += c.seconds
-        self._sizes[question].note(len(batch), sum(map(len, batch)) / max(c.seconds, 1e-9))
+        rate = sum(_bytes(batch, items)) / max(c.seconds, 1e-9)
+        self._sizes[question].note(len(batch), rate)
         return payloads, failed
+
+
+def _journalled(
+    journal: Journal, entry: str, desk: Desk, missing: Mapping[bytes, Any]
+) -> dict[bytes, Any]:
+    """Find answers in the journal, a part of the keys at a time: those of long items are long."""
+    payloads: dict[bytes, Any] = {}
+    keys = iter(missing)
+    while part := list(islice(keys, KEYS_AT_ONCE)):
+        by_own_key = dict(zip(full_keys(desk, part, missing), part))
+        known = journal.find(entry, list(by_own_key))
+        payloads.update((by_own_key[own], payload) for own, payload in known.items())
+    return payloads
+
+
+def _bytes(keys: Sequence[bytes], items: Mapping[bytes, Any]) -> Iterable[int]:
+    """Return how many bytes the own keys of items have; of long items, about how many."""
+    if Digest not in set(map(type, keys)):
+        return map(len, keys)
+    return [BYTES_PER_WORD * items[k].size if isinstance(k, Digest) else len(k) for k in keys]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from brittle.engine.desks import Desk, Failures, compute_by_halves
+from brittle.engine.desks import Desk, Digest, Failures, compute_by_halves, own_keys
 
 
 class Cache:
@@ -42,13 +43,25 @@ class Cache:
 
 
 def cache_keys(desk: Desk, items: Sequence[Any]) -> tuple[list[Any], Failures]:
-    """Return the key of every item; None where it cannot be computed, with the failure."""
-    find_keys = desk.canonical or _own_keys
+    """Return the key of every item; None where it cannot be computed, with the failure.
+
+    Of a long item it is a digest, where the target or the item itself has one.
+    """
+    find_keys = partial(_keys_or_digests, desk)
     try:
-        return list(find_keys(items)), {}
+        return find_keys(items), {}
     except Exception:
         return compute_by_halves(find_keys, items)
 
 
-def _own_keys(items: Sequence[Any]) -> list[bytes]:
-    return [item.key for item in items]
+def _keys_or_digests(desk: Desk, items: Sequence[Any]) -> list[bytes]:
+    digests: Sequence[bytes | None] = ()
+    if desk.canonical is None:
+        digests = [getattr(item, "digest", None) for item in items]
+    elif desk.digests is not None:
+        digests = desk.digests(items)
+    if not any(digests):
+        return own_keys(desk, items)
+    short = [n for n, digest in enumerate(digests) if digest is None]
+    keys = dict(zip(short, own_keys(desk, [items[n] for n in short])))
+    return [keys[n] if digest is None else Digest(digest) for n, digest in enumerate(digests)]

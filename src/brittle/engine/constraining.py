@@ -6,6 +6,7 @@ Only candidates that were offered and have won are measured: few, and only they 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,15 @@ from brittle.engine.broker import Broker
 from brittle.engine.rounds import RoundAsks
 
 
-def hold_to(constraints: Sequence[Keep], broker: Broker, asked: RoundAsks, judged: Answer) -> None:
-    """Take the win from candidates of a round that break a constraint.
+def hold_to(
+    constraints: Sequence[Keep], broker: Broker, asked: RoundAsks, judged: Answer
+) -> Answer:
+    """Take the win from candidates of a round that break a constraint, and mark them as refused.
 
     Such a candidate counts as one that gains nothing: it has the loss of the original, so that a
     search does not follow it.
     """
+    refused = np.zeros(len(judged.won), dtype=bool)
     owners: list[Any] = [case for case, n in zip(asked.cases, asked.counts) for _ in range(n)]
     winning = np.flatnonzero(judged.won & np.array(asked.offered, dtype=bool)).tolist()
     for constraint in constraints:
@@ -33,4 +37,6 @@ def hold_to(constraints: Sequence[Keep], broker: Broker, asked: RoundAsks, judge
                 kept.append(n)
             else:
                 judged.won[n], judged.loss[n] = False, owners[n].start_loss
+                refused[n] = True
         winning = kept
+    return replace(judged, refused=refused)

@@ -116,7 +116,8 @@ class Engine:
             if number in failures:
                 ended.append(Outcome(case, "error", message_of(failures[number]), 1))
                 continue
-            started, reason = start_case(self.goal, replace(case, budget=left), payload)
+            case = replace(case, budget=left, is_constrained=bool(self.constraints))
+            started, reason = start_case(self.goal, case, payload)
             first = Improvement(1, started.start_loss, case.item, payload)
             if reason is None and not case.item.size:
                 reason = NOTHING_TO_EDIT
@@ -153,7 +154,7 @@ class Engine:
                     self.goal, asked.cases, asked.counts, asked.items, payloads, failures
                 )
                 if self.constraints:
-                    hold_to(self.constraints, self.broker, asked, judged)
+                    judged = hold_to(self.constraints, self.broker, asked, judged)
                 answers[question].judged = judged
         winning: list[RunningCase] = []
         running[:] = [r for r in running if self._settle(r, answers, winning, ended)]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import TypeVar
 
 T = TypeVar("T")
+
+MAX_BATCH = 1 << 21
+"""The sum of the sizes of a batch's items: more would fill memory, and is no faster."""
 
 
 class BatchSize:
@@ -48,8 +52,12 @@ def cut_batches(items: list[T], sizes: list[int], most: int, workers: int) -> li
     [['a', 'b', 'c', 'd'], ['e', 'f']]
     >>> cut_batches(list("abcde"), [1] * 5, 2, 1)
     [['a', 'b'], ['c', 'd'], ['e']]
+
+    Items are sorted by size; of large ones fewer are in a batch.
     """
     count = len(items)
+    if count and sizes[-1] * most > MAX_BATCH:
+        return list(_cut_by_size(items, sizes, most))
     if workers == 1 or count > most * workers:
         return [items[start : start + most] for start in range(0, count, most)]
     totals = list(accumulate(sizes, initial=0))
@@ -65,3 +73,15 @@ def cut_batches(items: list[T], sizes: list[int], most: int, workers: int) -> li
             batches.append(items[start:stop])
         start = stop
     return batches
+
+
+def _cut_by_size(items: list[T], sizes: list[int], most: int) -> Iterator[list[T]]:
+    batch: list[T] = []
+    total = 0
+    for item, size in zip(items, sizes):
+        if batch and (len(batch) == most or total + size > MAX_BATCH):
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += size
+    yield batch

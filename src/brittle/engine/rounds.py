@@ -60,9 +60,11 @@ class RoundAnswers:
         if self.judged is not None:
             judged = self.judged
             rows = (judged.answers[part], judged.loss[part], judged.won[part])
-            answer = Answer(*rows)
+            refused = None if judged.refused is None else judged.refused[part]
+            answer = Answer(*rows, refused=refused)
             if isinstance(leaf, Flips):
-                answer = FlipsAnswer(*rows, [p and p.moves for p in self.payloads[part]])
+                moves = [p and p.moves for p in self.payloads[part]]
+                answer = FlipsAnswer(*rows, moves, refused=refused)
             elif self.failures and getattr(leaf, "in_order", False) and answer.won.any():
                 stop = start + int(answer.won.argmax())
         failed = (self.failures[n] for n in range(start, stop) if n in self.failures)
@@ -76,4 +78,6 @@ def join_answers(parts: list[Answer]) -> Answer:
     rows, loss, won = zip(*((part.answers, part.loss, part.won) for part in parts))
     is_array = isinstance(rows[0], np.ndarray)
     answers = np.concatenate(rows) if is_array else list(chain.from_iterable(rows))
-    return Answer(answers, np.concatenate(loss), np.concatenate(won))
+    refused = [part.refused for part in parts if part.refused is not None]
+    joined = np.concatenate(refused) if refused else None
+    return Answer(answers, np.concatenate(loss), np.concatenate(won), refused=joined)

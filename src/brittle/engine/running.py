@@ -14,6 +14,7 @@ from brittle.asks import (
     Ask,
     Case,
     KeepItems,
+    LevelStatus,
     Note,
     Sample,
     Search,
@@ -41,8 +42,9 @@ class RunningCase:
     report, the best first: one that ended the search or, of a search with costs, the cheapest ones,
     of a search that samples, the first ones. `sampled` and `sampled_won` count the samples so far.
     `kept` is the candidate that is reported without a winner, whatever its loss. `kept_items` are
-    those that the search wants in the report, by name. `proved_words`, `is_proved` and `reason` are
-    what the search noted for the row.
+    those that the search wants in the report, by name. `proved_words`,
+    `single_swaps`, `is_proved`, `reason`, `levels` and `random_edits` are what the search noted for
+    the row.
     """
 
     case: Case[Any]
@@ -60,8 +62,11 @@ class RunningCase:
     sampled_won: int = 0
     kept_items: dict[str, list[ItemKept]] = field(default_factory=dict)
     proved_words: int | None = None
+    single_swaps: int | None = None
     is_proved: bool = False
     reason: str = ""
+    levels: dict[str, LevelStatus] = field(default_factory=dict)
+    random_edits: tuple[int, int] | None = None
 
     def advance(self, answer: Any) -> None:
         """Send the search its answer, and take its next question; what it notes is kept."""
@@ -70,8 +75,14 @@ class RunningCase:
             note = self.ask
             if note.proved_words is not None:
                 self.proved_words = note.proved_words
+            if note.single_swaps is not None:
+                self.single_swaps = note.single_swaps
             if note.reason is not None:
                 self.reason = note.reason
+            if note.level is not None:
+                self.levels[note.level[0]] = note.level[1]
+            if note.random_edits is not None:
+                self.random_edits = note.random_edits
             self.is_proved = self.is_proved or note.is_whole
             self.ask = self.search.send(None)
 
@@ -101,44 +112,46 @@ class RunningCase:
         """Count the queries of a Try, note improvements and winners; tell if the search is over."""
         self.has_offered = self.has_offered or any(item is not self.case.item for item in items)
         if leaf.cost is not None:
-            self._judge_costs(leaf.cost, items, answer)
+            self._judge_costs(leaf, leaf.cost, items, answer)
             return False
         if leaf.keep and len(items):
-            self.kept = self._improvement(int(answer.loss.argmax()), items, answer)
+            self.kept = self._improvement(int(answer.loss.argmax()), leaf, items, answer)
         if isinstance(leaf, Sample):
-            self._judge_samples(items, answer)
+            self._judge_samples(leaf, items, answer)
             return False
         wins = np.flatnonzero(answer.won)
         count, winner = len(items), -1
         if len(wins):
             winner = int(wins[0]) if leaf.in_order else int(wins[answer.loss[wins].argmax()])
             count = winner + 1 if leaf.in_order else count
-        self._note_improvements(items, answer, range(count))
+        self._note_improvements(leaf, items, answer, range(count))
         if winner >= 0:
-            self.winners = [self._improvement(winner, items, answer)]
+            self.winners = [self._improvement(winner, leaf, items, answer)]
         self.queries += count
         return winner >= 0
 
-    def _judge_costs(self, cost: Sequence[float], items: Sequence[Any], answer: Answer) -> None:
+    def _judge_costs(
+        self, leaf: Try, cost: Sequence[float], items: Sequence[Any], answer: Answer
+    ) -> None:
         """Keep the cheapest winners; until there is one, note what comes nearer to the goal."""
         wins = np.flatnonzero(answer.won).tolist()
         first = wins[0] if wins else len(items)
         if not self.winners:
-            self._note_improvements(items, answer, range(first))
+            self._note_improvements(leaf, items, answer, range(first))
         for n in wins:
-            winner = self._improvement(n, items, answer, cost)
+            winner = self._improvement(n, leaf, items, answer)
             if not self.winners or cost[n] < (self.winners[0].cost or 0.0):
                 self.steps.append(winner)
             self._keep(winner)
         self.queries += len(items)
 
-    def _judge_samples(self, items: Sequence[Any], answer: Answer) -> None:
+    def _judge_samples(self, leaf: Try, items: Sequence[Any], answer: Answer) -> None:
         """Count samples and winners; keep the first winners, and note what comes before them."""
         wins = np.flatnonzero(answer.won).tolist()
         if not self.winners:
-            self._note_improvements(items, answer, range(wins[0] if wins else len(items)))
+            self._note_improvements(leaf, items, answer, range(wins[0] if wins else len(items)))
         for n in wins[: MAX_WINNERS - len(self.winners)]:
-            self.winners.append(self._improvement(n, items, answer))
+            self.winners.append(self._improvement(n, leaf, items, answer))
         self.queries += len(items)
         self.sampled = (self.sampled or 0) + len(items)
         self.sampled_won += len(wins)
@@ -168,21 +181,20 @@ class RunningCase:
             self.steps = [step for step in self.steps if step.query != query]
 
     def _note_improvements(
-        self, items: Sequence[Any], answer: Answer, numbers: Iterable[int]
+        self, leaf: Try, items: Sequence[Any], answer: Answer, numbers: Iterable[int]
     ) -> None:
         best_loss = self.steps[-1].loss
         for n in numbers:
             # The original, asked about again, gains nothing but rounding.
             if answer.loss[n] > best_loss and items[n] is not self.case.item:
                 best_loss = float(answer.loss[n])
-                self.steps.append(self._improvement(n, items, answer))
+                self.steps.append(self._improvement(n, leaf, items, answer))
 
-    def _improvement(
-        self, n: int, items: Sequence[Any], answer: Answer, cost: Sequence[float] | None = None
-    ) -> Improvement:
+    def _improvement(self, n: int, leaf: Try, items: Sequence[Any], answer: Answer) -> Improvement:
         query, loss = self.queries + n + 1, float(answer.loss[n])
-        own = None if cost is None else float(cost[n])
-        return Improvement(query, loss, items[n], answer.answers[n], own)
+        # Before there is a winner, a step on the way has no cost.
+        cost = float(leaf.cost[n]) if leaf.cost is not None and answer.won[n] else None
+        return Improvement(query, loss, items[n], answer.answers[n], cost, leaf.level)
 
     def unfit(self, unfit: Unfit) -> Outcome:
         """Build the outcome of a case that its search calls unfit."""
@@ -200,7 +212,18 @@ class RunningCase:
             best = self.kept
         elif len(steps) > 1:
             best = steps[-1]
-        won = None if self.sampled is None else self.sampled_won
-        kept = tuple(item for own in self.kept_items.values() for item in own)
-        about = (self.queries, steps, best, self.sampled, won, kept, self.proved_words)
-        return Outcome(self.case, status, reason, *about)
+        return Outcome(
+            self.case,
+            status,
+            reason,
+            self.queries,
+            steps,
+            best,
+            tried=self.sampled,
+            won=None if self.sampled is None else self.sampled_won,
+            kept_items=tuple(item for own in self.kept_items.values() for item in own),
+            proved_words=self.proved_words,
+            single_swaps=self.single_swaps,
+            levels=dict(self.levels),
+            random_edits=self.random_edits,
+        )

@@ -1,11 +1,14 @@
-"""Threads that compute batches; one that hangs cannot keep the program from ending."""
+"""Threads that compute batches; a target that hangs or exits cannot decide for the program."""
 
 from __future__ import annotations
 
+import os
 import queue
+import sys
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, TypeVar
 
 from brittle.errors import TargetDown
 
@@ -48,8 +51,7 @@ class Workers:
             try:
                 self._done.put((tag, job(), None))
             except SystemExit as error:
-                message = f"The target tried to end the whole program: SystemExit({error.code!r})."
-                self._done.put((tag, None, TargetDown(message)))
+                self._done.put((tag, None, exit_refused(error)))
             except BaseException as error:
                 self._done.put((tag, None, error))
 
@@ -63,3 +65,55 @@ def within(seconds: float | None, call: Callable[[], T]) -> T:
     if error is not None:
         raise error
     return value  # type: ignore[no-any-return]
+
+
+class ProcessExit(SystemExit):
+    """Code of the user's called os._exit, which ends a process without a word."""
+
+
+def exit_refused(error: SystemExit) -> TargetDown:
+    """Build the error for code of the user's that tried to end the program."""
+    call, hint = f"SystemExit({error.code!r})", ""
+    if isinstance(error, ProcessExit):
+        call = f"os._exit({error.code!r})"
+        hint = " In `brittle attack --workers 2` only the cases fail in which it does so."
+    return TargetDown(f"The target tried to end the whole program: {call}.{hint}")
+
+
+class _Exits:
+    """How often exits are refused at this moment, and the function that ends a process."""
+
+    count = 0
+    lock = threading.Lock()
+    real = staticmethod(os._exit)
+
+
+@contextmanager
+def exits_refused() -> Iterator[None]:
+    """Have os._exit raise, as sys.exit does, while code of the user's may run in this process.
+
+    Else the program would end with the exit code that this code chose, as if all were done. Forked
+    children end as they like. What native code does is out of reach.
+    """
+    process = os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != process:
+            _Exits.real(status)
+        raise ProcessExit(status)
+
+    _add_refusal(1, refuse)
+    try:
+        yield
+    finally:
+        _add_refusal(-1, _Exits.real)
+
+
+def _add_refusal(number: int, function: Callable[[int], NoReturn]) -> None:
+    """Count who refuses exits; the first and the last replace the function of the system."""
+    with _Exits.lock:
+        _Exits.count += number
+        if _Exits.count == max(number, 0):
+            for name in ("os", "posix", "nt"):
+                if name in sys.modules:
+                    sys.modules[name]._exit = function  # type: ignore[attr-defined]

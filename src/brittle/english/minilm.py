@@ -6,9 +6,11 @@ Texts of a pass stand one after another, without padding; those of one length at
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ WHAT = "The helper 'all-MiniLM-L6-v2'"
 MASK = "[MASK]"
 MAX_TOKENS = 512
 TOKENS_PER_PASS = 512
+_PIECE, _LETTER = re.compile(r"[^ \n]+"), re.compile(r"[A-Za-z0-9]")
 
 
 class MiniLM:
@@ -30,9 +33,15 @@ class MiniLM:
         self.folder = folder
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return a row for every text; texts are cut to 512 tokens."""
+        """Return a row for every text; texts are cut to 512 tokens, and read once if then equal."""
+        read = [_beginning(text) for text in texts]
+        distinct = {text: n for n, text in enumerate(dict.fromkeys(read))}
+        rows = self._encode(list(distinct))
+        return rows if len(distinct) == len(read) else rows[[distinct[text] for text in read]]
+
+    def _encode(self, texts: list[str]) -> NDArray[np.float64]:
         torch = require("torch", "transformers", WHAT)
-        tokens = [encoded.ids for encoded in self._tokenizer.encode_batch(list(texts))]
+        tokens = [encoded.ids for encoded in self._tokenizer.encode_batch(texts)]
         order = sorted(range(len(texts)), key=lambda n: len(tokens[n]))
         rows = np.zeros((len(texts), self._config["hidden_size"]))
         with torch.inference_mode():
@@ -107,6 +116,15 @@ class MiniLM:
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer
+
+
+def _beginning(text: str) -> str:
+    """Cut a text after so many pieces between blanks, of a token or more each, as are read."""
+    if len(text) <= 2 * MAX_TOKENS:
+        return text
+    pieces = (piece for piece in _PIECE.finditer(text) if _LETTER.search(piece[0]))
+    last = next(islice(pieces, MAX_TOKENS - 1, None), None)
+    return text if last is None else text[: last.end()]
 
 
 def _passes(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:

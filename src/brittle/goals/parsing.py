@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from brittle.answers import SCORES, AnswerKind
+from brittle.answers import SCORES, AnswerKind, find_label
 from brittle.errors import UsageError, unknown
 from brittle.goals.catalogue import GOALS, fitting
 from brittle.goals.classes import Confident, Targeted, Untargeted
@@ -237,11 +237,10 @@ def _split(spec: str, start: int) -> list[str]:
 
 
 def _toward(label: str, labels: Sequence[str]) -> Targeted:
-    same = [i for i, name in enumerate(labels) if name == label]
-    same = same or [i for i, name in enumerate(labels) if name.lower() == label.lower()]
-    if len(same) != 1:
+    number = find_label(label, labels)
+    if number is None:
         raise unknown("label", label, labels, "(of the goal toward:LABEL)")
-    return Targeted(same[0], labels[same[0]])
+    return Targeted(number, labels[number])
 
 
 def own_code(goal: Goal) -> Iterator[object]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from brittle.edits import Edit
+from brittle.errors import UsageError
 from brittle.kinds.protocol import Changes
 from brittle.picture import FIELD, Picture
 from brittle.results import Result
@@ -29,6 +30,9 @@ class PictureKind:
         encoded = item.encode()
         return ((FIELD, encoded),), encoded
 
+    def joined(self, fields: Sequence[tuple[str, str]]) -> str:
+        return _decodable(dict(fields)[FIELD])
+
     def changes(self, original: Picture, changed: Picture) -> Changes:
         difference = changed.pixels.astype(np.float64) - original.pixels
         measures = {
@@ -47,10 +51,22 @@ class PictureKind:
     def restored(
         self, fields: Sequence[tuple[str, str]], stored: Any
     ) -> tuple[tuple[Edit, ...], str]:
-        return (), str(stored[FIELD])
+        encoded = _decodable(stored[FIELD])
+        if encoded.partition(":")[0] != dict(fields)[FIELD].partition(":")[0]:
+            raise ValueError("the adversarial picture is of another size")
+        return (), encoded
 
     def adversary(self, result: Result, locked: Collection[str] = ()) -> Picture:
         return Picture.decode(str(result.adversarial))
+
+
+def _decodable(encoded: str) -> str:
+    """Return an encoded picture as it is; ValueError if it cannot be decoded."""
+    try:
+        Picture.decode(encoded)
+    except UsageError as error:
+        raise ValueError(str(error)) from error
+    return encoded
 
 
 PICTURE = PictureKind()

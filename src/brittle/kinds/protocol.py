@@ -46,6 +46,10 @@ class Kind(Protocol):
         """Return an item's fields, and all of it as one string, as they stand in a row."""
         ...
 
+    def joined(self, fields: Sequence[tuple[str, str]]) -> str:
+        """Return stored fields as the one string of a row; ValueError if no item has them."""
+        ...
+
     def changes(self, original: Any, changed: Any) -> Changes:
         """Say what changed between two items, and how much."""
         ...

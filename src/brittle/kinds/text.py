@@ -9,7 +9,10 @@ from typing import Any
 from brittle.edits import Edit, characters_changed, diff, edit_rows, patch, words_changed
 from brittle.kinds.protocol import Changes
 from brittle.results import Result
+from brittle.schema import reader
 from brittle.text import Text
+
+_READ_EDITS = reader(tuple[Edit, ...])
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,11 @@ class TextKind:
         return Text.of(dict(fields), locked)
 
     def original(self, item: Text) -> tuple[tuple[tuple[str, str], ...], str]:
-        fields = item.fields()
-        return tuple(fields.items()), "\n".join(fields.values())
+        fields = tuple(item.fields().items())
+        return fields, self.joined(fields)
+
+    def joined(self, fields: Sequence[tuple[str, str]]) -> str:
+        return "\n".join(raw for _, raw in fields)
 
     def changes(self, original: Text, changed: Text) -> Changes:
         edits = diff(original, changed)
@@ -44,7 +50,7 @@ class TextKind:
     def restored(
         self, fields: Sequence[tuple[str, str]], stored: Any
     ) -> tuple[tuple[Edit, ...], str]:
-        edits = tuple(Edit(*row) for row in stored)
+        edits: tuple[Edit, ...] = _READ_EDITS(stored)
         return edits, "\n".join(patch(dict(fields), edits).values())
 
     def adversary(self, result: Result, locked: Collection[str] = ()) -> Text:

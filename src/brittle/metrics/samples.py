@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 from brittle.asks import Status
 from brittle.edits import characters_changed, diff, words_changed
+from brittle.levels import LEVELS
 from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
+from brittle.metrics.ladder import Ladder, Rung
+from brittle.metrics.summary import rate
 from brittle.results import Result, Step
 from brittle.text import Text
 
@@ -26,6 +29,19 @@ def sample_results() -> list[Result]:
         _row("a7", "skipped", "?!", {}, "negative", 1, "nothing to edit"),
         _row("a8", "error", "an odd little thing", {}, None, 1, "TimeoutError: no answer in 30 s"),
     ]
+
+
+def sample_ladder() -> Ladder:
+    """Return the ladder of a hundred cases: twenty are right after any edit."""
+
+    def rung(level: str, broken: int, standing: int) -> Rung:
+        accuracy = rate(standing, 100, "examples answered")
+        return Rung(level, LEVELS[level].title, broken, accuracy, standing + broken, 5, 2)
+
+    rungs = (rung("careful", 40, 50), rung("any", 30, 20))
+    before = rate(90, 100, "examples answered")
+    counts = {"held": 18, "unfinished": 0, "untested": 2, "not_english": 0}
+    return Ladder(before, rungs, 70, 92, **counts, checked=60, undecided=12)
 
 
 def sample_steps() -> list[Step]:

@@ -19,7 +19,7 @@ from brittle.data import Dataset, Example, folders
 from brittle.data.catalogue import CATALOGUE, divide_by
 from brittle.data.files import ENDINGS, ENDINGS_TEXT
 from brittle.errors import UsageError
-from brittle.files import replacing
+from brittle.files import make_private_folder, replacing
 from brittle.text import split as split_text
 from brittle.training.splits import (
     TrainingSplits,
@@ -235,8 +235,8 @@ def _cut(text: str, max_words: int | None) -> str:
 
 
 def _write(file: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(file) as new, new.open("w", newline="", encoding="utf-8") as out:
+    make_private_folder(file.parent)
+    with replacing(file, private=True) as new, new.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
         writer.writerow(header)
         writer.writerows(rows)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import exp, log1p
+from functools import cached_property, lru_cache
+from math import exp, log, log1p
 from typing import ClassVar
 
 from brittle.english.bigrams import BREAK, bigrams
@@ -22,72 +22,127 @@ from brittle.english.forms import (
 )
 from brittle.english.lexemes import same_lexeme
 from brittle.english.names import name_positions
+from brittle.english.phrases import fixed_positions
+from brittle.english.senses import NEAR
+from brittle.english.senses import senses as sense_table
 from brittle.english.stop_words import is_stop_word
+from brittle.english.substitutes import MOSTLY, NEVER, SOMETIMES, substitutes
 from brittle.english.wordnet import wordnet
 from brittle.text import Text, is_word
 
-MIN_SCORE = 0.6
+MIN_SCORE = 0.7
+LOOSE_MIN_SCORE = 0.45
 MIN_FLUENCY = -3.0
 """The least that log10 of the sentence's probability may fall by one substitute."""
-
-
+LEAST_GAIN, MOST_GAIN = -2.0, 1.0
+"""Beyond these, how likely a bigram is says no more about a substitute."""
+MIN_SHARE = 0.02
+UNKNOWN_SIMILARITY = 0.5
+"""The similarity of words of which one has no vector; only those that were read come so far."""
 QUANTIFIERS = frozenset({"little", "less", "least"})
 """Words that count, as in "little wit", and that the stop words do not have."""
+LONGEST_ABBREVIATION = 3
+SAME_FORM = (frozenset({"NN", "VB", "VBP"}), frozenset({"NNS", "VBZ"}), frozenset({"VBD", "VBN"}))
+"""Tags of one form of a word, by which nouns and verbs are told apart, or past and participle."""
+NOUN_TAGS = frozenset({"NN", "NNS"})
+BASE_TAG: Mapping[str, str] = {"n": "NN", "v": "VB", "a": "JJ", "r": "RB"}
+SYNONYM = "="
+"""The mark of a substitute that shares a sense with the word; the others are those of `NEAR`."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a substitute stands: log10 of how much likelier it makes each of its two bigrams.
+
+    `is_compound` tells whether the word is a noun beside a noun, as in "title race".
+    """
+
+    left: float = 0.0
+    right: float = 0.0
+    is_compound: bool = False
+
+    def features(self) -> tuple[float, ...]:
+        """Return the numbers that the score weighs, in the order of `PLACE_WEIGHTS`."""
+        return _bounded(self.left), _bounded(self.right), float(self.is_compound)
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What speaks for a substitute of a word, whatever the sentence.
 
-    `sense` is the number of the shared WordNet sense among the word's own, from 0, and
-    `other_sense` among the substitute's; both are None without one. `senses` counts those of the
-    word. `listed` is the similarity in GloVe if both are listed as synonyms, else None, and
-    `similarity` that of their counter-fitted vectors.
+    `mark` says how WordNet relates the two, and is empty if it does not. `share` is how often the
+    word is used in the senses they share, or in which they are near, and `other_share` how often
+    the substitute is. `listed` is the similarity in GloVe if both are listed as synonyms, else
+    None, `common` how many words are listed as synonyms of both, `similarity` that of their
+    counter-fitted vectors. `rank` and `other_rank` are the places of the two among the most
+    frequent words. `grade` says how the substitute was read, None if the word was not.
     """
 
     form: str
-    sense: int | None
-    other_sense: int | None
-    senses: int
-    listed: float | None
-    similarity: float
+    mark: str = ""
+    share: float = 0.0
+    other_share: float = 0.0
+    listed: float | None = None
+    common: int = 0
+    similarity: float = 0.0
+    rank: int = 0
+    other_rank: int = 0
+    grade: int | None = None
 
-    def features(self, fluency: float) -> tuple[float, ...]:
+    def features(self) -> tuple[float, ...]:
         """Return the numbers that the score weighs, in the order of `WEIGHTS`."""
+        frequency, other = log1p(self.rank), log1p(self.other_rank)
         return (
-            float(self.sense is not None),
-            log1p(self.sense or 0),
-            log1p(self.other_sense or 0),
-            log1p(self.senses),
+            float(self.mark == SYNONYM),
+            float(self.mark in NEAR),
+            log(max(MIN_SHARE, self.share)) if self.mark else 0.0,
+            log(max(MIN_SHARE, self.other_share)) if self.mark else 0.0,
             float(self.listed is not None),
             self.listed or 0.0,
+            log1p(self.common),
             self.similarity,
-            max(MIN_FLUENCY, min(1.0, fluency)),
+            frequency,
+            max(0.0, other - frequency),
+            float(self.grade == MOSTLY),
+            float(self.grade == SOMETIMES),
+            float(self.grade == NEVER),
         )
 
-    def score(self, fluency: float) -> float:
-        """Return how likely a reader accepts the substitute, from 0 to 1."""
-        total = INTERCEPT + sum(w * x for w, x in zip(WEIGHTS, self.features(fluency)))
-        return 1 / (1 + exp(-total))
+    @cached_property
+    def total(self) -> float:
+        """What speaks for the substitute in any sentence, as log odds."""
+        return INTERCEPT + sum(w * x for w, x in zip(WEIGHTS, self.features()))
+
+    def score(self, place: Place) -> float:
+        """Return how likely a reader accepts the substitute there, from 0 to 1."""
+        return 1 / (1 + exp(-self.log_odds(place)))
+
+    def log_odds(self, place: Place) -> float:
+        """Return the logarithm of the odds that a reader accepts the substitute there."""
+        return self.total + sum(w * x for w, x in zip(PLACE_WEIGHTS, place.features()))
 
 
-# Logistic regression on swaps that one reader judged: scripts/fit_careful.py prints both.
-WEIGHTS = (1.24, -1.30, -0.40, -0.61, -0.99, 3.15, 1.03, 0.16)
-INTERCEPT = -0.70
+# Logistic regression on judged swaps: scripts/fit_careful.py prints all three.
+INTERCEPT = -4.62
+WEIGHTS = (0.45, 0.13, 0.32, 0.12, -1.65, 2.33, 0.59, 1.79, 0.32, 0.44, 3.29, 0.65, -1.00)
+PLACE_WEIGHTS = (0.30, 0.33, -1.16)
+BEST_PLACE = Place(MOST_GAIN, MOST_GAIN)
 
 
 @dataclass(frozen=True)
 class Careful:
     """Synonyms of likely senses, for words whose change leaves the sentence what it is.
 
-    Candidates are WordNet's synonyms and the words listed as synonyms (`listed`), inflected as the
-    word is. Each has a score from 0 to 1, by what speaks for it (`Evidence`) and by how well it
-    fits between its neighbours; those below `min_score` are left out, the best come first. With
-    `senses` only the word's first senses count. Names, numbers, auxiliaries and other function
-    words have no candidates (`protects`), nor have the `spared` words, in lower case.
+    Candidates are WordNet's synonyms and, with `listed`, its near words, the words listed as
+    synonyms and those that were read (english/substitutes.txt), inflected as the word is. Each has
+    a score from 0 to 1, by what speaks for it (`Evidence`) and by how well it fits between its
+    neighbours (`Place`); those below `min_score` are left out, the best come first. With `senses`
+    only the word's first senses count. Names, titles, idioms, numbers, auxiliaries and other
+    function words have no candidates (`protects`), nor have the `spared` words, in lower case.
 
-    In the edited sentence every word must keep its tag, an article before the word must fit, and
-    the substitute must not stand there already.
+    In the edited sentence every other word must keep its tag, and so must the substitute, unless
+    one form has both (`SAME_FORM`); an article before it must fit, and it must not stand there
+    already.
     """
 
     folder: str | None = None
@@ -103,24 +158,33 @@ class Careful:
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
         """List the candidates of a word in a sentence that says nothing for or against them."""
-        scored = [(e.score(0.0), e.form) for e in self._evidence(word, tag)]
+        scored = [(e.score(Place()), e.form) for e in self._evidence(word, tag)]
         return _best_first(scored, self.min_score)
 
     def in_context(self, text: Text, tags: Sequence[str]) -> list[tuple[str, ...]]:
         """List for every position the candidates that fit there; their tags are still to check."""
-        names = name_positions(text) if self.protects else frozenset()
+        fixed = name_positions(text) | fixed_positions(text) if self.protects else frozenset()
         present = {word.lower() for word in text.words if isinstance(word, str)}
         around = list(neighbours(text))
         return [
             ()
-            if i in names or not isinstance(word, str)
-            else self._fitting(word, tag, around[i], present)
+            if i in fixed or not isinstance(word, str)
+            else self._fitting(word, tag, around[i], present, is_compound(tags, i))
             for i, (word, tag) in enumerate(zip(text.words, tags))
         ]
 
     def fits(self, position: int, tags: Sequence[str], edited_tags: Sequence[str]) -> bool:
-        """Tell whether every word of the edited sentence has the tag that it had before."""
-        return tuple(tags) == tuple(edited_tags)
+        """Tell whether every word of the edited sentence has the tag that it had before.
+
+        The substitute itself may have another of those tags that its form can have as well: it was
+        inflected for the old one, and the lexicon knows one tag for "disregard".
+        """
+        if tags is edited_tags or tuple(tags) == tuple(edited_tags):
+            return True
+        pair = {tags[position], edited_tags[position]}
+        others = (*tags[:position], *tags[position + 1 :])
+        edited = (*edited_tags[:position], *edited_tags[position + 1 :])
+        return others == edited and any(pair <= alike for alike in SAME_FORM)
 
     def _evidence(self, word: str, tag: str) -> tuple[Evidence, ...]:
         if word.lower() in self.spared or (self.protects and is_protected(word)):
@@ -128,30 +192,44 @@ class Careful:
         return evidence_of(word.lower(), tag, self.folder, self.senses, self.listed)
 
     def _fitting(
-        self, word: str, tag: str, around: tuple[str, str], present: set[str]
+        self, word: str, tag: str, around: tuple[str, str], present: set[str], compound: bool
     ) -> tuple[str, ...]:
-        before, after = around
-        model = bigrams()
+        (before, after), form = around, word.lower()
+        chance = bigrams().log_probability
+        left, right = chance(before, form), chance(form, after)
         scored = []
         for evidence in self._evidence(word, tag):
-            form = evidence.form
-            if form in present or (
-                before in ("a", "an") and takes_an(form) != takes_an(word.lower())
-            ):
+            other = evidence.form
+            # The best of places comes first: most candidates fail by that, and it costs nothing.
+            if evidence.score(BEST_PLACE) < self.min_score or other in present:
                 continue
-            fluency = model.gain(before, word.lower(), form, after)
-            if fluency >= MIN_FLUENCY:
-                scored.append((evidence.score(fluency), match_case(form, word)))
+            if before in ("a", "an") and takes_an(other) != takes_an(form):
+                continue
+            place = Place(chance(before, other) - left, chance(other, after) - right, compound)
+            if place.left + place.right >= MIN_FLUENCY:
+                scored.append((evidence.score(place), match_case(other, word)))
         return _best_first(scored, self.min_score)
+
+
+def is_compound(tags: Sequence[str], position: int) -> bool:
+    """Tell whether a word is a noun that has a noun before or after it."""
+    beside = [*tags[max(0, position - 1) : position], *tags[position + 1 : position + 2]]
+    return tags[position] in NOUN_TAGS and any(tag.startswith("NN") for tag in beside)
 
 
 def is_protected(word: str) -> bool:
     """Tell whether a word is left alone wherever it stands: function words, and what is no word.
 
-    >>> [is_protected(word) for word in ("has", "while", "little", "1960s", "well-made", "film")]
-    [True, True, True, True, True, False]
+    >>> [is_protected(word) for word in ("has", "while", "little", "1960s", "TV", "film", "FILM")]
+    [True, True, True, True, True, False, False]
     """
-    return is_stop_word(word) or not word.isalpha() or word.lower() in FORMS_OF_BE | QUANTIFIERS
+    is_abbreviation = word.isupper() and 1 < len(word) <= LONGEST_ABBREVIATION
+    return (
+        is_stop_word(word)
+        or not word.isalpha()
+        or is_abbreviation
+        or word.lower() in FORMS_OF_BE | QUANTIFIERS
+    )
 
 
 # Bounded, so that a long run over ever new words does not grow without end.
@@ -163,31 +241,100 @@ def evidence_of(
     part = PART_OF_SPEECH.get(tag)
     if part is None:
         return ()
-    table, net = counterfitted(), wordnet(folder)
     word_lemmas = lemmas(word, tag)
-    shared = [row for lemma in word_lemmas for row in net.shared_senses(lemma, part)]
-    count = max((sense for _, sense, _ in shared), default=-1) + 1
-    known = table.listed(word) if listed else {}
-    found: dict[str, Evidence] = {}
-    for name, sense, other in shared:
-        form = as_tagged(name, tag)
-        is_proper = part == "n" and name[:1].isupper()
-        if form is None or is_proper or (senses is not None and sense >= senses):
+    related = _related(word_lemmas, part, folder, senses, listed)
+    known = _listed(word, word_lemmas, tag) if listed else {}
+    read = {w: g for lemma in word_lemmas for w, g in substitutes().of(lemma, part).items()}
+    names = [*related, *(read if listed else ())]
+    forms = {form: name for name in reversed(names) if (form := as_tagged(name, tag)) is not None}
+    opposites = {w for lemma in word_lemmas for w in sense_table().opposites(lemma, part)}
+    found = []
+    for form in dict.fromkeys([*forms, *known]):
+        name = forms.get(form) or next(iter(lemmas(form, tag)), form)
+        if name in opposites or not _is_substitute(form, word, name in read):
             continue
-        similarity = table.similarity(word, form) or 0.0
-        own = Evidence(form, sense, other, count, known.get(form), similarity)
-        found.setdefault(form, own)
-    for form, former in known.items():
-        if tag in possible_tags(form) and (tag not in BASE_TAGS or form in lemmas(form, tag)):
-            similarity = table.similarity(word, form) or 0.0
-            found.setdefault(form, Evidence(form, None, None, count, former, similarity))
-    return tuple(e for e in found.values() if _is_substitute(e.form, word))
+        grades = [substitutes().grade(lemma, name, part) for lemma in word_lemmas]
+        grade = max((g for g in grades if g is not None), default=None)
+        found.append(_weighed(word, form, related.get(name), known.get(form), grade))
+    return tuple(found)
 
 
-def _is_substitute(form: str, word: str) -> bool:
-    """Tell whether a form is another common word, not another form of the same one."""
-    is_common = form in counterfitted().vectors.index
-    return is_common and is_word(form) and not is_stop_word(form) and not same_lexeme(form, word)
+Relation = tuple[str, float, float]
+"""How WordNet relates a substitute to a word: the mark, and the shares of both."""
+
+
+def _related(
+    word_lemmas: Sequence[str], part: str, folder: str | None, senses: int | None, near: bool
+) -> dict[str, Relation]:
+    """Map every word that WordNet relates to some lemmas to its relation."""
+    found: dict[str, Relation] = {}
+
+    def add(lemma: str, name: str, mark: str, sense: int, other_sense: int) -> None:
+        if senses is not None and sense >= senses:
+            return
+        own, others = sense_table().shares(lemma, part), sense_table().shares(name, part)
+        first, before, other_before = found.get(name, (mark, 0.0, 0.0))
+        share = own[min(sense, len(own) - 1)]
+        other_share = others[min(other_sense, len(others) - 1)]
+        found[name] = first, min(1.0, before + share), min(1.0, other_before + other_share)
+
+    for lemma in word_lemmas:
+        for name, sense, other_sense in wordnet(folder).all_shared_senses(lemma, part):
+            if not (part == "n" and name[:1].isupper()):
+                add(lemma, name.lower(), SYNONYM, sense, other_sense)
+    synonyms = set(found)
+    for lemma in word_lemmas if near else ():
+        for other in sense_table().near(lemma, part):
+            if other.word not in synonyms:
+                add(lemma, other.word, other.mark, other.sense, other.other_sense)
+    return found
+
+
+def _listed(word: str, word_lemmas: Sequence[str], tag: str) -> dict[str, float]:
+    """Map the words listed as synonyms of a word, or of its lemmas, to their similarity."""
+    table = counterfitted()
+    known = {
+        form: similarity
+        for form, similarity in table.listed(word).items()
+        if tag in possible_tags(form) and (tag not in BASE_TAGS or form in lemmas(form, tag))
+    }
+    base = BASE_TAG[PART_OF_SPEECH[tag]]
+    for lemma in word_lemmas:
+        for other, similarity in table.listed(lemma).items():
+            if base in possible_tags(other) and other in lemmas(other, base):
+                form = as_tagged(other, tag)
+                if form is not None:
+                    known.setdefault(form, similarity)
+    return known
+
+
+def _weighed(
+    word: str, form: str, relation: Relation | None, listed: float | None, grade: int | None
+) -> Evidence:
+    """Collect what is known of a word and a substitute, beside their relation."""
+    table = counterfitted()
+    ranks = table.vectors.index
+    similarity = table.similarity(word, form)
+    return Evidence(
+        form,
+        *(relation or ("", 0.0, 0.0)),
+        listed=listed,
+        common=len(table.listed(word).keys() & table.listed(form).keys()),
+        similarity=UNKNOWN_SIMILARITY if similarity is None else similarity,
+        rank=ranks.get(word, len(ranks)),
+        other_rank=ranks.get(form, len(ranks)),
+        grade=grade,
+    )
+
+
+def _is_substitute(form: str, word: str, is_read: bool) -> bool:
+    """Tell whether a form is another word, common or read, not another form of the same one."""
+    is_known = is_read or form in counterfitted().vectors.index
+    return is_known and is_word(form) and not is_stop_word(form) and not same_lexeme(form, word)
+
+
+def _bounded(gain: float) -> float:
+    return max(LEAST_GAIN, min(MOST_GAIN, gain))
 
 
 def neighbours(text: Text) -> Iterator[tuple[str, str]]:

@@ -10,19 +10,24 @@ from pathlib import Path
 from brittle.data.columns import Columns
 from brittle.english.stop_words import STOP_WORDS
 from brittle.errors import UsageError, unknown
+from brittle.levels import REWRITE
 from brittle.proposals import Proposal
-from brittle.proposals.careful import Careful
+from brittle.proposals.careful import LOOSE_MIN_SCORE, Careful
 from brittle.proposals.entities import Entities, learn_entities
+from brittle.proposals.key_typos import KeyTypos
 from brittle.proposals.neighbours import Neighbours
 from brittle.proposals.sparing import SparingFrequentWords, SparingStopWords, learn_frequent_words
 from brittle.proposals.synonyms import SubstituteTable, Synonyms
 
 DEFAULT_NEIGHBOURS = 8  # how many neighbours Alzantot et al. (2018) take on IMDb
-PAPER, CAREFUL, STRICT = PRESETS = ("paper", "careful", "strict")
+PAPER, CAREFUL, STRICT, LOOSE, ANY, TYPO = PRESETS = (
+    *("paper", "careful", "strict", "loose", "any", "typo"),
+)
 """Candidates by one word: as published; those a person would write; of these, the texts that also
-keep meaning and fluency (`brittle.constraints`)."""
+keep meaning and fluency (`brittle.constraints`); those that a person might write; another name of
+the first; and words with one typing error."""
 LIKELY = "likely"
-CANDIDATES = "paper, careful, strict, or a JSON file {word: [substitutes]}"
+CANDIDATES = "careful, loose, any (or paper), typo, strict, or a JSON file {word: [substitutes]}"
 SENSES = "the senses of a word that count: the first N, or likely (default: by --candidates)"
 
 
@@ -48,6 +53,11 @@ def choose_proposal(
     frequent words of the data to learn from, whose `columns` are those of the data attacked.
     """
     table = None if candidates in PRESETS else candidates
+    if candidates == REWRITE:
+        raise UsageError(
+            "Got --candidates rewrite. Rewrites change phrases; this attack swaps single words. "
+            "Use the attack rewrite, or auto with --levels rewrite."
+        )
     if table is not None and not Path(table).suffix and not Path(table).exists():
         raise unknown("candidates", table, PRESETS, "Or name a JSON file {word: [substitutes]}.")
     sources = [name for name in (wordnet, table, neighbours) if name is not None]
@@ -81,6 +91,8 @@ def choose_proposal(
     proposal: Proposal
     if table is not None:
         proposal = SubstituteTable.load(table)
+    elif candidates == TYPO:
+        proposal = KeyTypos()
     elif neighbours is not None:
         proposal = Neighbours(neighbours, k=k, within=within)
     else:
@@ -96,7 +108,9 @@ def choose_proposal(
 def _synonyms(
     preset: str, count: int | None, senses: str | None, inflect: bool, folder: str | None
 ) -> Proposal:
-    if preset != PAPER:
+    if preset == LOOSE:
+        return Careful(folder=folder, senses=count, min_score=LOOSE_MIN_SCORE)
+    if preset not in (PAPER, ANY):
         return Careful(folder=folder, senses=count)
     if senses == LIKELY:
         return Careful(folder=folder, listed=False, protects=False)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from brittle import files
 from brittle.errors import UsageError
 from brittle.proposals.rules import Rule, Rules
 from brittle.proposals.training_data import find_class
+from brittle.schema import Count, parse
 from brittle.text import is_word
 
 FORMAT = 1
@@ -80,13 +80,42 @@ def _rounded(rule: Rule) -> dict[str, Any]:
     }
 
 
+class _Labels(TypedDict):
+    labels: tuple[str, ...]
+
+
+class _Header(_Labels, total=False):
+    """The first line: the labels, and what is known of the mining."""
+
+    rules: Count
+    data: str
+    method: str
+    members: tuple[str, ...]
+    texts: Count
+    min_support: Count
+
+
+class _Replacement(TypedDict):
+    label: str
+    word: str
+    substitute: str
+    salience: float
+    support: Count
+
+
+class _RuleLine(_Replacement, total=False):
+    """A line about one rule; rules that were written by hand have the first fields alone."""
+
+    pmi_word: tuple[float, ...]
+    pmi_substitute: tuple[float, ...]
+    held_out: Count
+    confirmed: Count
+
+
 def _header(line: str, name: str) -> dict[str, Any]:
     try:
-        about = dict(json.loads(line))
+        about: dict[str, Any] = {**parse(_Header, json.loads(line))}
         version = about.pop("brittle rules")
-        labels = about["labels"]
-        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-            raise TypeError("its labels are no list of names")
     except files.DAMAGED as error:
         raise UsageError(
             f"{name} is no file of rules: its first line is {line[:60]!r} ({error}). Name a file "
@@ -107,8 +136,6 @@ def _rule(line: str, number: int, labels: tuple[str, ...], name: str) -> Rule:
             raise ValueError(f"the label {rule.label!r} is not among {', '.join(labels)}")
         if not is_word(rule.word) or not is_word(rule.substitute):
             raise ValueError(f"{rule} does not replace one word by one word")
-        if not math.isfinite(rule.salience):
-            raise ValueError(f"the salience is {rule.salience}")
     except files.DAMAGED as error:
         raise UsageError(
             f"Line {number} of the rules in {name} is damaged ({error}): {line[:60]!r}. Expected "
@@ -118,17 +145,16 @@ def _rule(line: str, number: int, labels: tuple[str, ...], name: str) -> Rule:
     return rule
 
 
-def _parse(row: Mapping[str, Any]) -> Rule:
-    if not isinstance(row, dict):
-        raise TypeError("it is no JSON object")
+def _parse(content: Any) -> Rule:
+    row = parse(_RuleLine, content)
     return Rule(
-        str(row["label"]),
-        str(row["word"]).lower(),
-        str(row["substitute"]).lower(),
+        row["label"],
+        row["word"].lower(),
+        row["substitute"].lower(),
         float(row["salience"]),
-        int(row["support"]),
+        row["support"],
         tuple(map(float, row.get("pmi_word", ()))),
         tuple(map(float, row.get("pmi_substitute", ()))),
-        int(row.get("held_out", 0)),
-        int(row.get("confirmed", 0)),
+        row.get("held_out", 0),
+        row.get("confirmed", 0),
     )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TypeVar
 
 from brittle import data
+from brittle.answers import find_label
 from brittle.data.catalogue import CATALOGUE
 from brittle.data.columns import Columns
 from brittle.data.example import Example
 from brittle.data.folders import split_files
 from brittle.errors import UsageError
-
-T = TypeVar("T")
 
 
 def load_training_data(
@@ -49,17 +47,8 @@ def find_class(
     """Return the index of the target's class that a label of the data means, if there is one.
 
     `label_map` tells which of the target's `labels` a label of the data means, if their names
-    differ; a label that is not in it keeps its name. Names match as they are spelt, else without
-    regard to case.
+    differ; a label that is not in it keeps its name. Names match as `find_label` matches them.
     """
-    name = _find_label(label, label_map or {}) or label
-    return _find_label(name, {name: index for index, name in enumerate(labels)})
-
-
-def _find_label(name: str, known: Mapping[str, T]) -> T | None:
-    """Look a label up: spelt the same, else the only one that differs in case and outer blanks."""
-    if name in known:
-        return known[name]
-    plain = name.strip().casefold()
-    values = [value for other, value in known.items() if other.strip().casefold() == plain]
-    return values[0] if len(values) == 1 else None
+    meant = list((label_map or {}).values())
+    number = find_label(label, list(label_map or {}))
+    return find_label(label if number is None else meant[number], labels)

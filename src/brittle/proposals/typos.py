@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from brittle.english.forms import match_case
-from brittle.errors import MissingPackage, UsageError
+from brittle.errors import MissingPackage, UsageError, install_command
 from brittle.text import is_word
 
 PACKAGE = "nlpaug"
@@ -65,7 +65,7 @@ def _package_file() -> Path:
     if not folders:
         raise MissingPackage(
             f"The list of typos is that of the package {PACKAGE!r}, which is not installed. "
-            "Install it with: pip install 'brittle[typos]'; or name a list of your own: --typos "
+            f"Install it with: {install_command('typos')}; or name a list of your own: --typos "
             "FILE, with lines such as 'because becuase becouse'."
         )
     return Path(folders[0]) / PACKAGE_FILE

@@ -6,21 +6,43 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from brittle.formatting import number, percent, plural
+from brittle.levels import LEVELS
+from brittle.metrics.ladder import Ladder, Rung, ladder
 from brittle.metrics.proved import robust_to_words
 from brittle.metrics.summary import Figure, Summary
 from brittle.reports.escaping import visible
+from brittle.reports.ladder import (
+    held_line,
+    language_line,
+    reading_line,
+    valid_estimate,
+    verdict,
+)
+from brittle.reports.ladder_page import (
+    estimate_text,
+    how_estimated,
+    proved_sentence,
+    reading_text,
+)
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import (
     answers_texts,
     describe_run,
+    format_interval,
     format_statuses,
     summary_lines,
 )
 from brittle.reports.trust import robust_lines, trust_facts
 from brittle.results import Result
+from brittle.validity.readings import Reading, readings
 
+LADDER_HEADS = (
+    *("edits", "what they do", "accuracy left", "95% interval", "broken at this level"),
+    *("what readers say of such texts", "every text of this level was tried, none breaks"),
+)
 NOT_SAID = (
     "Accuracy under attack is an upper bound on robustness: a stronger attack, or a larger budget, "
     "can only lower it. What is proved is proved of the space named above, on this target, for "
@@ -34,16 +56,19 @@ def card(run: StoredRun) -> str:
     results, figures = summarize(run)
     lines = summary_lines(figures, run.manifest, results)
     facts = trust_facts(run, results, figures)
+    climbed = ladder(results)
+    proved = robust_lines(results) if climbed is None else []
     parts = [
         "---\n" + "\n".join(_metadata(run, results, figures)) + "\n---",
         f"# Robustness of {_inline(run.manifest.get('target'))}",
         f"{_inline(describe_run(run.manifest))}. Run `{_inline(run.name)}`.",
+        *(() if climbed is None else _ladder(climbed, readings())),
         _table(
             ("figure", "value", "95% interval", "over"),
             [(line.name, line.value, line.interval, line.over) for line in lines],
         ),
         f"How the cases ended: {_inline(format_statuses(figures))}.",
-        *(f"{_inline(line)}." for line in robust_lines(results)),
+        *(f"{_inline(line)}." for line in proved),
         "## What the figures rest on",
         _table(("fact", "value"), [(f.name, f.value or "**missing**") for f in facts]),
         *(f"> {_inline(note)}" for note in notes(figures, run.manifest, results)),
@@ -51,6 +76,39 @@ def card(run: StoredRun) -> str:
         NOT_SAID,
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _ladder(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[str]:
+    """Yield the ladder: the finding, a table from gentle to rough, who read, and the estimate."""
+    yield f"**{_inline(verdict(climbed))}**"
+    before = climbed.before
+    right = f"{number(before.count)} of {number(before.of)} right"
+    rows: list[tuple[str, ...]] = [
+        ("none", "the texts as they are", *_shares(before), right, "", "")
+    ]
+    rows += [_rung(rung, climbed, read.get(rung.level)) for rung in climbed.rungs]
+    yield _table(LADDER_HEADS, rows)
+    lines = [held_line(climbed), language_line(climbed), reading_line(climbed, read)]
+    yield "\n".join(f"- {_inline(line)}." for line in lines if line)
+    estimate = valid_estimate(climbed, read)
+    if estimate.value is not None:
+        value, interval = estimate_text(estimate)
+        cases = plural(estimate.of, estimate.over)
+        yield f"Validly broken, estimate: **{value}** ({interval}) of {cases}."
+    sentences = [how_estimated(climbed, read), proved_sentence(climbed)]
+    yield from (_inline(sentence) for sentence in sentences if sentence is not None)
+
+
+def _rung(rung: Rung, climbed: Ladder, reading: Reading | None) -> tuple[str, ...]:
+    broken = f"{number(rung.broken)} of {number(climbed.attacked)}"
+    proved = f"{number(rung.proved)} of {number(rung.tried)}"
+    said = reading_text(reading, with_label=True)
+    about = LEVELS[rung.level].about
+    return rung.title, about, *_shares(rung.standing), broken, said, proved
+
+
+def _shares(figure: Figure) -> tuple[str, str]:
+    return percent(figure.value), format_interval(figure, percent)
 
 
 def _metadata(run: StoredRun, results: Sequence[Result], figures: Summary) -> Iterator[str]:
@@ -89,13 +147,20 @@ def _measured(
     yield "accuracy", "accuracy before attack", figures.before
     yield "accuracy", f"accuracy under {attack}", figures.after
     yield "attack_success", f"success of {attack}", figures.success
+    climbed = ladder(results)
+    if climbed is not None:
+        for rung in climbed.rungs:
+            name = f"accuracy under {attack} with edits up to {rung.title}"
+            yield "accuracy", name, rung.standing
+        yield "validly_broken", f"validly broken by {attack}, estimate", valid_estimate(climbed)
     if figures.validity is not None and figures.valid_success is not None:
         yield "validity", f"validity of what {attack} found", figures.validity
         yield "valid_success", f"valid success of {attack}", figures.valid_success
-    for bounds in robust_to_words(results):
-        words = f"{bounds.words} word{'s' if bounds.words > 1 else ''} swapped"
-        yield "proved_accuracy", f"proved robust to {words}", bounds.proved
-        yield "unbroken_accuracy", f"not broken with {words}", bounds.unbroken
+    for bounds in robust_to_words(results) if climbed is None else ():
+        swaps = f"every swap of up to {plural(bounds.words, 'words')} by {attack}"
+        yield "withstands_swaps", f"attacked cases that withstand {swaps}", bounds.proved
+        if bounds.unknown:
+            yield "unbroken_by_swaps", f"the same, and cases not decided, {swaps}", bounds.unbroken
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.formatting import number, percent
+from brittle.formatting import number, percent, plural
 from brittle.metrics.operations import is_by_characters, operations
 from brittle.reports.figures import bar
 from brittle.reports.summary_lines import format_interval
@@ -32,6 +32,6 @@ def character_edits_section(results: Sequence[Result]) -> str:
         '</div><div class="cards single"><div class="card"><h3>share of characters</h3>'
         f'<p class="value">{percent(mean.value)}</p>'
         f'<p class="within">{format_interval(mean, percent)}</p>'
-        f'<p class="over">mean over {number(mean.of)} broken cases: edits over the characters of '
+        f'<p class="over">mean over {plural(mean.of, mean.over)}: edits over the characters of '
         "the original</p></div></div></div></section>"
     )

@@ -8,12 +8,14 @@ UTF-16 units, as JavaScript does. A text that the target answered is one more fi
 of every shape whether its last field is one. Of pictures there are no texts; a last element has
 their images (pictures.py). A path is how the search came there (paths.py), kept items are what it
 wanted to be shown (kept_items.py). `cost` is the attack's word for its costs, null if it has none.
+`levels` has the levels of a run that climbs the ladder, and the one of each row (ladder_page.py);
+it is null for other runs.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,6 +40,7 @@ def embedded_rows(
     has_pictures: bool = False,
     steps: Iterable[Step] = (),
     cost: str | None = None,
+    levels: Mapping[str, Any] | None = None,
 ) -> str:
     """Write result rows as JSON that cannot end the script element it stands in."""
     strings: dict[str | None, int] = {None: -1}
@@ -52,6 +55,7 @@ def embedded_rows(
         "shapes": [names for names, _ in shapes],
         "answered": [has_answer for _, has_answer in shapes],
         "cost": cost,
+        "levels": levels,
         "rows": rows,
     }
     return embedded_json(data)

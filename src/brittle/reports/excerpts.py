@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from brittle.edits import Edit, diff_strings
 from brittle.formatting import rounded
 from brittle.reports.kept_items import reconstruction
-from brittle.results import Result
+from brittle.results import Result, has_adversary
 
 ELLIPSIS = " … "
 
@@ -18,7 +18,7 @@ def clearest(results: Sequence[Result], n: int = 5) -> list[Result]:
     Of a text that is the number of words, of a picture the largest change of a pixel, of a search
     in a latent space the distance there.
     """
-    broken = [r for r in results if r.status == "broken" and r.adversarial is not None]
+    broken = filter(has_adversary, results)
     return sorted(broken, key=lambda r: (_change(r), -(r.adversarial_confidence or 0)))[:n]
 
 

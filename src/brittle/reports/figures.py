@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from brittle.asks import Status
-from brittle.formatting import number, percent
+from brittle.formatting import number, percent, plural
 from brittle.metrics.curves import Curve
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.axes import (
@@ -36,7 +36,7 @@ def curve_figure(curve: Curve, x_label: str, is_counted: bool = True, *, width: 
     line, band = _paths(points, curve, area)
     description = (
         f"Share of attacked cases broken against {x_label}: {percent(curve.share(curve.end))} of "
-        f"{number(curve.of)} attacked cases broken by the end"
+        f"{plural(curve.of, 'attacked cases')} broken by the end"
     )
     body = f'<path class="band" d="{band}"/><path class="line" d="{line}"/>'
     body += _curve_zones(points, curve, area, number if is_counted else _three_digits)

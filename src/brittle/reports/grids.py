@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.formatting import NO_VALUE, number, percent
+from brittle.formatting import NO_VALUE, percent, plural
 from brittle.metrics.grid import AttackedTarget, Grid, grid
 from brittle.metrics.summary import Figure
 from brittle.reports.escaping import visible
@@ -51,7 +51,7 @@ def grid_notes(table: Grid) -> list[str]:
     if not table.uneven:
         return []
     uneven = ", ".join(f"{attack} against {target}" for target, attack in table.uneven)
-    shared = f"{number(table.shared)} examples are shared by all."
+    shared = f"{plural(table.shared, ('example is', 'examples are'))} shared by all."
     return [f"Over other examples than the rest: {uneven}. {shared}"]
 
 

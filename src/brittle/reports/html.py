@@ -13,6 +13,7 @@ from brittle.asks import Status
 from brittle.formatting import number, plural
 from brittle.metrics.bleu import as_share
 from brittle.metrics.confusion import confusion
+from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.summary import Summary
 from brittle.reports.character_edits import character_edits_section
 from brittle.reports.contents import with_contents
@@ -20,6 +21,8 @@ from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import css_class, scale_figure, status_bar
 from brittle.reports.kept_items import cost_name
+from brittle.reports.ladder import verdict
+from brittle.reports.ladder_page import embedded_levels, ladder_section, level_chips
 from brittle.reports.notes import notes
 from brittle.reports.page import asset, page, plain
 from brittle.reports.stored import StoredRun
@@ -30,6 +33,7 @@ from brittle.reports.summary_lines import (
     SummaryLine,
     answers_texts,
     describe_run,
+    describe_target,
     format_effort,
     status_counts,
     summary_lines,
@@ -38,6 +42,7 @@ from brittle.reports.tables import confusion_section, parts_table, words_table
 from brittle.reports.trust import Fact, missing, robust_lines, trust_facts
 from brittle.reports.validity import validity_section
 from brittle.results import Result
+from brittle.validity.readings import readings
 
 MAX_REASONS = 5
 SCRIPT = ("elements", "values", "rows", "texts", "path", "saving", "list")
@@ -47,6 +52,7 @@ CONFIDENCES = (
     '<option value="before">Confidence before</option>\n'
     '<option value="after">Confidence after</option>\n'
 )
+GENTLEST = '<option value="gentlest">Gentlest edits first</option>\n'
 PICTURES_EXPLAINED = (
     "Each case: the picture, {rebuilt}its adversary, and {their} difference, blue where a "
     "pixel became brighter and red where it became darker; its largest change has the full colour. "
@@ -61,11 +67,17 @@ TEXTS_EXPLAINED = (
 def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     """Render the report of a run as one HTML page; `further` sections come before the cases."""
     manifest, (results, figures) = run.manifest, summarize(run)
-    has_pictures = manifest.get("kind") == "picture"
-    sections = [_header(run)]
-    if items := [f"<li>{isolate(note)}</li>" for note in notes(figures, manifest, results)]:
-        sections.append(f'<ul class="notes" aria-label="Read this first">{"".join(items)}</ul>')
-    sections += [_hero(figures, manifest, run.totals, results), _how_it_ended(figures, results)]
+    has_pictures, climbed = manifest.get("kind") == "picture", ladder(results)
+    warnings = _notes(notes(figures, manifest, results))
+    cases = _cases(figures, manifest, any(row.kept for row in results), climbed) if results else ""
+    if climbed is None:
+        sections = [_header(run, climbed), warnings]
+    else:
+        sections = [_header(run, climbed), _ladder(climbed, manifest, warnings), cases]
+    sections += [
+        _hero(figures, manifest, run.totals, results),
+        _how_it_ended(figures, results, climbed),
+    ]
     if figures.success.of:
         sections.append(curves_section(results, run))
         if not has_pictures and (words := words_table(results)):
@@ -76,11 +88,12 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
         sections.append(confusion_section(confusion(results, manifest.get("labels") or ())))
     measured = (run.stored_validity, run.stored_floors, figures.success)
     sections += [validity_section(*measured), *further]
-    if results:
-        sections.append(_cases(figures, manifest, any(result.kept for result in results)))
+    if climbed is None:
+        sections.append(cases)
     sections += [_trust(trust_facts(run, results, figures)), _how_it_was_run(manifest)]
     body = "\n".join(with_contents([section for section in sections if section]))
-    rows = embedded_rows(results, has_pictures, run.steps(), cost_name(manifest))
+    levels = embedded_levels(climbed, results)
+    rows = embedded_rows(results, has_pictures, run.steps(), cost_name(manifest), levels)
     return page(run.name, body, asset("report.css"), _script(), rows, has_pictures)
 
 
@@ -90,11 +103,23 @@ def _script() -> str:
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
-def _header(run: StoredRun) -> str:
+def _notes(lines: Sequence[str]) -> str:
+    items = "".join(f"<li>{isolate(line)}</li>" for line in lines)
+    return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if items else ""
+
+
+def _ladder(climbed: Ladder, manifest: Mapping[str, Any], warnings: str) -> str:
+    what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
+    return ladder_section(climbed, readings(), verdict(climbed), what, warnings)
+
+
+def _header(run: StoredRun, climbed: Ladder | None) -> str:
     manifest = run.manifest
     facts = [describe_run(manifest), manifest.get("goal"), f"seed {manifest.get('seed')}"]
+    if climbed is not None:  # the rest stands at the end of the page
+        facts = [describe_target(manifest), plural(climbed.before.of, ("text", "texts"))]
     if manifest.get("budget"):
-        facts.append(f"budget {number(manifest['budget'])} queries")
+        facts.append(f"budget {plural(manifest['budget'], 'queries')}")
     spans = "".join(f"<span>{isolate(fact)}</span>" for fact in facts if fact)
     return (
         '<header><p class="mark">brittle</p>'
@@ -153,7 +178,7 @@ def _headline(lines: Sequence[SummaryLine]) -> str:
     )
 
 
-def _how_it_ended(figures: Summary, results: Sequence[Result]) -> str:
+def _how_it_ended(figures: Summary, results: Sequence[Result], climbed: Ladder | None) -> str:
     counts = status_counts(figures)
     if not counts:
         return "<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>"
@@ -162,7 +187,9 @@ def _how_it_ended(figures: Summary, results: Sequence[Result]) -> str:
         f"<span>{MEANINGS[status]}{_reasons(figures, status)}</span></li>"
         for status, count in counts
     )
-    proved = "".join(f'<p class="small">{escape(line)}.</p>' for line in robust_lines(results))
+    # What a level proves stands with the ladder.
+    lines = robust_lines(results) if climbed is None else []
+    proved = "".join(f'<p class="small">{escape(line)}.</p>' for line in lines)
     return (
         f"<section><h2>How the {plural(figures.cases, ('case', 'cases'))} ended</h2>"
         f'{status_bar(counts)}<ul class="legend">{items}</ul>{proved}</section>'
@@ -176,13 +203,18 @@ def _reasons(figures: Summary, status: Status) -> str:
     counts = [f" ({number(n)})" if len(reasons) > 1 else "" for n in reasons.values()]
     items = [f"{isolate(reason)}{n}" for reason, n in zip(reasons, counts)]
     more = len(items) - MAX_REASONS
-    others = [f"{number(more)} other reasons"] if more > 0 else []
+    others = [plural(more, "other reasons")] if more > 0 else []
     return ": " + ", ".join(items[:MAX_REASONS] + others) if items else ""
 
 
-def _cases(figures: Summary, manifest: Mapping[str, Any], has_rebuilt: bool) -> str:
+def _cases(
+    figures: Summary, manifest: Mapping[str, Any], has_rebuilt: bool, climbed: Ladder | None
+) -> str:
+    """Return the frame of the list; after a ladder it begins with the failures alone."""
+    has_failures = climbed is not None and climbed.broken > 0
     chips = "".join(
-        f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}" checked>'
+        f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}"'
+        f"{'' if has_failures and status != 'broken' else ' checked'}>"
         f"{status} <b>{number(count)}</b></label>"
         for status, count in status_counts(figures)
     )
@@ -191,7 +223,10 @@ def _cases(figures: Summary, manifest: Mapping[str, Any], has_rebuilt: bool) -> 
     if answers_texts(manifest):
         searched = "texts, ids"
     return asset("cases.html").format(
+        heading="Failures" if has_failures else "Cases",
+        sorts=GENTLEST if has_failures else "",
         chips=chips,
+        levels=level_chips(climbed) if climbed is not None else "",
         searched=searched,
         changed=changed,
         confidences="" if answers_texts(manifest) else CONFIDENCES,

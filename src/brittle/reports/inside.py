@@ -87,7 +87,11 @@ def _means(inside: InsideRun) -> str:
 
 def _interval(mean: object) -> str:
     value, low, high, of = (getattr(mean, name, None) for name in ("value", "low", "high", "of"))
-    return f"{number(value)} ({number(low)} – {number(high)}, {of} cases)" if of else "no word"
+    return (
+        f"{number(value)} ({number(low)} – {number(high)}, {plural(of, 'cases')})"
+        if of
+        else "no word"
+    )
 
 
 def _case(case: InsideCase, inside: InsideRun) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brittle.asks import DECIDED, UNTRIED
-from brittle.errors import MissingPackage
+from brittle.errors import MissingPackage, install_command
 from brittle.formatting import number, plural
 from brittle.goals import OF_THE_CLASS_AIMED_AT
 from brittle.goals.bleu import bleu_signature
@@ -34,8 +34,8 @@ def notes(
     lines = []
     if not summary.complete:
         lines.append(
-            f"Incomplete: {number(summary.cases)} of {number(summary.planned)} cases. The figures "
-            "cover only these; the same command resumes the run."
+            f"Incomplete: {number(summary.cases)} of {plural(summary.planned, 'cases')}. The "
+            "figures cover only these; the same command resumes the run."
         )
     if answers_texts(manifest):
         lines += bleu_notes(results)
@@ -60,11 +60,12 @@ def notes(
             "A case counts as broken if one of its draws reached the goal. What a random "
             "replacement does on average is the success per draw."
         )
+    cases = plural(summary.cases, "cases")
     there = summary.reasons.get("skipped", {}).get(OF_THE_CLASS_AIMED_AT, 0)
     if there:
         lines.append(
-            f"{number(there)} of {number(summary.cases)} cases are of the class aimed at. They are "
-            "not attacked, but count for both accuracies; --only LABEL attacks one class alone."
+            f"{part_of(there, cases, ('is', 'are'))} of the class aimed at. They are not attacked, "
+            "but count for both accuracies; --only LABEL attacks one class alone."
         )
     lines += keyword_notes(summary, manifest)
     errors = summary.statuses["error"]
@@ -73,15 +74,25 @@ def notes(
         reason, count = next(iter(reasons.items()))
         heading = f"Most frequent reason ({number(count)})" if len(reasons) > 1 else "Reason"
         lines.append(
-            f"{number(errors)} of {number(summary.cases)} cases failed and are left out of every "
+            f"{part_of(errors, cases, ('failed and is', 'failed and are'))} left out of every "
             f"figure. {heading}: {reason}"
         )
     damaged = sum(reasons.get(DAMAGED_EDITS, 0) for reasons in summary.reasons.values())
     if damaged:
-        cases = plural(damaged, ("case", "cases"))
-        lines.append(f"Of {cases}: {DAMAGED_EDITS}. What was counted of it stands.")
+        lines.append(
+            f"Of {plural(damaged, 'cases')}: {DAMAGED_EDITS}. What was counted of it stands."
+        )
     lines += untouched_notes(summary, manifest) + untried_notes(summary, manifest)
     return lines + [str(warning) for warning in manifest.get("warnings") or ()]
+
+
+def part_of(count: int, whole: str, verbs: tuple[str, str]) -> str:
+    """Write how many of a whole do something, with the verb of one or of many.
+
+    >>> part_of(1, "8 cases", ("is", "are")), part_of(2, "8 cases", ("is", "are"))
+    ('1 of 8 cases is', '2 of 8 cases are')
+    """
+    return plural(count, [f"of {whole} {verb}" for verb in verbs])
 
 
 def bleu_notes(results: Sequence[Result]) -> list[str]:
@@ -89,17 +100,18 @@ def bleu_notes(results: Sequence[Result]) -> list[str]:
     try:
         signature = bleu_signature()
     except MissingPackage:
-        return ["BLEU is left out: install it with pip install 'brittle[translation]'."]
+        return [f"BLEU is left out: install it with {install_command('translation')}."]
     translated = [r for r in results if is_translated(r)]
     own = sum(map(has_reference, translated))
     if not translated:
         return []
     unchanged = unchanged_notes(translated)
+    examples = plural(len(translated), "translated examples")
     if own == len(translated):
         return [f"BLEU is that of all examples against their references ({signature}).", *unchanged]
     if own:
         return [
-            f"{number(own)} of {number(len(translated))} translated examples have a reference. "
+            f"{part_of(own, examples, ('has', 'have'))} a reference. "
             "BLEU of the others is against the target's own translations of the originals, which "
             f"count as right before the attack ({signature}).",
             *unchanged,
@@ -120,8 +132,8 @@ def unchanged_notes(translated: Sequence[Result]) -> list[str]:
     listed = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.most_common())
     left = f", but for {number(len(others))} that stayed as they were ({listed})" if others else ""
     return [
-        f"BLEU under attack is that of all {number(len(translated))} translated examples with "
-        f"their {translated[0].attack}, whether or not it reached the goal{left}."
+        f"BLEU under attack is that of all {plural(len(translated), 'translated examples')} "
+        f"with their {translated[0].attack}, whether or not it reached the goal{left}."
     ]
 
 
@@ -131,8 +143,9 @@ def keyword_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
     if not count or not str(manifest.get("goal")).startswith(KEYWORD_GOAL):
         return []
     word = str(manifest["goal"]).removeprefix(KEYWORD_GOAL)
+    translations = plural(summary.cases, "translations")
     return [
-        f"{number(count)} of {number(summary.cases)} translations have the keyword {word!r} "
+        f"{part_of(count, translations, ('has', 'have'))} the keyword {word!r} "
         "before the attack. They are not attacked: name a rarer word, or let it draw one that is "
         "not there (--goal keyword)."
     ]
@@ -147,8 +160,8 @@ def untouched_notes(summary: Summary, manifest: Mapping[str, Any]) -> list[str]:
         return []
     listed = ", ".join(f"{reason} {number(n)}" for reason, n in reasons.items())
     heading = (
-        f"{number(count)} of {number(count + attacked)} examples to attack could not be attacked "
-        f"({listed})"
+        f"{number(count)} of {plural(count + attacked, 'examples to attack')} could not be "
+        f"attacked ({listed})"
     )
     if answers_texts(manifest):
         # The goal may be the cause as well as the attack, and there is no accuracy.

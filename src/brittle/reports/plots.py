@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from brittle.formatting import number, percent
+from brittle.formatting import number, percent, plural
 from brittle.metrics.confidence import ConfidenceCurve
 from brittle.metrics.costs import CostCurve
 from brittle.metrics.grid import Grid
@@ -92,14 +92,14 @@ def cost_figure(
     body += hover_zones(
         area,
         [
-            (query, end, f"{number(query)} queries per case: median {name} {cost:.3g}")
+            (query, end, f"{plural(query, 'queries per case')}: median {name} {cost:.3g}")
             for (query, cost), end in zip(points, ends_at)
             if end > query
         ],
     )
     description = (
         f"Median {name} of the cheapest winner against queries per case: {start:.3g} at "
-        f"{number(first)} queries, {costs[-1]:.3g} at {number(curve.end)}"
+        f"{plural(first, 'queries')}, {costs[-1]:.3g} at {number(curve.end)}"
     )
     x_ticks = [(float(tick), number(tick)) for tick in queries]
     return draw(area, description, x_ticks, ticks_inside(y), body)
@@ -204,7 +204,7 @@ def scatter_figure(
             if dots:
                 layers.append((layer, f'<path class="dots{tone(n, len(clouds))}" d="{dots}"/>'))
     layers.sort(key=lambda entry: entry[0])
-    shown = f" ({number(len(points))} of {number(total)} points)" if len(points) < total else ""
+    shown = f" ({number(len(points))} of {plural(total, 'points')})" if len(points) < total else ""
     counts = ", ".join(f"{name}: {number(len(cloud))}" for name, cloud in clouds.items())
     description = f"{y_label} against {x_label}{shown}. Points of {counts}"
     body = "".join(path for _, path in layers) + _marks(area, marks, level)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from brittle.formatting import plural
 from brittle.metrics.intervals import Interval
 from brittle.metrics.robustness import SignTest, TargetRobustness
 from brittle.reports.escaping import isolate
@@ -58,8 +59,8 @@ class ReportedRobustness:
             return "No correlation with accuracy: it needs labels and four targets."
         value, (low, high) = self.correlation
         return (
-            f"Rank correlation of accuracy and mean Δz over {len(self.figures)} targets: "
-            f"{value:.2f} [{low:.2f}, {high:.2f}]."
+            f"Rank correlation of accuracy and mean Δz over "
+            f"{plural(len(self.figures), 'targets')}: {value:.2f} [{low:.2f}, {high:.2f}]."
         )
 
 

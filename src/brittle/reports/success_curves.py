@@ -50,14 +50,12 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
     distances = DISTANCES if name is None else {"l2": DISTANCES["l2"]}
     queries = success_by_queries(results, steps)
     cards = [
-        Card(
-            _half(queries, ("query", "queries")), partial(curve_figure, queries, "queries per case")
-        ),
+        Card(_half(queries, "queries"), partial(curve_figure, queries, "queries per case")),
         *(_words_card(results) if is_text else _distance_cards(results, distances)),
     ]
     note = (
-        f"Share of the {number(queries.of)} attacked cases broken at this cost or less; the band "
-        "is the 95% interval."
+        f"Share of the {plural(queries.of, 'attacked cases')} broken at this cost or less; the "
+        "band is the 95% interval."
     )
     required = manifest.get("confidence")
     if required is not None and is_class_goal(manifest.get("goal", "")):
@@ -82,7 +80,7 @@ def curves_section(results: Sequence[Result], run: StoredRun) -> str:
         cards.append(Card(_at_the_end(costs, word), partial(cost_figure, costs, name=word)))
         note += (
             f" The {word} is that of the cheapest winner so far, and its median is "
-            f"over the {number(costs.of)} broken cases: it is known once more than half of them "
+            f"over the {plural(costs.of, 'broken cases')}: it is known once more than half of them "
             "have a winner."
         )
     histogram = words_histogram(results)
@@ -105,8 +103,7 @@ def _in_rows(cards: Sequence[Card]) -> str:
 
 def _words_card(results: Sequence[Result]) -> list[Card]:
     words = success_by_words(results)
-    caption = _half(words, ("word changed", "words changed"))
-    return [Card(caption, partial(curve_figure, words, "words changed"))]
+    return [Card(_half(words, "words changed"), partial(curve_figure, words, "words changed"))]
 
 
 def _distance_cards(
@@ -116,7 +113,8 @@ def _distance_cards(
     for measure, (name, words) in distances.items():
         curve = success_by_measure(results, measure)
         cost = _half_cost(curve)
-        caption = f"<b>{percent(curve.share(cost))}</b> {words} <b>{cost:.3g}</b>"
+        within = "broken" if cost is None else f"{words} <b>{cost:.3g}</b>"
+        caption = f"<b>{percent(curve.share(cost or 0.0))}</b> {within}"
         cards.append(Card(caption, partial(curve_figure, curve, name, is_counted=False)))
     return cards
 
@@ -126,15 +124,22 @@ def _figure(card: Card, width: int) -> str:
     return f'<figure class="card"><figcaption>{card.caption}</figcaption>{drawn}</figure>'
 
 
-def _half(curve: Curve, units: tuple[str, str]) -> str:
-    """Write at what cost half of the cases are broken, or how many are in the end."""
+def _half(curve: Curve, units: str) -> str:
+    """Write at what cost half of the cases are broken, or at what cost the last one broke."""
     cost = _half_cost(curve)
-    unit = units[0] if cost == 1 else units[1]
-    return f"<b>{percent(curve.share(cost))}</b> broken with at most <b>{number(cost)}</b> {unit}"
+    if cost is None:
+        return f"<b>{percent(0.0)}</b> broken"
+    most, _, unit = plural(cost, units).partition(" ")
+    return f"<b>{percent(curve.share(cost))}</b> broken with at most <b>{most}</b> {unit}"
 
 
-def _half_cost(curve: Curve) -> float:
-    return next((x for x, broken in curve.points if 2 * broken >= curve.of), curve.end)
+def _half_cost(curve: Curve) -> float | None:
+    """Return the cost at which half of the cases are broken, or else that of the last break.
+
+    None if no case broke: the end of the axis says what was spent, not what a break costs.
+    """
+    reached = [x for x, broken in curve.points if 2 * broken >= curve.of]
+    return next(iter(reached or [x for x, _ in curve.points[-1:]]), None)
 
 
 def _at_confidence(curve: ConfidenceCurve) -> str:
@@ -146,16 +151,16 @@ def _at_confidence(curve: ConfidenceCurve) -> str:
 
 def _at_the_end(curve: CostCurve, name: str) -> str:
     (first, start), (_, end) = curve.points[0], curve.points[-1]
+    count, _, unit = plural(first, "queries").partition(" ")
     return (
-        f"Median {name} <b>{significant(start)}</b> after <b>{number(first)}</b> queries, "
+        f"Median {name} <b>{significant(start)}</b> after <b>{count}</b> {unit}, "
         f"<b>{significant(end)}</b> in the end"
     )
 
 
 def _most_frequent(histogram: Histogram) -> str:
     top = max(histogram.bins, key=lambda b: b.count)
-    words = (
-        plural(top.low, ("word", "words")) if top.low == top.high else f"{top.low}–{top.high} words"
-    )
+    words = plural(top.high, "words")
+    words = words if top.low == top.high else f"{top.low}–{words}"
     cases = f"{number(top.count)} of {number(histogram.of)} broken"
     return f"Most often <b>{words}</b> changed ({cases})"

@@ -12,6 +12,7 @@ from brittle.metrics.at_limit import success_at_limit
 from brittle.metrics.bleu import bleu_figures
 from brittle.metrics.draws import success_per_draw
 from brittle.metrics.kept import SHOWN
+from brittle.metrics.ladder import ladder
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.paired import paired
 from brittle.metrics.proved import robust_to_words
@@ -19,6 +20,7 @@ from brittle.metrics.reconstructions import reconstructions_kept
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
 from brittle.reports.kept import kept_curves
+from brittle.reports.ladder import held_line, ladder_json, rung_lines, verdict
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
@@ -60,7 +62,7 @@ def winning_steps(run: StoredRun, results: Sequence[Result]) -> Sequence[Step]:
 def summary_text(run: StoredRun) -> str:
     """Write the summary as plain text for 80 columns."""
     manifest, (results, figures) = run.manifest, summarize(run)
-    text = [f"{run.name}: {describe_run(manifest)}"]
+    text = [f"{run.name}: {describe_run(manifest)}", *_ladder_text(results)]
     for line in summary_lines(figures, manifest, results):
         interval = f"[{line.interval}]" if line.interval else ""
         text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
@@ -74,6 +76,18 @@ def summary_text(run: StoredRun) -> str:
     facts = trust_facts(run, results, figures)
     text += ["  trust", *(_wrapped("    ", line) for line in short_lines(facts))]
     return visible("\n".join(text))
+
+
+def _ladder_text(results: Sequence[Result]) -> list[str]:
+    """Write the ladder of a run, if it has one."""
+    climbed = ladder(results)
+    if climbed is None:
+        return []
+    lines = []
+    for line in rung_lines(climbed):
+        broken = f"{line.broken} broken"
+        lines.append(f"  after {line.title:<16}{line.accuracy:>7}  {broken:<18}{line.validity}")
+    return [_wrapped("  ", verdict(climbed)), *lines, _wrapped("  ", held_line(climbed))]
 
 
 def summary_json(run: StoredRun) -> dict[str, Any]:
@@ -103,6 +117,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "success_by_kept": _kept_json(results, winning_steps(run, results), manifest),
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
+        "ladder": None if (climbed := ladder(results)) is None else ladder_json(climbed),
         "robust": [asdict(bounds) for bounds in robust_to_words(results)],
         "trust": {fact.name: fact.value for fact in trust_facts(run, results, figures)},
     }

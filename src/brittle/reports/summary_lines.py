@@ -11,14 +11,16 @@ from brittle.errors import MissingPackage
 from brittle.formatting import NO_VALUE, duration, number, percent, plural
 from brittle.goals import is_class_goal
 from brittle.metrics.bleu import bleu_figures
+from brittle.metrics.ladder import ladder
 from brittle.metrics.operations import characters_share, is_by_characters, operations
 from brittle.metrics.summary import Figure, Summary
 from brittle.reports.kept import kept_curves, kept_lines
 from brittle.reports.kept_items import cost_name
+from brittle.reports.ladder import more_lines
 from brittle.reports.trust import robust_lines
 from brittle.results import DAMAGED_EDITS, Result, Step
 
-NAMED_PRESETS = ("careful", "strict")
+NAMED_PRESETS = ("careful", "loose", "typo", "strict")
 """Candidates that are named with the attack; as published it has its own name alone."""
 Format = Callable[[float | None], str]
 MEANINGS: Mapping[Status, str] = {
@@ -96,7 +98,7 @@ def _validity_lines(summary: Summary) -> list[SummaryLine]:
     """Put validity, and the success that it leaves, beside the raw success, if it was measured."""
     if summary.validity is None or summary.valid_success is None:
         return []
-    over = f"of {number(summary.validity.of)} {summary.validity.over}"
+    over = f"of {plural(summary.validity.of, summary.validity.over)}"
     return [
         _share("validity", "validity", summary.validity, over),
         _share("valid_success", "valid success", summary.valid_success, "success × validity"),
@@ -129,7 +131,7 @@ def bleu_lines(results: Sequence[Result]) -> list[SummaryLine]:
 
 
 def _bleu(key: str, name: str, figure: Figure) -> SummaryLine:
-    over = f"of {number(figure.of)} {figure.over}"
+    over = f"of {plural(figure.of, figure.over)}"
     interval = format_interval(figure, _decimal)
     return SummaryLine(key, name, _decimal(figure.value), interval, over, figure)
 
@@ -204,7 +206,9 @@ def closing_lines(
 
     `steps` are those of a search that goes on after a win.
     """
-    statuses = [*character_edits(results), format_statuses(summary), *robust_lines(results)]
+    climbed = ladder(results)
+    proved = robust_lines(results) if climbed is None else more_lines(climbed)
+    statuses = [*character_edits(results), format_statuses(summary), *proved]
     kept = kept_lines(kept_curves(results, steps, manifest), manifest)
     return [*statuses, *kept, format_effort(totals)]
 
@@ -243,24 +247,28 @@ def format_effort(totals: Mapping[str, float]) -> str:
     if not asked:
         return "Nothing has been asked yet"
     saved = f" ({1 - sent / asked:.0%} saved)" if 0 < sent < asked else ""
-    rows = f"{number(sent)} rows computed of {number(asked)} asked{saved}"
-    about = f", for all {number(totals['cases'])} cases" if "cases" in totals else ""
-    return f"{rows}, {number(calls)} calls, {duration(totals.get('seconds', 0))}{about}"
+    rows = f"{plural(sent, 'rows')} computed of {number(asked)} asked{saved}"
+    about = f", for all {plural(totals['cases'], 'cases')}" if "cases" in totals else ""
+    return f"{rows}, {plural(calls, 'calls')}, {duration(totals.get('seconds', 0))}{about}"
 
 
 def describe_run(manifest: Mapping[str, Any]) -> str:
     """Write on one line which target was attacked, with which attack, on which data."""
+    preset = (manifest.get("settings") or {}).get("candidates")
+    how = f" ({preset})" if preset in NAMED_PRESETS else ""
+    return f"{manifest.get('attack')}{how} against {describe_target(manifest)}"
+
+
+def describe_target(manifest: Mapping[str, Any]) -> str:
+    """Write which target was attacked, and on which data."""
     data = manifest.get("data")
     where = f" on {data}" if data else ""
     split = f" ({manifest['split']})" if data and manifest.get("split") else ""
     only = f", only {manifest['only']}" if manifest.get("only") else ""
     part = ""
     if manifest.get("part_of"):
-        part = f", {number(manifest['examples'])} of its {number(manifest['part_of'])} cases"
-    preset = (manifest.get("settings") or {}).get("candidates")
-    how = f" ({preset})" if preset in NAMED_PRESETS else ""
-    attack = f"{manifest.get('attack')}{how}"
-    return f"{attack} against {manifest.get('target')}{where}{split}{only}{part}"
+        part = f", {number(manifest['examples'])} of its {plural(manifest['part_of'], 'cases')}"
+    return f"{manifest.get('target')}{where}{split}{only}{part}"
 
 
 def format_interval(figure: Figure, format_value: Format = number) -> str:
@@ -272,12 +280,12 @@ def format_interval(figure: Figure, format_value: Format = number) -> str:
 
 
 def _rate(key: str, name: str, figure: Figure) -> SummaryLine:
-    over = f"{number(figure.count)} of {number(figure.of)} {figure.over}"
+    over = f"{number(figure.count)} of {plural(figure.of, figure.over)}"
     interval = format_interval(figure, percent)
     return SummaryLine(key, name, percent(figure.value), interval, over, figure)
 
 
 def _mean(key: str, name: str, figure: Figure, write: Format = number) -> SummaryLine:
-    over = f"mean over {number(figure.of)} {figure.over}"
+    over = f"mean over {plural(figure.of, figure.over)}"
     interval = format_interval(figure, write)
     return SummaryLine(key, name, write(figure.value), interval, over, figure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.formatting import number, percent
+from brittle.formatting import number, percent, plural
 from brittle.metrics.confusion import Confusion, Matrix
 from brittle.metrics.words import (
     MOST_TAGGED,
@@ -32,7 +32,8 @@ def words_table(results: Sequence[Result]) -> str:
         return ""
     rows = "".join(_word_row(word) for word in words[:MAX_WORDS])
     more = len(words) - MAX_WORDS
-    others = f" {number(more)} more words were changed in broken cases." if more > 0 else ""
+    changed = plural(more, ("more word was", "more words were"))
+    others = f" {changed} changed in broken cases." if more > 0 else ""
     return (
         '<div class="card"><h3>words</h3><div class="scroll"><table class="words"><thead><tr>'
         '<th scope="col">word</th><th scope="col" class="n">broken</th><th scope="col">share</th>'
@@ -46,7 +47,7 @@ def parts_table(results: Sequence[Result]) -> str:
     """Show for every part of speech how many of its words were changed in broken cases."""
     parts = parts_that_break(results)
     is_cut = sum(part.of for part in parts) >= MOST_TAGGED
-    words = f"The first {number(MOST_TAGGED)} words" if is_cut else "Words"
+    words = f"The first {plural(MOST_TAGGED, 'words')}" if is_cut else "Words"
     rows = "".join(_part_row(part) for part in parts)
     return (
         '<div class="card"><h3>parts of speech</h3><div class="scroll"><table class="parts"><thead>'
@@ -68,8 +69,8 @@ def confusion_section(tables: Confusion) -> str:
         body = f'<div class="{names}">{before}{after}</div>'
     return (
         f'<section><h2>Confusion matrix</h2>{body}<p class="small">'
-        f"{number(tables.of)} examples answered: rows are the reference, columns what the target "
-        "predicts.</p></section>"
+        f"{plural(tables.of, 'examples answered')}: rows are the reference, columns what the "
+        "target predicts.</p></section>"
     )
 
 
@@ -156,6 +157,7 @@ def _grown_table(tables: Confusion) -> str:
         '<div class="card"><div class="scroll"><table><thead><tr><th scope="col">reference</th>'
         '<th scope="col">predicted</th><th scope="col" class="n">before</th>'
         '<th scope="col" class="n">under attack</th></tr></thead>'
-        f'<tbody>{rows}</tbody></table></div><p class="small">{number(len(tables.labels))} labels: '
-        f"the {MAX_CONFUSIONS} confusions that grew most.</p></div>"
+        f'<tbody>{rows}</tbody></table></div><p class="small">'
+        f"{plural(len(tables.labels), 'labels')}: the {MAX_CONFUSIONS} confusions that grew most."
+        "</p></div>"
     )

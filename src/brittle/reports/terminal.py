@@ -10,18 +10,29 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from brittle.formatting import number, plural
+from brittle.formatting import duration, number, percent, plural
+from brittle.levels import LEVELS, rank
+from brittle.metrics.ladder import Ladder, ladder
 from brittle.picture import Picture
 from brittle.reports.escaping import visible
 from brittle.reports.excerpts import clearest, cut, shown_fields, split_at_edits
 from brittle.reports.half_blocks import picture_lines
 from brittle.reports.kept_items import cost_name, reconstruction, way
+from brittle.reports.ladder import (
+    held_line,
+    language_line,
+    next_commands,
+    reading_line,
+    rung_lines,
+    verdict,
+)
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summaries import summarize, winning_steps
 from brittle.reports.summary_lines import (
     closing_lines,
     describe_run,
+    describe_target,
     summary_lines,
     thousandths,
 )
@@ -36,12 +47,60 @@ STYLES = {"accuracy_before": "bold blue"} | dict.fromkeys(
 )
 
 
-def run_block(run: StoredRun, examples: int) -> RenderableType:
-    """Show the summary of a run, some of its clearest examples, and what its figures rest on."""
-    blocks = [summary_block(run), ""]
+def run_block(run: StoredRun, examples: int, everything: bool = False) -> RenderableType:
+    """Show the summary of a run, some of its clearest examples, and what its figures rest on.
+
+    A run that climbed the ladder shows that first, on one screen, and the rest with `everything`.
+    """
+    climbed = ladder(run.results())
+    if climbed is not None and not everything:
+        return ladder_block(run, climbed, min(examples, 1))
+    blocks = [] if climbed is None else [ladder_block(run, climbed, 0), ""]
+    blocks += [summary_block(run), ""]
     if examples >= 1:
         blocks += [examples_block(run.results(), examples, cost_name(run.manifest)), ""]
     return Group(*blocks, trust_block(run))
+
+
+def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableType:
+    """Show on one screen at which level of edits the target breaks."""
+    manifest, results = run.manifest, run.results()
+    about = f"{describe_target(manifest)} · {plural(len(results), ('text', 'texts'))} · "
+    about += duration(run.totals.get("seconds", 0))
+    title = Text.assemble((visible(run.name), "bold"), " · ", (visible(about), "dim"))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    for _ in range(2):
+        table.add_column(no_wrap=True, style="dim")
+    before = climbed.before
+    right = f"{number(before.count)} of {number(before.of)}"
+    table.add_row(
+        "  accuracy", Text(percent(before.value), style="bold blue"), f"{right} right", ""
+    )
+    for line in rung_lines(climbed):
+        left = Text(line.accuracy, style="bold red")
+        table.add_row(f"  after {line.title}", left, f"{line.broken} broken", line.validity)
+    lines = [held_line(climbed), language_line(climbed), reading_line(climbed)]
+    below: list[RenderableType] = [_marked(" ", Text(line, style="dim")) for line in lines if line]
+    below += [note_block(note) for note in notes(summarize(run)[1], manifest, results)]
+    parts: list[RenderableType] = [
+        title,
+        Text(f"  {verdict(climbed)}", style="bold"),
+        table,
+        *below,
+    ]
+    for result in gentlest(results, examples):
+        parts += ["", _outcome(result, None), Highlighted(result)]
+    commands = [f"  {visible(line)}" for line in next_commands(run.name, manifest)]
+    return Group(*parts, "", *(Text(line, style="dim", no_wrap=True) for line in commands))
+
+
+def gentlest(results: Sequence[Result], n: int) -> list[Result]:
+    """Return the clearest broken cases of the gentlest level that has some."""
+    broken = [row for row in results if row.level is not None and row.status == "broken"]
+    first = min((rank(str(row.level)) for row in broken), default=0)
+    return clearest([row for row in broken if rank(str(row.level)) == first], n)
 
 
 def trust_block(run: StoredRun) -> RenderableType:
@@ -188,6 +247,8 @@ def _cost(result: Result, cost: str | None) -> str:
     changed = f"{number(result.words_changed)} of {plural(result.words, ('word', 'words'))} changed"
     if result.l2 is not None:
         changed = f"by at most {thousandths(result.linf)}, L2 {number(result.l2)}"
+    if result.level in LEVELS:
+        changed = f"{LEVELS[str(result.level)].title}, {changed}"
     if cost is not None and result.cost is not None:
         changed = f"{cost} {thousandths(result.cost)}, {changed}"
     return f"   {changed}, {plural(result.queries, ('query', 'queries'))}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from brittle.formatting import number, percent, plural
 from brittle.metrics.flattening import Flattening, flattening
+from brittle.metrics.ladder import Ladder, ladder
 from brittle.metrics.proved import Robust, robust_to_words
 from brittle.metrics.summary import Figure, Summary
 from brittle.reports.stored import StoredRun
@@ -32,15 +33,15 @@ def trust_facts(run: StoredRun, results: Sequence[Result], summary: Summary) -> 
     """List what the figures of a run rest on, each as a fact or as missing."""
     manifest = run.manifest
     budget = manifest.get("budget")
-    proved, attacked = summary.statuses["proved"], summary.success.of
+    climbed = ladder(results)
     return [
         Fact("space", describe_space(manifest)),
-        Fact("budget", f"{number(budget)} queries a case" if budget else "no limit"),
+        Fact("budget", plural(budget, "queries a case") if budget else "no limit"),
         Fact("denominators", _denominators(summary)),
         Fact("intervals", "95%: Wilson for rates, bootstrap for means"),
-        *_floors(run, summary),
+        *_floors(run, summary, climbed),
         Fact("success against budget", _growth(flattening(results, run.steps(), budget))),
-        Fact("proved", f"{number(proved)} of {number(attacked)} attacked cases"),
+        Fact("proved", _proved(summary, climbed)),
         Fact("validity", _validity(run.measured("validity"))),
         Fact("target", _joined(manifest.get("target"), manifest.get("fingerprint"))),
         Fact("diagnosis", _diagnosis(manifest.get("warnings") or ())),
@@ -62,18 +63,21 @@ def describe_space(manifest: Mapping[str, Any]) -> str:
 
 
 def robust_lines(results: Sequence[Result]) -> list[str]:
-    """Write how many examples withstand so many swaps, from both sides.
+    """Write how many cases withstand so many swaps; the last line says which swaps these are.
 
     >>> from dataclasses import replace
     >>> from brittle.metrics.samples import sample_results
     >>> rows = sample_results()
-    >>> rows[3] = replace(rows[3], proved_words=1)
-    >>> robust_lines(rows)  # doctest: +NORMALIZE_WHITESPACE
-    ['robust to one word swapped: between 28.6% (proved; 8.2–64.1%) and 57.1% (not broken;
-    25.0–84.2%) of 7 examples answered; 1 of them has no candidates']
+    >>> rows[3] = replace(rows[3], proved_words=1, single_swaps=4)
+    >>> for line in robust_lines(rows):
+    ...     print(line)  # doctest: +NORMALIZE_WHITESPACE
+    one word swapped: between 1 and 3 of 5 attacked cases (20.0% and 60.0%) withstand it; 2 are not
+    decided: they broke with more words, or the search ended early
+    these faced every known swap (mean 4.0 a text); 1 text has none: not tested
     """
     bounds = robust_to_words(results)
-    return [_robust(one) for one in bounds[:MANY_WORDS] + bounds[MANY_WORDS:][-1:]]
+    shown = bounds[:MANY_WORDS] + bounds[MANY_WORDS:][-1:]
+    return [*map(_withstood, shown), _swaps_checked(bounds[0])] if bounds else []
 
 
 def missing(facts: Sequence[Fact]) -> list[str]:
@@ -89,27 +93,28 @@ def short_lines(facts: Sequence[Fact]) -> list[str]:
     return [*lines, *([f"missing: {', '.join(lacking)}"] if lacking else [])]
 
 
-def _robust(bounds: Robust) -> str:
-    words = NAMES[bounds.words - 1] if bounds.words <= len(NAMES) else f"{bounds.words} words"
+def _withstood(bounds: Robust) -> str:
+    words = NAMES[bounds.words - 1] if bounds.words <= len(NAMES) else plural(bounds.words, "words")
+    swapped = f"{words} swapped" if bounds.words == 1 else f"up to {words} swapped"
     proved, unbroken = bounds.proved, bounds.unbroken
-    over = f"of {number(proved.of)} {proved.over}"
-    if proved.count == unbroken.count:
-        share = f"{percent(proved.value)} ({_range(proved)}) {over}"
-        return f"robust to {words} swapped: {share}, decided for every example{_untouched(bounds)}"
-    return (
-        f"robust to {words} swapped: between {percent(proved.value)} (proved; {_range(proved)}) "
-        f"and {percent(unbroken.value)} (not broken; {_range(unbroken)}) {over}{_untouched(bounds)}"
-    )
+    cases = plural(proved.of, proved.over)
+    if not bounds.unknown:
+        share = f"{percent(proved.value)}, {_range(proved)}"
+        return f"{swapped}: {number(proved.count)} of {cases} ({share}) withstand it"
+    counts = f"between {number(proved.count)} and {number(unbroken.count)} of {cases}"
+    shares = f"{percent(proved.value)} and {percent(unbroken.value)}"
+    undecided = plural(bounds.unknown, ("is not decided: it", "are not decided: they"))
+    why = f"{undecided} broke with more words, or the search ended early"
+    return f"{swapped}: {counts} ({shares}) withstand it; {why}"
 
 
-def _untouched(bounds: Robust) -> str:
-    """Say how many are robust because no word of them can be swapped."""
-    count = bounds.without_candidates
-    return (
-        f"; {number(count)} of them {'has' if count == 1 else 'have'} no candidates"
-        if count
-        else ""
-    )
+def _swaps_checked(bounds: Robust) -> str:
+    """Say that these are the swaps the attack knows, how many, and how many texts have none."""
+    size = bounds.single_swaps.value
+    checked = "these faced every known swap"
+    checked += "" if size is None else f" (mean {size:.1f} a text)"
+    untested = plural(bounds.untested, ("text has", "texts have"))
+    return checked + (f"; {untested} none: not tested" if bounds.untested else "")
 
 
 def _range(figure: Figure) -> str:
@@ -119,27 +124,44 @@ def _range(figure: Figure) -> str:
 def _denominators(summary: Summary) -> str:
     answered, attacked = summary.before.of, summary.success.of
     return (
-        f"{number(summary.cases)} of {number(summary.planned)} planned cases finished, "
+        f"{number(summary.cases)} of {plural(summary.planned, 'planned cases')} finished, "
         f"{number(answered)} answered, {number(attacked)} attacked"
     )
 
 
-def _floors(run: StoredRun, summary: Summary) -> list[Fact]:
+def _proved(summary: Summary, climbed: Ladder | None) -> str:
+    """Say how many cases are proved; of a ladder, at which level."""
+    attacked = plural(summary.success.of, "attacked cases")
+    if climbed is None:
+        return f"{number(summary.statuses['proved'])} of {attacked}"
+    levels = [f"{rung.title} {number(rung.proved)}" for rung in climbed.rungs]
+    return f"of {attacked}, every text of this level was tried: {', '.join(levels)}"
+
+
+def _floors(run: StoredRun, summary: Summary, climbed: Ladder | None) -> list[Fact]:
     """Say what is broken without any search: originals, and what was measured beside the run."""
     stored = run.measured("floors")
     before = summary.before
     clean = None
     if before.value is not None and before.count is not None:
         wrong = before.of - before.count
-        clean = f"{percent(1 - before.value)}, {number(wrong)} of {number(before.of)} originals"
+        clean = f"{percent(1 - before.value)}, {number(wrong)} of {plural(before.of, 'originals')}"
     other = stored.get("other") or {}
     named = f" ({other['name']})" if other.get("name") else ""
     read = _figure(other.get("adversaries"))
     return [
         Fact("clean error (floor)", clean),
-        Fact("random edit (floor)", _figure(stored.get("random_edit"))),
+        Fact("random edit (floor)", _figure(stored.get("random_edit")) or _undecided(climbed)),
         Fact("other model family (floor)", None if read is None else read + named),
     ]
+
+
+def _undecided(climbed: Ladder | None) -> str | None:
+    """Say how many broken cases a random edit breaks, too, if the run asked that itself."""
+    if climbed is None or not climbed.checked:
+        return None
+    checked = plural(climbed.checked, "broken cases checked")
+    return f"{number(climbed.undecided)} of {checked} break under a random edit, too"
 
 
 def _growth(growth: Flattening | None) -> str | None:
@@ -147,7 +169,7 @@ def _growth(growth: Flattening | None) -> str | None:
         return None
     if growth.late is None:
         return "flat: every search ended by itself"
-    late = f"{number(growth.late.count)} of {number(growth.late.of)} attacked cases"
+    late = f"{number(growth.late.count)} of {plural(growth.late.of, growth.late.over)}"
     verdict = "flat" if growth.is_flat else "still rising"
     return f"{verdict}: {late} broke in the second half of the budget"
 
@@ -163,7 +185,7 @@ def _figure(stored: Mapping[str, Any] | None) -> str | None:
     if not stored or stored.get("value") is None:
         return None
     low, high = percent(stored.get("low")), percent(stored.get("high"))
-    over = f"{number(stored.get('of'))} {stored.get('over', '')}".rstrip()
+    over = plural(stored.get("of") or 0, stored.get("over", "")).rstrip()
     return f"{percent(stored['value'])} ({low.removesuffix('%')}–{high}) of {over}"
 
 

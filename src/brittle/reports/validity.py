@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from brittle.formatting import NO_VALUE, number, percent
+from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.metrics.agreement import Agreement
 from brittle.metrics.summary import Figure
 from brittle.reports.escaping import escape, isolate
@@ -51,7 +51,7 @@ class Line:
 def figure_line(name: str, figure: Figure, remark: str = "") -> Line:
     """Format a share, with what it is computed over."""
     counted = f"{number(figure.count)} of " if figure.count is not None else "of "
-    over = f"{counted}{number(figure.of)} {figure.over}"
+    over = f"{counted}{plural(figure.of, figure.over)}"
     return Line(name, percent(figure.value), format_interval(figure, percent), over, remark)
 
 
@@ -132,9 +132,9 @@ def validity_notes(validity: Validity, broken: int, attacked: int) -> list[str]:
     notes = []
     if (validity.broken, validity.attacked) != (broken, attacked):
         notes.append(
-            f"Validity was measured when {number(validity.broken)} of {number(validity.attacked)} "
-            "attacked cases were broken; the run has changed since. Have it read again: brittle "
-            "annotate."
+            f"Validity was measured when {number(validity.broken)} of "
+            f"{plural(validity.attacked, 'attacked cases')} were broken; the run has changed "
+            "since. Have it read again: brittle annotate."
         )
     judge = validity.judge
     if judge is not None and judge.method != "poststratified":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from brittle.attacks import ATTACKS, default_settings
-from brittle.attacks.published import with_present_names
+from brittle.attacks.stored_settings import with_present_names
 from brittle.constraints import strict
 from brittle.goals import is_class_goal
 from brittle.proposals.choice import STRICT

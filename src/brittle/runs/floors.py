@@ -28,7 +28,7 @@ from brittle.metrics.shares import rate_of_shares
 from brittle.metrics.summary import Figure, rate, summary
 from brittle.opening import as_target
 from brittle.picture import Picture
-from brittle.results import Result
+from brittle.results import Result, has_adversary
 from brittle.runs.judge import read_labels
 from brittle.runs.store import FLOORS, Store
 from brittle.runs.verifying import recheck
@@ -166,7 +166,7 @@ class _Edited:
 
 
 def _broken(run: Rows) -> list[Result]:
-    return [r for r in run.results() if r.status == "broken" and r.adversarial is not None]
+    return [row for row in run.results() if has_adversary(row)]
 
 
 Editor = Callable[[Result, Random], Result | None]

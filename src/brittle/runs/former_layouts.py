@@ -6,6 +6,8 @@
 | 2 | the columns of answers, costs and pictures; the present name of the journal's question |
 | 3, at first | the counts of samples |
 | 3 | similarity and fluency; what was proved |
+| 4, at first | the number of single swaps |
+| 4, then | levels of edits, and random edits of broken cases |
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from brittle.errors import UsageError, unknown
 from brittle.inside import Attention
 from brittle.kinds import kind_named
 from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
-from brittle.results import Result
+from brittle.results import Result, has_adversary
 from brittle.targets.protocols import Embeds, HasAttention, HasEmbeddings, Translates
 from brittle.text import Text
 
@@ -50,7 +50,7 @@ def broken_cases(run: Rows, case: str | None = None, limit: int | None = None) -
             "vectors and attention."
         )
     rows = run.results()
-    broken = [row for row in rows if row.status == "broken" and row.adversarial is not None]
+    broken = [row for row in rows if has_adversary(row)]
     if case is None:
         if not broken:
             raise UsageError(

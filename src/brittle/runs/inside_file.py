@@ -6,17 +6,18 @@ A case is computed once; one that the run no longer has, or has with other texts
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from brittle.errors import UsageError
-from brittle.files import DAMAGED, write_whole
-from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
-from brittle.results import Result
+from brittle.files import write_whole
+from brittle.metrics.inside import InsideCase, InsideRun
+from brittle.results import Result, has_adversary
 from brittle.runs.inside import Rows, look_inside, texts_of, words_in
+from brittle.schema import Malformed, load_json, parse
 
 LAYOUT = 1
 
@@ -49,7 +50,7 @@ def looked_at(run: StoredRows, target: Any, rows: Sequence[Result], layer: str) 
 
 def fitting(inside: InsideRun, run: Rows) -> InsideRun:
     """Keep the cases that are about the texts of this run, which may have been made anew."""
-    rows = {row.case: row for row in run.results() if row.status == "broken" and row.adversarial}
+    rows = {row.case: row for row in run.results() if has_adversary(row)}
     cases = [
         case
         for case in inside.cases
@@ -81,61 +82,37 @@ def inside_path(run: Path) -> Path:
 
 def save_inside(inside: InsideRun, path: Path) -> None:
     """Write the file, whole or not at all."""
-    write_whole(path, json.dumps({"layout": LAYOUT, **asdict(inside)}, ensure_ascii=False) + "\n")
+    content = json.dumps({"layout": LAYOUT, **asdict(inside)}, ensure_ascii=False)
+    write_whole(path, f"{content}\n", private=True)
 
 
 def load_inside(path: Path) -> InsideRun:
     """Load the file; one that is damaged or of another layout is refused by name."""
     try:
-        content = json.loads(path.read_text("utf-8"))
-        reason = f"its layout is {content['layout']!r}, expected {LAYOUT}"
-        if content["layout"] == LAYOUT:
-            return _parse(content)
-    except DAMAGED:
-        reason = "it is damaged"
-    raise UsageError(
-        f"Cannot read {path.name!r}: {reason}. Delete it, and look again: brittle inside "
-        f"{path.name.removesuffix('.inside.json')}"
-    )
+        content = load_json(path)
+        if not isinstance(content, dict) or content.pop("layout", None) != LAYOUT:
+            raise Malformed(f"a file of layout {LAYOUT}", content)
+        inside = parse(InsideRun, content)
+        for number, case in enumerate(inside.cases):
+            _check(case, len(inside.layers), f"cases.{number}")
+    except Malformed as error:
+        raise UsageError(
+            f"Cannot read {path.name!r}: {error}. Delete it, and look again: brittle inside "
+            f"{path.name.removesuffix('.inside.json')}"
+        ) from error
+    return inside
 
 
-def _parse(content: Mapping[str, Any]) -> InsideRun:
-    run, target, fingerprint, attention = (
-        str(content[name]) for name in ("run", "target", "fingerprint", "attention")
-    )
-    cases = tuple(map(_case, content["cases"]))
-    layers, notes = (tuple(map(str, content[name])) for name in ("layers", "notes"))
-    if any(len(case.changes) != len(layers) for case in cases):
-        raise TypeError("a case has other layers than its run")
-    return InsideRun(run, target, fingerprint, attention, layers, notes, cases)
-
-
-def _case(row: Mapping[str, Any]) -> InsideCase:
-    pairs = tuple((int(old), int(new)) for old, new in row["pairs"])
-    changes = tuple(
-        tuple(None if value is None else float(value) for value in layer)
-        for layer in row["changes"]
-    )
-    before, after = _text(row["before"]), _text(row["after"])
-    relative = row["relative"]
-    if any(len(layer) != len(pairs) for layer in changes):
-        raise TypeError("a layer has other words than the case")
-    if any(old >= len(before.words) or new >= len(after.words) for old, new in pairs):
-        raise TypeError("a position is outside of the text")
-    edited = tuple(map(int, row["edited"]))
-    relative = None if relative is None else float(relative)
-    return InsideCase(str(row["case"]), before, after, pairs, edited, changes, relative)
-
-
-def _text(row: Mapping[str, Any]) -> AttendedText:
-    words, summary, rest = tuple(map(str, row["words"])), row["summary"], row["elsewhere"]
-    weights = row["weights"]
-    rows = [summary, *(weights or ())]
-    if any(values is not None and len(values) != len(words) for values in rows):
-        raise TypeError("a row has other words than the text")
-    return AttendedText(
-        words,
-        None if summary is None else tuple(map(float, summary)),
-        None if rest is None else float(rest),
-        None if weights is None else tuple(tuple(map(float, values)) for values in weights),
-    )
+def _check(case: InsideCase, layers: int, field: str) -> None:
+    """Refuse a case whose parts do not fit together."""
+    before, after = len(case.before.words), len(case.after.words)
+    if [len(layer) for layer in case.changes] != [len(case.pairs)] * layers:
+        raise Malformed(f"{layers} layers of {len(case.pairs)} words", case.changes, field)
+    if any(not (0 <= old < before and 0 <= new < after) for old, new in case.pairs):
+        raise Malformed("positions in the texts", case.pairs, f"{field}.pairs")
+    if any(not 0 <= position < after for position in case.edited):
+        raise Malformed("positions in the text", case.edited, f"{field}.edited")
+    for name, text in (("before", case.before), ("after", case.after)):
+        rows = [text.summary, *(text.weights or ())]
+        if any(row is not None and len(row) != len(text.words) for row in rows):
+            raise Malformed(f"rows of {len(text.words)} words", rows, f"{field}.{name}")

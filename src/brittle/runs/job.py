@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from brittle.answers import SCORES, AnswerKind
+from brittle.answers import SCORES, AnswerKind, find_label
 from brittle.asks import Attack, Case, Decode, Encode, Probe, helpers_of
 from brittle.attacks import default_settings, resolve_attack, wanted_mask
-from brittle.attacks.published import as_published
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
@@ -45,7 +45,7 @@ from brittle.targets.capabilities import (
 )
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.labels import Labels, find_label, match_labels
+from brittle.targets.labels import Labels, match_labels
 from brittle.targets.protocols import Target, positions_read
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
@@ -99,7 +99,7 @@ class Job:
         goal: str | Goal | None = None,
         keep_meaning: float | None = None,
         keep_fluent: float | None = None,
-        measures: bool = True,
+        measures: str | bool = "winners",
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         own: Sequence[str] = tuple(getattr(target, "labels", ()))
@@ -195,11 +195,10 @@ class Job:
     def default_name(self) -> str:
         """Build the run's name from what is run; other settings give another name.
 
-        Settings at their defaults do not count, so that a new setting changes no name; nor do
-        published candidates, which were the default when there were no others.
+        Settings at their defaults do not count, so that a new setting changes no name.
         """
         name = self.attack_name
-        unnamed = (default_settings(name) | as_published(name, {})).items()
+        unnamed = default_settings(name).items()
         changed = {key: v for key, v in self.settings.items() if (key, v) not in unnamed}
         fixed = self.fixed | {"settings": changed}
         digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:6]
@@ -294,16 +293,21 @@ def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
 
 def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read, or the attack does not edit."""
-    kind = dataset.kind
-    for what, its_kind in (
-        (f"target {target.name!r} reads", item_kind_of(target)),
-        (f"attack {name!r} edits", item_kind_of(attack)),
-    ):
-        if its_kind != kind:
-            raise UsageError(
-                f"The data {dataset.name!r} holds {kind}s, but {what} {its_kind}s. Choose data, "
-                "target and attack of one kind (brittle list attacks)."
-            )
+    check_reads(target, dataset)
+    _check_kind(f"attack {name!r} edits", attack, dataset)
+
+
+def check_reads(target: Target, dataset: Dataset) -> None:
+    """Refuse data of a kind that the target does not read."""
+    _check_kind(f"target {target.name!r} reads", target, dataset)
+
+
+def _check_kind(what: str, obj: object, dataset: Dataset) -> None:
+    if item_kind_of(obj) != dataset.kind:
+        raise UsageError(
+            f"The data {dataset.name!r} holds {dataset.kind}s, but {what} {item_kind_of(obj)}s. "
+            "Choose data, target and attack of one kind (brittle list attacks)."
+        )
 
 
 def check_items(reader: Target | Attack, dataset: Dataset) -> None:
@@ -365,9 +369,14 @@ def _take_class(
             f"Got --only {only!r} and --toward {toward!r}: its examples are of that class already, "
             "and nothing would be attacked. Name another class."
         )
-    examples = tuple(
-        e for e in dataset.examples if e.label is not None and index[e.label] == number
+    indices = array(
+        "Q",
+        (
+            n
+            for n, example in enumerate(dataset.examples)
+            if example.label is not None and index[example.label] == number
+        ),
     )
-    if not examples:
+    if not indices:
         raise UsageError(f"Got --only {only!r}, but no example of the data has this label.")
-    return labels[number], replace(dataset, examples=examples)
+    return labels[number], dataset.select(indices)

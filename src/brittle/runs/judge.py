@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from brittle.answers import SCORES
+from brittle.answers import SCORES, find_label
 from brittle.asks import ANSWER
 from brittle.errors import UsageError
 from brittle.kinds import kind_named
@@ -22,7 +22,7 @@ from brittle.opening import as_target
 from brittle.results import Result
 from brittle.runs.store import JUDGEMENTS, Store
 from brittle.targets.capabilities import answers_of, make_desks
-from brittle.targets.labels import find_label, match_labels
+from brittle.targets.labels import match_labels
 from brittle.text import Text
 from brittle.validity.sampling import row_digest
 

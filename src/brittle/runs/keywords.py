@@ -12,7 +12,7 @@ from random import Random
 
 from brittle.asks import ANSWER
 from brittle.data.dataset import Dataset
-from brittle.engine.broker import Broker
+from brittle.engine.broker import Asker
 from brittle.english.stop_words import is_function_word
 from brittle.goals.parsing import draws_keywords
 from brittle.goals.words import folded_words
@@ -23,9 +23,7 @@ from brittle.text import words_of
 MIN_LETTERS = 3
 
 
-def with_keywords(
-    job: Job, store: Store, broker: Broker, taken: Dataset, ids: Sequence[str]
-) -> Job:
+def with_keywords(job: Job, store: Store, broker: Asker, taken: Dataset, ids: Sequence[str]) -> Job:
     """Return the job with the keywords of its cases; those that have none yet get one."""
     if not draws_keywords(job.goal):
         return job

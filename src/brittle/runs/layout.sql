@@ -7,7 +7,8 @@ CREATE TABLE results (
   adversarial_confidence REAL, queries INTEGER NOT NULL, words INTEGER, words_changed INTEGER,
   characters_changed INTEGER, seed INTEGER, answer TEXT, adversarial_answer TEXT, cost REAL,
   pixels_changed INTEGER, l2 REAL, linf REAL, tried INTEGER, won INTEGER,
-  similarity REAL, fluency REAL, proved_words INTEGER) WITHOUT ROWID;
+  similarity REAL, fluency REAL, proved_words INTEGER, single_swaps INTEGER,
+  level TEXT, levels TEXT, random_edits INTEGER, random_won INTEGER) WITHOUT ROWID;
 CREATE TABLE steps (
   case_id TEXT NOT NULL, number INTEGER NOT NULL, query INTEGER NOT NULL, loss REAL NOT NULL,
   label TEXT, confidence REAL, edits TEXT NOT NULL, answer TEXT, cost REAL,

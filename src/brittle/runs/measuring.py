@@ -1,4 +1,4 @@
-"""Similarity and fluency of every step and every adversarial text, measured as cases end."""
+"""Similarity and fluency of adversarial texts, or of every step, measured as cases end."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from brittle.constraints import MEASURES, Keep, Measure, compare, keep, strict
 from brittle.constraints.measures import Answers
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.english.bigrams import FluencyModel
-from brittle.english.sentence_encoder import MeaningEncoder, can_encode_meaning
-from brittle.errors import MissingPackage, UsageError
+from brittle.english.sentence_encoder import MeaningEncoder, can_encode_meaning, check_encoder
+from brittle.errors import MissingPackage, UsageError, unknown
 from brittle.targets.capabilities import CAPABILITIES
 
 VARIABLE = "BRITTLE_MEASURES"
+WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
+"""What is measured: the texts that break cases, every improvement of every case, or nothing."""
 Values = Mapping[tuple[str, int], Mapping[str, Any]]
 """The measures, a number or None each, of a case's item at a query number."""
 
@@ -24,13 +26,15 @@ Values = Mapping[tuple[str, int], Mapping[str, Any]]
 class Measuring:
     """What is measured in a run: the measures, who answers for them, and what has to be kept.
 
-    `missing` names measures for which a package is not installed.
+    `missing` names measures for which a package is not installed. With `every_step` improvements on
+    the way are measured, too, and not only texts that break a case.
     """
 
     measures: tuple[Measure, ...] = ()
     helpers: tuple[Any, ...] = ()
     constraints: tuple[Keep, ...] = ()
     missing: tuple[str, ...] = field(default=())
+    every_step: bool = False
 
     @staticmethod
     def of(
@@ -38,13 +42,17 @@ class Measuring:
         meaning: float | None = None,
         fluent: float | None = None,
         is_strict: bool = False,
-        measured: bool = True,
+        measured: str | bool = WINNERS,
     ) -> Measuring:
         """Choose what is measured on items of a kind; refuse constraints that cannot be checked.
 
-        Without `measured` only what the constraints need is measured; the variable BRITTLE_MEASURES
-        names what is measured instead of all.
+        `measured` is one of `CHOICES`; True means winners, False nothing. What the constraints need
+        is measured in any case. The variable BRITTLE_MEASURES names the measures instead of all.
         """
+        if isinstance(measured, bool):
+            measured = WINNERS if measured else NOTHING
+        if measured not in CHOICES:
+            raise unknown("choice of measures", measured, CHOICES)
         constraints = keep(meaning, fluent)
         if is_strict:
             constraints = strict(constraints)
@@ -56,7 +64,8 @@ class Measuring:
                 )
             return Measuring()
         needed = [constraint.measure for constraint in constraints]
-        wanted = [m for m in MEASURES if m in needed or (measured and m.name in _default_names())]
+        names = [] if measured == NOTHING else _default_names()
+        wanted = [m for m in MEASURES if m in needed or m.name in names]
         helpers = {"fluency": FluencyModel()} | (
             {"meaning": MeaningEncoder()} if can_encode_meaning() else {}
         )
@@ -65,7 +74,10 @@ class Measuring:
                 raise _missing(constraint.measure)
         there = tuple(measure for measure in wanted if measure.question in helpers)
         missing = tuple(measure.name for measure in wanted if measure not in there)
-        return Measuring(there, tuple(helpers[m.question] for m in there), constraints, missing)
+        if any(measure.question == "meaning" for measure in there):
+            check_encoder()  # else a strange package would end the run at its first broken case
+        brought = tuple(helpers[m.question] for m in there)
+        return Measuring(there, brought, constraints, missing, measured == STEPS)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -80,8 +92,9 @@ class Measuring:
         return {name: [least, self.sources[name]] for name, least in named.items()}
 
     def values(self, ended: Sequence[Outcome], answers: Answers) -> Values:
-        """Measure all improvements of cases that ended, each against its original, at once."""
-        rows = [(outcome, step) for outcome in ended for step in _improvements(outcome)]
+        """Measure the texts of cases that ended, each against its original, at once."""
+        texts = _improvements if self.every_step else _winners
+        rows = [(outcome, step) for outcome in ended for step in texts(outcome)]
         pairs = [(outcome.case.item, step.item) for outcome, step in rows]
         columns = {measure.name: compare(measure, pairs, answers) for measure in self.measures}
         return {
@@ -93,6 +106,14 @@ class Measuring:
 def _default_names() -> list[str]:
     """List the measures that are taken without being asked for."""
     return os.environ.get(VARIABLE, ",".join(m.name for m in MEASURES)).split(",")
+
+
+def _winners(outcome: Outcome) -> Iterator[Improvement]:
+    """Yield what breaks a case; of a search that goes on after a win, all winners on the way."""
+    if outcome.status == "broken":
+        yield from (step for step in _improvements(outcome) if step.cost is not None)
+        if outcome.best is not None and outcome.best.cost is None:
+            yield outcome.best
 
 
 def _improvements(outcome: Outcome) -> Iterator[Improvement]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle.asks import STATUSES
 from brittle.attacks import default_settings
-from brittle.attacks.published import with_present_names
+from brittle.attacks.stored_settings import with_present_names
 from brittle.errors import BrittleError, UsageError
 from brittle.proposals.choice import PAPER
 from brittle.runs.store import Store

@@ -8,7 +8,7 @@ from typing import Any
 
 from brittle.answers import AnswerColumns
 from brittle.constraints.measures import Answers
-from brittle.engine.outcomes import ItemKept, Outcome
+from brittle.engine.outcomes import Improvement, ItemKept, Outcome
 from brittle.goals.parsing import goal_name
 from brittle.results import KeptItem, Result, Step
 from brittle.runs.job import Job
@@ -60,13 +60,23 @@ def result_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({}))
         answer=before.text,
         adversarial_answer=after.text,
         reference=case.reference,
-        cost=best.cost if best is not None and outcome.status == "broken" else None,
+        cost=_cost(best) if best is not None and outcome.status == "broken" else None,
         tried=outcome.tried,
         won=outcome.won,
         kept=tuple(kept_item(kept, job) for kept in outcome.kept_items),
         proved_words=_proved_words(outcome, job),
+        single_swaps=outcome.single_swaps,
+        level=None if best is None else best.level,
+        levels=tuple(outcome.levels.items()),
+        random_edits=None if outcome.random_edits is None else outcome.random_edits[0],
+        random_won=None if outcome.random_edits is None else outcome.random_edits[1],
         **measured,
     )
+
+
+def _cost(step: Improvement) -> float | None:
+    """Return what a search says that a winner costs; the rank of a level is no such cost."""
+    return None if step.level is not None else step.cost
 
 
 def _proved_words(outcome: Outcome, job: Job) -> int | None:
@@ -96,6 +106,6 @@ def steps_of(outcome: Outcome, job: Job, values: Values = MappingProxyType({})) 
     for step in outcome.steps:
         label, confidence, text = columns_of(step.payload, job)
         edits = job.kind.edits(outcome.case.item, step.item)
-        rest = (step.query, step.loss, label, confidence, edits, text, step.cost)
+        rest = (step.query, step.loss, label, confidence, edits, text, _cost(step))
         measured: Mapping[str, Any] = values.get((outcome.case.id, step.query), {})
         yield Step(outcome.case.id, *rest, **measured)

@@ -35,7 +35,7 @@ from brittle.validity.floors import Floors
 from brittle.validity.stored import restore_floors, restore_validity
 from brittle.validity.verdicts import Thresholds, Validity
 
-NESTED = ("fields", "edits", "kept")  # columns that no table holds
+NESTED = ("fields", "edits", "kept", "levels")  # columns that no table holds
 COLUMNS = tuple(f.name for f in fields(Result) if f.name not in NESTED)
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
 INSIDE_CASES = 100
@@ -175,7 +175,18 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        for name in ("cost", "tried", "won", "similarity", "fluency", "proved_words"):
+        for name in (
+            "cost",
+            "tried",
+            "won",
+            "similarity",
+            "fluency",
+            "proved_words",
+            "single_swaps",
+            "level",
+            "random_edits",
+            "random_won",
+        ):
             if all(getattr(result, name) is None for result in results):
                 others |= {name}
         return tuple(name for name in COLUMNS if name not in others)
@@ -338,8 +349,11 @@ def open_run(name: str, folder: str | Path = "runs") -> Run:
     """Open a run by its name, by the start of its name if that is unique, or by its path."""
     if Path(name).suffix == ".sqlite" and Path(name).is_file():
         return Run(name)
+    exact = Path(folder) / f"{name}.sqlite"
+    if exact.name == f"{name}.sqlite" and exact.is_file():
+        return Run(exact)  # one that is damaged says so itself
     paths = list_runs(folder)
-    hits = [p for p in paths if p.stem == name] or [p for p in paths if p.stem.startswith(name)]
+    hits = [path for path in paths if path.stem.startswith(name)]
     if len(hits) > 1:
         raise UsageError(f"{name!r} begins several runs: {', '.join(p.stem for p in hits)}.")
     if not hits:
@@ -349,8 +363,14 @@ def open_run(name: str, folder: str | Path = "runs") -> Run:
 
 
 def list_runs(folder: str | Path = "runs") -> list[Path]:
-    """List the files of the runs in a folder, newest last."""
-    paths = [path for path in Path(folder).glob("*.sqlite") if _is_readable(path)]
+    """List the files of the runs in a folder, newest last; what cannot be opened is left out."""
+    return [path for path in run_paths(folder) if _is_readable(path)]
+
+
+def run_paths(folder: str | Path = "runs") -> list[Path]:
+    """List the files in a folder that are called like runs, newest last; empty ones are none."""
+    paths = [path for path in Path(folder).glob("*.sqlite") if path.is_file()]
+    paths = [path for path in paths if path.stat().st_size]
     return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
 
 

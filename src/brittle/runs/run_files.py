@@ -1,9 +1,9 @@
 """The files of a run as a whole: delete them, or give them another name.
 
-A run is NAME.sqlite; while it is written, or after a kill, -wal and -shm stand beside it. NAME.lock
-is its lock, NAME.inside.json what was seen inside its target, and NAME.SAMPLE.key.json the key to
-what people were shown of it. A report that was written of it is a document of the user's own and
-stays.
+A run is NAME.sqlite; while it is written, or after a kill, -wal and -shm stand beside it, and
+NAME.asking notes what it asks. NAME.lock is its lock, NAME.inside.json what was seen inside its
+target, and NAME.SAMPLE.key.json the key to what people were shown of it. A report that was written
+of it is a document of the user's own and stays.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from brittle.errors import StoreError, UsageError
 from brittle.runs.inside_file import inside_path
 from brittle.runs.store import APPLICATION_ID, Store, sole_writer
+from brittle.runs.under_way import asking_path
+from brittle.schema import is_file_name
 from brittle.validity.key import key_paths
 
 LOG_ENDINGS = ("-wal", "-shm", "-journal")
@@ -50,7 +52,7 @@ def rename_run(path: Path, name: str) -> Path:
         if taken:
             raise UsageError(f"There is a run {name!r} already ({taken[-1]}). Choose another name.")
         _empty_log(path)
-        for file in (inside_path(path), *key_paths(path), path):
+        for file in (asking_path(path), inside_path(path), *key_paths(path), path):
             if file.exists():
                 os.rename(file, new.with_name(file.name.replace(path.stem, name, 1)))
     path.with_suffix(".lock").unlink(missing_ok=True)
@@ -59,7 +61,7 @@ def rename_run(path: Path, name: str) -> Path:
 
 def check_name(name: str) -> None:
     """Refuse a name that would not be a file in the folder of the runs."""
-    if not name or Path(name).name != name or name.endswith((".sqlite", ".study.json")):
+    if not is_file_name(name) or name.endswith((".sqlite", ".study.json")):
         raise UsageError(
             f"Got {name!r} as the new name; expected one without slashes and without an ending."
         )
@@ -67,7 +69,7 @@ def check_name(name: str) -> None:
 
 def _files(path: Path) -> list[Path]:
     logs = [path.with_name(path.name + end) for end in LOG_ENDINGS]
-    return [*logs, inside_path(path), *key_paths(path), path]
+    return [*logs, asking_path(path), inside_path(path), *key_paths(path), path]
 
 
 def _empty_log(path: Path) -> None:
@@ -85,8 +87,12 @@ def _check_is_run(path: Path) -> None:
     """Refuse a file that is no run: by its header, since the rest may be damaged."""
     if not path.is_file():
         raise UsageError(f"There is no run at {path}. `brittle list runs` shows those there are.")
+    if not is_marked_run(path) and Store.exists(path):
+        Store.read(path).close()
+
+
+def is_marked_run(path: Path) -> bool:
+    """Tell whether the header of a file says that it is a run; the rest may be damaged."""
     with path.open("rb") as file:
         header = file.read(ID_OFFSET_BYTES + 4)
-    is_marked = header[ID_OFFSET_BYTES:] == APPLICATION_ID.to_bytes(4, "big")
-    if not is_marked and Store.exists(path):
-        Store.read(path).close()
+    return header[ID_OFFSET_BYTES:] == APPLICATION_ID.to_bytes(4, "big")

@@ -17,9 +17,9 @@ from brittle.attacks.language import language_warning
 from brittle.data import as_dataset
 from brittle.data.dataset import Dataset
 from brittle.data.example import case_ids
-from brittle.engine.broker import Broker, Totals
+from brittle.engine.broker import Asker, Broker, Totals
 from brittle.engine.outcomes import Outcome
-from brittle.engine.workers import within
+from brittle.engine.workers import exits_refused, within
 from brittle.errors import UsageError
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
@@ -33,11 +33,19 @@ from brittle.runs.resuming import (
     open_store,
     same_but_budget,
 )
-from brittle.runs.rows import FinishedRows, rows_of
+from brittle.runs.rows import FinishedRows, result_of, rows_of
 from brittle.runs.run import Run
 from brittle.runs.shared_answers import SharedAnswers
 from brittle.runs.store import Store
-from brittle.runs.workers.setup import Origin
+from brittle.runs.under_way import (
+    ENDS_PROCESS,
+    UnderWay,
+    ask_one_by_one,
+    react,
+    suspects_of,
+)
+from brittle.runs.workers.asking import WorkerAsker
+from brittle.runs.workers.setup import Origin, is_asked_by_driver
 from brittle.runs.workers.starting import WorkerSettings, Workforce, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
@@ -59,6 +67,7 @@ class RunProgress:
     seconds: float
 
 
+@exits_refused()
 def attack(
     target: Any,
     examples: Any,
@@ -73,7 +82,7 @@ def attack(
     only: str | None = None,
     keep_meaning: float | None = None,
     keep_fluent: float | None = None,
-    measures: bool = True,
+    measures: str | bool = "winners",
     labels: Labels = None,
     scores: str = "auto",
     mask: str | None = None,
@@ -106,8 +115,8 @@ def attack(
     are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
     `only` takes the examples of one class before that. With `keep_meaning` and `keep_fluent` a text
     must have so much similarity and fluency beside its original to count. Both are measured for
-    every step in any case, unless `measures` is False. `goal` is a spec (`keyword:Art`,
-    `brittle list goals`) or a goal object; by default any other class counts.
+    texts that break a case: for every step with `measures="steps"`, never with "none". `goal` is a
+    spec (`keyword:Art`, `brittle list goals`) or a goal object; by default any other class counts.
     `scores`, `mask`, `device`, `trust`, `timeout` and `answers` are those of `as_target`;
     `about_target` is kept with the run, so that the same target can be opened again.
     With several `workers` the cases are attacked in that many processes of this machine, or, with
@@ -149,7 +158,8 @@ def attack(
         if not (new or retry_errors) and is_finished_part(path, manifest, ids):
             return Run(path, ids)
         with open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store:
-            totals = Totals(**{k: v for k, v in store.totals.items() if k != "seconds"})  # type: ignore[arg-type]
+            stored = store.totals
+            totals = Totals(**{k: stored.get(k, v) for k, v in asdict(Totals()).items()})
             totals.sent = max(totals.sent, store.journalled())
             broker = Broker(
                 job.desks,
@@ -228,15 +238,31 @@ def _attack_cases(
     def totals() -> dict[str, float]:
         return asdict(broker.totals) | {"seconds": seconds_before + time.perf_counter() - start}
 
+    def cases() -> Iterator[Case[Any]]:
+        yield from job.cases(taken, ids, done)  # begun when the keywords are drawn
+
+    say = warn or _silent
+    under_way = UnderWay(store.path, str(store.manifest.get("started")))
     try:
         if len(done) == len(set(ids) | done):
+            under_way.path.unlink(missing_ok=True)
             return
-        job = with_keywords(job, store, broker, taken, ids)
-        cases, count = job.cases(taken, ids, done), len(set(ids) - done)
-        with _rows_of(workforce, job, broker, cases, count, budget, warn or _silent) as finished:
-            # Workers open the target meanwhile.
+        suspects = suspects_of(under_way, cases())
+        workforce = react(under_way, suspects, workforce, job, say)
+        if under_way.is_careful and len(suspects) == 1:
+            store.add(
+                [result_of(Outcome(suspects[0], "error", ENDS_PROCESS, 1), job)], [], totals()
+            )
+            done, counts = store.finished(), store.counts()
+        count = len(set(ids) - done)
+        working = _working(workforce, job, broker, cases(), count, budget, say, under_way)
+        with working as (asker, finished):
+            if under_way.is_careful and len(suspects) > 1:
+                ask_one_by_one(under_way, suspects, broker, say)
+            with under_way.asking(ids):
+                job = with_keywords(job, store, asker, taken, ids)
             if not done:
-                _diagnose(store, broker, job, taken, ids, warn)
+                _diagnose(store, asker, job, taken, ids, warn, under_way)
             for results, steps in finished:
                 store.add(results, steps, totals())
                 for result in results:
@@ -253,7 +279,7 @@ def _attack_cases(
 
 
 @contextmanager
-def _rows_of(
+def _working(
     workforce: Workforce,
     job: Job,
     broker: Broker,
@@ -261,24 +287,39 @@ def _rows_of(
     count: int,
     budget: int | None,
     warn: Callable[[str], None],
-) -> Iterator[Iterator[FinishedRows]]:
-    """Attack cases in this process or in workers, which live as long as the `with` block."""
-    if workforce.settings.is_one_process:
-        yield _attack_here(job, broker, cases, budget)
-        return
-    driver = start_driver(workforce, job, broker, cases, count, budget, warn)
-    try:
-        yield driver.rows()
-    finally:
-        driver.group.close()
+    under_way: UnderWay,
+) -> Iterator[tuple[Asker, Iterator[FinishedRows]]]:
+    """Attack cases in this process or in workers, which live as long as the `with` block.
+
+    Yield who answers questions before the first case begins, and the rows of cases as they end.
+    """
+    is_here = workforce.settings.is_one_process
+    asks_here = is_here or is_asked_by_driver(job.target)
+    with under_way.noted(asks_here and getattr(job.target, "in_process", True)):
+        if is_here:
+            yield broker, _attack_here(job, broker, cases, budget, under_way)
+            return
+        driver = start_driver(workforce, job, broker, cases, count, budget, warn)
+        try:
+            # What ends a process must not end this one.
+            yield broker if asks_here else WorkerAsker(driver), driver.rows()
+        finally:
+            driver.group.close()
 
 
 def _attack_here(
-    job: Job, broker: Broker, cases: Iterator[Case[Any]], budget: int | None
+    job: Job,
+    broker: Broker,
+    cases: Iterator[Case[Any]],
+    budget: int | None,
+    under_way: UnderWay,
 ) -> Iterator[FinishedRows]:
     """Yield the rows of finished cases, round by round."""
-    for ended in build_engine(job, broker, budget).run(cases):
+    engine = build_engine(job, broker, budget)
+    engine.window = 1 if under_way.is_careful else engine.window
+    for ended in engine.run(under_way.begun(cases)):
         yield rows_of(ended, job, broker.answer)
+        under_way.end(outcome.case.id for outcome in ended)
 
 
 def _silent(message: str) -> None:
@@ -287,11 +328,12 @@ def _silent(message: str) -> None:
 
 def _diagnose(
     store: Store,
-    broker: Broker,
+    asker: Asker,
     job: Job,
     taken: Dataset,
     ids: Sequence[str],
     warn: Callable[[str], None] | None,
+    under_way: UnderWay,
 ) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
     # Only the sides of pairs need the larger sample.
@@ -301,7 +343,8 @@ def _diagnose(
     first = [*job.dataset.warnings, *job.notes, *_doubts_of_attack(job, cases)]
     _warn(store, first, warn)  # said before anything is asked, which may cost something
     keywords = named_keywords(job.goal)
-    doubts = diagnose(job.target, cases, broker, data_labels=job.index, keywords=keywords)
+    with under_way.asking(case.id for case in cases):
+        doubts = diagnose(job.target, cases, asker, data_labels=job.index, keywords=keywords)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages = [warning.message for warning in doubts] + ([foreign] if foreign else [])

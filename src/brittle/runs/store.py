@@ -29,13 +29,27 @@ from typing import IO, Any
 
 from brittle import files
 from brittle.data.example import Example
-from brittle.edits import Edit, edit_rows
 from brittle.errors import UsageError
 from brittle.kinds import Kind, kind_named
-from brittle.results import DAMAGED_EDITS, KeptItem, Result, Step
-from brittle.runs.former_layouts import FORMER_STATUSES, column_names, update_layout
+from brittle.results import Result, Step
+from brittle.runs.former_layouts import column_names, update_layout
+from brittle.runs.manifest import Manifest, StoredTotals
 from brittle.runs.store_errors import damaged_contents, translated_errors
+from brittle.runs.stored_rows import (
+    RESULT_COLUMNS,
+    STEP_COLUMNS,
+    load_fields,
+    load_result,
+    load_status,
+    load_step,
+    result_row,
+    step_rows,
+    with_shared_edits,
+)
 from brittle.runs.write_ahead_log import check_log, lacks_log
+from brittle.schema import reader
+from brittle.validity.floors import Floors
+from brittle.validity.verdicts import Validity
 
 log = logging.getLogger(__name__)
 
@@ -45,18 +59,12 @@ READABLE = (1, 2, 3, 4)
 VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
 """The names of what is measured of a run after it was made."""
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
+MEASURED: Mapping[str, Any] = {
+    VALIDITY: Validity,
+    FLOORS: Floors,
+    JUDGEMENTS: Mapping[str, Mapping[str, bool]],
+}
 KEPT = "kept:"  # before the id of a case
-RESULT_COLUMNS = (
-    *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
-    *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
-    *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
-    *("pixels_changed", "l2", "linf", "tried", "won", "similarity", "fluency"),
-    "proved_words",
-)
-STEP_COLUMNS = (
-    *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),
-    *("similarity", "fluency"),
-)
 
 _LAYOUT = Path(__file__).with_name("layout.sql").read_text("utf-8")
 
@@ -134,7 +142,7 @@ class Store:
             address = f"{path.resolve().as_uri()}?mode=ro"
             with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
                 return bool(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-        except sqlite3.DatabaseError:
+        except (sqlite3.Error, UnicodeDecodeError):  # it is damaged, as who reads it will say
             return True
 
     def close(self) -> None:
@@ -158,16 +166,16 @@ class Store:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        return self._load_meta("manifest")
+        return self._load_meta("manifest", Manifest)
 
     @property
     def totals(self) -> dict[str, float]:
-        return self._load_meta("totals")
+        return self._load_meta("totals", StoredTotals)
 
     @property
     def keywords(self) -> dict[str, str]:
         """The keywords that were drawn for cases, if the goal draws them."""
-        return self._load_meta("keywords")
+        return self._load_meta("keywords", Mapping[str, str])
 
     def keep_keywords(self, keywords: Mapping[str, str]) -> None:
         with translated_errors(self.path), self._db:
@@ -175,7 +183,7 @@ class Store:
 
     def measured(self, name: str) -> dict[str, Any]:
         """Return what was measured of the run under a name; {} if nothing was."""
-        return self._load_meta(name)
+        return self._load_meta(name, MEASURED[name])
 
     def keep_measured(self, name: str, value: Mapping[str, Any]) -> None:
         with translated_errors(self.path), self._db:
@@ -204,7 +212,8 @@ class Store:
         with translated_errors(self.path):
             query = "SELECT fields FROM examples ORDER BY number LIMIT 1"
             row = self._db.execute(query).fetchone()
-        return tuple(name for name, _ in json.loads(row[0])) if row else ("text",)
+        with damaged_contents(self.path, "the fields of a case"):
+            return tuple(name for name, _ in load_fields(row[0])) if row else ("text",)
 
     # Rows.
 
@@ -214,8 +223,8 @@ class Store:
         """Write finished cases, their steps and the counters in one transaction."""
         kind = self._kind
         with translated_errors(self.path), self._db:
-            self._insert("results", RESULT_COLUMNS, (_result_row(r, kind) for r in results))
-            self._insert("steps", STEP_COLUMNS, _step_rows(steps))
+            self._insert("results", RESULT_COLUMNS, (result_row(r, kind) for r in results))
+            self._insert("steps", STEP_COLUMNS, step_rows(steps))
             for result in results:
                 if result.kept:
                     self._write_meta(f"{KEPT}{result.case}", list(map(astuple, result.kept)))
@@ -252,8 +261,10 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         with translated_errors(self.path):
-            rows = self._db.execute("SELECT status, count(*) FROM results GROUP BY status")
-            return {FORMER_STATUSES.get(status, status): count for status, count in rows}
+            query = "SELECT status, count(*) FROM results GROUP BY status"
+            rows = self._db.execute(query).fetchall()
+        with damaged_contents(self.path, "the status of a case"):
+            return {load_status(status): count for status, count in rows}
 
     def results(self) -> list[Result]:
         """Return all results in the order of the examples."""
@@ -268,18 +279,18 @@ class Store:
         names = (*RESULT_COLUMNS, "fields", "reference")
         with damaged_contents(self.path, "the texts of a case"):
             by_name = [dict(zip(names, row)) for row in rows]
-            return [_result(row, kind, kept.get(f"{KEPT}{row['case_id']}")) for row in by_name]
+            return [load_result(row, kind, kept.get(f"{KEPT}{row['case_id']}")) for row in by_name]
 
     def steps(self) -> list[Step]:
         """Return all steps, by case in the order of the examples."""
         columns = self._selected("steps", STEP_COLUMNS)
-        with translated_errors(self.path):
+        with damaged_contents(self.path, "a step of a case"), translated_errors(self.path):
             rows = self._db.execute(
                 f"SELECT {columns} FROM steps r JOIN examples e USING (case_id) "
                 "ORDER BY e.number, r.number"
             ).fetchall()
         with damaged_contents(self.path, "a step of a case"):
-            return [_step(*row) for row in rows]
+            return list(with_shared_edits(load_step(*row) for row in rows))
 
     @property
     def _kind(self) -> Kind:
@@ -287,7 +298,8 @@ class Store:
 
     def _selected(self, table: str, columns: Sequence[str]) -> str:
         """List columns to select; those that a former layout does not have are empty."""
-        known = column_names(self._db, table)
+        with translated_errors(self.path):
+            known = column_names(self._db, table)
         return ", ".join(f"r.{name}" if name in known else "NULL" for name in columns)
 
     # The journal of costly answers.
@@ -323,11 +335,17 @@ class Store:
         """Count the journalled answers: what a costly target was really sent."""
         return int(self._one("SELECT count(*) FROM answers"))
 
-    def _load_meta(self, key: str) -> dict[str, Any]:
+    def _load_meta(self, key: str, kind: Any) -> dict[str, Any]:
+        """Load a fact about the run, which is checked to be of a type; {} if there is none."""
         with translated_errors(self.path):
             row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return {}
         with damaged_contents(self.path, f"its {key}"):
-            return dict(json.loads(row[0])) if row else {}
+            value = json.loads(row[0])
+            if value:
+                reader(kind)(value)
+            return dict(value)
 
     def _write_meta(self, key: str, value: Any) -> None:
         text = json.dumps(value)
@@ -348,7 +366,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     if application != APPLICATION_ID or version not in READABLE:
         db.close()
     if application != APPLICATION_ID:
-        raise UsageError(f"{path} is an SQLite file, but not a run of brittle.")
+        what = "is an SQLite file, but" if path.stat().st_size else "is empty, and"
+        raise UsageError(f"{path} {what} not a run of brittle.")
     if version not in READABLE:
         raise UsageError(
             f"{path} has layout {version}, this brittle reads layouts up to {VERSION}. "
@@ -392,51 +411,3 @@ def _write_empty_run(path: Path, manifest: Mapping[str, Any]) -> None:
             f"PRAGMA user_version={VERSION};"
         )
         db.execute("INSERT INTO meta VALUES ('manifest', ?)", (json.dumps(dict(manifest)),))
-
-
-def _result_row(r: Result, kind: Kind) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(r, name, None) for name in RESULT_COLUMNS}
-    row["case_id"] = r.case
-    row["edits"] = None if r.adversarial is None else json.dumps(kind.stored(r))
-    # UTF-8 cannot hold lone surrogates from a model's message.
-    for name in ("reason", "answer", "adversarial_answer"):
-        if row[name] is not None:
-            row[name] = row[name].encode("utf-8", "replace").decode("utf-8")
-    return row
-
-
-def _result(row: dict[str, Any], kind: Kind, kept: str | None) -> Result:
-    fields = tuple((name, raw) for name, raw in json.loads(row["fields"]))
-    adversarial: str | None = None
-    edits: tuple[Edit, ...] = ()
-    if row["edits"] is not None:
-        try:
-            edits, adversarial = kind.restored(fields, json.loads(row["edits"]))
-        except files.DAMAGED:
-            # One damaged row must not hide all others.
-            row["reason"] = DAMAGED_EDITS
-    row |= {"fields": fields, "edits": edits, "adversarial": adversarial}
-    row |= {"original": "\n".join(raw for _, raw in fields), "case": row.pop("case_id")}
-    row["status"] = FORMER_STATUSES.get(row["status"], row["status"])
-    # The label of an example is a text only where the target answers texts.
-    row["reference"] = None if row["answer"] is None else row["reference"]
-    row["kept"] = ()
-    with contextlib.suppress(*files.DAMAGED):
-        row["kept"] = tuple(KeptItem(*item) for item in json.loads(kept or "[]"))
-    return Result(**row)
-
-
-def _step_rows(steps: Iterable[Step]) -> Iterator[dict[str, Any]]:
-    number: dict[str, int] = {}
-    for s in steps:
-        number[s.case] = number.get(s.case, -1) + 1
-        row: dict[str, Any] = {name: getattr(s, name, None) for name in STEP_COLUMNS}
-        edits = json.dumps(edit_rows(s.edits))
-        yield row | {"case_id": s.case, "number": number[s.case], "edits": edits}
-
-
-def _step(
-    case: str, number: int, query: int, loss: float, label: str, sure: float, edits: str, *rest: Any
-) -> Step:
-    applied = tuple(Edit(*row) for row in json.loads(edits))
-    return Step(case, query, loss, label, sure, applied, *rest)

@@ -10,8 +10,8 @@ from pathlib import Path
 from brittle.errors import StoreError, UsageError
 from brittle.files import DAMAGED
 
-DAMAGED_DATABASE = ("no such ", "Could not decode", "malformed")
-"""How the messages of SQLite begin that are about the contents of a file, not about the disk."""
+UNDECODABLE = "Could not decode"
+"""How the one error about contents begins to which SQLite gives no code."""
 
 
 @contextmanager
@@ -20,7 +20,9 @@ def translated_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.OperationalError, OSError) as error:
-        if str(error).startswith(DAMAGED_DATABASE):
+        # Our statements are right: an error in one is about tables and columns of the file.
+        is_damaged = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+        if is_damaged or str(error).startswith(UNDECODABLE):
             raise UsageError(
                 f"The run file {path} is damaged: {error}. Restore it from a copy, or start the "
                 "run over with --new."
@@ -29,7 +31,8 @@ def translated_errors(path: Path) -> Iterator[None]:
             f"The run file {path} cannot be written or read: {error}. What was stored before is "
             "kept; make room or mend the cause, then the same command resumes."
         ) from error
-    except sqlite3.DatabaseError as error:
+    # Of a damaged layout, SQLite's own message may be no text.
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not a readable run file: {error}.") from error
 
 

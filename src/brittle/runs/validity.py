@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from brittle.errors import UsageError
 from brittle.metrics.judged import Calibration, poststratified, rogan_gladen
 from brittle.metrics.summary import ATTACKED, Figure
-from brittle.results import Result
+from brittle.results import Result, has_adversary
 from brittle.runs.judge import Judge
 from brittle.runs.people import Answered, read_files, read_others
 from brittle.runs.store import VALIDITY, Store
@@ -46,9 +45,10 @@ def measure_validity(
         results, kept = store.results(), restore_validity(store.measured(VALIDITY))
     if not files and not others:
         reading = None if kept is None else kept.reading
-    broken = [row for row in results if row.status == "broken" and row.adversarial is not None]
+    broken = [row for row in results if has_adversary(row)]
     attacked = sum(row.status in ATTACKED for row in results)
-    validity = Validity(len(broken), attacked, reading)
+    counted = sum(row.status == "broken" for row in results)  # as the run's success counts them
+    judged: Judged | None = None
     if judge is not None:
         if others:
             judged = _judged_elsewhere(run, judge, broken, others, thresholds)
@@ -56,7 +56,7 @@ def measure_validity(
             judged = _judged_here(run, judge, broken, reading)
         else:
             raise _not_calibrated(run.stem, judge)
-        validity = replace(validity, judge=judged)
+    validity = Validity(counted, attacked, reading, judged)
     with Store.resume(run) as store:
         store.keep_measured(VALIDITY, as_stored(validity))
     return validity

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from brittle.answers import SCORES, AnswerColumns
+from brittle.answers import SCORES, AnswerColumns, find_label
 from brittle.asks import ANSWER, Case
 from brittle.engine.desks import Desk
 from brittle.engine.judging import judge_alone, start_case
@@ -14,9 +14,8 @@ from brittle.goals import Goal
 from brittle.goals.classes import is_class_goal
 from brittle.goals.parsing import check_goal, draws_keywords, rebuild_goal
 from brittle.kinds import kind_named
-from brittle.results import Result
+from brittle.results import Result, has_adversary
 from brittle.targets.capabilities import answers_of, make_desks
-from brittle.targets.labels import find_label
 
 
 class Rows(Protocol):
@@ -54,7 +53,7 @@ def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Rechec
     is_same = target.fingerprint == manifest.get("fingerprint")
     needs_start = not is_class_goal(manifest["goal"])
     for row in run.results():
-        if row.status != "broken" or row.adversarial is None:
+        if not has_adversary(row):
             continue
         if draws:  # the row names the keyword that was drawn for its case
             goal = rebuild_goal(row.goal, *limits)

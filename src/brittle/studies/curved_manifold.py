@@ -23,6 +23,7 @@ from brittle.attacks.natural import Natural
 from brittle.data import as_dataset
 from brittle.generators import CheckedGenerator
 from brittle.picture import Picture
+from brittle.results import has_adversary
 from brittle.runs.runner import attack
 
 Points = NDArray[np.float64]
@@ -120,7 +121,7 @@ def find_adversaries(
         folder=folder,
     )
     rows = run.results()
-    broken = [row for row in rows if row.status == "broken" and row.adversarial is not None]
+    broken = [row for row in rows if has_adversary(row)]
     own = as_points([Picture.decode(row.original) for row in broken])
     return CurveAdversaries(
         data=data,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.answers import find_label
 from brittle.english.tags import Tagger
 from brittle.errors import UsageError, message_of, unknown
 from brittle.opening import as_target, load_zoo
@@ -94,8 +95,10 @@ def word_importance(
         except Exception as error:
             failures[name] = message_of(error)
             continue
-        if label is not None and label not in labels:  # before the others are opened
-            raise unknown("label", label, labels)
+        if label is not None:  # an unknown one is an error before the others are opened
+            if (number := find_label(label, labels)) is None:
+                raise unknown("label", label, labels)
+            label = labels[number]
         likelihoods[name] = values[:, [model_labels.index(one) for one in labels]]
     if not likelihoods:
         reasons = " ".join(f"{name}: {reason}" for name, reason in list(failures.items())[:3])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from brittle.data import Dataset
+from brittle.formatting import plural
 from brittle.metrics.intervals import bootstrap_ratio
 from brittle.metrics.summary import Figure
 from brittle.opening import load_zoo
@@ -111,7 +112,7 @@ def run_search(
             seed=settings.seed,
             name=name,
             folder=folder,
-            progress=lambda p: report(f"{name}: {p.done:,} of {p.planned:,} cases"),
+            progress=lambda p: report(f"{name}: {p.done:,} of {plural(p.planned, 'cases')}"),
             **more,
         )
     finally:

@@ -123,7 +123,7 @@ class _Table:
     began: dict[str, float] = field(default_factory=dict)
 
     def read_line(self, line: str) -> None:
-        """Read `[task 1 of 9, 3 s] train SPEC: MESSAGE`."""
+        """Read `[1 of 9 tasks done, 3 s] train SPEC: MESSAGE`."""
         rest = line.partition("] ")[2]
         for n, state in enumerate(self.states):
             start = f"train {state.spec}: "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from brittle import files
 from brittle.errors import UsageError
+from brittle.formatting import plural
 from brittle.zoo.names import grid
 from brittle.zoo.names.members import SEPARATOR, member_lines
 from brittle.zoo.names.parsing import NameParts, split_name
@@ -73,6 +74,11 @@ def load_pool(spec: str, data: str, seeds: int = 1) -> Pool:
     return Pool(name, members)
 
 
+def named_pool(pool: str) -> str | None:
+    """Return the name of a pool as people know it: None if its members were listed."""
+    return None if pool == LISTED else pool
+
+
 def is_pool(spec: str) -> bool:
     """Tell whether a spec means several targets rather than one.
 
@@ -101,8 +107,7 @@ def check_members(members: Sequence[Member], who: str) -> None:
     if twice is not None:
         raise UsageError(f"{who} has the member {twice!r} twice. Name each once.")
     if len(members) < 2:
-        word = "member" if len(members) == 1 else "members"
-        raise UsageError(f"{who} has {len(members)} {word}; expected 2 or more.")
+        raise UsageError(f"{who} has {plural(len(members), 'members')}; expected 2 or more.")
 
 
 def _lines(name: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.spaces import Bounded, BoundRequest
+from brittle.spaces import SMALLEST_MARGIN, Bounded, BoundRequest
 from brittle.text import Text
 
 Array = NDArray[np.float64]
@@ -28,10 +28,14 @@ def bound_additive(
 
     `logits` are those of the text; `changes` has for every position with candidates an array
     (candidates × classes): what each swap adds to the logits. `scale` is the sum of the sizes of
-    all terms of the logits: a margin that is nearer to 0 than rounding decides nothing.
+    all terms of the logits: a margin that is nearer to 0 than rounding decides nothing. Nor do
+    logits that are not finite.
     """
     space, label = request.space, request.label
+    if not np.isfinite(scale) or not all(np.isfinite(part).all() for part in (logits, *changes)):
+        return Bounded()
     error = ROUNDING * (scale + sum(float(np.abs(change).max()) for change in changes))
+    error = max(error, SMALLEST_MARGIN)
     needed, texts = space.words + 1, dict[Text, int]()
     for rival in request.rivals(len(logits)):
         margin = float(logits[rival] - logits[label])

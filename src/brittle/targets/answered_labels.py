@@ -7,12 +7,12 @@ They have then no order of the target's own, so that every later answer must nam
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
 from brittle.errors import TargetError, UsageError
+from brittle.redaction import redact, short_repr
 from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
 from brittle.targets.scores import MAX_SUM_ERROR, ScoreKind, label_scores
 
@@ -37,14 +37,19 @@ def answered_labels(
     is_map = len(pairs) > 1 and all(isinstance(name, str) for name in names)
     if not is_map or not all(isinstance(s, Real) and not isinstance(s, bool) for s in scores):
         # The usual remedy, and what was seen: the user may only have to set a path.
-        seen = f" It answered a plain sentence with {reprlib.repr(answer)}."
+        seen = f" It answered a plain sentence with {short_repr(answer)}."
         return label_names(None, None, who, f"{seen}{IF_IT_TRANSLATES}")
     if kind != "logits" and abs(sum(scores) - 1) > MAX_SUM_ERROR:
         raise UsageError(
-            f"{who} answered a plain sentence with {reprlib.repr(answer)}. These scores add up to "
+            f"{who} answered a plain sentence with {short_repr(answer)}. These scores add up to "
             f"{sum(scores):.6g}, so that labels may be missing; expected probabilities of all "
             "labels. Name the labels (--labels clean,offensive), or say --scores logits if that "
             "is what they are."
+        )
+    if any(redact(name) != name for name in names):
+        raise UsageError(
+            f"{who} answered a plain sentence with {short_repr(answer)}: it sends a key back as a "
+            "label, which would be stored. Name the labels: --labels clean,offensive."
         )
     return tuple(sorted(names))
 
@@ -54,6 +59,6 @@ def refuse_unnamed(answers: Iterable[Any], who: str, keys: tuple[str, str] = KEY
     for answer in answers:
         if not isinstance(answer, str) and label_scores(answer, keys) is None:
             raise TargetError(
-                f"{who} answered {reprlib.repr(answer)}, which names no labels, after answers that "
+                f"{who} answered {short_repr(answer)}, which names no labels, after answers that "
                 "did. The order of its scores is not known: list its labels with --labels."
             )

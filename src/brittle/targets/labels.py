@@ -12,6 +12,7 @@ import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from brittle.answers import find_label, plain_label
 from brittle.errors import UsageError
 
 Labels = str | Sequence[str] | Mapping[str, str] | None
@@ -47,14 +48,6 @@ def match_labels(
     if missing:
         raise _no_match(data, target_labels, f"no label of the target is called {_join(missing)}")
     return {name: index for name, index in index_of.items() if index is not None}
-
-
-def find_label(name: str, labels: Sequence[str]) -> int | None:
-    """Find the index of a label; case and outer blanks may differ if only one label fits then."""
-    if name in labels:
-        return list(labels).index(name)
-    indices = [i for i, label in enumerate(labels) if _normalize(label) == _normalize(name)]
-    return indices[0] if len(indices) == 1 else None
 
 
 def parse_labels(labels: Labels) -> tuple[tuple[str, ...] | None, dict[str, str]]:
@@ -113,7 +106,7 @@ def label_names(
                 f"--labels names {len(names)} labels ({_join(names)}), but {who} has "
                 f"{len(target_labels)} ({_join(target_labels)})."
             )
-        same = list(map(_normalize, names)) == list(map(_normalize, target_labels))
+        same = list(map(plain_label, names)) == list(map(plain_label, target_labels))
         if not same and not all(_PLACEHOLDER.fullmatch(name) for name in target_labels):
             raise UsageError(
                 f"{who} names its labels itself ({_join(target_labels)}), so that a plain list "
@@ -159,7 +152,3 @@ def _format_pairs(data: Sequence[str], target: Sequence[str]) -> str:
 
 def _join(names: Iterable[str]) -> str:
     return ", ".join(repr(str(name)) for name in names)
-
-
-def _normalize(name: str) -> str:
-    return str(name).strip().casefold()

@@ -109,6 +109,15 @@ class HasCanonicalScores(HasCanonicalKeys, Protocol):
 
 
 @runtime_checkable
+class HasCanonicalDigests(HasCanonicalKeys, Protocol):
+    """Knows short stand-ins of the keys of long texts, and finds them faster than the keys."""
+
+    def canonical_digests(self, items: Sequence[Text]) -> list[bytes | None]:
+        """Return for every text a digest, equal if the keys are equal; None for a short text."""
+        ...
+
+
+@runtime_checkable
 class HasLogits(Protocol):
     """Shows the raw scores of texts, before the softmax: an ensemble averages them."""
 

@@ -17,9 +17,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from brittle.answers import find_label
 from brittle.errors import TargetError, UsageError, unknown
 from brittle.redaction import short_repr
-from brittle.targets.labels import find_label
 from brittle.targets.protocols import Scores
 
 ScoreKind = Literal["auto", "prob", "logits", "single", "label"]

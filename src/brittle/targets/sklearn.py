@@ -24,7 +24,7 @@ from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render_single
 from brittle.targets.scores import ScoreKind, as_probabilities, check_kind, one_hot
 from brittle.text import Text
-from brittle.unpacking import check_archive
+from brittle.unpacking import check_archive, check_is_file
 
 MULTI_LABEL = ("MultiOutputClassifier", "ClassifierChain")
 
@@ -159,6 +159,7 @@ def load_skops(path: str | Path, *, trust: Collection[str] = ()) -> tuple[Any, s
     functions (a crafted file could call them), nor classes that skops warns of by name.
     """
     path = Path(path)
+    check_is_file(path)
     if not path.is_file():
         raise UsageError(f"There is no file {str(path)!r}.")
     require("sklearn", "sklearn", f"Loading {path.name}")

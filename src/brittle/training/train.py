@@ -14,6 +14,7 @@ from brittle.training import checkpoint, elmo
 from brittle.training.adversarial import attacked, methods
 from brittle.training.adversarial.methods import AdversarialTraining
 from brittle.training.adversarial.parsing import is_by_attack, parse_method
+from brittle.training.adversarial.variants import with_variants
 from brittle.training.generators import fit_generator
 from brittle.training.job import Diverged, Fitted, TrainingJob
 from brittle.training.linear import fit_linear_svm, fit_naive_bayes
@@ -81,8 +82,8 @@ def train(
     "hidden=64". A model that is already trained from the same data and settings is not trained
     again, unless forced; an interrupted training resumes after its last complete epoch. `text` and
     `label` name the columns of a file; of a translator, both languages. `adversarial` hardens the
-    model: hotflip, miyato, key, the name of an attack, or a method. The model's name may say it
-    too: `CharCNN-LSTM+hotflip`.
+    model: hotflip, miyato, key, levels of the ladder such as "rewrite" or "rewrite,careful", the
+    name of an attack, or a method. The model's name may say it too: `CharCNN-LSTM+hotflip`.
     `exclude` are files whose sentences a generator of sentences must not learn.
     """
     design, method = _parse_name(name, adversarial, device)
@@ -366,6 +367,7 @@ def _move(source: Path, folder: Path) -> None:
 def fit(job: TrainingJob) -> Fitted:
     """Fit the model of a job and write its weights to the job's folder."""
     settings = job.settings
+    job = with_variants(job)
     if isinstance(settings, NaiveBayesSettings | LinearSvmSettings):
         return _fit_linear(attacked.with_added_texts(job, _fit_linear))
     require("torch", "torch", f"Training {job.design.name}")

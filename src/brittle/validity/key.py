@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from brittle.errors import UsageError
-from brittle.files import DAMAGED, write_whole
-from brittle.validity.sampling import Role, Sample
+from brittle.files import write_whole
+from brittle.schema import Check, Count, Malformed, load_json, parse
+from brittle.validity.presets import PRESETS
+from brittle.validity.sampling import ID_DIGITS, ROLES, Role, Sample
 
 LAYOUT = 1
 ENDING = ".key.json"
+_ID = re.compile(f"[0-9a-f]{{{ID_DIGITS}}}")
+SampleId = Annotated[
+    str, Check(lambda name: bool(_ID.fullmatch(name)), f"{ID_DIGITS} digits from 0 to f")
+]
+"""The id of a sample; nothing else becomes a part of the name of a key."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +37,12 @@ class KeyItem:
 class Key:
     """What is needed to read the answers of people."""
 
-    sample: str
+    sample: SampleId
     preset: str
     seed: int
     runs: tuple[str, ...]
     labels: tuple[str, ...]
-    people: int
+    people: Count
     items: Mapping[str, KeyItem]
 
 
@@ -54,7 +62,7 @@ def key_paths(run: Path) -> list[Path]:
 
 
 def save_key(sample: Sample, path: Path) -> None:
-    """Write the key of a sample, whole or not at all."""
+    """Write the key of a sample, whole or not at all, for its owner alone."""
     content = {
         "layout": LAYOUT,
         "sample": sample.id,
@@ -68,35 +76,33 @@ def save_key(sample: Sample, path: Path) -> None:
             for item in sample.items
         },
     }
-    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n", private=True)
 
 
 def load_key(path: Path) -> Key:
     """Load a key; one that is damaged or of another layout is refused by name."""
     try:
-        content = json.loads(path.read_text("utf-8"))
-        reason = f"its layout is {content['layout']!r}, expected {LAYOUT}"
-        if content["layout"] == LAYOUT:
-            return _parse(content)
-    except DAMAGED:
-        reason = "it is damaged"
-    raise UsageError(
-        f"Cannot read the key {path}: {reason}. Write it again with the same brittle annotate as "
-        "before; it draws the same sample."
-    )
+        content = load_json(path)
+        if not isinstance(content, dict) or content.pop("layout", None) != LAYOUT:
+            raise Malformed(f"a key of layout {LAYOUT}", content)
+        key = parse(Key, content)
+        _check(key)
+    except (OSError, Malformed) as error:
+        raise UsageError(
+            f"Cannot read the key {path}: {error}. Write it again with the same brittle annotate "
+            "as before; it draws the same sample."
+        ) from error
+    return key
 
 
-def _parse(content: Mapping[str, Any]) -> Key:
-    items = {
-        str(number): KeyItem(str(case), tuple(roles), str(digest))
-        for number, (case, roles, digest) in content["items"].items()
-    }
-    return Key(
-        sample=str(content["sample"]),
-        preset=str(content["preset"]),
-        seed=int(content["seed"]),
-        runs=tuple(map(str, content["runs"])),
-        labels=tuple(map(str, content["labels"])),
-        people=int(content["people"]),
-        items=items,
-    )
+def _check(key: Key) -> None:
+    """Refuse a key whose items do not fit its questionnaire and its runs."""
+    if key.preset not in PRESETS:
+        raise Malformed(f"one of {', '.join(PRESETS)}", key.preset, "preset")
+    questions = PRESETS[key.preset].questions
+    panels = {panel for question in questions for panel in question.shows}
+    roles = {*ROLES[: 1 + len(key.runs)]}
+    for number, item in key.items.items():
+        if len(item.roles) <= max(panels) or not roles.issuperset(item.roles):
+            expected = f"{max(panels) + 1} of {', '.join(sorted(roles))}"
+            raise Malformed(expected, list(item.roles), f"items.{number}.roles")

@@ -7,15 +7,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from brittle.edits import patch
 from brittle.errors import UsageError
-from brittle.results import Result
+from brittle.results import Result, has_adversary
 from brittle.validity.questionnaire import Questionnaire
 
 Role = Literal["original", "adversarial", "beside"]
 """What a panel is: an original, the run's adversary, or the adversary of the run beside it."""
+ROLES: tuple[Role, ...] = get_args(Role)
 ID_DIGITS = 12
 
 
@@ -70,11 +71,7 @@ class Source:
 
     def broken(self) -> dict[str, Result]:
         """Return the broken cases that have an adversary to show."""
-        return {
-            row.case: row
-            for row in self.rows
-            if row.status == "broken" and row.adversarial not in (None, row.original)
-        }
+        return {row.case: row for row in self.rows if has_adversary(row)}
 
 
 def draw_sample(

@@ -54,6 +54,14 @@ class Reading:
     agreement: Mapping[str, Agreement]
     shares: Mapping[str, float]
 
+    def __post_init__(self) -> None:
+        for name in ("parts", "originals"):
+            if getattr(self, name).keys() != {*PARTS, VALID}:
+                raise UsageError(
+                    f"Got the figures {', '.join(getattr(self, name)) or 'none'} as {name} of a "
+                    f"validity; expected {', '.join((*PARTS, VALID))}."
+                )
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -81,6 +89,10 @@ class Validity:
     attacked: int
     reading: Reading | None = None
     judge: Judged | None = None
+
+    def __post_init__(self) -> None:
+        if self.reading is None and self.judge is None:
+            raise UsageError("Got a validity that nobody has judged; expected people or a judge.")
 
     @property
     def figure(self) -> Figure:

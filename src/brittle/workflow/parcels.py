@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import secrets
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from brittle import files
-from brittle.errors import StoreError, UsageError
+from brittle.errors import StoreError
+
+FOLDER, CACHE = "folder", "cache"
 
 
 @dataclass(frozen=True)
@@ -35,15 +39,17 @@ class Places:
 
     def name(self, path: Path) -> str:
         """Return the name of a path that holds on every machine."""
-        for place, root in (("folder", self.folder), ("cache", self.cache)):
-            if path.absolute().is_relative_to(root.absolute()):
-                return f"{place}/{path.absolute().relative_to(root.absolute()).as_posix()}"
+        for place, root in ((FOLDER, self.folder), (CACHE, self.cache)):
+            # Without "..", by which a result could name what lies elsewhere.
+            own, base = (Path(os.path.abspath(part)) for part in (path, root))
+            if own != base and own.is_relative_to(base):
+                return f"{place}/{own.relative_to(base).as_posix()}"
         raise ValueError(f"{path} lies neither in {self.folder} nor in {self.cache}.")
 
     def path(self, name: str) -> Path:
         """Return where a parcel belongs on this machine; a name that leads elsewhere is refused."""
         place, *parts = _parts(name)
-        return {"folder": self.folder, "cache": self.cache}[place].joinpath(*parts)
+        return {FOLDER: self.folder, CACHE: self.cache}[place].joinpath(*parts)
 
     def parcel(self, path: Path) -> Parcel:
         return Parcel(self.name(path), content_digest(path))
@@ -57,10 +63,10 @@ class Places:
 def _parts(name: str) -> list[str]:
     parts = name.split("/")
     is_plain = all(part not in ("", ".", "..") and not set(part) & set("\\:\0") for part in parts)
-    if len(parts) < 2 or parts[0] not in ("folder", "cache") or not is_plain:
-        raise UsageError(
+    if len(parts) < 2 or parts[0] not in (FOLDER, CACHE) or not is_plain:
+        raise StoreError(
             f"The name {name!r} leads out of the folder that is unpacked into, or to no file. "
-            "Expected folder/… or cache/…; the archive is damaged, or not of brittle."
+            "Expected folder/… or cache/…."
         )
     return parts
 
@@ -85,27 +91,49 @@ def add_to(archive: ZipFile, name: str, path: Path) -> None:
         archive.write(file, name if file == path else f"{name}/{file.relative_to(path).as_posix()}")
 
 
-def place(archive: ZipFile, parcel: Parcel, places: Places) -> None:
-    """Put a parcel of an archive into its place, whole or not at all; it replaces what is there."""
+def place(archive: ZipFile, parcel: Parcel, places: Places, replaces: bool) -> None:
+    """Put a parcel of an archive into its place, whole or not at all.
+
+    Where something is there already it is replaced, or, unless the parcel `replaces` it, an error.
+    """
     path = places.path(parcel.name)
-    new = path.with_name(f"{path.name}.new")  # a file, or a folder of them
-    _remove(new)
+    # A file, or a folder of them; of a name that is nobody else's.
+    new = path.with_name(f"{path.name[:200]}.{secrets.token_hex(4)}.new")
     try:
-        for member in sorted(set(archive.namelist())):
-            if member == parcel.name or member.startswith(f"{parcel.name}/"):
-                _parts(member)
-                to = new / member.removeprefix(parcel.name).removeprefix("/")
-                to.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(member) as source, to.open("wb") as target:
-                    shutil.copyfileobj(source, target)
+        for member in _members(archive, parcel.name):
+            _parts(member)
+            to = new / member.removeprefix(parcel.name).removeprefix("/")
+            _extract(archive, member, to, is_private=member.startswith(f"{FOLDER}/"))
         if not new.exists() or content_digest(new) != parcel.digest:
             raise StoreError(
                 f"{parcel.name} is damaged: its contents are not those that were sent."
             )
-        _remove(path)
+        if os.path.lexists(path):
+            if not replaces:
+                raise StoreError(f"{path} is there already, and is not replaced.")
+            _remove(path)
         new.rename(path)
     finally:
         _remove(new)
+
+
+def _members(archive: ZipFile, name: str) -> list[str]:
+    """List the members of a parcel: the file of its name, or the files of the folder."""
+    if name in archive.NameToInfo:
+        return [name]
+    return sorted(member for member in archive.NameToInfo if member.startswith(f"{name}/"))
+
+
+def _extract(archive: ZipFile, member: str, to: Path, is_private: bool) -> None:
+    """Write a member to a new file; runs and results are private, models as the system has it."""
+    if is_private:
+        files.make_private_folder(to.parent)
+    else:
+        to.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    mode = 0o600 if is_private else 0o666
+    with archive.open(member) as source, os.fdopen(os.open(to, flags, mode), "wb") as target:
+        shutil.copyfileobj(source, target)
 
 
 def wrap(paths: Iterable[Path], places: Places) -> tuple[list[Parcel], bytes]:
@@ -123,13 +151,13 @@ def unwrap(parcels: Iterable[Parcel], content: bytes, places: Places) -> None:
     places.cache.mkdir(parents=True, exist_ok=True)
     try:
         with (
-            (places.cache / "parcels.lock").open("a+b") as file,
+            files.open_lock(places.cache / "parcels.lock") as file,
             ZipFile(io.BytesIO(content)) as archive,
         ):
             files.lock(file, wait=True)
             for parcel in parcels:
                 if not places.has(parcel):
-                    place(archive, parcel, places)
+                    place(archive, parcel, places, replaces=True)
     except BadZipFile as error:
         raise StoreError(f"What was sent is damaged: {error}.") from error
 

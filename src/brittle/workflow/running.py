@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import RunStopped
-from brittle.formatting import duration
+from brittle.formatting import duration, plural
 from brittle.workflow.backends.backend import Assignment, Backend, Ended, Workers, open_workers
 from brittle.workflow.tasks import FAILED, Report, Task, TaskGraph, run_task, store_result
 
@@ -26,16 +26,19 @@ def run_tasks(
     report: Report,
     backend: Backend | None = None,
     known: Mapping[str, Any] | None = None,
+    start: float | None = None,
 ) -> dict[str, Any]:
     """Run the tasks that have no stored result yet, and return all results by name.
 
     `known` are results of this command, which are not looked at again: also those that failed.
+    `start` is when the command began, by `time.monotonic`: a command that runs several graphs
+    names it, and its messages count tasks and time on from graph to graph.
 
     Without a backend they run one after another, in this process. A task whose worker dies is run
     again by another one.
     """
     graph = TaskGraph(tasks, folder.absolute(), dict(known or {}), set(known or {}))
-    progress = _Progress(graph, report, time.monotonic())
+    progress = _Progress(graph, report, time.monotonic() if start is None else start)
     with ExitStack() as stack:
         _Running(graph, progress, backend or Backend(), stack).run()
     return graph.results
@@ -43,17 +46,18 @@ def run_tasks(
 
 @dataclass(frozen=True)
 class _Progress:
-    """Reports what happens, with the number of the task and the time since the start."""
+    """Reports what happens, with how many tasks are done and the time since the start."""
 
     graph: TaskGraph
     report: Report
     start: float
 
     def tell(self, task: Task, message: str) -> None:
-        number = [other.name for other in self.graph.tasks].index(task.name) + 1
+        # Results of earlier graphs of the command are among them, so that no count falls.
+        done = self.graph.results.keys()
+        tasks = plural(len(done | {other.name for other in self.graph.tasks}), "tasks")
         elapsed = duration(time.monotonic() - self.start)
-        count = len(self.graph.tasks)
-        self.report(f"[task {number} of {count}, {elapsed}] {task.name}: {message}")
+        self.report(f"[{len(done)} of {tasks} done, {elapsed}] {task.name}: {message}")
 
     def end(self, task: Task, result: Any) -> None:
         self.graph.results[task.name] = result

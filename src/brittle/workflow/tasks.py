@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from brittle import files
 from brittle.errors import BrittleError, RunStopped, UsageError, unknown
+from brittle.schema import parse
 
 MAX_FILE_NAME = 120  # file systems allow 255 bytes, of which runs and locks need some
 FAILED = "failed"
@@ -118,12 +120,15 @@ def select_tasks(tasks: Sequence[Task], only: str | None) -> list[Task]:
 def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | None:
     """Load a stored result; None if it, or a file it names, is missing, or of other settings.
 
-    A task that failed has none either: it is run again.
+    A task that failed has none either: it is run again. So is one whose result is no longer what
+    was stored, or names a file that lies neither in the folder nor in the cache.
     """
     try:
         stored = json.loads(task.file(folder).read_text("utf-8"))
         result = stored["result"]
         if stored["key"] != task.key(results):
+            return None
+        if stored.get("digest", own := _digest(result)) != own:  # former versions wrote none
             return None
         if isinstance(result, Mapping) and FAILED in result:
             return None
@@ -133,12 +138,26 @@ def load_result(task: Task, folder: Path, results: Mapping[str, Any]) -> Any | N
         leaves = [] if task.leaves is None else task.leaves(folder, result)
     except files.DAMAGED:  # of a version in which the result was another
         return None
-    return result if all(path.exists() for path in leaves) else None
+    return result if all(_is_there(path, folder) for path in leaves) else None
+
+
+def _is_there(path: Path, folder: Path) -> bool:
+    """Tell whether a file that a result names exists, and is in the folder or in the cache."""
+    own = Path(os.path.abspath(path))  # without "..", which could lead anywhere
+    roots = (os.path.abspath(root) for root in (folder, files.cache_folder()))
+    return path.exists() and any(own.is_relative_to(root) for root in roots)
+
+
+def _digest(result: Any) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def load_seconds(task: Task, folder: Path) -> float:
-    """Load how long the task of a stored result took."""
-    return float(json.loads(task.file(folder).read_text("utf-8"))["seconds"])
+    """Load how long the task of a stored result took; 0 if its file does not say."""
+    try:
+        return parse(float, json.loads(task.file(folder).read_text("utf-8"))["seconds"])
+    except (OSError, *files.DAMAGED):
+        return 0.0
 
 
 def build_context(
@@ -163,14 +182,17 @@ def run_task(
     seconds = round(time.perf_counter() - start, 1)
     stored = {"task": task.name, "key": task.key(needs), "seconds": seconds, "result": result}
     # As it will be loaded: JSON has no tuples, and its keys are strings.
-    return cast(dict[str, Any], json.loads(json.dumps(stored)))
+    loaded: dict[str, Any] = json.loads(json.dumps(stored))
+    return loaded | {"digest": _digest(loaded["result"])}
 
 
 def store_result(task: Task, folder: Path, stored: Mapping[str, Any]) -> Any:
     """Store what `run_task` returned in one write, and return the result in it."""
     file = task.file(folder)
     files.make_private_folder(file.parent)
-    files.write_whole(file, json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
+    content = json.dumps(stored, indent=1, ensure_ascii=False) + "\n"
+    # UTF-8 cannot hold the lone surrogates of a message; JSON has them as \udXXX.
+    files.write_whole(file, content, errors="backslashreplace", private=True)
     return stored["result"]
 
 

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.spaces import Bounded, BoundRequest, PositionSet, SwapSpace
+from brittle.spaces import SMALLEST_MARGIN, Bounded, BoundRequest, PositionSet, SwapSpace
 from brittle.zoo import intervals
 from brittle.zoo.fast.word_vectors import compute_word_vectors
 from brittle.zoo.intervals import MORE_OPERATIONS, UNIT, Box
@@ -70,7 +70,8 @@ class NetworkBounds:
         remaining = iter(sets)
         while part := list(islice(remaining, SETS_PER_PASS)):
             margin = self.margins(boxes.of(part), request)
-            left += [one for one, is_safe in zip(part, (margin < 0).all(dim=1)) if not is_safe]
+            safe = (margin < -SMALLEST_MARGIN).all(dim=1)
+            left += [one for one, is_safe in zip(part, safe) if not is_safe]
         return left
 
     @torch.no_grad()

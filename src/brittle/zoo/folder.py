@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle import files
-from brittle.errors import UsageError, require
+from brittle.errors import MissingPackage, UsageError, require
+from brittle.schema import FileName, reader
+from brittle.unpacking import check_is_file
 from brittle.zoo.names import changes
 
 FORMAT = 1
@@ -108,6 +111,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, str] | No
 def load_tensors(path: Path) -> dict[str, NDArray[Any]]:
     """Load named arrays from a safetensors file; any other file is a `UsageError`."""
     safetensors = require("safetensors.numpy", "torch", "Reading a model's weights")
+    check_is_file(path)
     try:
         loaded: dict[str, NDArray[Any]] = safetensors.load_file(str(path))
     except Exception as error:  # safetensors has no public error of its own
@@ -120,6 +124,7 @@ def load_tensors(path: Path) -> dict[str, NDArray[Any]]:
 
 def count_parameters(path: Path) -> int:
     """Count the numbers in a safetensors file by its header alone."""
+    check_is_file(path)
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
@@ -133,6 +138,19 @@ def count_parameters(path: Path) -> int:
         ) from error
 
 
+@contextmanager
+def fitting_weights(folder: Path, what: str) -> Iterator[None]:
+    """Have whatever is raised while a network is restored name the folder, and the remedy."""
+    try:
+        yield
+    except MissingPackage:
+        raise
+    except (UsageError, RuntimeError, MemoryError, *files.DAMAGED) as error:
+        raise UsageError(
+            f"The weights in {folder} do not fit {what}: {error}. Train it again with --force."
+        ) from error
+
+
 def write_words(path: Path, words: Sequence[str]) -> None:
     """Write a vocabulary, one word per line."""
     path.write_text("".join(f"{word}\n" for word in words), "utf-8")
@@ -140,7 +158,14 @@ def write_words(path: Path, words: Sequence[str]) -> None:
 
 def load_words(path: Path) -> list[str]:
     """Load a vocabulary; only line feeds separate the words."""
-    return path.read_text("utf-8").split("\n")[:-1]
+    check_is_file(path)
+    try:
+        return path.read_text("utf-8").split("\n")[:-1]
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{path} cannot be read as a list of words ({error}). Train the model again with "
+            "--force, or restore the file."
+        ) from error
 
 
 def load_card_checked(folder: Path) -> Card:
@@ -183,4 +208,5 @@ def _card(content: dict[str, Any]) -> Card:
     known = {f.name for f in fields(Card)}
     values = {key: value for key, value in content.items() if key in known}
     values |= {"labels": tuple(content["labels"]), "fields": tuple(content["fields"])}
+    values["files"] = reader(Mapping[FileName, str])(content.get("files", {}))
     return Card(**values)

@@ -38,6 +38,10 @@ class Linear:
     def encode(self, items: Sequence[Text]) -> list[bytes]:
         return self.vocabulary.encode_bags(items)
 
+    def digests(self, items: Sequence[Text]) -> list[bytes | None]:
+        """Return a short stand-in of the key of every long text, None for short ones."""
+        return self.vocabulary.bag_digests(items)
+
     def logits(self, keys: Sequence[bytes]) -> Array:
         """Sum the rows of each bag; a sum does not depend on the rest of the batch."""
         ids = np.frombuffer(b"".join(keys), dtype=np.int32)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from brittle.errors import MissingPackage, UsageError, require
+from brittle.errors import UsageError, require
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.bilm.folder import KIND as LANGUAGE_MODEL
@@ -46,18 +46,11 @@ def open_model(folder: Path, device: str = "auto", hole_id: int = UNKNOWN) -> tu
         raise no_target(card.full_name, card.kind)
     if BILM in card.parts:
         find_bilm(card.parts, folder.parent)  # here, where its errors are not those of weights
-    try:
+    with folders.fitting_weights(folder, f"the model {card.name!r}"):
         if card.kind in ("linear", "network", "tree"):
             return card, _open(folder, card, device, hole_id)
         if card.kind == "picture":
             return card, _open_on_pictures(folder, card, device)
-    except MissingPackage:
-        raise
-    except (UsageError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise UsageError(
-            f"The weights in {folder} do not fit the model {card.name!r}: {error}. "
-            "Train it again with --force."
-        ) from error
     raise UsageError(
         f"The model in {folder} is of the kind {card.kind!r}, which this version of brittle does "
         "not know. Update brittle, or train the model again."

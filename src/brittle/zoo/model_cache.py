@@ -92,6 +92,6 @@ def trained_models() -> list[TrainedModel]:
 def hold_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a model; wait while another process trains it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with Path(f"{folder}{LOCK_SUFFIX}").open("a+b") as file:
+    with files.open_lock(Path(f"{folder}{LOCK_SUFFIX}")) as file:
         files.lock(file, wait=True)
         yield  # closing the file, or the end of the process, releases the lock

@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.errors import UsageError
 from brittle.ranking.whole_rows import ROWS, whole_rows
 from brittle.text import Text
 from brittle.zoo.batches import Tokenizer, make_row_batch, pad_keys, split_by_words
@@ -26,6 +25,7 @@ from brittle.zoo.layers.encoders import CNNEncoder, LSTMEncoder
 from brittle.zoo.layers.heads import Last, Maximum
 from brittle.zoo.names.settings import NetworkSettings
 from brittle.zoo.networks import Classifier, build
+from brittle.zoo.restoring import check_row_length, restore_weights
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.characters import MAX_SPELLINGS, UNKNOWN_CHARACTER, CharacterTokenizer
 from brittle.zoo.tokenizers.pairs import WordColumns, side_columns, split_sides
@@ -223,15 +223,12 @@ def restore_network(
     if bilm_folder is not None:
         bilm = open_bilm(bilm_folder, torch_device(device))
         spelling = load_settings(bilm_folder).spelling
-    network = build(parts, built, len(vocabulary), characters, labels, bilm)
-    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-    shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    wrong = [name for name in expected | shapes if expected.get(name) != shapes.get(name)]
-    if wrong:
-        raise UsageError(
-            f"{len(wrong)} tensors are missing, strange or of another shape, such as {wrong[0]!r}"
-        )
-    network.load_state_dict({n: torch.from_numpy(np.array(t)) for n, t in tensors.items()})
+    check_row_length("spelling", spelling or built.spelling)
+    network = restore_weights(
+        lambda: build(parts, built, len(vocabulary), characters, labels, bilm),
+        tensors,
+        layers=max(int(parts["layers"]), built.highways, len(built.widths)),
+    )
     tokenizer = build_tokenizer(parts, built, vocabulary, alphabet, spelling)
     if isinstance(tokenizer, CharacterTokenizer):
         tokenizer.max_spellings = MAX_SPELLINGS

@@ -6,11 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
+from brittle.asks import ANSWER
+from brittle.data.dataset import Dataset
+from brittle.data.example import as_examples, case_ids
+from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.errors import Interrupted, LimitReached, RunStopped, TargetDown, UsageError
-from brittle.runs.workers.driver import MAX_DEATHS_IN_A_ROW
+from brittle.runs.job import Job
+from brittle.runs.workers.asking import WorkerAsker
+from brittle.runs.workers.dealing import Dealing
+from brittle.runs.workers.driver import MAX_DEATHS_IN_A_ROW, Driver
+from brittle.runs.workers.setup import Origin, packed
+from brittle.runs.workers.starting import WorkerSettings, Workforce, make_setup
+from brittle.targets.options import TargetOptions
 from brittle.testing import FakeTarget
 from brittle.text import Text
 from runs.workers.threads import Death, WorkerThreads, attack
@@ -175,3 +186,58 @@ def test_nobody_waits_for_a_worker_that_finds_no_place() -> None:
 
     shared = attack(target(), FILMS[:12], workers=2, group=OneStarts)
     assert shared.error is None and shared.rows == attack(target(), FILMS[:12]).rows
+
+
+def begun(replica: Any, workers: int = 2, **limits: Any) -> tuple[WorkerAsker, list[str], Driver]:
+    """Start workers that deal no cases yet, and return who asks them, and the warnings."""
+    rows = tuple(as_examples(FILMS))
+    dataset = Dataset("examples", "all", rows, ("positive",))
+    job = Job.of(target(), dataset, "key", {})
+    broker = Broker(job.desks, **limits)
+    setup = make_setup(
+        Workforce(WorkerSettings(workers), Origin(replica, TargetOptions())),
+        *(job, broker, workers, None),
+    )
+    warnings: list[str] = []
+    cases = job.cases(dataset, case_ids(rows), set())
+    dealing = Dealing(cases, len(rows), workers)
+    driver = Driver(WorkerThreads(packed(setup)), dealing, broker, job, workers, warnings.append)
+    driver.start()
+    return WorkerAsker(driver), warnings, driver
+
+
+def test_a_worker_answers_what_the_driver_asks_before_cases_are_dealt() -> None:
+    asker, warnings, driver = begun(target())
+    items = [Text.of(text) for text, _ in FILMS[:5]]
+    for ask in (asker.answer, asker.alone):
+        answers, failures = ask(ANSWER, items)
+        assert not failures and np.array_equal(answers, target().scores(items))
+    rows = [row for results, _ in driver.rows() for row in results]
+    assert len(rows) == len(FILMS) and not warnings and driver.broker.totals.sent >= 10
+
+
+def test_the_text_that_kills_a_worker_is_found_among_those_asked_and_named() -> None:
+    asker, warnings, driver = begun(Deadly(WEIGHTS, spread=0.4, word="crash"))
+    texts = [text for text, _ in FILMS[:31]]
+    items = [Text.of(text) for text in (*texts[:20], "a good film that crashes", *texts[20:])]
+    answers, failures = asker.answer(ANSWER, items)
+    assert list(failures) == [20] and "the worker died that was asked" in str(failures[20])
+    whole = [item for n, item in enumerate(items) if n != 20]
+    assert np.array_equal([a for n, a in enumerate(answers) if n != 20], target().scores(whole))
+    assert "one case alone: 'a good film that crashes'" in warnings[-1]
+    assert all("asked again in two parts" in warning for warning in warnings[:-1])
+    assert len([row for results, _ in driver.rows() for row in results]) == len(FILMS)
+
+
+def test_what_stops_the_run_is_raised_to_who_asks() -> None:
+    asker, _, driver = begun(target())
+    driver.broker.stopping.set()
+    with pytest.raises(Interrupted):
+        asker.answer(ANSWER, [Text.of("a good film")])
+    asker, _, _ = begun(target(), most_sent=3)
+    assert asker.most_sent == 3 and asker.left == 3
+    with pytest.raises(LimitReached):
+        asker.answer(ANSWER, [Text.of(text) for text, _ in FILMS])
+    asker, _, _ = begun(Other(WEIGHTS))
+    with pytest.raises(UsageError, match="no such model here"):
+        asker.answer(ANSWER, [Text.of("a good film")])

@@ -13,6 +13,7 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.latent import LatentPoint
+from brittle.picture import Picture
 from brittle.studies.robustness.case import HELD, measure_case
 from brittle.studies.robustness.cloud import Boundary, CloudSettings, Shell
 from brittle.studies.robustness.robustness import robustness
@@ -202,8 +203,30 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_rows(tmp_path: Path) -> No
     assert again.cases == whole.cases
     assert generator.decoded < sum(case.decoded for case in whole.cases[2:]) + 20
     assert RobustnessStudy.load(tmp_path / "b" / "s.study.json") == again
+    assert RobustnessStudy.load(str(tmp_path / "b" / "s.study.json")) == again
     with pytest.raises(UsageError, match="other targets, data or settings"):
         robustness([near(), far()], EXAMPLES, Plane(), seed=1, **two)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"decoded": ', '"decoded": -'),
+        ('"rows": {"near"', '"rows": {"other"'),
+        ('"queries": ', '"queries": "x'),
+        ('"case": ', '"case": null, "x": '),
+        ('"distance": ', '"distance": [], "x": '),
+    ],
+)
+def test_a_damaged_case_is_named_by_its_line(tmp_path: Path, old: str, new: str) -> None:
+    settings = {"folder": tmp_path, "name": "s", "limit": 2, **FAST}
+    robustness([near(), far()], EXAMPLES, Plane(), **settings)
+    path = tmp_path / "s" / "cases.jsonl"
+    head, first, *rest = path.read_text().splitlines()
+    assert old in first
+    path.write_text("".join(f"{line}\n" for line in (head, first.replace(old, new, 1), *rest)))
+    with pytest.raises(UsageError, match=r"Line 2 of .*cases\.jsonl is damaged"):
+        robustness([near(), far()], EXAMPLES, Plane(), **settings)
 
 
 def test_a_study_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
@@ -211,8 +234,9 @@ def test_a_study_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no robustness study"):
         robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, name="s", **FAST)
     assert (tmp_path / "s.study.json").read_text() == '{"kind": "grid", "format": 1}'
-    with pytest.raises(UsageError, match="without slashes"):
-        robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, name="a/s", **FAST)
+    for name in ("a/s", "..", "a\\s"):
+        with pytest.raises(UsageError, match="without slashes"):
+            robustness([near(), far()], EXAMPLES, Plane(), folder=tmp_path, name=name, **FAST)
 
 
 def test_rows_for_other_programs(tmp_path: Path) -> None:
@@ -271,6 +295,82 @@ def test_searches_without_an_end_are_refused(
 def test_a_generator_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="makes pictures"):
         robustness([near(), far()], EXAMPLES, Plane(item_kind="picture"), folder=tmp_path, **FAST)
+
+
+@dataclass
+class PicturePlane:
+    """Pictures of two pixels, each a number."""
+
+    name: str = "picture-plane"
+    fingerprint: str = "picture-plane"
+    size: int = 2
+    item_kind: str = "picture"
+
+    def encode(self, items: Sequence[Picture]) -> list[LatentPoint]:
+        return [LatentPoint(item.pixels.ravel().astype(float)) for item in items]
+
+    def decode(self, points: Sequence[LatentPoint]) -> list[Picture]:
+        pixels = np.clip([point.vector for point in points], 0.0, 1.0)
+        return Picture.rows(pixels.reshape(-1, 1, 2, 1).astype(np.float32))
+
+
+def brighter_than(bound: float, name: str) -> Any:
+    """A function of an array of pictures, as a user writes it: is the first pixel brighter?"""
+
+    def classify(pixels: Any) -> Any:
+        above = pixels[:, 0, 0, 0] > bound
+        return np.stack([~above, above], axis=1).astype(float)
+
+    classify.__qualname__ = name
+    classify.labels = ["low", "high"]  # type: ignore[attr-defined]
+    return classify
+
+
+PICTURES = [(np.array([[[x], [0.5]]], np.float32), "low") for x in (0.0, 0.1, 0.2)]
+ON_PICTURES = {"samples": 60, "step": 0.05, "radius": 2.0}
+
+
+def test_live_functions_read_pictures(tmp_path: Path) -> None:
+    functions = [brighter_than(0.4, "near"), brighter_than(0.7, "far")]
+    study = robustness(functions, PICTURES, PicturePlane(), folder=tmp_path, **ON_PICTURES)
+    assert not study.failures and study.accuracy == {"near": 1.0, "far": 1.0}
+    first = {float(picture[0, 0, 0]) for picture, _ in PICTURES}
+    for name, bound in (("near", 0.4), ("far", 0.7)):
+        found = sorted(d for d in study.distances[name] if d is not None)
+        known = sorted(bound - x for x in first)
+        assert len(found) == 3
+        for distance, least in zip(found, known):
+            assert least < distance < least + 0.15, name
+
+
+def test_a_target_of_another_kind_or_that_never_answers_is_named(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"folder": tmp_path, **ON_PICTURES}
+    good, text = brighter_than(0.4, "near"), near()
+    text.name = "reads texts"
+    study = robustness([good, text], PICTURES, PicturePlane(), **options)
+    assert study.targets == ("near",) and list(study.failures) == ["reads texts"]
+    assert "holds pictures, but target 'reads texts' reads texts" in study.failures["reads texts"]
+    with pytest.raises(UsageError, match="reads texts"):
+        robustness([text, far()], PICTURES, PicturePlane(), **options)
+
+    def broken(pixels: Any) -> Any:
+        raise ValueError("no pixels today")
+
+    broken.labels = ["low", "high"]  # type: ignore[attr-defined]
+    broken.__qualname__ = "broken"
+    study = robustness([good, broken], PICTURES, PicturePlane(), **options)
+    assert study.failures["broken"].startswith("It failed on every case. The first: ")
+    assert "no pixels today" in study.failures["broken"]
+    with pytest.raises(UsageError, match=r"nothing was measured: .*no pixels today"):
+        robustness([broken, again(broken)], PICTURES, PicturePlane(), **options)
+
+
+def again(function: Any) -> Any:
+    def other(pixels: Any) -> Any:
+        return function(pixels)
+
+    other.labels, other.__qualname__ = function.labels, "again"  # type: ignore[attr-defined]
+    return other
 
 
 class Nervous(HalfPlane):

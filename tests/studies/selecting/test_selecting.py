@@ -124,7 +124,7 @@ def test_failed_and_held_out_models_are_not_seen() -> None:
     pool = candidates_of(matrix, held_out=("m4",))
     assert [m.name for m in pool.sources] == [m.name for m in pool.targets] == ["m0", "m2", "m3"]
     np.testing.assert_array_equal(pool.rate, rate[np.ix_([0, 2, 3], [0, 2, 3])])
-    with pytest.raises(UsageError, match="1 sources to choose from; expected 2"):
+    with pytest.raises(UsageError, match="1 source to choose from; expected 2"):
         candidates_of(matrix, held_out=("m4", "m3", "m2"))
 
 

@@ -16,7 +16,17 @@ from brittle.studies.transfer.study import TransferStudy, Winner
 A, B = Member("A", "zoo:A@mr#0", "zoo:A@mr#1"), Member("B", "zoo:B@mr#0")
 WINNERS = tuple(Winner(f"c{n}", n % 2, (("text", "a"),), (("text", "b"),)) for n in range(4))
 STUDY = TransferStudy(
-    *("small", "two", "pwws", {"share": 0.3}, "mr", "test", 0, ("neg", "pos"), 6),
+    *(
+        "small",
+        "two",
+        "pwws",
+        {"candidates": "careful", "share": 0.3},
+        "mr",
+        "test",
+        0,
+        ("neg", "pos"),
+        6,
+    ),
     *((A, B), (A, B), {"A": WINNERS, "B": WINNERS[:2]}),
     before={"A": {"c0": 0, "c1": 1}, "B": {"c0": 0, "c1": 0, "c2": 0, "c3": 1}},
     after={"A": {"A": (1, 0, 0, 1), "B": (1, 1)}, "B": {"A": (1, 0, 0, 0)}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,12 @@ import pytest
 import brittle
 from brittle import data
 from brittle.errors import UsageError
+from brittle.reports.studies.heat_map import means
+from brittle.reports.studies.html import render_study
+from brittle.reports.studies.terminal import study_json
 from brittle.studies.pools import Member
 from brittle.studies.transfer.scoring import label_texts
+from brittle.studies.transfer.showing import reported_study
 from brittle.studies.transfer.study import TransferStudy
 from brittle.studies.transfer.texts import pack_texts, unpack_texts
 from brittle.studies.transfer.transfer import TransferRequest, run_study
@@ -91,6 +96,23 @@ def test_every_cell_is_what_the_target_says(tmp_path: Path) -> None:
     assert list(frame.columns) == ["source", "target", "rate", "rate_of_right", "count"]
     row = frame[(frame.source == "A") & (frame.target == "C")].iloc[0]
     assert row["rate"] == rate[0, 2] and row["count"] == len(study.winners["A"])
+
+
+def test_a_study_of_listed_targets_is_named_by_what_it_does(tmp_path: Path) -> None:
+    targets = pool()[:2]
+    study = brittle.transfer(targets, TEXTS, "pwws", limit=12, folder=tmp_path)
+    assert study.name.startswith("transfer-pwws-")
+    shown = reported_study(study, resamples=5)
+    assert shown.facts["pool"] is None
+    page = render_study(shown)
+    assert "<title>transfer-pwws-" in page and "<bdi>pool</bdi>" not in page
+    # One that an earlier version named after the pool is resumed under its name.
+    former = study.name.replace("transfer", "pool")
+    (tmp_path / study.name).rename(tmp_path / former)
+    for target in targets:
+        target.texts.clear()
+    again = brittle.transfer(targets, TEXTS, "pwws", limit=12, folder=tmp_path)
+    assert again.name == former and targets[0].texts == targets[1].texts == []
 
 
 def test_a_study_goes_on_and_a_member_costs_its_row_and_column(tmp_path: Path) -> None:
@@ -311,6 +333,56 @@ def test_models_of_the_zoo_are_trained_on_the_columns_of_the_study(tmp_path: Pat
     pair = f"ensemble:zoo:linear-svm@{named},zoo:naive-bayes@{usual}"
     study = brittle.transfer([lines[0], pair], dataset, "random-swap", limit=8, folder=tmp_path)
     assert not study.failures
+
+
+def test_a_model_has_no_rate_with_itself(tmp_path: Path) -> None:
+    """Both seeds of naive Bayes give one model; those of a network differ."""
+    file = tmp_path / "texts.csv"
+    rows = [f"{text} {n},{label}" for n in range(4) for text, label in TEXTS]
+    file.write_text("\n".join(["text,label", *rows]))
+    names = [f"zoo:naive-bayes@{file}", f"zoo:CNN-W-Random-1@{file}#0?size=tiny"]
+    study = brittle.transfer(names, data.load(file), "pwws", limit=40, folder=tmp_path)
+    assert all(study.winners.values()), "otherwise every cell is empty"
+    rate, rate_of_right = cells(study)
+    assert np.isnan(rate).tolist() == [[True, False], [False, False]]
+    shown = reported_study(study, resamples=5)
+    content = study_json(shown)
+    assert content["rate"][0][0] is None and content["mean_base_rate"] == rate[1, 1]
+    assert means(shown.matrix, of_right=True)[1] == rate_of_right[1, 1]
+    first = study.sources[0].name
+    warning = f"No base rate: both seeds give the same model (equal fingerprints) of {first}."
+    assert study.warnings[-1] == content["warnings"][-1] == warning and not study.failures
+    page = study.report(tmp_path / "page.html").read_text("utf-8")
+    assert warning in html.unescape(page) and "over 1 model with a second seed" in page
+
+
+def test_one_model_under_two_names_does_not_fool_itself(tmp_path: Path) -> None:
+    pair = [fake("A", 0.6), fake("B", 0.9, good=0.5, bad=-0.4)]
+    again = NamedAgain(fake("A", 0.6), "A again")
+    study = brittle.transfer([*pair, again], TEXTS, "pwws", limit=30, folder=tmp_path)
+    empty = [[True, False, True], [False, True, False], [True, False, True]]
+    assert np.isnan(cells(study)[0]).tolist() == empty
+    (warning,) = study.warnings
+    assert warning.endswith("so their cells are empty: A and A again.")
+
+
+@dataclass
+class NamedAgain:
+    """A target under another name."""
+
+    target: FakeTarget
+    name: str
+
+    @property
+    def fingerprint(self) -> str:
+        return self.target.fingerprint
+
+    @property
+    def labels(self) -> Sequence[str]:
+        return self.target.labels
+
+    def scores(self, items: Sequence[Text]) -> Any:
+        return self.target.scores(items)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import brittle
+from brittle.cli import main
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
 from brittle.targets.command.arguments import fill_arguments, parse_command
@@ -70,20 +71,72 @@ def test_what_the_program_writes_to_stderr_is_redacted_before_it_is_cut(command:
         "--token abc123",
         "API_KEY=abc123",
         "-H 'Authorization: Bearer abc123'",
+        *("-H Authorization:abc123", "-HAuthorization:abc123", "X-Api-Key:abc123"),
+        "-H'Cookie: session=abc123'",
+        *("-p abc123", "-pabc123", "-p=abc123", "-P Abc123", "-p letmein", "-pQWxhYWJjMTIz=="),
+        *("-t abc123", "-tABCDabc123", "-k abc123x", "-a abc123", "-w abc123", "-s abc123"),
+        *("-u me:abc123", "-U me%abc123", "-pw abc123", "--pass abc123", "--pwd=abc123"),
+        *("-Dpassword=abc123", "-Dapi.key=abc123", "-x http://me:abc123@proxy:3128"),
+        "--url https://me:abc123@host/path",
     ],
 )
 @pytest.mark.parametrize("prefix", ["cmd:", "filter:"])
 def test_a_key_that_is_written_out_is_refused(prefix: str, words: str) -> None:
     with pytest.raises(UsageError, match="looks like a secret") as caught:
         parse_command(f"{prefix}'{sys.executable}' {words}", prefix)
+    assert "abc123" not in str(caught.value) and "letmein" not in str(caught.value)
+
+
+def test_the_script_of_a_shell_is_read_too() -> None:
+    with pytest.raises(UsageError, match="the value of -p, which looks like a secret"):
+        parse_command("cmd:sh -c 'exec login -p abc123'", "cmd:")
+
+
+def test_a_command_that_cannot_be_read_is_not_quoted() -> None:
+    with pytest.raises(UsageError, match="Close every quotation mark") as caught:
+        parse_command("cmd:program --api-key 'abc123", "cmd:")
     assert "abc123" not in str(caught.value)
+
+
+@pytest.mark.parametrize("words", ["-p s3cret-k3y", "-ps3cret-k3y"])
+def test_a_run_with_a_short_flag_leaves_no_secret(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("echo.py").write_text(ECHO)
+    Path("films.csv").write_text("text,label\na good film,x\na bad film,y\n")
+    spec = f"cmd:'{sys.executable}' -S echo.py {words}"
+    code = main(["attack", spec, "key", "--data", "films.csv", "--answers", "text", "--timeout=5"])
+    printed = "".join(capfd.readouterr())
+    assert code == 2 and "-p ${SECRET}" in printed and SECRET not in printed
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or SECRET.encode() not in path.read_bytes(), path
 
 
 @pytest.mark.parametrize(
     "words",
     [
         *("--tokenizer bert", "--max-tokens 5", "--key-file a.txt", "--key", "--key --json"),
-        *("--keyboard us", "a:b", "monkey=1"),
+        *(
+            "--keyboard us",
+            "a:b",
+            "secret://x",
+            "-Heading:1",
+            "monkey=1",
+            "-p 8080",
+            "-p 0.5",
+            "-port=8080",
+            "-pretty",
+        ),
+        *("-u eng-spa", "-u user", "-t 0.7", "-t sentiment", "-k 10", "-W error::UserWarning"),
+        *("-p ${HOME}", "-p/usr/bin", "-p ./model.bin", "-m model.bin", "-Xmx512m", "-O2", "-p ab"),
+        *(
+            "-k https://host:80/x",
+            "-s greedy",
+            "--url https://host/a@b",
+            "-e s/a:b/c/",
+            "-u s/a:b/c/",
+        ),
     ],
 )
 def test_other_arguments_are_not(words: str) -> None:

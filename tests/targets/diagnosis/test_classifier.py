@@ -5,13 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import brittle
 from brittle.engine.broker import Broker
 from brittle.errors import TargetDown, TargetError
+from brittle.opening import as_target
 from brittle.targets.capabilities import scores_desk
 from brittle.targets.diagnosis.classifier import (
     changed,
@@ -92,6 +95,36 @@ def test_constant_scores() -> None:
     assert constant(np.array([[0.3, 0.7], [0.3 + 1e-12, 0.7]])) is None
     [doubt] = doubts(FakeTarget(), [Row(case.text, None) for case in rows()])
     assert doubt.code == "constant" and "32 different cases" in doubt.message
+
+
+def test_cases_of_one_class_get_one_label_from_a_target_that_gives_only_labels() -> None:
+    hard, soft = np.array([[0.0, 1.0]] * 5), np.array([[0.3, 0.7]] * 5)
+    assert constant(hard, labels=[1] * 5) is None
+    assert constant(soft, labels=[1] * 5) is not None
+    assert constant(hard, labels=[1, 1, 0, 1, 1]) is not None
+    assert constant(hard, labels=[None] * 5) is not None
+
+
+@pytest.mark.parametrize("only", ["positive", None])
+def test_only_on_a_target_that_gives_only_labels(only: str | None, tmp_path: Path) -> None:
+    def says(texts: list[str]) -> list[str]:
+        return ["positive" if "good" in text else "negative" for text in texts]
+
+    films = [(f"a {word} film {n}", label) for n in range(6) for word, label in JUDGED.items()]
+    target = as_target(says, labels=["negative", "positive"], scores="label")
+    run = brittle.attack(target, films, "random-swap", only=only, folder=tmp_path)
+    (warning,) = run.manifest["warnings"]
+    assert "gives only labels" in warning
+
+    def always(texts: list[str]) -> list[str]:
+        return ["positive" for _ in texts]
+
+    silent = as_target(always, labels=["negative", "positive"], scores="label")
+    warnings = brittle.attack(silent, films, "random-swap", folder=tmp_path).manifest["warnings"]
+    assert any("gives the same scores to all of 12 different cases" in text for text in warnings)
+
+
+JUDGED = {"good": "positive", "bad": "negative"}
 
 
 def test_unstable_scores() -> None:

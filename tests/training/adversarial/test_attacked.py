@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,8 @@ def test_an_interrupted_training_learns_from_the_same_texts(
         trained(splits(), attack, every, progress=stop_in(epoch))
     [partial] = (cache / "models").glob("*.partial")
     assert (partial / TEXTS_FILE).is_file() and not (partial / SNAPSHOT_FOLDER).exists()
+    if os.name == "posix":
+        assert stat.S_IMODE((partial / TEXTS_FILE).stat().st_mode) == 0o600  # it holds the texts
     resumed = trained(splits(), attack, every)
     assert len(attack.calls) == calls  # nothing is attacked twice
     monkeypatch.setenv("BRITTLE_CACHE", str(tmp_path / "other"))

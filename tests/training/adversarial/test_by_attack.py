@@ -98,7 +98,11 @@ def test_names_and_settings() -> None:
     for text, message in (
         ("pwsw", "Unknown kind of adversarial training 'pwsw'. Did you mean 'pwws'"),
         ("hotflop", "Did you mean 'hotflip'"),
-        ("zzz", "Known: hotflip, miyato, key, auto, pwws, .*python:module:name"),
+        (
+            "zzz",
+            r"Known: hotflip, miyato, key, rewrite, careful, loose, any, typo, auto,"
+            r" .*python:module:name",
+        ),
         ("key-any,drawz=3", "Unknown setting of key-any 'drawz'. Did you mean 'draws'"),
         ("hotflip-words,strict=perhaps", "Unknown setting of hotflip-words 'strict'"),
         (
@@ -163,7 +167,10 @@ def test_the_command_line(films: str, capsys: pytest.CaptureFixture[str], tmp_pa
     assert folder == train("naive-bayes", films, adversarial=TypoTraining(0.3))
     for more, message in (
         (["--share", "0.2"], "--share is a setting of adversarial training. Name the method"),
-        (["--adversarial", "hotflip"], "naive-bayes is a linear model. Use key, or an attack"),
+        (
+            ["--adversarial", "hotflip"],
+            "naive-bayes is a linear model. Use key, a level such as rewrite, or an attack",
+        ),
         (["--adversarial", "pwsw"], "Did you mean 'pwws'?"),
         (["--adversarial", "key", "--noise", "1"], "Unknown setting of key 'noise'"),
         (["--adversarial", "jsma"], "asks for flips, but target"),

@@ -10,11 +10,13 @@ import pytest
 
 from brittle.cli import main
 from brittle.errors import UsageError
+from brittle.levels import LEVELS
 from brittle.training import find, train, train_on, trained_models
 from brittle.training.adversarial.methods import (
     METHODS,
     AttackTraining,
     HotFlipTraining,
+    LevelTraining,
     NoiseTraining,
     TypoTraining,
     as_json,
@@ -48,7 +50,12 @@ def test_a_name_holds_all_that_is_not_the_default(text: str, expected: Any, form
     ("text", "settings", "message"),
     [
         ("hotflop", {}, "Unknown kind of adversarial training 'hotflop'. Did you mean 'hotflip'"),
-        ("nothing", {}, r"Known: hotflip, miyato, key, auto, pwws,.*python:module:name"),
+        (
+            "nothing",
+            {},
+            r"Known: hotflip, miyato, key, rewrite, careful, loose, any, typo, auto,"
+            r" .*python:module:name",
+        ),
         ("hotflip,sahre=1", {}, "Unknown setting of hotflip 'sahre'. Did you mean 'share'"),
         ("hotflip,share", {}, "Expected NAME=VALUE, such as share=0.1"),
         (
@@ -88,7 +95,11 @@ def test_an_attack_is_named_with_its_changed_settings() -> None:
 @pytest.mark.parametrize(
     ("model", "method", "message"),
     [
-        ("naive-bayes", HotFlipTraining(), "naive-bayes is a linear model. Use key, or an attack"),
+        (
+            "naive-bayes",
+            HotFlipTraining(),
+            "naive-bayes is a linear model. Use key, a level such as rewrite, or an attack",
+        ),
         ("linear-svm", NoiseTraining(), "'miyato' follows the gradients of a network"),
         (
             "MiniLM",
@@ -137,7 +148,10 @@ def test_the_command_line_shows_the_defaults(capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    assert f"{', '.join(METHODS)}, or an attack" in shown
+    assert f"{', '.join(METHODS)}; levels of the ladder ({', '.join(LEVELS)}, or several" in shown
+    assert f"variants of each text (default: {LevelTraining.copies})" in shown
+    assert f"that have candidates (default: {LevelTraining.share})" in shown
+    assert f"so many rewrites of a text (default: {LevelTraining.edits})" in shown
     for share in (HotFlipTraining().share, TypoTraining().share):
         assert f"of the characters changed (default: {share})" in shown
     assert f"relative to the vectors (default: {NoiseTraining().noise})" in shown

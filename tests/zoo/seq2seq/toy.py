@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -66,10 +66,10 @@ def settings(encoder: str, **changed: Any) -> Any:
 
 @cache
 def trained(encoder: str) -> Path:
-    """Train a translator of this encoder, once for all tests; return its folder."""
+    """Train a translator of this encoder, once for all workers; return its folder."""
     changed = settings(encoder, epochs=6, pieces=80, batch_pieces=200)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BRITTLE_CACHE", tempfile.mkdtemp())
+        patch.setenv("BRITTLE_CACHE", os.environ["BRITTLE_TESTS_CACHE"])
         return training.train_on(
             f"seq2seq-{encoder}", splits(), size="tiny", settings=changed, device="cpu"
         )

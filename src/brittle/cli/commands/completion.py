@@ -23,15 +23,16 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("shell", choices=SHELLS, help="the shell")
     add_output_flags(parser)
-    # What the scripts call: the line before the cursor, and the word breaks of bash.
+    # What the scripts call: the line before the cursor, and the end of it that bash replaces.
     add("--line", help=argparse.SUPPRESS)
-    add("--breaks", default="", help=argparse.SUPPRESS)
+    add("--replaced", default="", help=argparse.SUPPRESS)
 
 
 def _run(args: argparse.Namespace) -> None:
     from brittle.cli import console
-    from brittle.cli.completion import complete, split_line, without_user_code
+    from brittle.cli.completion import complete, without_user_code
     from brittle.cli.parser import build_parser
+    from brittle.cli.quoting import read_line
     from brittle.cli.shells import SCRIPTS, format_candidates
 
     if args.line is None:
@@ -41,10 +42,9 @@ def _run(args: argparse.Namespace) -> None:
         elif not args.quiet:
             console.print_text(script)
         return
-    words = split_line(args.line)[1:] or [""]
+    words = read_line(args.line).words[1:] or ("",)
     found = complete(build_parser(without_user_code(words[:-1])), words)
-    if lines := format_candidates(found, args.shell, words[-1], args.breaks):
-        console.print_text(f"{lines}\n")
+    console.print_text(format_candidates(found, args.shell, args.line, args.replaced))
 
 
 COMMAND = Command(

@@ -111,5 +111,4 @@ COMMAND = Command(
     _attack_words,
     resumes=True,
     several_attacks=True,
-    published=True,
 )

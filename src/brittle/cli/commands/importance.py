@@ -11,6 +11,7 @@ from brittle.cli.command import Command, add_output_flags
 from brittle.cli.paths import shown
 from brittle.errors import UsageError
 from brittle.files import write_whole
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.reports.importance import Rows
@@ -50,7 +51,9 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.studies.importance import word_importance
 
     if args.out is not None and args.out.suffix not in SUFFIXES:
-        raise UsageError(f"Got --out {args.out}; expected a file that ends in .html or .svg.")
+        raise UsageError(
+            f"Got --out {shown(args.out)}; expected a file that ends in .html or .svg."
+        )
     result = word_importance(
         args.pool,
         args.sentence,
@@ -75,14 +78,14 @@ def _rows(result: Importance) -> Rows:
 
 
 def _facts(result: Importance) -> list[str]:
-    count = len(result.models)
+    models = plural(len(result.models), "models")
     agreeing = sum(label == result.label for label in result.predicted)
     source = "what most models predict" if result.is_majority else "as you say"
     changed = "the word becomes unknown"
     if result.word is not None:
         changed = f"{result.word!r} becomes the word of the column"
     return [
-        f"gold label {result.label} ({source}); {agreeing} of {count} models predict it",
+        f"gold label {result.label} ({source}); {agreeing} of {models} predict it",
         f"drop of its log likelihood when {changed}",
     ]
 

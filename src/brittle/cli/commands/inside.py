@@ -46,7 +46,9 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run
 
     if args.out is not None and args.out.suffix not in (".html", ".json"):
-        raise UsageError(f"Got --out {args.out}; expected a file that ends in .html or .json.")
+        raise UsageError(
+            f"Got --out {shown(args.out)}; expected a file that ends in .html or .json."
+        )
     run = open_run(args.run, args.runs)
     broken_cases(run, args.case, args.limit)  # says what is wrong before a model is loaded
     target = open_run_target(run, args)

@@ -12,6 +12,7 @@ from brittle.cli.paths import shown
 from brittle.errors import UsageError, unknown
 
 RUN, STUDY = ".sqlite", ".study.json"
+OTHERS = ("other file", "other files")
 
 
 def _add_delete_flags(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +28,7 @@ def _delete(args: argparse.Namespace) -> None:
 
     # All names are checked before the first is deleted.
     paths = list(dict.fromkeys(_find(name, Path(args.runs)) for name in args.runs_to_delete))
+    left = [line for path in paths for line in _left(path)]
     if not args.yes and not _confirmed(paths):
         console.tell("Nothing was deleted.")
         return
@@ -35,6 +37,7 @@ def _delete(args: argparse.Namespace) -> None:
         deleted += delete_study(path) if _is_study(path) else delete_run(path)
     names = [shown(path) for path in deleted]
     console.print_result(args, lambda: {"deleted": names}, lambda: _lines("Deleted", names))
+    _tell_left(args, left)
 
 
 def _add_rename_flags(parser: argparse.ArgumentParser) -> None:
@@ -48,10 +51,29 @@ def _rename(args: argparse.Namespace) -> None:
     from brittle.studies.study_files import rename_study
 
     path = _find(args.run, Path(args.runs))
+    left = _left(path)
     new = rename_study(path, args.name) if _is_study(path) else rename_run(path, args.name)
     console.print_path(args, new)
+    _tell_left(args, left)
     if not args.quiet:
         console.tell(f"The command that made it goes on with it by --name {args.name}.")
+
+
+def _left(path: Path) -> list[str]:
+    """Say which folder of a study's name is not its own, and stays."""
+    from brittle.studies.study_files import others_folder
+
+    folder = others_folder(path) if _is_study(path) else None
+    if folder is None:
+        return []
+    return [
+        f"{shown(folder)} stays as it is: it does not carry the marker of the study {_name(path)}."
+    ]
+
+
+def _tell_left(args: argparse.Namespace, lines: list[str]) -> None:
+    for line in lines if not args.quiet else ():
+        console.tell(line)
 
 
 def _find(name: str, folder: Path) -> Path:
@@ -86,10 +108,16 @@ def _describe(path: Path) -> str:
     from brittle.formatting import plural
     from brittle.reports.summary_lines import describe_run
     from brittle.runs.run import Run
+    from brittle.studies.study_files import own_folder
 
     if _is_study(path):
-        runs = len(list(path.with_name(_name(path)).rglob(f"*{RUN}")))
-        return f"study {_name(path)} with {plural(runs, ('run', 'runs'))}"
+        folder = own_folder(path)
+        if folder is None:
+            return " ".join([f"study {_name(path)}, the file alone.", *_left(path)])
+        entries = [entry for entry in folder.rglob("*") if entry.is_file()]
+        runs = sum(entry.suffix == RUN for entry in entries)
+        counts = f"{plural(runs, ('run', 'runs'))} and {plural(len(entries) - runs, OTHERS)}"
+        return f"study {_name(path)} and its folder {shown(folder)} with {counts}"
     try:
         run = Run(path)
         cases = plural(sum(run.counts().values()), ("case", "cases"))
@@ -114,7 +142,8 @@ DELETE = Command(
     "delete runs or studies, with all their files but reports",
     "examples:\n  brittle delete demo\n  brittle delete first second --yes\n"
     "  brittle delete small.study.json\n\n"
-    "A run that another process writes is not deleted.",
+    "A run that another process writes is not deleted. A study is deleted with its folder, if that "
+    "carries the study's marker.",
     _add_delete_flags,
     _delete,
 )

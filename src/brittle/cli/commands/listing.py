@@ -49,10 +49,10 @@ def _run(args: argparse.Namespace) -> None:
 
 def _run_rows(folder: str | Path) -> Rows:
     """List the runs of a folder, newest last; no result is loaded. Damaged ones are left out."""
-    from brittle.runs.run import list_runs
+    from brittle.runs.run import run_paths
 
     rows = []
-    for path in list_runs(folder):
+    for path in run_paths(folder):
         try:
             rows.append(_run_row(path))
         except BrittleError as error:
@@ -82,19 +82,25 @@ def _study_rows(folder: str | Path) -> Rows:
 
 
 def _study_row(name: str, study: Study) -> dict[str, Any]:
+    from brittle.formatting import attack_in_words
+    from brittle.studies.grid.study import GridStudy
+    from brittle.studies.pools import named_pool
     from brittle.studies.transfer.study import TransferStudy
 
     sources: int | str = "-"
     if isinstance(study, TransferStudy):
-        attack, sources = study.attack, len(study.sources)
+        attack = attack_in_words(study.attack, study.settings)
+        sources = len(study.sources)
         cases = sum(map(len, study.winners.values()))
-    else:
+    elif isinstance(study, GridStudy):
         cases = len(study.cases)
-        attack = ", ".join(study.attacks) if hasattr(study, "attacks") else "natural"
+        attack = ", ".join(attack_in_words(row, study.settings[row]) for row in study.attacks)
+    else:
+        cases, attack = len(study.cases), "natural"
     return {
         "study": name,
         "kind": study.kind,
-        "pool": study.pool,
+        "pool": named_pool(study.pool) or "-",
         "attack": attack,
         "data": study.data,
         "sources": sources,

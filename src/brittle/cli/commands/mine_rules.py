@@ -10,6 +10,7 @@ from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import add_output_flags, positive
 from brittle.cli.paths import shown
 from brittle.errors import UsageError
+from brittle.formatting import plural
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +41,7 @@ def run(args: argparse.Namespace) -> None:
     from dataclasses import replace
     from functools import partial
 
+    from brittle.formatting import attack_in_words
     from brittle.studies.rules.mine import mine_in_folder
     from brittle.studies.rules.tasks import MiningData
 
@@ -66,7 +68,9 @@ def run(args: argparse.Namespace) -> None:
     }
     for path, part in written.items():
         replace(part, about={**part.about, "command": _command(args)}).save(path)
-    about = f"{len(rules):,} rules from {rules.about['texts']:,} texts: "
+    settings = attack_in_words(rules.about["method"], {"candidates": rules.about["candidates"]})
+    texts = plural(rules.about["texts"], "texts")
+    about = f"{plural(len(rules), 'rules')} by {settings} from {texts}: "
     block = about + ", ".join(map(shown, written))
     console.print_result(args, lambda: {"written": shown(args.out), **rules.about}, lambda: block)
 

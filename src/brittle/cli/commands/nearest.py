@@ -11,6 +11,7 @@ from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags, positive
 from brittle.cli.targets import open_run_target, open_target
 from brittle.errors import UsageError
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -60,7 +61,7 @@ def _run(args: argparse.Namespace) -> None:
         near = vocabulary.nearest(args.word, args.k)
         block = _neighbours_table((args.word, near))
         data = {"layer": vocabulary.layer, "word": args.word, "nearest": list(map(asdict, near))}
-    about = f"{target.name}, layer {vocabulary.layer}, {len(vocabulary.words):,} words"
+    about = f"{target.name}, layer {vocabulary.layer}, {plural(len(vocabulary.words), 'words')}"
     console.print_result(args, lambda: data, lambda: Group(about, block))
 
 
@@ -113,7 +114,7 @@ def _changes_table(changes: Sequence[EditedWord]) -> Table | Group:
                 "edit": f"{change.word} → {change.edited}",
                 "nearest before": ", ".join(n.word for n in change.before),
                 "nearest after": ", ".join(n.word for n in change.after),
-                "nearer than the original": f"{change.rank:,} words",
+                "nearer than the original": plural(change.rank, "words"),
             }
             for change in changes
         ]
@@ -137,7 +138,8 @@ def _side_by_side(change: EditedWord) -> Any:
     from rich.console import Group
 
     table = _neighbours_table((change.word, change.before), (change.edited, change.after))
-    nearer = f"{change.rank:,} words are nearer to {change.edited} than {change.word} is"
+    words = plural(change.rank, ("word is", "words are"))
+    nearer = f"{words} nearer to {change.edited} than {change.word} is"
     return Group(table, f"{nearer} (cosine {change.cosine:.3f}).")
 
 

@@ -10,6 +10,7 @@ from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.carrying import add_carrying_flags, carry
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.paths import shown
+from brittle.formatting import plural
 from brittle.papers import PAPERS, SCALES
 from brittle.papers.request import FURTHER_DATA
 
@@ -68,7 +69,7 @@ def _run(args: argparse.Namespace) -> None:
     )
     outcome = "" if done.page is None else f"Page: {shown(done.page)}"
     if done.page is None:
-        left = f"{len(done.left)} tasks are left, such as {done.left[0]!r}"
+        left = f"{plural(len(done.left), ('task is', 'tasks are'))} left, such as {done.left[0]!r}"
         outcome = f"The page is not written yet: {left}."
     console.print_result(args, lambda: done.figures, lambda: outcome)
 

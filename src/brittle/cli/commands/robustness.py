@@ -8,6 +8,7 @@ from pathlib import Path
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.failed_members import failed_members
+from brittle.cli.paths import shown
 from brittle.errors import Incomplete
 
 EXAMPLES = """\
@@ -81,8 +82,8 @@ def _run(args: argparse.Namespace) -> None:
         study.report(args.report)
     console.print_result(
         args,
-        lambda: {"file": str(path), **study.summary()},
-        lambda: Group(robustness_block(reported(study)), f"\nStudy: {path}"),
+        lambda: {"file": shown(path), **study.summary()},
+        lambda: Group(robustness_block(reported(study)), f"\nStudy: {shown(path)}"),
     )
     if study.failures:
         raise Incomplete(failed_members(study.failures, with_reasons=args.quiet))

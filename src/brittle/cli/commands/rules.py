@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.commands import mine_rules, try_rules
+from brittle.cli.paths import shown
 from brittle.errors import UsageError
 from brittle.files import replacing
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.proposals.rules import Rule, Rules
@@ -54,17 +56,21 @@ def _show_flags(parser: argparse.ArgumentParser) -> None:
 def _show(args: argparse.Namespace) -> None:
     from rich.console import Group
 
+    from brittle.answers import find_label
     from brittle.errors import unknown
     from brittle.proposals.rules import row_of
 
     rules = _load(args.rules)
-    if args.label is not None and args.label not in rules.labels:
-        raise unknown("label", args.label, rules.labels)
+    label = None
+    if args.label is not None:
+        if (number := find_label(args.label, rules.labels)) is None:
+            raise unknown("label", args.label, rules.labels)
+        label = rules.labels[number]
     word = None if args.word is None else args.word.lower()
     chosen = [
         rule
         for rule in rules.rules
-        if args.label in (None, rule.label) and word in (None, rule.word, rule.substitute)
+        if label in (None, rule.label) and word in (None, rule.word, rule.substitute)
     ]
     shown = chosen[: args.count]
     about = _about(rules, len(chosen), len(shown))
@@ -77,9 +83,11 @@ def _show(args: argparse.Namespace) -> None:
 
 def _about(rules: Rules, chosen: int, shown: int) -> str:
     members = ", ".join(rules.about.get("members", ())) or "no model"
-    source = f"{rules.about.get('method', 'unknown')}, {members}"
-    data = f"{rules.about.get('texts', 0):,} texts of {rules.about.get('data', 'unknown data')}"
-    return f"{chosen:,} rules ({source}; {data}), {shown} shown"
+    candidates = rules.about.get("candidates", "unknown")
+    source = f"{rules.about.get('method', 'unknown')}, candidates={candidates}, {members}"
+    texts = plural(rules.about.get("texts", 0), "texts")
+    data = f"{texts} of {rules.about.get('data', 'unknown data')}"
+    return f"{plural(chosen, 'rules')} ({source}; {data}), {shown} shown"
 
 
 def _row(rule: Rule, rules: Rules) -> dict[str, str]:
@@ -121,7 +129,10 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _exposure_json(found: Exposure, count: int) -> dict[str, Any]:
+    from brittle.studies.rules.exposure import MATCHED
+
     return {
+        "settings": dict(MATCHED),
         "by_label": [asdict(part) for part in found.by_label],
         "rules": [
             {"label": r.label, "word": r.word, "substitute": r.substitute, "occurrences": n}
@@ -133,7 +144,8 @@ def _exposure_json(found: Exposure, count: int) -> dict[str, Any]:
 def _exposure_block(found: Exposure, count: int) -> Any:
     from rich.console import Group
 
-    from brittle.formatting import percent
+    from brittle.formatting import attack_in_words, percent
+    from brittle.studies.rules.exposure import MATCHED
 
     labels = [
         {
@@ -149,7 +161,7 @@ def _exposure_block(found: Exposure, count: int) -> Any:
         for r, n in found.rules[:count]
     ]
     tables = [console.table(rows) for rows in (labels, rules) if rows]
-    return Group(*tables)
+    return Group(attack_in_words("rules", MATCHED), *tables)
 
 
 def _export_flags(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +189,9 @@ def _export(args: argparse.Namespace) -> None:
     to = args.to or Path(args.out).suffix.removeprefix(".")
     if to not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
-        raise UsageError(f"Got --out {args.out}; expected a name that ends in {endings}, or --to.")
+        raise UsageError(
+            f"Got --out {shown(args.out)}; expected a name that ends in {endings}, or --to."
+        )
     with replacing(args.out) as new, new.open("w", encoding="utf-8", newline="") as file:
         write_rows(rows, to, file, args.exact)
     console.print_path(args, Path(args.out))

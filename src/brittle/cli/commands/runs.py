@@ -9,6 +9,7 @@ from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags, add_target_flags
 from brittle.cli.targets import open_run_target
 from brittle.errors import GateFailed, UsageError
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from brittle.cli.studies import Study
@@ -25,6 +26,7 @@ def _add_run(parser: argparse.ArgumentParser, what: str = "run or study") -> Non
 def _add_show_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--examples", type=int, default=5, metavar="N", help="show N examples (default: 5)")
+    add("--all", action="store_true", help="show everything: all figures, what they rest on")
     _add_run(parser)
 
 
@@ -38,7 +40,9 @@ def _show(args: argparse.Namespace) -> None:
         _show_study(args, found[0])
         return
     run = open_run(args.run, args.runs)
-    console.print_result(args, lambda: summary_json(run), lambda: run_block(run, args.examples))
+    console.print_result(
+        args, lambda: summary_json(run), lambda: run_block(run, args.examples, args.all)
+    )
 
 
 def _show_study(args: argparse.Namespace, study: Study) -> None:
@@ -174,12 +178,16 @@ def _verify(args: argparse.Namespace) -> None:
         )
     failed = [check for check in checked if not check.still_wins]
     if not args.json and not args.quiet:
-        console.show(f"{len(checked) - len(failed)} of {len(checked)} broken cases still break.")
+        console.show(
+            f"{len(checked) - len(failed)} of {plural(len(checked), 'broken cases')} still break."
+        )
         for check in failed[:MAX_FAILURES_SHOWN]:
             now = check.now.text if check.now.label is None else f"predicted {check.now.label}"
             console.show(f"  {check.row.case} is now {now}")
     if failed:
-        raise GateFailed(f"{len(failed)} of {len(checked)} broken cases no longer break.")
+        raise GateFailed(
+            f"{len(failed)} of {plural(len(checked), 'broken cases')} no longer break."
+        )
 
 
 SHOW = Command(

@@ -13,6 +13,7 @@ from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.ensemble_table import ensembles_block, row_of
+from brittle.cli.paths import shown
 from brittle.errors import UsageError, unknown
 from brittle.files import write_whole
 
@@ -96,6 +97,8 @@ def _run(args: argparse.Namespace) -> None:
             console.tell(note)
     data: dict[str, Any] = {
         "study": study.name,
+        "attack": study.attack,
+        "settings": dict(study.settings),
         "held_out": list(held_out),
         "notes": notes,
         "ensembles": [row_of(ensemble) for ensemble in ensembles],
@@ -112,7 +115,9 @@ def _check(args: argparse.Namespace) -> None:
     if args.out is not None and not args.attack:
         raise UsageError("--out draws what attacked ensembles reach: use it with --attack.")
     if args.out is not None and args.out.suffix not in (".html", ".svg"):
-        raise UsageError(f"Got --out {args.out}; expected a file that ends in .html or .svg.")
+        raise UsageError(
+            f"Got --out {shown(args.out)}; expected a file that ends in .html or .svg."
+        )
 
 
 def _study(args: argparse.Namespace) -> TransferStudy:
@@ -167,7 +172,8 @@ def _attacked(
     from brittle.studies.transfer.matrix import transfer_matrix
 
     split = None if args.data else study.split
-    dataset = load(args.data or study.data, split=split, text=args.text, label=args.label)
+    columns = {"text": args.text, "label": args.label, "locked": study.locked}
+    dataset = load(args.data or study.data, split=split, **columns)
     report = (lambda message: None) if args.quiet else console.tell
     attacked = attack_ensembles(
         study, ensembles, dataset, Path(args.runs), backend_of(args), report, args.limit
@@ -180,13 +186,15 @@ def _attacked(
     singles, matrix = transfer_matrix(study), transfer_matrix(attacked)
     curves = ensemble_curves(singles, matrix, ensembles, held_out, counts_of(attacked))
     if args.out is not None:
-        _write(args.out, study, curves)
+        write_figures(args.out, study, curves)
     return curves
 
 
-def _write(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
+def write_figures(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
     """Write a page with both figures, or an SVG of each: FILE.svg and FILE-held-out.svg."""
+    from brittle.formatting import attack_in_words
     from brittle.reports.ensembles import ensemble_figure
+    from brittle.reports.escaping import isolate
     from brittle.reports.standalone_svg import standalone_svg
     from brittle.reports.still_page import still_page
 
@@ -206,8 +214,12 @@ def _write(out: Path, study: TransferStudy, curves: EnsembleCurves) -> None:
             figures[name] = ensemble_figure(points, lines, title)
     if out.suffix == ".html":
         cards = "".join(f'<div class="card">{figure}</div>' for figure in figures.values())
+        attack = attack_in_words(study.attack, study.settings)
+        facts = (
+            f'<p class="facts"><span>{isolate(attack)}</span><span>{isolate(study.data)}</span></p>'
+        )
         section = f'<section><div class="pair">{cards}</div><p class="small">{NOTE}</p></section>'
-        write_whole(out, still_page(f"Ensembles of {study.pool}", [section]))
+        write_whole(out, still_page(f"Ensembles of {study.pool}", [facts, section]))
         return
     for name, figure in figures.items():
         file = out if name == "outside" else out.with_stem(f"{out.stem}-held-out")

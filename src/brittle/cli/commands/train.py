@@ -17,7 +17,7 @@ from brittle.errors import UsageError
 if TYPE_CHECKING:
     from brittle.training.adversarial.methods import AdversarialTraining
 
-METHOD_FLAGS = ("share", "noise", "copies", "every")
+METHOD_FLAGS = ("share", "noise", "copies", "every", "edits")
 POOL_PREFIX, POOL_FLAGS = "pool:", ("seeds", "workers", "address")
 EXAMPLES = """\
 examples:
@@ -25,6 +25,8 @@ examples:
   brittle train LSTM-W-GloVe-1 --data imdb --size paper --set hidden=32 --set dropout=0.5
   brittle train BiLSTM-W-GloVe-1-pair --data nli.csv --text premise,hypothesis
   brittle train CharCNN-LSTM --data mr --adversarial hotflip
+  brittle train LSTM-W-Random-1 --data mr --adversarial rewrite
+  brittle train LSTM-W-Random-1 --data mr --adversarial rewrite,careful --copies 2
   brittle train LSTM-W-Random-1 --data mr --adversarial pwws --copies 100
   brittle train biLM --data imdb           (a language model; no labels are read)
   brittle train LSTM-WC-ELMo-1 --data mr   (reads biLM@imdb, which is trained first)
@@ -75,15 +77,21 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--seeds", type=int, choices=(1, 2), help=seeds)
     add_backend_flags(parser)
     add = parser.add_argument_group("adversarial training").add_argument
-    method = "hotflip, miyato, key, or an attack, whose settings are then flags too"
+    method = "hotflip, miyato, key; levels of the ladder (rewrite, careful, loose, any, typo, or "
+    method += "several with commas); or an attack, whose settings are then flags too"
     add("--adversarial", metavar="METHOD", help=method)
-    share = "hotflip, key: the share of the characters changed (default: 0.2); an attack: its own"
+    share = (
+        "hotflip, key: the share of the characters changed (default: 0.2); a level: that of the "
+    )
+    share += "words or phrases that have candidates (default: 0.5); an attack: its own"
     add("--share", type=float, help=share)
     noise = "miyato: the norm of the noise, relative to the vectors (default: 0.03)"
     add("--noise", type=float, help=noise)
-    add("--copies", type=positive, help="an attack: how many texts (default: 200)")
+    copies = "a level: variants of each text (default: 4); an attack: how many texts (default: 200)"
+    add("--copies", type=positive, help=copies)
     every = "an attack: the model is attacked again after how many epochs (default: 1)"
     add("--every", type=positive, help=every)
+    add("--edits", type=positive, help="rewrite: at most so many rewrites of a text (default: 2)")
     add_output_flags(parser)
 
 
@@ -152,10 +160,11 @@ def _method(args: argparse.Namespace) -> AdversarialTraining | None:
 
 
 def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
+    from brittle.levels import LEVELS
     from brittle.training.adversarial.methods import METHODS
 
     method = (args.adversarial or "").partition(",")[0]
-    return [] if method.lower() in METHODS else [method]
+    return [] if method.lower() in (*METHODS, *LEVELS) else [method]
 
 
 COMMAND = Command(
@@ -164,7 +173,6 @@ COMMAND = Command(
     _add_flags,
     _run,
     _attack_words,
-    own_settings=("share",),
+    own_settings=("share", "edits"),
     resumes=True,
-    published=True,
 )

@@ -9,6 +9,7 @@ from brittle.cli import console
 from brittle.cli.backend_flags import backend_of
 from brittle.cli.pool_table import count_states, pool_progress, states_json, table_rows
 from brittle.errors import RunStopped, UsageError
+from brittle.formatting import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,9 @@ def run(args: argparse.Namespace) -> None:
     failed = [state for state in states if state.state == "failed"]
     if failed:
         reasons = "\n".join(f"  {state.spec}: {state.note}" for state in failed)
-        raise RunStopped(f"{len(failed)} of {len(states)} models are not trained:\n{reasons}\n")
+        raise RunStopped(
+            f"{len(failed)} of {plural(len(states), 'models')} are not trained:\n{reasons}\n"
+        )
 
 
 def _check_flags(args: argparse.Namespace) -> None:

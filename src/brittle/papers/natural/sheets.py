@@ -9,7 +9,7 @@ from brittle.papers.natural.results import NaturalResults
 from brittle.picture import Picture
 from brittle.reports.pictures import difference_image
 from brittle.reports.sheets import SheetPicture, SheetRow, sheet_figure
-from brittle.results import Result
+from brittle.results import Result, has_adversary
 from brittle.studies.latent_searches import HYBRID, Rows
 
 MAX_COLUMNS, SHOWN_ON_MLP = 10, 3
@@ -88,7 +88,7 @@ def _one_of_each(reference: Rows, runs: Sequence[Rows]) -> list[str]:
 
 
 def _is_broken(row: Result | None) -> bool:
-    return row is not None and row.status == "broken" and row.adversarial is not None
+    return row is not None and has_adversary(row)
 
 
 def _original(row: Result) -> SheetPicture:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from brittle.data import Dataset
-from brittle.files import replacing
+from brittle.files import make_private_folder, replacing
 from brittle.generators import neighbours, open_generator
 from brittle.latent import LatentPoint
 from brittle.papers.attention.translation import (
@@ -64,13 +64,14 @@ def write_sentences(
     `pairs` is the task of the entailment data, `translations` a folder of sentence pairs.
     """
     folder = context.folder / context.unique_name / CAPTIONS
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     counts = {}
     for split in SPLITS:
         sets = [load_split(context.folder, context.needs[pairs], split)]
         if translations:
             sets.append(load_captions(translations, "", split))
-        with replacing(folder / f"{split}.csv") as new, new.open("w", encoding="utf-8") as out:
+        file = folder / f"{split}.csv"
+        with replacing(file, private=True) as new, new.open("w", encoding="utf-8") as out:
             writer = csv.writer(out)
             writer.writerow([COLUMN])
             rows = [[sentence] for dataset in sets for sentence in _sentences(dataset)]

@@ -1,5 +1,5 @@
 // The list of cases: search, filters, order, pages, and the link to one case.
-const PER_PAGE = 25;
+const PER_PAGE = data.levels ? 10 : 25; // with a ladder there is more to read below the list
 const MAX_OPTION = 40; // characters of a label in a menu
 
 if (!cases.length) return;
@@ -33,16 +33,23 @@ for (const menu of menus) {
 const passesMenus = (entry) =>
   menus.every(({ select, labels, valueOf }) => select.value === "" || valueOf(entry) === labels[select.value]);
 
+// The boxes of a group: of statuses, or of levels.
+const boxes = (group) => [...document.querySelectorAll(`#${group} input`)];
+const checked = (group) => boxes(group).filter((box) => box.checked).map((box) => box.value);
+
 const select = () => {
   const query = byId("search").value.trim().toLowerCase();
-  const boxes = [...document.querySelectorAll("#controls .chips input")];
-  const wanted = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+  const statuses = new Set(checked("statuses"));
+  const levels = new Set(checked("levels").map((name) => data.levels.names.indexOf(name)));
   if (query && !searchTexts) searchTexts = cases.map(searchText);
   const key = sortKeys[byId("sort").value];
   const sign = isReversed ? -1 : 1;
   selected = cases.filter(
     (entry) =>
-      wanted.has(entry.status) && passesMenus(entry) && (!query || searchTexts[entry.order].includes(query)),
+      statuses.has(entry.status) &&
+      (brokenAt(entry) === null || levels.has(entry.level)) &&
+      passesMenus(entry) &&
+      (!query || searchTexts[entry.order].includes(query)),
   );
   // Cases without the value sorted by come last in either direction.
   const value = new Map(selected.map((entry) => [entry, key(entry)]));
@@ -53,9 +60,13 @@ const select = () => {
     return sign * (x - y) || a.order - b.order;
   });
   page = 0;
-  if (linked) history.replaceState(null, "", "#cases"); // whoever filters wants the list
   linked = null;
   draw();
+};
+const selectByHand = () => {
+  // Whoever filters wants the list, and no longer what a link asked for.
+  if (linked || linkedFilter()) history.replaceState(null, "", "#cases");
+  select();
 };
 
 const describeShown = () => {
@@ -98,7 +109,27 @@ const linkedCase = () => {
     return null; // not a link made here
   }
 };
+// A link such as #level=rewrite or #status=held,proved shows these cases alone.
+const linkedFilter = () => {
+  const [, group, names] = location.hash.match(/^#(level|status)=(.+)$/) || [];
+  try {
+    return group ? { group, names: decodeURIComponent(names).split(",") } : null;
+  } catch {
+    return null; // not a link made here
+  }
+};
+const followFilter = ({ group, names }) => {
+  const statuses = group === "level" ? ["broken"] : names;
+  byId("search").value = "";
+  for (const { select } of menus) select.value = "";
+  for (const box of boxes("statuses")) box.checked = statuses.includes(box.value);
+  for (const box of boxes("levels")) box.checked = group === "status" || names.includes(box.value);
+  select();
+  byId("cases").scrollIntoView();
+};
 const followLink = () => {
+  const filter = linkedFilter();
+  if (filter) return followFilter(filter);
   const entry = linkedCase();
   const wasLinked = linked !== null;
   linked = entry;
@@ -116,22 +147,25 @@ const followLink = () => {
 byId("controls").hidden = false;
 byId("shown").hidden = false;
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
-byId("controls").addEventListener("change", select);
+byId("controls").addEventListener("change", selectByHand);
 let timer = 0;
 byId("search").addEventListener("input", () => {
   clearTimeout(timer);
-  timer = setTimeout(select, 80);
+  timer = setTimeout(selectByHand, 80);
 });
 byId("reverse").addEventListener("click", () => {
   isReversed = !isReversed;
   byId("reverse").textContent = isReversed ? "↓" : "↑";
-  select();
+  selectByHand();
 });
 byId("back").addEventListener("click", () => turnPage(-1));
 byId("next").addEventListener("click", () => turnPage(1));
 byId("list").addEventListener("click", (event) => {
   if (!linked && event.target.closest("a.id")) left = { hash: location.hash, y: scrollY };
 });
+for (const link of document.querySelectorAll('.ladder a[href^="#"]')) {
+  link.addEventListener("click", () => link.hash === location.hash && followLink());
+}
 for (const nav of document.querySelectorAll("nav.contents, #count")) {
   nav.addEventListener("click", (event) => {
     if (event.target.closest("a")) left = null; // a link to a section leads to its beginning

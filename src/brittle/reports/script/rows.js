@@ -19,6 +19,7 @@ const cases = data.rows.map((row, order) => {
     })),
     edits: inFours(edits),
     picture: images ? { distance, largest, pictures } : null,
+    level: data.levels ? data.levels.rows[order] : -1,
     names: data.shapes[shape],
     hasAnswer: data.answered[shape],
   };
@@ -37,8 +38,16 @@ const searchText = (entry) => {
   return parts.filter(Boolean).join("\n").toLowerCase();
 };
 
+// The level of edits that broke a case: its number from gentle to rough, null of any other case.
+const brokenAt = (entry) => (entry.status === "broken" && entry.level >= 0 ? entry.level : null);
+
 const change = (entry) => (entry.picture ? entry.picture.largest : entry.words);
+const MAX_KEY = 1e7; // larger than any number of words
 const sortKeys = {
+  gentlest: (entry) => {
+    const key = sortKeys.clearest(entry);
+    return key === null ? null : MAX_KEY * (brokenAt(entry) ?? data.levels.names.length) + key;
+  },
   clearest: (entry) => {
     if (entry.status !== "broken") return null;
     // In a latent space the distance there says how near an adversary is.

@@ -24,6 +24,7 @@ const record = (entry) => {
     adversarial_confidence: entry.after,
     queries: entry.queries,
   };
+  if (data.levels) figures.level = data.levels.names[entry.level] || null;
   if (data.cost) figures.cost = entry.cost;
   if (entry.picture) return { ...figures, l2: entry.picture.distance, linf: entry.picture.largest };
   const own = entry.texts.length - (entry.hasAnswer ? 1 : 0);

@@ -130,6 +130,7 @@ const card = (entry) => {
     "header",
     "",
     element("span", "status", entry.status),
+    brokenAt(entry) === null ? null : element("span", "level", data.levels.titles[entry.level]),
     verdict(entry),
     entry.reason ? element("span", "reason", isolated(entry.reason)) : null,
     element("span", "costs", distanceOf(entry) + changes(entry) + plural(entry.queries, "query", "queries")),

@@ -22,7 +22,8 @@ def studies_block(studies: Sequence[ReportedStudy]) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     for study in studies:
-        about = f"{study.facts.get('attack', '')}, {study.facts.get('pool', '')}"
+        facts = (study.attack, study.facts.get("pool"))
+        about = ", ".join(str(fact) for fact in facts if fact)
         heading = Text.assemble((visible(study.name), "bold"), "\n", visible(about))
         table.add_column(heading, justify="right", overflow="fold")
     columns = [compared_figures(study) for study in studies]
@@ -64,6 +65,7 @@ def studies_json(studies: Sequence[ReportedStudy]) -> list[dict[str, Any]]:
     """Return the compared figures for programs; null where there is none."""
     return [
         {"study": study.name}
+        | {name: study.facts.get(name) for name in ("attack", "settings")}
         | {
             name: None if math.isnan(value) else value
             for name, value in compared_figures(study).items()

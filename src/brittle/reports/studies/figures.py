@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from brittle.formatting import plural
 from brittle.reports.escaping import escape
 from brittle.reports.studies.colours import LIGHT_STOPS, ramp
 from brittle.reports.studies.heat_map import LEVELS, Groups, Scale, grouped, scale_of
@@ -36,8 +37,8 @@ def matrix_figure(matrix: RateMatrix, by: str = "architecture", of_right: bool =
     parts = [*(f'<path fill="{colour}" d="{path}"/>' for colour, path in paths.items()), *parts]
     parts += _legend(scale, colours, height - 30)
     description = (
-        f"Transfer rates of {len(matrix.sources)} sources (rows) to {len(matrix.targets)} targets "
-        "(columns); framed: base rates"
+        f"Transfer rates of {plural(len(matrix.sources), 'sources')} (rows) to "
+        f"{plural(len(matrix.targets), 'targets')} (columns); framed: base rates"
     )
     return (
         f'<svg class="plot" viewBox="0 0 {width} {height}" role="img" aria-label="{description}">'

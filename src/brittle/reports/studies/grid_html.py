@@ -33,7 +33,7 @@ def render_grid(study: ReportedGrid) -> str:
         _success_section(study),
         _pairs_section(study),
         _costs_section(study),
-        _texts_section(study.texts),
+        _texts_section(study),
         _how_it_was_run(study),
     ]
     style = asset("studies/study.css") + asset("studies/grid.css") + maps.colour_rules()
@@ -41,7 +41,7 @@ def render_grid(study: ReportedGrid) -> str:
 
 
 def _facts(study: ReportedGrid) -> str:
-    size = f"{len(study.attacks)} attacks × {len(study.targets)} targets"
+    size = f"{plural(len(study.attacks), 'attacks')} × {plural(len(study.targets), 'targets')}"
     facts = [size, study.facts.get("data"), study.about_cases]
     return f'<p class="facts">{"".join(f"<span>{isolate(f)}</span>" for f in facts if f)}</p>'
 
@@ -77,7 +77,7 @@ def _success_section(study: ReportedGrid) -> str:
         f'<div class="card"><div class="scroll"><table class="classes grid-table"><thead><tr>'
         f'<td class="corner">attack ↓ target →</td>{_heads(study.targets)}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></div>"
-        f'<p class="small">Accuracy is that on the {number(study.scored)} texts from which the '
+        f'<p class="small">Accuracy is that on the {plural(study.scored, "texts")} from which the '
         f"cases were taken, before any attack.{best} An attack that counts draws has the mean "
         f"share of draws that break a text, with an interval over texts.{skipped}</p></section>"
     )
@@ -101,7 +101,7 @@ def _attack_row(study: ReportedGrid, attack: str, scale: maps.Scale) -> str:
         level = scale.level(cell.success.value)
         inside = _shown(cell.success) + (note if cell.skipped else "")
         cells += f'<td class="a{level}">{inside}</td>'
-    return f'<tr><th scope="row">{isolate(attack)}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{isolate(study.in_words(attack))}</th>{cells}</tr>'
 
 
 def _best_cell(study: ReportedGrid, target: str, scale: maps.Scale) -> str:
@@ -126,7 +126,8 @@ def _pairs_section(study: ReportedGrid) -> str:
         return ""
     rows = ""
     for attack, group in groupby(study.pairs, key=lambda row: row.attack):
-        rows += f'<tr class="attack"><th colspan="4" scope="rowgroup">{isolate(attack)}</th></tr>'
+        name = isolate(study.in_words(attack))
+        rows += f'<tr class="attack"><th colspan="4" scope="rowgroup">{name}</th></tr>'
         rows += "".join(map(_pair_row, group))
     tests = sum(row.p is not None for row in study.pairs)
     differing = sum(row.differs for row in study.pairs)
@@ -168,7 +169,7 @@ def _costs_section(study: ReportedGrid) -> str:
             cell = study.cells[attack].get(target)
             shown = "–" if cell is None else f"{number(cell.queries)}<small>{cell.sent:,}</small>"
             cells += f'<td class="n">{shown}</td>'
-        rows += f'<tr><th scope="row">{isolate(attack)}</th>{cells}</tr>'
+        rows += f'<tr><th scope="row">{isolate(study.in_words(attack))}</th>{cells}</tr>'
     heads = "".join(f'<th scope="col" class="n">{isolate(name)}</th>' for name in study.targets)
     return (
         '<section><h2>What it cost</h2><p class="lead">Mean queries of an attacked case; small: '
@@ -180,23 +181,23 @@ def _costs_section(study: ReportedGrid) -> str:
     )
 
 
-def _texts_section(texts: Sequence[BrokenText]) -> str:
-    if not texts:
+def _texts_section(study: ReportedGrid) -> str:
+    if not study.texts:
         return ""
-    cards = "".join(map(_text_card, texts))
+    cards = "".join(_text_card(text, study.in_words(text.attack)) for text in study.texts)
     return (
         '<section><h2>A text of every attack</h2><p class="lead">The first of those that it breaks '
         f"on most targets.</p>{cards}</section>"
     )
 
 
-def _text_card(text: BrokenText) -> str:
+def _text_card(text: BrokenText, attack: str) -> str:
     fields = "".join(
         marked_field(name, old, new, len(text.original) > 1)
         for (name, old), (_, new) in zip(text.original, text.adversarial)
     )
     return (
-        f'<article class="card case is-broken"><header><span class="status">{isolate(text.attack)}'
+        f'<article class="card case is-broken"><header><span class="status">{isolate(attack)}'
         f'</span><span class="verdict">label <b>{isolate(text.label)}</b></span>'
         f'<span class="costs">breaks {number(text.broken_on)} of '
         f"{plural(text.of, ('target', 'targets'))}; here {isolate(text.target)}</span></header>"
@@ -205,9 +206,11 @@ def _text_card(text: BrokenText) -> str:
 
 
 def _how_it_was_run(study: ReportedGrid) -> str:
+    attacks = [study.in_words(attack) for attack in study.attacks]
+    facts = {**study.facts, "settings": None, "attacks": attacks}
     rows = "".join(
         f"<dt>{escape(name)}</dt><dd>{isolate(plain(value))}</dd>"
-        for name, value in study.facts.items()
+        for name, value in facts.items()
         if value not in (None, "", {}, [])
     )
     return f'<section class="run"><h2>How it was run</h2><dl>{rows}</dl></section>'

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from brittle.asks import DECIDED
+from brittle.formatting import attack_in_words, plural
 from brittle.metrics.summary import Figure
 
 BEST = "A*"
@@ -66,8 +67,9 @@ class BrokenText:
 class ReportedGrid:
     """Everything that the page and the terminal show of a grid.
 
-    `cells` are by attack and target; an empty one is missing. `best` has, by target, the best
-    attention attack. `accuracy` is that on the texts from which the cases were chosen.
+    `cells` are by attack and target; an empty one is missing. `settings` are by attack. `best` has,
+    by target, the best attention attack. `accuracy` is that on the texts from which the cases were
+    chosen.
     """
 
     name: str
@@ -85,13 +87,19 @@ class ReportedGrid:
     failures: Mapping[str, str] = field(default_factory=dict)
     refusals: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+    def in_words(self, attack: str) -> str:
+        """Format one of the attacks with its settings."""
+        return attack_in_words(attack, self.settings.get(attack, {}))
 
     @property
     def about_cases(self) -> str:
         """What the cases are, in words."""
+        cases = plural(self.cases, "cases")
         if self.all_right:
-            return f"{self.cases:,} cases that all targets get right, of {self.scored:,} texts"
-        return f"{self.cases:,} cases; each target is attacked where it is right"
+            return f"{cases} that all targets get right, of {plural(self.scored, 'texts')}"
+        return f"{cases}; each target is attacked where it is right"
 
     @property
     def not_attacked(self) -> list[str]:

@@ -29,7 +29,7 @@ MAX_PAIRS = 24
 
 def grid_block(study: ReportedGrid) -> RenderableType:
     """Show the figures of a grid."""
-    facts = [str(study.facts.get(name, "")) for name in ("data", "pool")]
+    facts = [str(study.facts.get(name) or "") for name in ("data", "pool")]
     about = visible(", ".join([*filter(None, facts), study.about_cases]))
     parts: list[RenderableType] = [
         Text.assemble((visible(study.name), "bold"), "  ", (about, "dim")),
@@ -54,7 +54,7 @@ def _success_table(study: ReportedGrid) -> Table:
     for attack in study.attacks:
         cells = [study.cells[attack].get(target) for target in study.targets]
         shown = [_figure(None if cell is None else cell.success) for cell in cells]
-        table.add_row(Text(f"  {visible(attack)}"), *shown)
+        table.add_row(Text(f"  {visible(study.in_words(attack))}"), *shown)
     if study.best:
         row = []
         for target in study.targets:
@@ -77,7 +77,7 @@ def _figure(figure: Figure | None, beside: str = "") -> Text:
 
 def _pairs(pairs: Sequence[PairRow]) -> list[RenderableType]:
     tests = sum(row.p is not None for row in pairs)
-    heading = f"  second target minus first, points (McNemar, Holm over {tests} tests)"
+    heading = f"  second target minus first, points (McNemar, Holm over {plural(tests, 'tests')})"
     shown = pairs if len(pairs) <= MAX_PAIRS else [row for row in pairs if row.differs]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("  attack", "first → second", "points", "95% interval", "p, Holm"):

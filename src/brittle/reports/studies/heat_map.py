@@ -13,7 +13,7 @@ from itertools import groupby
 
 import numpy as np
 
-from brittle.formatting import NO_VALUE, number, percent
+from brittle.formatting import NO_VALUE, number, percent, plural
 from brittle.reports.escaping import escape
 from brittle.reports.studies.colours import DARK_STOPS, LIGHT_STOPS, ink_on, ramp
 from brittle.reports.studies.tables import Model, RateMatrix, Rates
@@ -80,8 +80,8 @@ def heat_map(matrix: RateMatrix, by: str, scale: Scale) -> str:
     return (
         f'<div class="frame by-{by}"><table class="map{_room(matrix)}" tabindex="0" role="img" '
         f'data-rows="{places}" data-columns="{order}" aria-label="Heat map of '
-        f"{len(matrix.sources)} sources and {len(matrix.targets)} targets. Arrow keys move from "
-        'cell to cell. All values are in the tables below it.">'
+        f"{plural(len(matrix.sources), 'sources')} and {plural(len(matrix.targets), 'targets')}. "
+        'Arrow keys move from cell to cell. All values are in the tables below it.">'
         f"<thead>{_head(matrix, columns)}</thead>"
         f"<tbody>{_body(matrix, rows, columns, scale)}</tbody></table></div>"
     )

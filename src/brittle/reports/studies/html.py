@@ -50,8 +50,7 @@ def render_study(study: ReportedStudy) -> str:
 
 
 def _header(study: ReportedStudy) -> str:
-    size = f"{len(study.matrix.sources)} sources × {len(study.matrix.targets)} targets"
-    facts = [study.facts.get("attack"), study.facts.get("data"), study.facts.get("pool"), size]
+    facts = [study.attack, study.facts.get("data"), study.facts.get("pool"), study.matrix.size]
     spans = "".join(f"<span>{isolate(fact)}</span>" for fact in facts if fact)
     return (
         '<header><p class="mark">brittle · transfer study</p>'
@@ -272,6 +271,6 @@ def _how_it_was_run(study: ReportedStudy) -> str:
     rows = "".join(
         f"<dt>{escape(name)}</dt><dd>{isolate(plain(value))}</dd>"
         for name, value in study.facts.items()
-        if value not in (None, "", {}, [])
+        if value not in (None, "", {}, [], ())
     )
     return f'<section class="run"><h2>How it was run</h2><dl>{rows}</dl></section>'

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from brittle.formatting import attack_in_words, plural
+
 Rates = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -45,6 +47,11 @@ class RateMatrix:
     rate_of_right: Rates
     texts: Counts
     right: Counts
+
+    @property
+    def size(self) -> str:
+        """The number of sources and of targets, in words."""
+        return f"{plural(len(self.sources), 'sources')} × {plural(len(self.targets), 'targets')}"
 
     def rates(self, of_right: bool) -> Rates:
         """Return the rates over all texts, or over those that a target had right."""
@@ -128,3 +135,10 @@ class ReportedStudy:
     winners: int = 0
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+
+    @property
+    def attack(self) -> str:
+        """The attack with its settings."""
+        settings = self.facts.get("settings")
+        shown = settings if isinstance(settings, Mapping) else {}
+        return attack_in_words(str(self.facts.get("attack", "")), shown)

@@ -34,9 +34,8 @@ MAX_NAME_CHARACTERS = 24
 
 def study_block(study: ReportedStudy, texts: int = 5) -> RenderableType:
     """Show the figures of a study, and some of the texts that fool most targets."""
-    size = f"{len(study.matrix.sources)} sources × {len(study.matrix.targets)} targets"
-    facts = [str(study.facts.get(name, "")) for name in ("attack", "data", "pool")]
-    about = visible(", ".join([*filter(None, facts), size]))
+    facts = [study.attack, *(str(study.facts.get(name) or "") for name in ("data", "pool"))]
+    about = visible(", ".join([*filter(None, facts), study.matrix.size]))
     title = Text.assemble((visible(study.name), "bold"), "  ", (about, "dim"))
     parts: list[RenderableType] = [title, "", _figures(study), ""]
     of_right = {table.by: table for table in study.classes if table.of_right}
@@ -117,9 +116,10 @@ def matrix_lines(
     scale, colours = scale_of(matrix), ramp(LEVELS, LIGHT_STOPS)
     styles = [Style(bgcolor=colour, color=_full(ink_on(colour))) for colour in colours]
     names = [_cut(visible(model.name)) for model in matrix.sources]
-    room = max(map(len, names), default=0)
+    head = "source ↓  target →"
+    room = max([len(head) - 4, *map(len, names)]) + 1  # so that 100% stands apart from a name
     heads = "".join(f"{numbers[model.name]:>3} " for model in matrix.targets)
-    yield Text(f"  {'source ↓  target →':<{room + 4}}{heads}", style="dim")
+    yield Text(f"  {head:<{room + 4}}{heads}", style="dim")
     for i, model in enumerate(matrix.sources):
         line = Text(f"  {numbers[model.name]:>3} {names[i]:<{room}}")
         for rate in matrix.rate[i].tolist():

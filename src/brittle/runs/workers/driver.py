@@ -32,18 +32,33 @@ from brittle.runs.workers.messages import (
     Dealt,
     Died,
     Ended,
+    Question,
     Ready,
     Refused,
+    Reply,
     Report,
     Rows,
     Stop,
     Wants,
     WillSend,
 )
+from brittle.text import Text
 
 SECONDS_BETWEEN_LOOKS = 0.2
+MAX_SHOWN_CHARACTERS = 200  # of a text that ends the process
 MAX_DEATHS_IN_A_ROW = 5
 """How many workers may die, with no case finished in between, before the run stops."""
+
+
+@dataclass
+class _Asked:
+    """A question to a worker, and what came of it: the reply, or how the worker died."""
+
+    worker: int
+    question: Question
+    wants: Wants
+    reply: Reply | None = None
+    death: str | None = None
 
 
 @dataclass
@@ -53,6 +68,7 @@ class Driver:
     `error` is why the run stops, `places` are those of the workers that have opened the target.
     `idle` workers wait for cases, `questions` for the target; `granted` are items that workers may
     compute and have not yet reported. `deaths` and `failing` count workers and cases in a row.
+    Before cases are dealt, a worker may be `asked` a question.
     """
 
     group: WorkerGroup
@@ -69,6 +85,8 @@ class Driver:
     granted: dict[int, int] = field(default_factory=dict)
     deaths: int = 0
     failing: int = 0
+    is_dealing: bool = False
+    asked: _Asked | None = None
 
     def start(self) -> None:
         """Start the workers, which need time to open the target."""
@@ -78,14 +96,9 @@ class Driver:
 
     def rows(self) -> Iterator[FinishedRows]:
         """Yield the rows of finished cases as they come; raise what has stopped the run."""
+        self.is_dealing = True
         while self.running:
-            if self.broker.stopping.is_set() and self.error is None:
-                self._stop(Interrupted("Stopped as asked, after the round that was under way."))
-            for number, report in self.group.wait(SECONDS_BETWEEN_LOOKS):
-                if isinstance(report, Died):
-                    yield from self._end_worker(number, report.how)
-                else:
-                    yield from self._receive(number, report)
+            yield from self._listen()
             self._answer_questions()
             self._deal_to_idle()
             if not self.dealing.unfinished:
@@ -93,6 +106,39 @@ class Driver:
                 self.running &= self.places.keys()
         if self.error is not None:
             raise self.error
+
+    def ask(self, question: str, items: Sequence[Any], alone: bool) -> tuple[list[Any], Failures]:
+        """Have a worker ask its target before cases are dealt; `TargetError` if the worker dies."""
+        while not self.idle:
+            self._listen_or_raise()
+        number, wants = self.idle.popitem()
+        self.asked = asked = _Asked(number, Question(question, items, alone, self._left), wants)
+        self.group.send(number, asked.question)
+        while asked.reply is None and asked.death is None:
+            self._listen_or_raise()
+        self.asked = None
+        if asked.reply is None:
+            raise TargetError(f"the worker died that was asked about this ({asked.death})")
+        return list(asked.reply.payloads), asked.reply.failures
+
+    def _listen_or_raise(self) -> None:
+        """Wait for reports while no cases are dealt; raise what has stopped the run."""
+        for _ in self._listen():
+            pass
+        if self.error is not None:
+            raise self.error
+        if not self.running:
+            raise RunStopped("All workers have ended before the first case was dealt.")
+
+    def _listen(self) -> Iterator[FinishedRows]:
+        """Wait a moment for reports of workers, and yield the rows in them."""
+        if self.broker.stopping.is_set() and self.error is None:
+            self._stop(Interrupted("Stopped as asked, after the round that was under way."))
+        for number, report in self.group.wait(SECONDS_BETWEEN_LOOKS):
+            if isinstance(report, Died):
+                yield from self._end_worker(number, report.how)
+            else:
+                yield from self._receive(number, report)
 
     def _receive(self, number: int, report: Report) -> Iterator[FinishedRows]:
         """Note what a worker has computed, and reply to what it wants."""
@@ -103,7 +149,8 @@ class Driver:
                 yield results, steps
                 self._note(number, results)
             case Wants(count, is_idle) as wants:
-                cases = [] if self.error else self.dealing.deal(number, count, is_idle)
+                deals = self.is_dealing and not self.error
+                cases = self.dealing.deal(number, count, is_idle) if deals else []
                 if is_idle and not cases:
                     self.idle[number] = wants
                 else:
@@ -115,6 +162,10 @@ class Driver:
                 self.group.send(number, Allowed(allowed, self._left))
             case Asks() as question:
                 self.questions.append((number, question))
+            case Reply() as reply:
+                if self.asked is not None and self.asked.worker == number:
+                    self.asked.reply = reply
+                    self.idle[number] = self.asked.wants
             case Ready(place, fingerprint):
                 self.places[number] = place
                 self._check(number, fingerprint)
@@ -216,6 +267,10 @@ class Driver:
         # It may have computed what it was granted.
         self.broker.totals.sent += self.granted.pop(number, 0)
         fate = "Its unfinished cases are attacked again by others."
+        if self.asked is not None and self.asked.worker == number:
+            self.asked.death = how
+            fate = _fate_of_asked(self.asked.question.items)
+            self.deaths = 0  # it is known what it died of, and that is asked in smaller parts
         for case in self.dealing.take_back(number):
             reason = f"its worker died again while it alone was attacked ({how})"
             yield [result_of(Outcome(case, "error", reason, 1), self.job)], []
@@ -256,3 +311,11 @@ class Driver:
     def _name(self, number: int) -> str:
         place = self.places.get(number)
         return f"Worker {number}" + (f" ({place})" if place else "")
+
+
+def _fate_of_asked(items: Sequence[Any]) -> str:
+    """Tell what a worker was asked when it died."""
+    if len(items) > 1:
+        return f"It was asked about {len(items)} cases, which are asked again in two parts."
+    text = f": {str(items[0])[:MAX_SHOWN_CHARACTERS]!r}" if isinstance(items[0], Text) else ""
+    return f"It was asked about one case alone{text}. Asking about it ends the process."

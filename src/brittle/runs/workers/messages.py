@@ -1,7 +1,8 @@
 """What driver and worker say to each other.
 
 A worker sends `Report`s. `Wants`, `Asks` and `WillSend` are requests: the worker waits for the
-reply, which is `Dealt`, `Answered`, `Allowed` or `Refused`. `Stop` comes without a request.
+reply, which is `Dealt`, `Answered`, `Allowed` or `Refused`. An idle worker may get a `Question` in
+place of cases; its `Reply` is again a request for cases. `Stop` comes without a request.
 """
 
 from __future__ import annotations
@@ -61,6 +62,14 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Reply:
+    """What the target of the worker answers to a question of the driver's."""
+
+    payloads: Sequence[Any]
+    failures: Failures
+
+
+@dataclass(frozen=True)
 class Ended:
     """The worker ends: by an error, or because there is nothing left to do."""
 
@@ -71,7 +80,7 @@ class Ended:
 class Report:
     """A message of a worker, with what it has computed since its last one."""
 
-    message: Ready | Wants | Asks | WillSend | Rows | Ended
+    message: Ready | Wants | Asks | WillSend | Rows | Reply | Ended
     totals: Totals = field(default_factory=Totals)
 
 
@@ -85,6 +94,16 @@ class Dealt:
 
     cases: Sequence[Case[Any]]
     more: bool
+    left: int | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the driver wants to know of the target before it deals cases, as the diagnosis does."""
+
+    question: str
+    items: Sequence[Any]
+    alone: bool
     left: int | None
 
 

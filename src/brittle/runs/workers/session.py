@@ -9,12 +9,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from brittle.asks import Case
 from brittle.engine.broker import Broker, Totals
 from brittle.engine.desks import Failures
-from brittle.errors import BrittleError, RunStopped, message_of
+from brittle.errors import BrittleError, RunStopped, TargetError, message_of
 from brittle.runs.job import build_engine
 from brittle.runs.rows import rows_of
 from brittle.runs.workers.messages import (
@@ -23,8 +23,10 @@ from brittle.runs.workers.messages import (
     Asks,
     Dealt,
     Ended,
+    Question,
     Ready,
     Refused,
+    Reply,
     Report,
     Rows,
     Stop,
@@ -160,18 +162,29 @@ def _attack_cases(client: Client, setup: WorkerSetup, target: Any) -> None:
     is_named = setup.origin is not None and setup.origin.is_named
     client.tell(Ready(place, target.fingerprint if is_named else None))
     try:
-        while first := _fetch(client, setup, is_idle=True).cases:
+        while first := _fetch_first(client, setup, broker).cases:
             for ended in engine.run(DealtCases(client, setup, first)):
                 client.tell(Rows(*rows_of(ended, job, broker.answer)))
     finally:
         broker.close()
 
 
-def _fetch(client: Client, setup: WorkerSetup, is_idle: bool) -> Dealt:
+def _fetch(client: Client, setup: WorkerSetup, is_idle: bool) -> Any:
     """Ask the driver for cases; under a limit on the run a case is asked for when it begins."""
     count = CASES_AT_A_TIME if setup.most_sent is None else 1
-    reply: Dealt = client.request(Wants(count, is_idle))
-    return reply
+    return client.request(Wants(count, is_idle))
+
+
+def _fetch_first(client: Client, setup: WorkerSetup, broker: WorkerBroker) -> Dealt:
+    """Ask the driver for cases, and answer what it wants to know before it deals some."""
+    dealt = _fetch(client, setup, is_idle=True)
+    while isinstance(dealt, Question):
+        answer = broker.alone if dealt.alone else broker.answer
+        payloads, failures = answer(dealt.question, dealt.items)
+        # An exception of a target's own may not be known where the driver runs.
+        failed: Failures = {n: TargetError(message_of(e)) for n, e in failures.items()}
+        dealt = client.request(Reply(payloads, failed))
+    return cast(Dealt, dealt)
 
 
 class DealtCases(Iterator[Case[Any]]):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from brittle.asks import Case
@@ -33,6 +36,8 @@ class WorkerSettings:
     workers: int = 1
     backend: str = "local"
     address: str | None = None
+    apart: bool = False
+    """One worker is a process of its own, too."""
 
     def __post_init__(self) -> None:
         if self.workers < 1:
@@ -42,7 +47,7 @@ class WorkerSettings:
     @property
     def is_one_process(self) -> bool:
         """Tell whether the run needs no workers: this process does everything."""
-        return self.workers == 1 and self.backend == "local"
+        return self.workers == 1 and self.backend == "local" and not self.apart
 
     @property
     def threads(self) -> int:
@@ -56,6 +61,25 @@ class Workforce:
 
     settings: WorkerSettings
     origin: Origin
+
+    def apart(self, job: Job) -> Workforce:
+        """Return a worker process in place of this process, if the target can be asked there."""
+        is_possible = not is_asked_by_driver(job.target) and self.origin.is_named
+        settings = replace(self.settings, apart=is_possible and _can_start_processes())
+        return replace(self, settings=settings)
+
+
+def _can_start_processes() -> bool:
+    """Tell whether a process can be started that does not run the user's script from its start.
+
+    A process imports the main module. That of brittle's command line is prepared for it, and so is
+    every `python -m PACKAGE`; an interpreter without a script has none. A worker of a workflow may
+    start none.
+    """
+    if multiprocessing.current_process().daemon:
+        return False
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    return script is None or Path(script).stem in ("brittle", "__main__")
 
 
 def start_driver(

@@ -7,6 +7,7 @@ from typing import Any
 
 from brittle.data import case_ids
 from brittle.errors import UsageError
+from brittle.formatting import plural
 from brittle.studies.grid.cases import ChosenCases
 from brittle.studies.grid.member_tasks import REFUSED
 from brittle.studies.grid.request import GridRequest
@@ -87,6 +88,6 @@ def _too_few(request: GridRequest, chosen: ChosenCases) -> list[str]:
         return []
     right = "that all targets get right " if request.all_right else ""
     return [
-        f"There are {cases:,} cases {right}among the {chosen.scored:,} texts of "
-        f"{request.dataset.name!r}, not {limit:,} as asked for: the intervals are wider."
+        f"There are only {plural(cases, 'cases')} {right}among {plural(chosen.scored, 'texts')} "
+        f"of {request.dataset.name!r}, not {limit:,} as asked for: the intervals are wider."
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from brittle.answers import plain_label
 from brittle.data import Dataset
 from brittle.errors import UsageError
 from brittle.targets.labels import match_labels
@@ -86,4 +87,4 @@ def map_labels(labels: Mapping[str, Sequence[str]], dataset: Dataset) -> dict[st
 
 
 def _names(labels: Sequence[str]) -> set[str]:
-    return {label.strip().casefold() for label in labels}
+    return set(map(plain_label, labels))

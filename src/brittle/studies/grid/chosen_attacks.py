@@ -8,6 +8,7 @@ from typing import Any
 
 from brittle.asks import Embed
 from brittle.attacks import Setting, recipe, settings
+from brittle.attacks.stored_settings import changed_settings
 from brittle.data import Dataset
 from brittle.errors import BrittleError, UsageError, unknown
 from brittle.runs.job import Job
@@ -30,7 +31,7 @@ def choose_attacks(
     """Parse attacks, separated by commas; each takes those of the `shared` settings that it has.
 
     A setting of one attack alone stands behind its name, and comes before a shared one. A shared
-    setting that no attack has is an error.
+    setting that no attack has is an error. Settings at their defaults are left out.
     """
     rows = attacks.split(",") if isinstance(attacks, str) else attacks
     chosen = [_choose(row.strip(), shared) for row in rows if row.strip()]
@@ -54,7 +55,7 @@ def _choose(row: str, shared: Mapping[str, Any]) -> ChosenAttack:
     texts = {setting.replace("-", "_"): text for setting, text in texts.items()}
     own = parse_values(name, {s.name: s.kind for s in known.values()}, texts)
     common = {setting: value for setting, value in shared.items() if setting in known}
-    return ChosenAttack(row, name, common | own)
+    return ChosenAttack(row, name, changed_settings(name, common | own))
 
 
 def _settings_of(name: str) -> dict[str, Setting]:

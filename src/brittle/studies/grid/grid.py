@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 
 from brittle.data import Dataset, as_dataset
 from brittle.errors import UsageError
+from brittle.schema import is_file_name
 from brittle.studies.grid.assembling import assemble, opened_labels
 from brittle.studies.grid.cases import choose_cases, map_labels
 from brittle.studies.grid.chosen_attacks import choose_attacks
@@ -61,7 +63,7 @@ def grid(
     dataset = as_dataset(examples)
     check_texts(dataset, "a grid")
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    pool_name, members, live = open_pool(targets, dataset.name, 1, fields)
+    pool_name, members, live = open_pool(targets, dataset.name, 1, fields=fields)
     where = Backend(backend, workers, address)
     if live and where != Backend():
         raise UsageError(
@@ -74,7 +76,7 @@ def grid(
         "", pool_name, chosen, members, dataset, seed, limit, all_right, budget, live
     )
     request = replace(about, name=name or default_name(about))
-    if Path(request.name).name != request.name:
+    if not is_file_name(request.name):
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     if not overwrite:
         check_name(request, folder / f"{request.name}{SUFFIX}")
@@ -96,7 +98,13 @@ def _run_locked(
     request: GridRequest, folder: Path, backend: Backend | None, report: Report
 ) -> GridStudy:
     members, dataset, live = request.targets, request.dataset, request.live
-    run = partial(run_tasks, folder=folder / request.name, report=report, backend=backend)
+    run = partial(
+        run_tasks,
+        folder=folder / request.name,
+        report=report,
+        backend=backend,
+        start=time.monotonic(),
+    )
     opening = open_tasks(members, dataset, live, training_tasks(zoo_specs(members), dataset))
     # Labels that differ are an error before anything is attacked.
     results = run(opening)

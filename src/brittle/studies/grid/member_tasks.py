@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brittle.attacks.published import as_published
 from brittle.edits import patch
 from brittle.errors import Interrupted, StoreError, UsageError, message_of
-from brittle.results import DAMAGED_EDITS, Result
+from brittle.formatting import plural
+from brittle.results import Result, has_adversary
 from brittle.runs.run import Run
 from brittle.runs.runner import attack as run_attack
 from brittle.runs.shared_answers import SharedAnswers
@@ -59,7 +59,7 @@ class GridTasks:
         with MemberTasks(self.live).opened(context, spec) as target:
             file, report = context.folder / memory, throttle(context.report)
             labels = label_texts(target, texts, file, report)
-        return {"labels": labels, "message": f"labels of {len(texts):,} texts"}
+        return {"labels": labels, "message": f"labels of {plural(len(texts), 'texts')}"}
 
     @names_failure
     def attack_member(
@@ -111,7 +111,7 @@ class GridTasks:
 
         def report(progress: Any) -> None:
             broken = progress.counts.get("broken", 0)
-            done = f"{progress.done:,} of {progress.planned:,} cases, {broken:,} broken"
+            done = f"{progress.done:,} of {plural(progress.planned, 'cases')}, {broken:,} broken"
             report_seldom(f"{attack.row}: {done}")
 
         return run_attack(
@@ -125,7 +125,7 @@ class GridTasks:
             progress=report,
             shared=shared,
             columns=columns_of(context.needs[TEXTS]),
-            **as_published(attack.name, attack.settings),
+            **attack.settings,
         )
 
 
@@ -153,8 +153,8 @@ def run_files(folder: Path, result: TaskResult) -> list[Path]:
 
 
 def _row(result: Result) -> CellRow:
-    has_text = result.status == "broken" and result.reason != DAMAGED_EDITS
-    after = tuple(patch(dict(result.fields), result.edits).items()) if has_text else None
+    is_shown = has_adversary(result)
+    after = tuple(patch(dict(result.fields), result.edits).items()) if is_shown else None
     # Only attacks that draw candidates count them.
     tried, won = (getattr(result, name, None) for name in ("tried", "won"))
     about = (result.case, result.status, result.reason, result.queries)
@@ -165,7 +165,7 @@ def _ending(cells: Mapping[str, TaskResult]) -> TaskResult:
     """Say how the attacks ended; a task with one that failed is run again by the next command."""
     done = [cell for cell in cells.values() if "run" in cell]
     sent = sum(cell["sent"] for cell in done)
-    message = f"{len(done)} of {len(cells)} attacks, {sent:,} rows computed"
+    message = f"{len(done)} of {plural(len(cells), 'attacks')}, {plural(sent, 'rows')} computed"
     failed = {row: cell[FAILED] for row, cell in cells.items() if FAILED in cell}
     if not failed:
         return {"message": message}

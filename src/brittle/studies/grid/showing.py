@@ -14,6 +14,7 @@ from brittle.studies.grid.figures import (
     success,
 )
 from brittle.studies.grid.study import Cell, GridStudy
+from brittle.studies.pools import named_pool
 
 FACTS = ("pool", "data", "split", "seed", "limit", "budget")
 
@@ -22,9 +23,10 @@ def reported_grid(study: GridStudy) -> ReportedGrid:
     """Return what the report of a grid shows."""
     names = tuple(target.name for target in study.targets)
     best = {name: best_attention(study, name) for name in names}
-    settings = {row: dict(values) for row, values in study.settings.items() if values}
+    settings = {row: dict(values) for row, values in study.settings.items()}
     runs = [cell.run for cells in study.cells.values() for cell in cells.values()]
-    facts = {name: getattr(study, name) for name in FACTS} | {"settings": settings, "runs": runs}
+    facts = {name: getattr(study, name) for name in FACTS}
+    facts |= {"pool": named_pool(study.pool), "settings": settings, "runs": runs}
     return ReportedGrid(
         study.name,
         facts,
@@ -44,6 +46,7 @@ def reported_grid(study: GridStudy) -> ReportedGrid:
         study.failures,
         study.refusals,
         study.warnings,
+        settings,
     )
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from brittle import files
 from brittle.asks import Status
+from brittle.attacks.stored_settings import changed_settings
 from brittle.errors import require
+from brittle.schema import Count, FileName, Malformed, parse
+from brittle.studies.grid.row_names import split_row
 from brittle.studies.pools import Member
 from brittle.studies.study_format import SUFFIX as SUFFIX
-from brittle.studies.study_format import StudyFormat
+from brittle.studies.study_format import StudyFormat, check_known
 
 FORMAT = StudyFormat("grid", 1, "grid", "brittle grid")
 Fields = tuple[tuple[str, str], ...]
@@ -37,9 +40,9 @@ class CellRow:
     case: str
     status: Status
     reason: str
-    queries: int
-    tried: int | None = None
-    won: int | None = None
+    queries: Count
+    tried: Count | None = None
+    won: Count | None = None
     adversarial: Fields | None = None
 
 
@@ -51,10 +54,10 @@ class Cell:
     answers, so that a later attack sends less than it would alone.
     """
 
-    run: str
+    run: FileName
     rows: tuple[CellRow, ...]
-    asked: int
-    sent: int
+    asked: Count
+    sent: Count
 
 
 @dataclass(frozen=True)
@@ -67,20 +70,20 @@ class GridStudy:
     where it is right itself.
     """
 
-    name: str
+    name: FileName
     pool: str
     data: str
     split: str
     seed: int
-    limit: int
+    limit: Count
     all_right: bool
-    budget: int | None
+    budget: Count | None
     attacks: tuple[str, ...]
     settings: Mapping[str, Mapping[str, Any]]
     targets: tuple[Member, ...]
     cases: tuple[GridCase, ...]
-    scored: int
-    right: Mapping[str, int]
+    scored: Count
+    right: Mapping[str, Count]
     cells: Mapping[str, Mapping[str, Cell]]
     failures: Mapping[str, str] = field(default_factory=dict)
     refusals: Mapping[str, str] = field(default_factory=dict)
@@ -90,14 +93,18 @@ class GridStudy:
     def kind(self) -> str:
         return FORMAT.kind
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the study in one step."""
         FORMAT.save(self, path)
 
     @staticmethod
-    def load(path: Path) -> GridStudy:
+    def load(path: str | Path) -> GridStudy:
         """Load a study; any other file is an error."""
-        return FORMAT.load(path, _build)
+        study = FORMAT.load(path, GridStudy, _check)
+        settings = {
+            row: changed_settings(split_row(row)[0], own) for row, own in study.settings.items()
+        }
+        return replace(study, settings=settings)
 
     def frame(self) -> Any:
         """Return the cells as a pandas data frame; an empty one has no figures."""
@@ -123,27 +130,30 @@ class GridStudy:
         return export_grid(self, path, texts, exact)
 
 
-def _build(content: dict[str, Any]) -> GridStudy:
-    content |= {name: tuple(content[name]) for name in ("attacks", "warnings")}
-    content["targets"] = tuple(Member(**member) for member in content["targets"])
-    content["cases"] = tuple(
-        GridCase(case["case"], case["label"], _fields(case["fields"])) for case in content["cases"]
-    )
-    content["cells"] = {
-        attack: {target: cell_of(cell) for target, cell in by_target.items()}
-        for attack, by_target in content["cells"].items()
-    }
-    return GridStudy(**content)
-
-
-def _fields(pairs: Any) -> Fields:
-    return tuple((name, value) for name, value in pairs)
-
-
 def cell_of(content: Mapping[str, Any]) -> Cell:
-    """Build a cell from stored JSON."""
-    rows = tuple(
-        CellRow(**row | {"adversarial": row["adversarial"] and _fields(row["adversarial"])})
-        for row in content["rows"]
-    )
-    return Cell(content["run"], rows, content["asked"], content["sent"])
+    """Build a cell from what the result of a task says of it."""
+    return parse(Cell, {name: content[name] for name in ("run", "rows", "asked", "sent")})
+
+
+def _check(study: GridStudy) -> None:
+    """Refuse a grid whose parts do not fit together."""
+    names = {member.name for member in study.targets}
+    cases = {case.case for case in study.cases}
+    if len(names) != len(study.targets):
+        raise Malformed("targets of different names", sorted(names), "targets")
+    for field_name in ("cells", "settings"):
+        if getattr(study, field_name).keys() != set(study.attacks):
+            expected = f"entries for {', '.join(study.attacks)}"
+            raise Malformed(expected, sorted(getattr(study, field_name)), field_name)
+    check_known("right", study.right, names)
+    for name, count in study.right.items():
+        if count > study.scored:
+            raise Malformed(f"at most {study.scored}, the number of texts", count, f"right.{name}")
+    for attack, by_target in study.cells.items():
+        check_known(f"cells.{attack}", by_target, names)
+        for target, cell in by_target.items():
+            check_known(f"cells.{attack}.{target}", {row.case for row in cell.rows}, cases)
+            for row in cell.rows:
+                if (row.won or 0) > (row.tried or 0) or (row.won is None) != (row.tried is None):
+                    field_name = f"cells.{attack}.{target}.{row.case}.won"
+                    raise Malformed(f"at most {row.tried}, the number tried", row.won, field_name)

@@ -8,6 +8,7 @@ from typing import Any
 
 from brittle import files
 from brittle.data import Dataset
+from brittle.formatting import plural
 from brittle.studies.grid.chosen_attacks import ChosenAttack
 from brittle.studies.grid.member_tasks import CASES, GridTasks, run_files
 from brittle.studies.pool_tasks import models_in, train_name
@@ -65,7 +66,8 @@ def label_tasks(
 ) -> list[Task]:
     """Build the tasks in which every member labels a block of texts."""
     functions = GridTasks(live)
-    about = {"texts": pack_texts(texts), "message": f"{len(texts):,} texts are labelled"}
+    message = f"{plural(len(texts), ('text is', 'texts are'))} labelled"
+    about = {"texts": pack_texts(texts), "message": message}
     tasks = [Task(block, functions.keep_texts, about)]
     for member in members:
         memory = memory_file(member.spec)
@@ -89,7 +91,8 @@ def attack_tasks(
 ) -> list[Task]:
     """Build one task for every member, which runs all attacks on it."""
     functions = GridTasks(live)
-    about = {"texts": pack_texts(cases), "message": f"{len(cases):,} cases are attacked"}
+    message = f"{plural(len(cases), ('case is', 'cases are'))} attacked"
+    about = {"texts": pack_texts(cases), "message": message}
     tasks = [Task(CASES, functions.keep_texts, about)]
     named: dict[str, str] = {}
     for attack in attacks:

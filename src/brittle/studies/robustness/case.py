@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brittle.attacks.natural import RECONSTRUCTION, open_part, placed
 from brittle.errors import UsageError, message_of
+from brittle.schema import Check, Count
 from brittle.studies.robustness.cloud import Boundary, Cloud, CloudSettings, find_boundaries
 from brittle.text import Text
 
 HELD = "no adversary within the radius"
 UNCONFIRMED = "no adversary was confirmed"
 ITEMS_PER_ASK = 256
+Distance = Annotated[float, Check(lambda distance: distance >= 0, "a distance of at least 0")]
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,11 @@ class TargetRow:
     """
 
     predicted: str
-    distance: float | None = None
+    distance: Distance | None = None
     reason: str = ""
     became: str = ""
     adversarial: str = ""
-    queries: int = 0
+    queries: Count = 0
 
 
 @dataclass(frozen=True)
@@ -44,16 +46,11 @@ class CaseRow:
     case: str
     text: str
     label: str | None
-    decoded: int
+    decoded: Count
     rows: Mapping[str, TargetRow]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
-
-    @staticmethod
-    def of(content: Mapping[str, Any]) -> CaseRow:
-        rows = {name: TargetRow(**row) for name, row in content["rows"].items()}
-        return CaseRow(content["case"], content["text"], content["label"], content["decoded"], rows)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -19,9 +19,12 @@ import numpy as np
 from brittle.attacks.natural import open_part, unfit
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError, message_of
+from brittle.formatting import plural
 from brittle.generators import open_generator, refine_generator
 from brittle.kinds import kind_named
 from brittle.opening import as_target
+from brittle.runs.job import check_reads
+from brittle.schema import is_file_name
 from brittle.studies.pools import Member, Pool
 from brittle.studies.robustness.case import CaseRow, Predictor, measure_case
 from brittle.studies.robustness.cloud import CloudSettings
@@ -85,20 +88,21 @@ def robustness(
         maker = refine_generator(generator, refine)
     _check_items(maker, dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    pool, members, live = open_pool(targets, dataset.name, 1, fields)
     options: dict[str, Any] = {"fields": fields, "shape": dataset.shape, "device": device}
-    with _opened(members, live, options) as (opened, failures):
+    pool, members, live = open_pool(targets, dataset.name, 1, **options)
+    with _opened(members, live, dataset, options) as (opened, failures):
         search = RobustnessSearch(
             dataset, maker, opened, settings, Selection(limit, per_class, all_right), seed
         )
         chosen = name or _default_name(pool, dataset, search.about)
-        if Path(chosen).name != chosen:
+        if not is_file_name(chosen):
             raise UsageError(f"Got {chosen!r} as the study's name; expected one without slashes.")
         path = Path(folder) / f"{chosen}{SUFFIX}"
         with sole_writer_of_study(path):
             if path.is_file():
                 RobustnessStudy.load(path)  # a study of another kind is not replaced
             cases, left_out = search.run(Path(folder) / chosen / CASES_FILE, report)
+            failures |= _never_answered(cases, opened)
             accuracy, scored = measure_accuracy(dataset, opened, search.indices, seed)
             study = RobustnessStudy(
                 name=chosen,
@@ -160,7 +164,8 @@ class RobustnessSearch:
                 journal.add(measure_case(case, item, label, *about))
             rows.append(journal.rows[case])
             last = rows[-1].decoded
-            report(f"{len(rows)}/{self.selection.limit} cases, {last} samples for the last")
+            planned = plural(min(self.selection.limit, len(self.dataset)), "cases")
+            report(f"{len(rows)}/{planned}, {plural(last, 'samples')} for the last")
         if not rows:
             reasons = "; ".join(f"{count}: {reason}" for reason, count in left_out.items())
             raise UsageError(f"No example of {self.dataset.name!r} can be a case: {reasons}.")
@@ -202,7 +207,7 @@ class RobustnessSearch:
 
 @contextmanager
 def _opened(
-    members: Sequence[Member], live: Mapping[str, Any], options: dict[str, Any]
+    members: Sequence[Member], live: Mapping[str, Any], dataset: Dataset, options: dict[str, Any]
 ) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """Open the targets of a pool, and close them in the end; say why one cannot be opened."""
     opened: dict[str, Any] = {}
@@ -211,18 +216,33 @@ def _opened(
         for member in members:
             try:
                 own = live.get(member.spec)
-                opened[member.name] = as_target(member.spec, **options) if own is None else own
+                target = as_target(member.spec, **options) if own is None else own
+                opened[member.name] = target
+                check_reads(target, dataset)
             except Exception as error:
                 failures[member.name] = message_of(error)
-        if not opened:
+        if len(failures) == len(members):
             first = next(iter(failures.values()))
             raise UsageError(f"No target could be opened. The first: {first}")
-        yield opened, failures
+        yield {name: t for name, t in opened.items() if name not in failures}, failures
     finally:
         for member in members:
             target = opened.get(member.name)
             if target is not None and member.spec not in live and hasattr(target, "close"):
                 target.close()
+
+
+def _never_answered(cases: Sequence[CaseRow], targets: Iterable[str]) -> dict[str, str]:
+    """Tell why targets that failed on every case did; if all of them did, that is an error."""
+    reasons = {
+        name: cases[0].rows[name].reason
+        for name in targets
+        if all(not case.rows[name].predicted for case in cases)
+    }
+    if cases and len(reasons) == len(cases[0].rows):
+        first = next(iter(reasons.values()))
+        raise UsageError(f"No target answered about any case, so nothing was measured: {first}")
+    return {name: f"It failed on every case. The first: {why}" for name, why in reasons.items()}
 
 
 def measure_accuracy(

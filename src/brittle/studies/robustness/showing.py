@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brittle.formatting import plural
 from brittle.reports.robustness import ReportedRobustness
 from brittle.studies.robustness.case import TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
@@ -11,17 +12,19 @@ MAX_EXAMPLES = 20
 
 def reported(study: RobustnessStudy) -> ReportedRobustness:
     """Return what the page and the terminal show of a study."""
-    settings = study.settings
+    settings, decoded = study.settings, sum(case.decoded for case in study.cases)
     facts = [
-        f"{len(study.cases)} cases of {study.data} ({study.split}), seed {study.seed}",
+        f"{plural(len(study.cases), 'cases')} of {study.data} ({study.split}), seed {study.seed}",
         f"generator {study.generator}",
-        f"{settings['samples']} samples a shell, steps of {settings['step']:g}, radius "
+        f"{plural(settings['samples'], 'samples')} a shell, steps of {settings['step']:g}, radius "
         f"{settings['radius']:g}",
-        f"{sum(case.decoded for case in study.cases):,} samples decoded for all targets together",
+        f"{plural(decoded, 'samples')} decoded for all targets together",
     ]
     if study.scored:
-        facts.append(f"accuracy on {study.scored:,} examples")
-    notes = [f"Left out, {count} examples: {why}." for why, count in study.left_out.items()]
+        facts.append(f"accuracy on {plural(study.scored, 'examples')}")
+    notes = [
+        f"Left out, {plural(count, 'examples')}: {why}." for why, count in study.left_out.items()
+    ]
     notes += [f"Missing: {name}. {why}" for name, why in study.failures.items()]
     names = [figure.target for figure in study.figures]
     shown = [case for case in study.cases if any(case.rows[n].adversarial for n in names)]

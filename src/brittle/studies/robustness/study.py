@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from brittle import files
 from brittle.asks import RECONSTRUCTION
@@ -20,6 +20,7 @@ from brittle.metrics.robustness import (
     sign_test,
     target_figures,
 )
+from brittle.schema import Count, FileName, Malformed, Share, parse
 from brittle.studies.robustness.case import HELD, CaseRow
 from brittle.studies.study_format import SUFFIX as SUFFIX
 from brittle.studies.study_format import StudyFormat
@@ -35,7 +36,7 @@ class RobustnessStudy:
     that were passed over, by reason; `failures` tells why a target is missing.
     """
 
-    name: str
+    name: FileName
     pool: str
     data: str
     split: str
@@ -44,9 +45,9 @@ class RobustnessStudy:
     settings: Mapping[str, Any]
     targets: tuple[str, ...]
     cases: tuple[CaseRow, ...]
-    accuracy: Mapping[str, float] = field(default_factory=dict)
-    scored: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    accuracy: Mapping[str, Share] = field(default_factory=dict)
+    scored: Count = 0
+    left_out: Mapping[str, Count] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -101,14 +102,14 @@ class RobustnessStudy:
     def kind(self) -> str:
         return FORMAT.kind
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the study in one step."""
         FORMAT.save(self, path)
 
     @staticmethod
-    def load(path: Path) -> RobustnessStudy:
+    def load(path: str | Path) -> RobustnessStudy:
         """Load a study; any other file is an error."""
-        return FORMAT.load(path, _build)
+        return FORMAT.load(path, RobustnessStudy, _check)
 
     def report(self, path: str | Path) -> Path:
         """Write the page of the study, one file that needs no network."""
@@ -137,10 +138,26 @@ class RobustnessStudy:
         return export_robustness(self, path, texts, exact)
 
 
-def _build(content: dict[str, Any]) -> RobustnessStudy:
-    content["targets"] = tuple(content["targets"])
-    content["cases"] = tuple(CaseRow.of(case) for case in content["cases"])
-    return RobustnessStudy(**content)
+class _Settings(TypedDict):
+    """The settings that every study has."""
+
+    samples: Count
+    step: float
+    radius: float
+
+
+def _check(study: RobustnessStudy) -> None:
+    """Refuse a study whose parts do not fit together."""
+    parse(_Settings, study.settings, "settings")
+    names = set(study.targets)
+    if len(names) != len(study.targets):
+        raise Malformed("targets of different names", list(study.targets), "targets")
+    expected = f"rows of {', '.join(study.targets)}"
+    for case in study.cases:
+        if case.rows.keys() != names:
+            raise Malformed(expected, sorted(case.rows), f"cases.{case.case}.rows")
+    if study.accuracy and study.accuracy.keys() != names:
+        raise Malformed(expected, sorted(study.accuracy), "accuracy")
 
 
 def _distance(case: CaseRow, target: str) -> float | None:

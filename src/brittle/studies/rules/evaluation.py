@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from brittle.data import Dataset, case_ids, load
 from brittle.errors import Interrupted, StoreError, message_of
+from brittle.formatting import plural
 from brittle.metrics.clusters import mean_by_text, rate_by_text
 from brittle.metrics.summary import Figure, mean
 from brittle.opening import as_target
@@ -165,7 +166,8 @@ def _evaluate(
     paths = {
         name: apply_to(load_rules(folder / file), dataset, share) for name, file in rules.items()
     }
-    target: Any = as_target(spec)
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    target: Any = as_target(spec, fields=fields)
     try:
         scored = score_paths(target, paths)
     finally:
@@ -175,7 +177,7 @@ def _evaluate(
         name: [[row.case, row.label, row.words, list(row.predicted)] for row in own]
         for name, own in scored.items()
     }
-    return {"target": target.name, "rows": rows, "message": f"{len(dataset)} texts"}
+    return {"target": target.name, "rows": rows, "message": plural(len(dataset), "texts")}
 
 
 def load_rows(result: Mapping[str, Any]) -> dict[str, list[RuledText]]:

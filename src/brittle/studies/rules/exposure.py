@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from brittle.data import Dataset, Example
 from brittle.english.tags import Tagger
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
+from brittle.proposals.choice import PAPER
 from brittle.proposals.rules import Rule, Rules, matching_rules
 from brittle.proposals.synonyms import Synonyms
 from brittle.text import Text
+
+MATCHED: Mapping[str, Any] = {"in_context": True, "candidates": PAPER}
+"""How rules match texts: where the substitute is among the published candidates of the word."""
 
 
 @dataclass(frozen=True)

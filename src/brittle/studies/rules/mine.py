@@ -10,6 +10,7 @@ from typing import Any
 
 from brittle.data import Dataset
 from brittle.errors import UsageError
+from brittle.files import make_private_folder
 from brittle.opening import as_target
 from brittle.proposals.rules import Rules
 from brittle.studies.rules.mining import check_method, combine, load_material, measure_member
@@ -84,7 +85,7 @@ def mine_in_folder(
     specs = [] if ensemble is None else _member_specs(ensemble)
     members, labels = _describe(specs, splits, device, progress)
     data = replace(data, labels=labels)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     results = run_tasks(mining_tasks(members, data, device), folder, report, backend)
     material = load_listed(folder, results[LIST], data)
     effects = [

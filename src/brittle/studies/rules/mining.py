@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from brittle.data import Dataset
 from brittle.errors import UsageError, unknown
+from brittle.formatting import plural
+from brittle.proposals.choice import PAPER
 from brittle.proposals.rules import Rule, Rules
 from brittle.studies.rules.measuring import measure
 from brittle.studies.rules.pmi import WordCounts, pmi_salience
@@ -97,8 +99,8 @@ def load_material(
     train, held_out = (_list(part, labels) for part in sample_splits(splits, limit, seed))
     if not len(train.replacements):
         raise UsageError(
-            f"No word of the {len(train.texts)} texts of {splits.name!r} has a substitute: nothing "
-            "can be mined. Mine from English texts, or from more of them."
+            f"No word of the {plural(len(train.texts), 'texts')} of {splits.name!r} has a "
+            "substitute: nothing can be mined. Mine from English texts, or from more of them."
         )
     return Material(splits.name, tuple(labels), train, held_out)
 
@@ -199,4 +201,5 @@ def _about(
         "replacements": len(material.train.replacements),
         "computed": sum(member.computed for member in members),
         "min_support": min_support,
+        "candidates": PAPER,
     }

@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +19,13 @@ from brittle.english.tags import Tagger
 from brittle.errors import UsageError
 from brittle.proposals import Proposal
 from brittle.proposals.synonyms import Synonyms
+from brittle.schema import Count, parse
 from brittle.text import Text
 from brittle.training.splits import LabelledTexts
+from brittle.unpacking import DAMAGED_ARCHIVE
 
 Numbers = NDArray[np.int32]
+MAX = 2**31
 RuleKey = tuple[int, str, str]
 """The number of a label, a word and its substitute, both in lower case."""
 
@@ -50,6 +52,14 @@ class Replacements:
     def support(self) -> NDArray[np.int64]:
         """The number of occurrences of every rule."""
         return np.bincount(self.rule, minlength=len(self.rules))
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What the numbers in the columns stand for, as it is stored."""
+
+    rules: tuple[tuple[Count, str, str], ...]
+    forms: tuple[str, ...]
 
 
 def labelled_texts(dataset: Dataset, labels: Sequence[str]) -> LabelledTexts:
@@ -89,7 +99,7 @@ def list_replacements(texts: LabelledTexts, proposal: Proposal | None = None) ->
 def save_replacements(replacements: Replacements, path: Path) -> None:
     """Write replacements as one .npz file, in one step."""
     names = json.dumps({"rules": replacements.rules, "forms": replacements.forms})
-    with files.replacing(path) as new, new.open("wb") as file:
+    with files.replacing(path, private=True) as new, new.open("wb") as file:
         np.savez_compressed(
             file,
             names=np.frombuffer(names.encode(), dtype=np.uint8),
@@ -104,11 +114,16 @@ def load_replacements(path: Path) -> Replacements:
     """Load what `save_replacements` has written."""
     try:
         with path.open("rb") as file, np.load(file) as arrays:
-            names = json.loads(arrays["names"].tobytes())
-            rules = tuple((label, word, substitute) for label, word, substitute in names["rules"])
+            names = parse(_Names, json.loads(arrays["names"].tobytes()))
             columns = [arrays[name] for name in ("text", "position", "form", "rule")]
-        return Replacements(rules, tuple(names["forms"]), *columns)
-    except (OSError, BadZipFile, EOFError, *files.DAMAGED) as error:
+        count = len(columns[0])
+        for column, below in zip(columns, (MAX, MAX, len(names.forms), len(names.rules))):
+            if column.dtype != np.int32 or column.shape != (count,):
+                raise ValueError(f"a column of {column.dtype} and shape {column.shape}")
+            if count and not 0 <= column.min() <= column.max() < below:
+                raise ValueError(f"a column with numbers up to {column.max()}")
+        return Replacements(names.rules, names.forms, *columns)
+    except DAMAGED_ARCHIVE as error:
         raise UsageError(
             f"The replacements in {path} are damaged ({error}). Delete the file; the same command "
             "lists them again."

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from brittle import files
+from brittle.formatting import plural
 from brittle.opening import as_target
+from brittle.schema import Count, reader
 from brittle.studies.pool_tasks import ZOO, is_portable, train_name, train_tasks
 from brittle.studies.rules.measuring import Measured, measure
 from brittle.studies.rules.mining import (
@@ -35,6 +36,7 @@ from brittle.studies.rules.replacements import (
 )
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.training.splits import TrainingSplits, load_splits
+from brittle.unpacking import DAMAGED_ARCHIVE
 from brittle.workflow.tasks import Report, Task, TaskContext
 
 log = logging.getLogger(__name__)
@@ -116,8 +118,9 @@ def list_all(context: TaskContext, *, content: Sequence[str], **data: Any) -> di
         key = hash_parts(split.fingerprint, *source.labels)[:16]
         result[name] = f"replacements-{key}.npz"
         save_replacements(split.replacements, context.folder / result[name])
-    count = len(material.train.replacements)
-    return result | {"message": f"{count:,} replacements, {len(material.train.texts):,} texts"}
+    replacements = plural(len(material.train.replacements), "replacements")
+    texts = plural(len(material.train.texts), "texts")
+    return result | {"message": f"{replacements}, {texts}"}
 
 
 def load_listed(folder: Path, listed: Mapping[str, Any], source: MiningData) -> Material:
@@ -154,7 +157,7 @@ def mine_member(
         finally:
             if hasattr(target, "close"):
                 target.close()
-    return {"file": file.name, "message": f"{kept.computed:,} texts computed"}
+    return {"file": file.name, "message": f"{plural(kept.computed, 'texts')} computed"}
 
 
 def load_effects(
@@ -181,14 +184,19 @@ class _Kept:
             return _Kept([np.zeros(len(split.replacements)) for split in splits], [0, 0])
         try:
             with file.open("rb") as opened, np.load(opened) as arrays:
-                effect = [arrays["train"], arrays["held_out"]]
-                return _Kept(effect, arrays["done"].tolist(), int(arrays["computed"]))
-        except (OSError, BadZipFile, EOFError, *files.DAMAGED) as error:
+                effect = [np.array(arrays[name], np.float64) for name in ("train", "held_out")]
+                done = reader(tuple[Count, Count])(arrays["done"].tolist())
+                computed = int(arrays["computed"])
+            for values, count, split in zip(effect, done, splits):
+                if values.shape != (len(split.replacements),) or count > len(split.texts):
+                    raise ValueError(f"effects of shape {values.shape}, {plural(count, 'texts')}")
+            return _Kept(effect, list(done), computed)
+        except DAMAGED_ARCHIVE as error:
             log.warning("%s cannot be read (%s); what it had is measured anew.", file, error)
             return _Kept([np.zeros(len(split.replacements)) for split in splits], [0, 0])
 
     def save(self, file: Path) -> None:
-        with files.replacing(file) as new, new.open("wb") as out:
+        with files.replacing(file, private=True) as new, new.open("wb") as out:
             train, held_out = self.effect
             np.savez(out, train=train, held_out=held_out, done=self.done, computed=self.computed)
         self.saved = time.monotonic()
@@ -200,7 +208,9 @@ class _Kept:
             self._add(number, part)
             if time.monotonic() - self.saved > SECONDS_BETWEEN_SAVES:
                 self.save(file)
-                report(f"{self.done[number]:,} of {len(split.texts):,} texts ({split.name})")
+                report(
+                    f"{self.done[number]:,} of {plural(len(split.texts), 'texts')} ({split.name})"
+                )
         self.done[number] = len(split.texts)
         self.save(file)
 

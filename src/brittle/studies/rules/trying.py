@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import UsageError
-from brittle.files import digest, is_path
+from brittle.files import digest, is_path, make_private_folder, replacing
 from brittle.studies.pool_tasks import is_portable, models_in, train_name, train_tasks, zoo_specs
 from brittle.studies.pools import Member
 from brittle.studies.rules.evaluation import RuledText, evaluate_rules, load_rows
@@ -30,7 +30,7 @@ def try_rules(
     """Return the texts of all rules by member and name of the rules, and why members failed.
 
     `rules` are files by name; `data` are the arguments of `brittle.data.load`: data, split, limit,
-    seed, text and label. What was answered is kept in the folder.
+    seed, text, label and locked. What was answered is kept in the folder.
     """
     names = _copy(rules, folder)
     training = train_tasks(zoo_specs([Member(m.name, m.spec) for m in members]))
@@ -74,9 +74,10 @@ def _here(context: TaskContext, **arguments: Any) -> bool:
 
 def _copy(rules: Mapping[str, Path], folder: Path) -> dict[str, str]:
     """Copy files of rules into the folder, each under a name by its content."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     names = {name: f"{name}-{digest(file)[:12]}.rules" for name, file in rules.items()}
     for name, file in rules.items():
         if not (folder / names[name]).exists():
-            shutil.copyfile(file, folder / names[name])
+            with replacing(folder / names[name], private=True) as new:
+                shutil.copyfile(file, new)
     return names

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.errors import UsageError
+from brittle.formatting import plural
 from brittle.studies.pools import Member
 from brittle.studies.transfer.matrix import TransferMatrix
 
@@ -72,8 +73,8 @@ def candidates_of(matrix: TransferMatrix, held_out: Collection[str] = ()) -> Can
     ]
     if len(rows) < 2:
         raise UsageError(
-            f"The study has {len(rows)} sources to choose from; expected 2 or more. Use a study of "
-            "more models, or hold fewer out."
+            f"The study has {plural(len(rows), 'sources')} to choose from; expected 2 or more. Use "
+            "a study of more models, or hold fewer out."
         )
     sources = tuple(matrix.sources[n] for n in rows)
     targets = tuple(matrix.targets[n] for n in columns)

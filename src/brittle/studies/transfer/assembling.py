@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from brittle.data import Dataset, case_ids
 from brittle.errors import UsageError
+from brittle.formatting import plural
 from brittle.studies.pools import Member
 from brittle.studies.transfer.member_tasks import attack_name, open_name
 from brittle.studies.transfer.study import Winner
@@ -61,10 +63,22 @@ def winners_of(
     }
 
 
+def is_one_model(spec: str, other: str, results: Mapping[str, Any]) -> bool:
+    """Tell whether two specs name one model: equal fingerprints, whatever their names or seeds.
+
+    What a model says of the texts that broke it is no transfer.
+    """
+    fingerprints = [results[open_name(name)].get("fingerprint") for name in (spec, other)]
+    return fingerprints[0] is not None and fingerprints[0] == fingerprints[1]
+
+
 def labels_of(
     sources: Sequence[Member], targets: Sequence[Member], results: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return `before`, `after` and `twin_before` of a study."""
+    """Return `before`, `after` and `twin_before` of a study.
+
+    A cell whose source and target are one model is left out.
+    """
     names = {source.spec: source.name for source in sources}
     before: dict[str, dict[str, int]] = {}
     after: dict[str, dict[str, tuple[int, ...]]] = {}
@@ -74,13 +88,15 @@ def labels_of(
         if "failed" in scored:
             continue
         before[target.name] = scored["before"]
-        # What a target says of its own winners is no transfer: the diagonal is its twin's.
         after[target.name] = {
             names[spec]: tuple(labels)
             for spec, labels in scored["after"].items()
-            if names[spec] != target.name
+            # The diagonal is that of the twin.
+            if names[spec] != target.name and not is_one_model(spec, target.spec, results)
         }
     for member in paired(sources, targets):
+        if is_one_model(member.spec, str(member.twin), results):
+            continue
         scored = results[score_name(str(member.twin))]
         if scored.get("after"):
             twin_before[member.name] = scored["before"]
@@ -111,14 +127,44 @@ def failures_of(
     return reasons
 
 
+def one_model_warnings(
+    sources: Sequence[Member], targets: Sequence[Member], results: Mapping[str, Any]
+) -> list[str]:
+    """Return a warning about cells that are empty because source and target are one model."""
+    twins = [
+        member.name
+        for member in paired(sources, targets)
+        if is_one_model(member.spec, str(member.twin), results)
+    ]
+    members = list({member.name: member for member in (*sources, *targets)}.values())
+    pairs = [
+        f"{one.name} and {other.name}"
+        for one, other in combinations(members, 2)
+        if is_one_model(one.spec, other.spec, results)
+    ]
+    warnings = []
+    if twins:
+        warnings.append(
+            f"No base rate: both seeds give the same model (equal fingerprints) of "
+            f"{', '.join(twins)}."
+        )
+    if pairs:
+        warnings.append(
+            f"One model under two names (equal fingerprints), so their cells are "
+            f"empty: {'; '.join(pairs)}."
+        )
+    return warnings
+
+
 def warnings_of(
     sources: Sequence[Member],
+    targets: Sequence[Member],
     winners: Mapping[str, Sequence[Winner]],
     results: Mapping[str, Any],
     wanted: int,
     attacked: int,
 ) -> tuple[str, ...]:
-    """Return the warnings of all attacks, and one about sources with too few winners.
+    """Return the warnings of all attacks, of equal models, and of sources with too few winners.
 
     Where fewer texts were attacked than winners are wanted, no source can have so many.
     """
@@ -127,13 +173,15 @@ def warnings_of(
         for source in sources
         for warning in results[attack_name(source.spec)].get("warnings", ())
     ]
+    warnings += one_model_warnings(sources, targets, results)
     few = {name: len(rows) for name, rows in winners.items() if len(rows) < wanted}
     if few and wanted <= attacked:
         names = [f"{name} {count:,}" for name, count in sorted(few.items(), key=lambda x: x[1])]
         more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
         warnings.append(
-            f"{len(few):,} of {len(sources):,} sources have fewer than {wanted:,} winners among "
-            f"{attacked:,} texts: {', '.join(names[:MAX_NAMES])}{more}. Their rates are less "
-            "certain; attack more texts (--limit)."
+            f"{len(few):,} of {plural(len(sources), 'sources')} have fewer than "
+            f"{plural(wanted, 'winners')} among {plural(attacked, 'texts')}: "
+            f"{', '.join(names[:MAX_NAMES])}{more}. Their rates are less certain; attack more "
+            "texts (--limit)."
         )
     return tuple(warnings)

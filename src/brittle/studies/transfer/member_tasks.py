@@ -12,12 +12,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from brittle.attacks.published import as_published
 from brittle.data import case_ids
 from brittle.edits import patch
 from brittle.errors import Interrupted, StoreError, UsageError, message_of
+from brittle.formatting import plural
 from brittle.opening import open_target
-from brittle.results import DAMAGED_EDITS
+from brittle.results import has_adversary
 from brittle.runs.runner import attack as run_attack
 from brittle.studies.transfer.scoring import label_texts
 from brittle.studies.transfer.texts import columns_of, fields_of, unpack_texts
@@ -71,7 +71,8 @@ class MemberTasks:
 
     def keep_texts(self, context: TaskContext, *, texts: TaskResult) -> TaskResult:
         """Return the texts, which the other tasks need."""
-        return texts | {"message": f"{len(texts['examples']):,} texts are attacked"}
+        count = plural(len(texts["examples"]), ("text is", "texts are"))
+        return texts | {"message": f"{count} attacked"}
 
     @names_failure
     def open_member(self, context: TaskContext, *, spec: str, contents: str | None) -> TaskResult:
@@ -107,7 +108,9 @@ class MemberTasks:
 
         def report(progress: Any) -> None:
             broken = progress.counts.get("broken", 0)
-            report_seldom(f"{progress.done:,} of {progress.planned:,} texts, {broken:,} broken")
+            report_seldom(
+                f"{progress.done:,} of {plural(progress.planned, 'texts')}, {broken:,} broken"
+            )
 
         with self.opened(context, spec) as target:
             run = run_attack(
@@ -119,7 +122,7 @@ class MemberTasks:
                 folder=context.folder,
                 progress=report,
                 about_target={} if spec in self.live else {"spec": spec},
-                **as_published(attack, settings),
+                **settings,
             )
         winners = [
             [
@@ -128,13 +131,13 @@ class MemberTasks:
                 list(patch(dict(row.fields), row.edits).items()),
             ]
             for row in run.results()
-            if row.status == "broken" and row.reason != DAMAGED_EDITS
+            if has_adversary(row)
         ]
         return {
             "run": run.path.name,
             "winners": winners,
             "warnings": run.manifest["warnings"],
-            "message": f"{len(winners):,} winners of {len(dataset):,} texts",
+            "message": f"{plural(len(winners), 'winners')} of {plural(len(dataset), 'texts')}",
         }
 
     @names_failure
@@ -171,7 +174,7 @@ class MemberTasks:
         return {
             "before": dict(zip(originals, labels)),
             "after": {source: [next(rest) for _ in rows] for source, rows in chosen.items()},
-            "message": f"labels of {len(texts):,} texts",
+            "message": f"labels of {plural(len(texts), 'texts')}",
         }
 
     @contextmanager

@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from brittle.files import DAMAGED
+from brittle.files import DAMAGED, make_private_folder, open_private
+from brittle.formatting import plural
 from brittle.studies.transfer.labels import TEXTS_PER_CALL, predict_labels
 from brittle.studies.transfer.texts import Fields
 from brittle.targets.protocols import Classifies
@@ -34,7 +35,7 @@ def label_texts(
         answers = {key: index[label] for key, label in zip(batch, labels)}
         _append(memory, target.fingerprint, answers)
         known |= answers
-        report(f"{start + len(batch):,} of {len(order):,} texts")
+        report(f"{start + len(batch):,} of {plural(len(order), 'texts')}")
     return [known[key] for key in keys]
 
 
@@ -59,6 +60,7 @@ def _load(memory: Path, fingerprint: str) -> dict[str, int]:
 
 def _append(memory: Path, fingerprint: str, labels: dict[str, int]) -> None:
     """Append one line; it begins with a line break, which ends a line that was cut off."""
-    memory.parent.mkdir(parents=True, exist_ok=True)
-    with memory.open("a", encoding="utf-8") as file:
-        file.write("\n" + json.dumps({"fingerprint": fingerprint, "labels": labels}))
+    make_private_folder(memory.parent)
+    with open_private(memory) as file:
+        line = json.dumps({"fingerprint": fingerprint, "labels": labels})
+        file.write(f"\n{line}".encode())

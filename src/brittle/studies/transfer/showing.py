@@ -18,7 +18,7 @@ from brittle.reports.studies.tables import (
     ReportedStudy,
 )
 from brittle.studies.pool_tasks import ENSEMBLE, models_in
-from brittle.studies.pools import Member
+from brittle.studies.pools import Member, named_pool
 from brittle.studies.transfer import classes
 from brittle.studies.transfer.bootstrap import RESAMPLES, counts_of
 from brittle.studies.transfer.study import TransferStudy
@@ -27,7 +27,7 @@ from brittle.studies.transfer.universal import counted_texts
 
 AVERAGE = "average"
 MAX_TEXTS = 20
-FACTS = ("pool", "attack", "settings", "data", "split", "seed", "attacked", "labels")
+FACTS = ("pool", "attack", "settings", "data", "split", "locked", "seed", "attacked", "labels")
 
 
 def reported_study(study: TransferStudy, resamples: int = RESAMPLES) -> ReportedStudy:
@@ -38,7 +38,7 @@ def reported_study(study: TransferStudy, resamples: int = RESAMPLES) -> Reported
     )
     return ReportedStudy(
         study.name,
-        {name: getattr(study, name) for name in FACTS},
+        {name: getattr(study, name) for name in FACTS} | {"pool": named_pool(study.pool)},
         rate_matrix(study),
         [*_class_tables(tables, False), *_class_tables(of_right, True)],
         _factors(tables),

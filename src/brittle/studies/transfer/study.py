@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle import files
+from brittle.attacks.stored_settings import changed_settings
 from brittle.errors import require
+from brittle.formatting import plural
+from brittle.schema import Count, FileName, Malformed
 from brittle.studies.pools import Member
 from brittle.studies.study_format import SUFFIX as SUFFIX
-from brittle.studies.study_format import StudyFormat
+from brittle.studies.study_format import StudyFormat, check_known
 
 if TYPE_CHECKING:
     from brittle.studies.transfer.matrix import TransferMatrix
@@ -27,7 +30,7 @@ class Winner:
     """One adversarial text of a source; `label` is the index of the right label."""
 
     case: str
-    label: int
+    label: Count
     original: tuple[tuple[str, str], ...]
     adversarial: tuple[tuple[str, str], ...]
 
@@ -41,10 +44,10 @@ class TransferStudy:
     the labels of the original texts by target and case, `twin_before` those of the twins.
     `failures` tells why a member has no row or no column. `runs` names the file of every source's
     run, in the folder of the study. `max_winners` is how many texts of a source may count; None in
-    studies that were stored without it.
+    studies that were stored without it. No attack has edited the fields that are `locked`.
     """
 
-    name: str
+    name: FileName
     pool: str
     attack: str
     settings: Mapping[str, Any]
@@ -52,7 +55,7 @@ class TransferStudy:
     split: str
     seed: int
     labels: tuple[str, ...]
-    attacked: int
+    attacked: Count
     sources: tuple[Member, ...]
     targets: tuple[Member, ...]
     winners: Mapping[str, tuple[Winner, ...]]
@@ -61,21 +64,23 @@ class TransferStudy:
     twin_before: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    runs: Mapping[str, str] = field(default_factory=dict)
-    max_winners: int | None = None
+    runs: Mapping[str, FileName] = field(default_factory=dict)
+    max_winners: Count | None = None
+    locked: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
         return FORMAT.kind
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the study in one step."""
         FORMAT.save(self, path)
 
     @staticmethod
-    def load(path: Path) -> TransferStudy:
+    def load(path: str | Path) -> TransferStudy:
         """Load a study; any other file is an error."""
-        return FORMAT.load(path, _build)
+        study = FORMAT.load(path, TransferStudy, _check)
+        return replace(study, settings=changed_settings(study.attack, study.settings))
 
     def restricted(self, names: Collection[str]) -> TransferStudy:
         """Return the study without the members that are not named."""
@@ -151,26 +156,26 @@ class TransferStudy:
         return export_study(self, path, texts, exact)
 
 
-def _build(content: dict[str, Any]) -> TransferStudy:
-    content |= {
-        "labels": tuple(content["labels"]),
-        "warnings": tuple(content["warnings"]),
-        "sources": tuple(Member(**member) for member in content["sources"]),
-        "targets": tuple(Member(**member) for member in content["targets"]),
-        "winners": {
-            source: tuple(map(_winner, winners)) for source, winners in content["winners"].items()
-        },
-        "after": {
-            target: {source: tuple(labels) for source, labels in by_source.items()}
-            for target, by_source in content["after"].items()
-        },
-    }
-    return TransferStudy(**content)
-
-
-def _winner(content: Mapping[str, Any]) -> Winner:
-    fields = {
-        name: tuple((key, value) for key, value in content[name])
-        for name in ("original", "adversarial")
-    }
-    return Winner(content["case"], content["label"], **fields)
+def _check(study: TransferStudy) -> None:
+    """Refuse a study whose parts do not fit together."""
+    sources = {member.name for member in study.sources}
+    targets = {member.name for member in study.targets}
+    if (len(sources), len(targets)) != (len(study.sources), len(study.targets)):
+        raise Malformed("members of different names", sorted(sources | targets), "sources, targets")
+    check_known("winners", study.winners, sources)
+    check_known("after", study.after, targets)
+    for source, winners in study.winners.items():
+        for winner in winners:
+            if winner.label >= len(study.labels):
+                expected = f"the number of one of {plural(len(study.labels), 'labels')}"
+                raise Malformed(expected, winner.label, f"winners.{source}.{winner.case}.label")
+    for target, by_source in study.after.items():
+        check_known(f"after.{target}", by_source, study.winners)
+        for source, labels in by_source.items():
+            winners = study.winners[source]
+            if len(labels) != len(winners):
+                expected = f"one label for each of {plural(len(winners), 'winners')}"
+                raise Malformed(expected, len(labels), f"after.{target}.{source}")
+            name = "twin_before" if source == target else "before"
+            before = getattr(study, name).get(target, {})
+            check_known(f"{name}.{target}", {winner.case for winner in winners}, before)

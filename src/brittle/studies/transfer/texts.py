@@ -9,6 +9,7 @@ from typing import Any
 from brittle.data import Dataset, Example
 from brittle.data.columns import Columns
 from brittle.errors import UsageError
+from brittle.formatting import plural
 
 Fields = tuple[tuple[str, str], ...]
 
@@ -48,6 +49,11 @@ def columns_of(packed: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {packed["name"]: {"text": list(columns["text"]), "label": columns["label"]}}
 
 
+def locked_fields(dataset: Dataset) -> tuple[str, ...]:
+    """Return the fields that no attack may edit, of any example."""
+    return tuple(sorted({name for example in dataset.examples for name in example.locked}))
+
+
 def fields_of(pairs: Sequence[Sequence[str]]) -> Fields:
     """Return fields that were stored as JSON."""
     return tuple((name, value) for name, value in pairs)
@@ -63,7 +69,7 @@ def check_texts(dataset: Dataset, study: str = "a transfer study") -> None:
     unlabelled = sum(example.label is None for example in dataset.examples)
     if unlabelled:
         raise UsageError(
-            f"Of the {len(dataset):,} texts of {dataset.name!r}, {unlabelled:,} have no label; "
-            f"{study} counts the texts that a target gets wrong. Name the column of the labels "
-            "(--label), or other data."
+            f"Of the {plural(len(dataset), 'texts')} of {dataset.name!r}, {unlabelled:,} have no "
+            f"label; {study} counts the texts that a target gets wrong. Name the column of the "
+            "labels (--label), or other data."
         )

@@ -5,16 +5,28 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from brittle.attacks.stored_settings import changed_settings
 from brittle.data import Dataset, as_dataset, case_ids
 from brittle.errors import UsageError
 from brittle.opening import as_target
+from brittle.schema import is_file_name
 from brittle.studies.pool_tasks import train_tasks, zoo_specs
-from brittle.studies.pools import LISTED, Member, Pool, check_members, load_pool, member_of
+from brittle.studies.pools import (
+    LISTED,
+    Member,
+    Pool,
+    check_members,
+    load_pool,
+    member_of,
+    named_pool,
+)
 from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.study_format import stored_kind
 from brittle.studies.transfer.assembling import (
@@ -28,7 +40,7 @@ from brittle.studies.transfer.assembling import (
 from brittle.studies.transfer.member_tasks import attack_name
 from brittle.studies.transfer.study import FORMAT, SUFFIX, TransferStudy
 from brittle.studies.transfer.tasks import open_tasks, transfer_tasks
-from brittle.studies.transfer.texts import check_texts, columns_of, pack_texts
+from brittle.studies.transfer.texts import check_texts, columns_of, locked_fields, pack_texts
 from brittle.targets.labels import match_labels
 from brittle.workflow.backends import Backend
 from brittle.workflow.running import run_tasks
@@ -74,7 +86,7 @@ def transfer(
     dataset = as_dataset(examples).take(limit, seed)
     check_texts(dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
-    pool_name, members, live = open_pool(pool, dataset.name, seeds, fields)
+    pool_name, members, live = open_pool(pool, dataset.name, seeds, fields=fields)
     where = Backend(backend, workers, address)
     if live and where != Backend():
         raise UsageError(
@@ -84,7 +96,8 @@ def transfer(
         )
     if budget is not None:
         settings["budget"] = budget
-    name = name or default_name(pool_name, attack, settings, seed, dataset)
+    settings = changed_settings(attack, settings)
+    name = name or _free_name(folder, pool_name, attack, settings, seed, dataset)
     request = TransferRequest(
         name, pool_name, attack, settings, seed, winners, members, members, dataset, live
     )
@@ -95,7 +108,10 @@ def transfer(
 
 @dataclass(frozen=True)
 class TransferRequest:
-    """What a study is about; `dataset` holds the texts that are attacked."""
+    """What a study is about; `dataset` holds the texts that are attacked.
+
+    `settings` are those of the attack that differ from its defaults.
+    """
 
     name: str
     pool: str
@@ -123,8 +139,9 @@ def _check_name(request: TransferRequest, path: Path) -> None:
         stored = TransferStudy.load(path)
     except UsageError:  # there is none, or nothing that could be lost
         return
-    now = {name: getattr(request, name) for name in ("attack", "settings", "seed")}
-    now |= {"data": request.dataset.name, "split": request.dataset.split}
+    now: dict[str, Any] = {"attack": request.attack, "settings": dict(request.settings)}
+    now |= {"seed": request.seed, "data": request.dataset.name, "split": request.dataset.split}
+    now |= {"locked": locked_fields(request.dataset)}
     for name, new in now.items():
         old = getattr(stored, name)
         if json.dumps(old) != json.dumps(new):
@@ -147,7 +164,7 @@ def run_study(
     report: Report = lambda message: None,
 ) -> TransferStudy:
     """Run the tasks of a study that have no result yet, and store it in `folder`."""
-    if Path(request.name).name != request.name:
+    if not is_file_name(request.name):
         raise UsageError(f"Got {request.name!r} as the study's name; expected one without slashes.")
     with sole_writer_of_study(folder / f"{request.name}{SUFFIX}"):
         return _run_locked(request, folder, backend, report)
@@ -166,12 +183,18 @@ def _run_locked(
         winners=request.winners,
         live=request.live,
     )
-    own_folder = folder / request.name
+    run = partial(
+        run_tasks,
+        folder=folder / request.name,
+        report=report,
+        backend=backend,
+        start=time.monotonic(),
+    )
     # Labels that differ are an error before anything is attacked.
-    opened = run_tasks(opening, own_folder, report, backend)
+    opened = run(opening)
     labels = check_labels(members, opened)
     match_labels(dataset.labels, labels)
-    results = run_tasks(tasks, own_folder, report, backend, known=opened)
+    results = run(tasks, known=opened)
     failures = failures_of(sources, targets, results)
     winners = winners_of(sources, dataset, results, request.winners)
     if not winners:
@@ -190,9 +213,10 @@ def _run_locked(
         targets=targets,
         winners=winners,
         failures=failures,
-        warnings=warnings_of(sources, winners, results, request.winners, len(dataset)),
+        warnings=warnings_of(sources, targets, winners, results, request.winners, len(dataset)),
         runs={s.name: results[attack_name(s.spec)]["run"] for s in sources if s.name in winners},
         max_winners=request.winners,
+        locked=locked_fields(dataset),
         **labels_of(sources, targets, results),
     )
     study.save(folder / f"{request.name}{SUFFIX}")
@@ -210,9 +234,12 @@ def training_tasks(specs: Sequence[str], dataset: Dataset) -> list[Task]:
 
 
 def open_pool(
-    pool: str | Pool | Sequence[Any], data_name: str, seeds: int, fields: Sequence[str]
+    pool: str | Pool | Sequence[Any], data_name: str, seeds: int, **options: Any
 ) -> tuple[str, tuple[Member, ...], dict[str, Any]]:
-    """Return the name and the members of a pool, and its live targets by their specs."""
+    """Return the name and the members of a pool, and its live targets by their specs.
+
+    `options` are those of `brittle.as_target` that live ones are opened with.
+    """
     if isinstance(pool, str):
         loaded = load_pool(pool, data_name, seeds)
         return loaded.name, loaded.members, {}
@@ -224,7 +251,7 @@ def open_pool(
         if isinstance(item, str):
             members.append(member_of(item, data_name, seeds))
             continue
-        target = as_target(item, fields=fields)
+        target = as_target(item, **options)
         members.append(Member(target.name, f"{LIVE}{target.name}"))
         live[members[-1].spec] = target
     check_members(members, "The pool")
@@ -234,8 +261,18 @@ def open_pool(
 def default_name(
     pool: str, attack: str, settings: Mapping[str, Any], seed: int, dataset: Dataset
 ) -> str:
-    """Build the study's name from what it is about; the members are no part of it."""
+    """Build the study's name from what it is about; the members are no part of it.
+
+    Members that a command lists have no name of their own, so the name says what is done.
+    """
     content = json.dumps([attack, dict(settings), seed, dataset.fingerprint], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()[:6]
-    words = f"{pool}-{attack}-{Path(dataset.name).name}"
+    words = f"{named_pool(pool) or 'transfer'}-{attack}-{Path(dataset.name).name}"
     return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
+
+
+def _free_name(folder: Path, pool: str, *about: Any) -> str:
+    """Return the default name, or the one that earlier versions gave, if such a study is there."""
+    name = default_name(pool, *about)
+    former = name.replace("transfer-", f"{LISTED}-", 1) if named_pool(pool) is None else name
+    return former if (folder / former).exists() else name

@@ -46,7 +46,7 @@ class Program:
         self.stderr_lines: deque[str] = deque(maxlen=MAX_STDERR_LINES)
         start_thread(_write_inputs, process.stdin, inputs)
         start_thread(_read_outputs, process.stdout, outputs)
-        start_thread(read_stderr, process.stderr, self.stderr_lines)
+        self._stderr_reader = start_thread(read_stderr, process.stderr, self.stderr_lines)
         self._process, self._inputs, self._outputs = process, inputs, outputs
         self._end = weakref.finalize(self, _end, process, inputs)
 
@@ -59,7 +59,9 @@ class Program:
             kill(self._process)
             raise NoAnswer(f"it did not answer within {timeout:g} s") from None
         if answer is None:
-            raise NoAnswer(f"it ended with exit code {self._process.wait()}")
+            code = self._process.wait()
+            self._stderr_reader.join(GRACE_SECONDS)  # what it said last is quoted in the message
+            raise NoAnswer(f"it ended with exit code {code}")
         return answer.decode("utf-8", "replace").strip()
 
     def read_extra_line(self, timeout: float = 0.0) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from brittle.answers import TEXTS
 from brittle.asks import Case
-from brittle.engine.broker import Broker
+from brittle.engine.broker import Asker
 from brittle.targets.capabilities import answers_of
 from brittle.targets.diagnosis.classifier import diagnose as diagnose_classifier
 from brittle.targets.diagnosis.sample import DiagnosisWarning
@@ -17,7 +17,7 @@ from brittle.targets.diagnosis.translator import diagnose_translator
 def diagnose(
     target: Any,
     cases: Sequence[Case[Any]],
-    broker: Broker,
+    broker: Asker,
     *,
     data_labels: Mapping[str, int] | None = None,
     keywords: Sequence[str] = (),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brittle.asks import Case
-from brittle.engine.broker import Broker
+from brittle.engine.broker import Asker
 from brittle.targets.diagnosis.exchanged_sides import (
     EXCHANGED_SAMPLE_SIZE,
     MAX_CHANCE,
@@ -45,7 +45,7 @@ MAX_SAMPLE_SIZE = max(SAMPLE_SIZE, EXCHANGED_SAMPLE_SIZE)
 def diagnose(
     target: Classifies,
     cases: Sequence[Case[Text]],
-    broker: Broker,
+    broker: Asker,
     *,
     data_labels: Mapping[str, int] | None = None,
 ) -> list[DiagnosisWarning]:
@@ -66,12 +66,13 @@ def diagnose(
     first, second = (
         np.asarray(sample.repeated, dtype=np.float64).reshape(-1, 2, score.shape[1]).swapaxes(0, 1)
     )
+    labels = [case.label for case, _ in answered]
     warnings = [
-        constant(score, target.name),
+        constant(score, target.name, labels),
         unstable(first, second, target.name),
         label_only(score, target.name, bool(getattr(target, "label_only", False))),
         saturated(score, target.name),
-        swapped(score, [case.label for case, _ in answered], target.labels, data_labels),
+        swapped(score, labels, target.labels, data_labels),
     ]
     wrong = [case.label not in (None, int(np.argmax(row))) for case, row in answered]
     turned = turned_fields(cases[0].text, getattr(target, "trained_fields", ()), target.name)
@@ -82,9 +83,18 @@ def diagnose(
     return [warning for warning in warnings if warning is not None]
 
 
-def constant(score: Scores, name: str = "target") -> DiagnosisWarning | None:
-    """Warn if all cases get the same scores."""
+def constant(
+    score: Scores, name: str = "target", labels: Sequence[int | None] = ()
+) -> DiagnosisWarning | None:
+    """Warn if all cases get the same scores.
+
+    `labels` are those of the cases. Cases of one class should get one label, so that a target that
+    gives only labels has no other scores to give.
+    """
     if len(score) < 2 or np.ptp(score, axis=0).max() > 0:
+        return None
+    is_one_class = len(set(labels)) == 1 and labels[0] is not None
+    if is_one_class and _are_labels(score):
         return None
     return DiagnosisWarning(
         "constant",
@@ -159,7 +169,7 @@ def label_only(
     score: Scores, name: str = "target", declared: bool = False
 ) -> DiagnosisWarning | None:
     """Warn if the target answers only labels, as it says or as its scores look."""
-    if not declared and not (len(score) >= 2 and np.isin(score, (0.0, 1.0)).all()):
+    if not declared and not (len(score) >= 2 and _are_labels(score)):
         return None
     sure = "" if declared else f", or is completely sure of all {len(score)} cases"
     return DiagnosisWarning(
@@ -168,6 +178,11 @@ def label_only(
         "before the label flips: they search blindly, need more queries and find less. What is not "
         "broken here may still be easy to break.",
     )
+
+
+def _are_labels(score: Scores) -> bool:
+    """Tell whether scores are labels alone: 1 for one of them, and 0 for the others."""
+    return bool(np.isin(score, (0.0, 1.0)).all())
 
 
 def swapped(

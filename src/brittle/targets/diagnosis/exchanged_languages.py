@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from brittle.asks import ANSWER, Case
-from brittle.engine.broker import Broker
+from brittle.engine.broker import Asker
 from brittle.targets.diagnosis.exchanged_sides import is_clearly_more
 from brittle.targets.diagnosis.sample import DiagnosisWarning
 from brittle.text import Text, words_of
 
 
 def ask_exchanged_languages(
-    answered: Sequence[tuple[Case[Any], str]], broker: Broker
+    answered: Sequence[tuple[Case[Any], str]], broker: Asker
 ) -> DiagnosisWarning | None:
     """Translate the references as well, if the translations look more like the texts than them."""
     pairs = [

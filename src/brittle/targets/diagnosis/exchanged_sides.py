@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from brittle.asks import ANSWER, Case
-from brittle.engine.broker import Broker
+from brittle.engine.broker import Asker
 from brittle.metrics.intervals import mcnemar_exact
 from brittle.targets.diagnosis.sample import DiagnosisWarning
 from brittle.text import Text
@@ -34,7 +34,7 @@ def turned_fields(text: Text, fields: Sequence[str], name: str) -> DiagnosisWarn
     )
 
 
-def ask_exchanged(cases: Sequence[Case[Text]], broker: Broker) -> DiagnosisWarning | None:
+def ask_exchanged(cases: Sequence[Case[Text]], broker: Asker) -> DiagnosisWarning | None:
     """Ask labelled pairs as they are and with their two sides exchanged."""
     labelled = [c for c in cases if c.label is not None and isinstance(c.text, Text)]
     pairs = [case for case in labelled if len(case.text.frame.fields) == 2]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brittle.asks import ANSWER, Case
-from brittle.engine.broker import Broker
+from brittle.engine.broker import Asker
 from brittle.errors import TargetDown
 
 SAMPLE_SIZE, REPEATS = 32, 8
@@ -33,13 +33,13 @@ class Sample:
     repeated: Sequence[tuple[Any, Any]]
 
 
-def is_costly(target: Any, broker: Broker) -> bool:
+def is_costly(target: Any, broker: Asker) -> bool:
     """Tell whether few cases are asked: the target is costly, or the whole run has a limit."""
     return bool(getattr(target, "costly", False)) or broker.most_sent is not None
 
 
 def ask_sample(
-    target: Any, cases: Sequence[Case[Any]], broker: Broker, noun: str = "cases"
+    target: Any, cases: Sequence[Case[Any]], broker: Asker, noun: str = "cases"
 ) -> Sample:
     """Ask the first cases, and some of them again; `TargetDown` if none is answered.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.asks import Case
-from brittle.engine.broker import Broker
+from brittle.engine.broker import Asker
 from brittle.targets.diagnosis.exchanged_languages import ask_exchanged_languages
 from brittle.targets.diagnosis.sample import DiagnosisWarning, ask_sample
 from brittle.targets.protocols import KnowsItsWords, Translator
@@ -23,7 +23,7 @@ MAX_COPIED_SHARE = 0.5  # of the texts: names and numbers are rightly the same i
 
 
 def diagnose_translator(
-    target: Translator, cases: Sequence[Case[Text]], broker: Broker, keywords: Sequence[str] = ()
+    target: Translator, cases: Sequence[Case[Text]], broker: Asker, keywords: Sequence[str] = ()
 ) -> list[DiagnosisWarning]:
     """Check the translations of a sample of the cases, and named keywords; return warnings.
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import email.utils
 import logging
+import os
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from brittle.errors import TargetDown, TargetError, require
-from brittle.redaction import hide_in_logs, redact
+from brittle.errors import MissingPackage, TargetDown, TargetError, UsageError, require
+from brittle.redaction import PROXY_VARIABLES, hide_in_logs, redact
 from brittle.targets.fingerprints.hashing import probe_texts
 from brittle.targets.http.content import ACCEPTED, BadContent, TooLong, read_content
 from brittle.targets.http.deadline import with_deadline
@@ -54,15 +56,17 @@ class HttpClient:
         self._url = endpoint.sent_url()
         headers = self._httpx.Headers({"Accept-Encoding": ACCEPTED})
         headers.update(endpoint.sent_headers())
-        self._client = self._httpx.Client(
-            headers=headers,
-            timeout=endpoint.timeout,
-            # Certificates take time to load, and plain http, which is never redirected, needs none.
-            verify=not self._url.startswith("http://"),
-            limits=self._httpx.Limits(max_connections=endpoint.concurrency),
-        )
+        with _explained_proxies(self._httpx):
+            self._client = self._httpx.Client(
+                headers=headers,
+                timeout=endpoint.timeout,
+                # Certificates take time to load, and plain http, which is never redirected, needs
+                # none.
+                verify=not self._url.startswith("http://"),
+                limits=self._httpx.Limits(max_connections=endpoint.concurrency),
+            )
         core = require("httpcore", "http", "An HTTP target")
-        self._deadline = with_deadline(self._client, core.ReadTimeout)
+        self._deadline = with_deadline(self._client, core)
         hide_in_logs("httpx", "httpcore", "brittle")
 
     def answers(self, items: Sequence[Text]) -> list[Any]:
@@ -161,7 +165,10 @@ class HttpClient:
         if status in REFUSED_TEXT:
             raise TargetError(f"{self._who} refuses this text: {answer}.")
         remedy = "Correct the TOML file"
-        if status in (401, 403):
+        if status == 407:
+            names = ", ".join(_proxy_variables()) or "the settings of this system"
+            remedy = f"A proxy refuses the request: check user and password in {names}"
+        elif status in (401, 403):
             remedy = "Check the key in the headers of the TOML file and in the environment"
         elif 300 <= status < 400:
             remedy = f"It redirects: put the final address ({response.headers.get('Location')}) in"
@@ -177,6 +184,36 @@ class HttpClient:
             self._next_slot = slot + 1.0 / self.endpoint.per_second
         if slot > now:
             self._sleep(slot - now)
+
+
+@contextmanager
+def _explained_proxies(httpx: Any) -> Iterator[None]:
+    """Explain why a client cannot be made: the environment names a proxy that it cannot use."""
+    try:
+        yield
+    except ImportError as error:
+        names = _proxy_variables("socks")
+        raise MissingPackage(
+            f"{' and '.join(names) or 'The system'} names a SOCKS proxy, which needs the package "
+            "'socksio', and it cannot be imported. Install it with: pip install socksio. Or unset "
+            "the variable for this command, if the endpoint is reached without a proxy."
+        ) from error
+    except (ValueError, httpx.InvalidURL) as error:
+        excepted = [name for name in ("NO_PROXY", "no_proxy") if os.environ.get(name)]
+        names = [*_proxy_variables(), *excepted]
+        if not names:
+            raise
+        raise UsageError(
+            f"A proxy of the environment ({', '.join(names)}) cannot be used: {error}. Expected "
+            "http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before "
+            "the host if need be, percent-encoded. NO_PROXY lists hosts by their names alone."
+        ) from None  # the error may quote a part of the password
+
+
+def _proxy_variables(start: str = "") -> list[str]:
+    """Return the variables of the environment that name a proxy whose address begins so."""
+    addresses = {name: os.environ.get(name, "").lower() for name in PROXY_VARIABLES}
+    return [name for name, address in addresses.items() if address and address.startswith(start)]
 
 
 def _start(content: bytes, characters: int) -> str:

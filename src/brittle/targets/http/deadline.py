@@ -2,16 +2,24 @@
 
 The timeouts of httpx are for every single read. A server that sends a byte now and then, one
 interim response after another, or compressed nothing would never exceed them.
+
+TLS inside of TLS, as through an https proxy, needs many reads for one of its own: for a handshake,
+or for a record. So it is done here, on top of a stream that keeps the deadline.
 """
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
+T = TypeVar("T")
+
+RECORD_BYTES = 1 << 14  # the longest record of TLS
 WRITE_BYTES = 1 << 14  # of one write: a server that reads slowly takes the time of several
 
 
@@ -20,8 +28,8 @@ class Deadline(threading.local):
 
     end: float | None = None
 
-    def __init__(self, timeout_error: type[Exception]) -> None:
-        self.timeout_error = timeout_error
+    def __init__(self, core: Any) -> None:
+        self.core = core
 
     @contextmanager
     def after(self, seconds: float) -> Iterator[None]:
@@ -37,13 +45,16 @@ class Deadline(threading.local):
             return timeout
         left = self.end - time.monotonic()
         if left <= 0:
-            raise self.timeout_error("the whole exchange took too long")
+            raise self.core.ReadTimeout("the whole exchange took too long")
         return left if timeout is None else min(timeout, left)
 
 
-def with_deadline(client: Any, timeout_error: type[Exception]) -> Deadline:
-    """Have all connections of an httpx client keep a deadline, those through a proxy too."""
-    deadline = Deadline(timeout_error)
+def with_deadline(client: Any, core: Any) -> Deadline:
+    """Have all connections of an httpx client keep a deadline, those through a proxy too.
+
+    `core` is the module httpcore.
+    """
+    deadline = Deadline(core)
     for transport in (client._transport, *client._mounts.values()):
         if transport is not None:
             pool = transport._pool
@@ -94,7 +105,9 @@ class _Stream:
 
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
-    ) -> _Stream:
+    ) -> _Stream | _TlsStream:
+        if self.get_extra_info("ssl_object") is not None:
+            return _TlsStream(self, self._deadline.core, ssl_context, server_hostname, timeout)
         timeout = self._deadline.limit(timeout)
         return _Stream(
             self._stream.start_tls(ssl_context, server_hostname, timeout), self._deadline
@@ -102,3 +115,76 @@ class _Stream:
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+
+class _TlsStream:
+    """TLS on top of a stream, such as one of TLS to a proxy; every read of that is limited."""
+
+    def __init__(
+        self,
+        stream: _Stream | _TlsStream,
+        core: Any,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None,
+        timeout: float | None,
+    ) -> None:
+        self._stream, self._core = stream, core
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._ssl = ssl_context.wrap_bio(
+            self._incoming, self._outgoing, server_hostname=server_hostname
+        )
+        with _translated(core.ConnectError):
+            self._perform(self._ssl.do_handshake, timeout)
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        with _translated(self._core.ReadError):
+            try:
+                return self._perform(lambda: self._ssl.read(max_bytes), timeout)
+            except ssl.SSLEOFError:
+                return b""  # the other side has ended without a word, as in TLS on a socket
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        with _translated(self._core.WriteError):
+            while buffer:
+                sent = self._perform(partial(self._ssl.write, buffer[:WRITE_BYTES]), timeout)
+                buffer = buffer[sent:]
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> _TlsStream:
+        return _TlsStream(self, self._core, ssl_context, server_hostname, timeout)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._ssl if info == "ssl_object" else self._stream.get_extra_info(info)
+
+    def _perform(self, step: Callable[[], T], timeout: float | None) -> T:
+        """Repeat a step of TLS until it has read and written all that it needs."""
+        while True:
+            try:
+                value = step()
+            except ssl.SSLWantReadError:
+                self._flush(timeout)
+                content = self._stream.read(RECORD_BYTES, timeout)
+                if content:
+                    self._incoming.write(content)
+                else:
+                    self._incoming.write_eof()
+            else:
+                self._flush(timeout)
+                return value
+
+    def _flush(self, timeout: float | None) -> None:
+        if self._outgoing.pending:
+            self._stream.write(self._outgoing.read(), timeout)
+
+
+@contextmanager
+def _translated(error_type: type[Exception]) -> Iterator[None]:
+    """Raise errors of TLS as those of httpcore."""
+    try:
+        yield
+    except ssl.SSLError as error:
+        raise error_type(str(error)) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brittle.errors import BrittleError, TargetError, UsageError, require
-from brittle.pretrained import load_pretrained
+from brittle.errors import TargetError, UsageError, require
+from brittle.pretrained import load_model, load_pretrained, told_as
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.protocols import Scores, ShowsAttention
@@ -141,22 +141,25 @@ def load(
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
     device = torch_device(device)
-    with quiet(transformers):
-        try:
-            config = load_pretrained(transformers.AutoConfig, source)
-            _check_task(config, source)
-            model, info = load_pretrained(
-                transformers.AutoModelForSequenceClassification,
-                source,
-                config=config,
-                use_safetensors=True,
-                output_loading_info=True,
-            )
-            tokenizer = load_pretrained(transformers.AutoTokenizer, source)
-        except BrittleError:
-            raise
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise _cannot_load(source, error) from error
+    with quiet(transformers), told_as("sequence classifier", source):
+        config = load_pretrained(transformers.AutoConfig, source)
+        _check_task(config, source)
+        model, info = load_model(
+            transformers.AutoModelForSequenceClassification,
+            source,
+            config=config,
+            output_loading_info=True,
+        )
+        tokenizer = load_pretrained(transformers.AutoTokenizer, source)
+        _check_whole(source, info)
+        name = name or (Path(source).resolve().name if Path(source).exists() else source)
+        # In full precision, the other texts of a batch change only the last digits of scores.
+        model = model.float()
+        return of_model(model, tokenizer, labels=labels, mask=mask, name=name, device=device)
+
+
+def _check_whole(source: str, info: Mapping[str, Any]) -> None:
+    """Refuse a model without all its weights."""
     missing = sorted(info["missing_keys"])
     if missing:
         raise UsageError(
@@ -165,10 +168,6 @@ def load(
             "random. It is an encoder without a trained head; fine-tune it first (brittle trains "
             "a head on MiniLM: brittle list models)."
         )
-    name = name or (Path(source).resolve().name if Path(source).exists() else source)
-    # In full precision, the other texts of a batch change only the last digits of scores.
-    model = model.float()
-    return of_model(model, tokenizer, labels=labels, mask=mask, name=name, device=device)
 
 
 def of_model(
@@ -233,19 +232,3 @@ def _share_threads(device: str) -> tuple[int, ThreadUse | None]:
 
     parallel = min(cores(), MAX_PARALLEL_CALLS)
     return parallel, ThreadUse(max(1, cores() // parallel))
-
-
-def _cannot_load(source: str, error: Exception) -> UsageError:
-    folder = Path(source)
-    if folder.is_dir() and not list(folder.glob("*.safetensors")):
-        return UsageError(
-            f"The folder {source!r} has no .safetensors weights. Pickled weights "
-            "(pytorch_model.bin) are not loaded: convert them with "
-            "model.save_pretrained(folder, safe_serialization=True)."
-        )
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return UsageError(
-        f"Cannot load the sequence classifier {source!r}: {reason} Expected a folder with "
-        "config.json, model.safetensors and the tokenizer's files, or the name of a model on the "
-        "hub and a connection."
-    )

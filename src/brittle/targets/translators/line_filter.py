@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from brittle.errors import TargetDown, TargetError, UsageError
+from brittle.formatting import plural
 from brittle.redaction import redact
 from brittle.targets.command.arguments import fill_arguments, hash_command, parse_command
 from brittle.targets.command.conversation import describe_program
@@ -155,7 +156,7 @@ class LineFilter:
         for reader in readers:
             reader.join(GRACE_SECONDS)
         if problem:
-            texts = "1 text" if count == 1 else f"{count} texts"
+            texts = plural(count, "texts")
             raise TargetError(f"{self._who}, given {texts}, {problem}{quote_stderr(stderr)}.")
         return b"".join(chunks)
 

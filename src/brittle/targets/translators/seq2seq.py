@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brittle.errors import BrittleError, TargetError, UsageError, require
-from brittle.pretrained import load_pretrained
+from brittle.errors import TargetError, UsageError, require
+from brittle.pretrained import load_model, load_pretrained, told_as
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.rendering import render_single
 from brittle.targets.transformers.quiet import quiet
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_PARALLEL_CALLS = 4  # each with its share of torch's threads, as a classifier has them
 MAX_TOKENS_PER_PASS = 2048  # of the sources
+MAX_BEAMS = 256
 MAX_TOKENS_PER_TOKEN, EXTRA_TOKENS = 2, 50
 """A translation ends after 2 tokens for each of its source, and 50 more."""
 
@@ -106,9 +107,9 @@ def names_seq2seq(spec: str) -> bool:
     with quiet(transformers):
         try:
             config = load_pretrained(transformers.AutoConfig, spec.removeprefix("hf:"))
-        except (OSError, ValueError, KeyError):
+            return _is_seq2seq(config.architectures or [])
+        except Exception:  # a damaged file makes it raise anything; a classifier's loader tells it
             return False
-    return _is_seq2seq(config.architectures or [])
 
 
 def _is_seq2seq(architectures: Sequence[str]) -> bool:
@@ -126,37 +127,29 @@ def load(
     Only safetensors weights are loaded, and no code that comes with a model is run.
     """
     source = spec.removeprefix("hf:")
-    if Path(source).is_dir() and not list(Path(source).glob("*.safetensors")):
-        raise UsageError(
-            f"The folder {source!r} has no .safetensors weights. Pickled weights "
-            "(pytorch_model.bin) are not loaded: convert them with "
-            "model.save_pretrained(folder, safe_serialization=True)."
-        )
     transformers = require("transformers", "transformers", f"The target {spec!r}")
     require("torch", "transformers", f"The target {spec!r}")
     device = torch_device(device)
-    with quiet(transformers):
-        try:
-            model, info = load_pretrained(
-                transformers.AutoModelForSeq2SeqLM,
-                source,
-                use_safetensors=True,
-                output_loading_info=True,
-            )
-            tokenizer = load_pretrained(transformers.AutoTokenizer, source)
-        except BrittleError:
-            raise
-        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-            raise _cannot_load(source, error) from error
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise UsageError(
-            f"The model {source!r} has no weights for {', '.join(missing[:4])}"
-            f"{' …' if len(missing) > 4 else ''}: its translations would be random. Expected the "
-            "folder of a trained seq2seq model."
+    with quiet(transformers), told_as("seq2seq model", source):
+        model, info = load_model(
+            transformers.AutoModelForSeq2SeqLM, source, output_loading_info=True
         )
-    name = name or (Path(source).resolve().name if Path(source).exists() else source)
-    return of_model(model.float(), tokenizer, mask=mask, name=name, device=device)
+        tokenizer = load_pretrained(transformers.AutoTokenizer, source)
+        missing = sorted(info["missing_keys"])
+        if missing:
+            raise UsageError(
+                f"The model {source!r} has no weights for {', '.join(missing[:4])}"
+                f"{' …' if len(missing) > 4 else ''}: its translations would be random. Expected "
+                "the folder of a trained seq2seq model."
+            )
+        beams = model.generation_config.num_beams or 1
+        if beams > MAX_BEAMS:
+            raise UsageError(
+                f"The model {source!r} asks for a beam of {beams:,}, which fills the memory. "
+                f"Expected at most {MAX_BEAMS}: change num_beams in generation_config.json."
+            )
+        name = name or (Path(source).resolve().name if Path(source).exists() else source)
+        return of_model(model.float(), tokenizer, mask=mask, name=name, device=device)
 
 
 def of_model(
@@ -180,12 +173,3 @@ def of_model(
     parallel = min(cores(), MAX_PARALLEL_CALLS)
     threads = ThreadUse(max(1, cores() // parallel))
     return Seq2Seq(model, text_tokenizer, name, device, parallel, threads)
-
-
-def _cannot_load(source: str, error: Exception) -> UsageError:
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return UsageError(
-        f"Cannot load the seq2seq model {source!r}: {reason} Expected a folder with config.json, "
-        "model.safetensors and the tokenizer's files, or the name of a model on the hub and a "
-        "connection."
-    )

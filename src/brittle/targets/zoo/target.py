@@ -95,6 +95,11 @@ class ZooTarget:
 class AdditiveZooTarget(ZooTarget):
     """A model of the zoo whose logits are a sum over words: naive Bayes, the linear SVM."""
 
+    def canonical_digests(self, items: Sequence[Text]) -> list[bytes | None]:
+        model: Any = self.model
+        digests: list[bytes | None] = model.digests(items)
+        return digests
+
     def bounds(self, requests: Sequence[BoundRequest]) -> list[Bounded]:
         """Find the strongest swaps of every space in closed form."""
         return list(map(self._bound, requests))

@@ -17,8 +17,9 @@ from random import Random
 
 from brittle import files
 from brittle.text import Text
-from brittle.training.adversarial.methods import AttackTraining, TypoTraining
+from brittle.training.adversarial.methods import AttackTraining, LevelTraining, TypoTraining
 from brittle.training.adversarial.typos import typo_copies
+from brittle.training.adversarial.variants import all_variants
 from brittle.training.job import Fitted, TrainingJob
 from brittle.training.splits import LabelledTexts
 from brittle.zoo import folder as folders
@@ -45,7 +46,8 @@ def texts_for_epoch(
         log.warning("The texts that fooled %s are gone; it is attacked anew.", job.name)
     fooling = attack_sample(job, method, attack_epoch, save)
     rows = [[text.fields(), label] for text, label in zip(fooling.texts, fooling.label)]
-    files.write_whole(job.folder / TEXTS_FILE, json.dumps({"epoch": attack_epoch, "rows": rows}))
+    content = json.dumps({"epoch": attack_epoch, "rows": rows})
+    files.write_whole(job.folder / TEXTS_FILE, content, private=True)
     return fooling
 
 
@@ -98,8 +100,8 @@ def draft_card(job: TrainingJob) -> Card:
 def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> TrainingJob:
     """Add adversarial texts to the train split of a linear model, which is fitted only once.
 
-    They are one copy of every text with typing errors, or the texts that fool the model after a
-    first fit to the original texts.
+    They are one copy of every text with typing errors, all variants by edits of a level, or the
+    texts that fool the model after a first fit to the original texts.
     """
 
     def save(folder: Path) -> None:
@@ -109,6 +111,8 @@ def with_added_texts(job: TrainingJob, fit: Callable[[TrainingJob], Fitted]) -> 
         added = typo_copies(job.train, job.method, job.seed)
     elif isinstance(job.method, AttackTraining):
         added = attack_sample(job, job.method, 0, save)
+    elif isinstance(job.method, LevelTraining):
+        added = all_variants(job)
     else:
         return job
     train = LabelledTexts(job.train.texts + added.texts, job.train.label + added.label)

@@ -10,7 +10,6 @@ from typing import Any
 from brittle import attacks
 from brittle.asks import Case
 from brittle.attacks import resolve_attack
-from brittle.attacks.published import as_published
 from brittle.data.columns import Columns
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
@@ -38,11 +37,10 @@ def by_attack(
             f"The attack {name!r} edits pictures; models are hardened by attacks on texts. Use one "
             "of those (brittle list attacks), or train plainly."
         )
-    defaults = attacks.default_settings(name) | as_published(name, {})
+    defaults = attacks.default_settings(name)
     for setting in settings:
         if setting not in defaults:
             raise unknown(f"setting of {name}", setting, [*COUNT_SETTINGS, *defaults])
-    settings = as_published(name, settings)
     changed = {key: value for key, value in settings.items() if value != defaults[key]}
     run = partial(broken_texts, name=name, settings=settings, device=device)
     all_settings = defaults | settings

@@ -2,7 +2,8 @@
 
 A hardened model is named MODEL+METHOD, such as `CharCNN-LSTM+hotflip`. Settings that differ from
 the method's defaults follow: `CharCNN-LSTM+hotflip,share=0.1`. METHOD is one of `METHODS` or the
-name of an attack. The files beside this one implement the methods.
+name of an attack, or one or more levels of the ladder: `LSTM-W-Random-1+rewrite,careful,copies=2`.
+The files beside this one implement the methods.
 """
 
 from __future__ import annotations
@@ -13,11 +14,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from brittle import files
+from brittle.augmenting import DEFAULT_EDITS, DEFAULT_SHARE, AugmentSettings
 from brittle.errors import UsageError
+from brittle.levels import LEVELS, REWRITE, parse_levels
+from brittle.proposals.rewrite_rules import SHIPPED
 from brittle.training.splits import LabelledTexts
 from brittle.zoo.names.grid import Design
 from brittle.zoo.names.settings import FineTuningSettings, ModelSettings, NetworkSettings
 
+DEFAULT_COPIES = 4
+"""How many variants of each text and level a model learns from."""
 RunAttack = Callable[[Path, LabelledTexts, int], LabelledTexts]
 """Attack the model in a folder on texts, with a seed; return the texts that fooled the model."""
 
@@ -86,11 +93,41 @@ class AttackTraining:
                 raise UsageError(f"Got {name} {getattr(self, name)}; expected at least 1.")
 
 
+@dataclass(frozen=True)
+class LevelTraining:
+    """Training on random variants of the texts, by edits of one or more levels of the ladder.
+
+    `levels` are their names, separated by commas, the gentlest first. Every text has at most
+    `copies` variants of each level, one of which is learnt with it in every epoch; a linear model
+    learns all of them. `share` and `edits` are those of `brittle.augment`.
+    """
+
+    levels: str
+    copies: int = DEFAULT_COPIES
+    share: float = DEFAULT_SHARE
+    edits: int = DEFAULT_EDITS
+
+    def __post_init__(self) -> None:
+        if self.levels != ",".join(level.name for level in parse_levels(self.levels)):
+            raise UsageError(
+                f"Got the levels {self.levels!r}; expected each once, the gentlest first: "
+                f"{', '.join(LEVELS)}."
+            )
+        self.augmenting(seed=0)
+
+    def augmenting(self, seed: int) -> AugmentSettings:
+        """Return the settings with which the variants are made."""
+        return AugmentSettings(self.levels, self.copies, seed, self.share, self.edits)
+
+
 NAME_SEPARATORS = "+,@#?"  # between the parts of a model's name
 COUNT_SETTINGS = ("copies", "every")
+LEVEL_SETTINGS: Mapping[str, type] = {"copies": int, "share": float, "edits": int}
 MAX_VALUE_CHARACTERS = 40
 
-AdversarialTraining = HotFlipTraining | NoiseTraining | TypoTraining | AttackTraining
+AdversarialTraining = (
+    HotFlipTraining | NoiseTraining | TypoTraining | AttackTraining | LevelTraining
+)
 METHODS: Mapping[str, type[HotFlipTraining] | type[NoiseTraining] | type[TypoTraining]] = {
     "hotflip": HotFlipTraining,
     "miyato": NoiseTraining,
@@ -101,6 +138,8 @@ METHODS: Mapping[str, type[HotFlipTraining] | type[NoiseTraining] | type[TypoTra
 def format_method(method: AdversarialTraining) -> str:
     """Format a method's name and its changed settings, as `parse_method` parses them."""
     names = COUNT_SETTINGS if isinstance(method, AttackTraining) else tuple(asdict(method))
+    if isinstance(method, LevelTraining):
+        names = tuple(LEVEL_SETTINGS)
     values = {name: getattr(method, name) for name in names}
     changed = {name: v for name, v in values.items() if v != getattr(type(method), name)}
     if isinstance(method, AttackTraining):
@@ -113,11 +152,18 @@ def method_name(method: AdversarialTraining) -> str:
     """Return the name of a method, or that of its attack."""
     if isinstance(method, AttackTraining):
         return method.attack
+    if isinstance(method, LevelTraining):
+        return method.levels
     return next(name for name, kind in METHODS.items() if isinstance(method, kind))
 
 
 def as_json(method: AdversarialTraining) -> dict[str, Any]:
     """Return everything about a method that decides the weights, as plain values."""
+    if isinstance(method, LevelTraining):
+        settings = {name: getattr(method, name) for name in LEVEL_SETTINGS}
+        # Other rules make other variants, and so other weights.
+        rules = {"rules": files.digest(SHIPPED)} if REWRITE in method.levels else {}
+        return {"method": method.levels, **settings, **rules}
     if not isinstance(method, AttackTraining):
         return {"method": method_name(method), **asdict(method)}
     counts = {name: getattr(method, name) for name in COUNT_SETTINGS}
@@ -139,15 +185,15 @@ def check_method(design: Design, settings: ModelSettings, method: AdversarialTra
         raise UsageError(
             f"{name!r} hardens classifiers, but {design.name} is a {design.kind}. Train it plain."
         )
-    if design.kind == "tree" and not isinstance(method, AttackTraining):
+    if design.kind == "tree" and not isinstance(method, AttackTraining | LevelTraining):
         raise UsageError(
             f"{name!r} changes what a network reads word by word, but {design.name} reads trees. "
-            "Use an attack such as pwws."
+            "Use a level such as rewrite, or an attack such as pwws."
         )
     if design.kind == "linear" and isinstance(method, HotFlipTraining | NoiseTraining):
         raise UsageError(
             f"{name!r} follows the gradients of a network, but {design.name} is a linear model. "
-            "Use key, or an attack such as pwws."
+            "Use key, a level such as rewrite, or an attack such as pwws."
         )
     if design.kind == "transformer" and isinstance(method, HotFlipTraining):
         raise UsageError(

@@ -6,6 +6,7 @@ as it is: only a local cluster that was started here is stopped.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
 import subprocess
@@ -19,7 +20,7 @@ from typing import Any
 
 import brittle
 from brittle import files
-from brittle.errors import RunStopped, UsageError, require
+from brittle.errors import RunStopped, UsageError, install_command, require
 
 PROBE_SECONDS = 5.0
 STATUS_SECONDS = 15.0
@@ -72,7 +73,8 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
     """Connect to Ray, and check that every node has this version of brittle.
 
     `address` is HOST:PORT, or "auto" for the cluster of this machine; without one, a local cluster
-    with `cpus` processors is started. A program that has connected already keeps its connection.
+    with `cpus` processors is started, which listens on the loopback interface alone. A program that
+    has connected already keeps its connection.
     """
     # Ray reads these when it is imported: no report to its makers, no warning about GPUs.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -82,9 +84,7 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
     if is_ours:
         quiet = {"logging_level": "ERROR", "log_to_driver": False}
         if address is None:
-            # A cluster that RAY_ADDRESS names is used only if it is asked for.
-            local = {"address": "local", "num_cpus": cpus, "include_dashboard": False}
-            ray.init(**local, object_store_memory=LOCAL_OBJECT_STORE_BYTES, **quiet)
+            _start_local(ray, cpus, quiet)
         else:
             require_answer(address)
             _join(ray, address, quiet)
@@ -97,6 +97,32 @@ def connect(address: str | None = None, cpus: int | None = None) -> Cluster:
         cluster.close()
         raise
     return cluster
+
+
+def _start_local(ray: Any, cpus: int | None, quiet: Mapping[str, Any]) -> None:
+    """Start a cluster that only this machine can reach; one that listens elsewhere is refused."""
+    from ray._private import ray_constants
+
+    # Ray has no public setting for this on Linux: it replaces 127.0.0.1 by an address that others
+    # reach. With this constant it does what it does on macOS and Windows, and all of its processes
+    # listen on the loopback interface.
+    before = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        # A cluster that RAY_ADDRESS names is used only if it is asked for.
+        local = {"address": "local", "num_cpus": cpus, "include_dashboard": False}
+        ray.init(**local, object_store_memory=LOCAL_OBJECT_STORE_BYTES, **quiet)
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
+    hosts = {str(node["NodeManagerAddress"]) for node in ray.nodes()}
+    open_hosts = sorted(host for host in hosts if not ipaddress.ip_address(host).is_loopback)
+    if open_hosts:
+        ray.shutdown()
+        raise RunStopped(
+            f"The local Ray cluster would listen on {', '.join(open_hosts)}, where other machines "
+            "reach it; expected 127.0.0.1. Install the version of Ray that brittle names: "
+            f"{install_command('ray')}"
+        )
 
 
 def require_answer(address: str) -> None:

@@ -81,8 +81,8 @@ def _places(remote: RemoteTask) -> Places:
     own = os.environ.setdefault(NODE_CACHE, str(files.cache_folder()))
     base = Path(own) / "carried" / remote.driver
     places = Places(base / "folders" / remote.workflow, base / "cache")
-    places.folder.mkdir(parents=True, exist_ok=True)
-    places.cache.mkdir(parents=True, exist_ok=True)
+    for folder in (places.folder, places.cache):
+        files.make_private_folder(folder)
     os.environ["BRITTLE_CACHE"] = str(places.cache)
     return places
 
@@ -90,7 +90,7 @@ def _places(remote: RemoteTask) -> Places:
 @contextmanager
 def _only_one(places: Places) -> Iterator[None]:
     """Let one worker of this node at a time take in files."""
-    with (places.cache.parent / "lock").open("a+b") as file:
+    with files.open_private(places.cache.parent / "lock") as file:
         files.lock(file, wait=True)
         yield
 

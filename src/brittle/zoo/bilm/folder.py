@@ -99,20 +99,19 @@ def _load_card(folder: Path) -> Card:
 
 def _load(folder: Path, card: Card, device: str) -> BiLM:
     require("torch", "torch", f"The biLM {card.full_name}")
-    import torch
-
     from brittle.zoo.bilm.language_model import BILM_PREFIX
     from brittle.zoo.layers.bilm import BiLM
+    from brittle.zoo.restoring import restore_weights
     from brittle.zoo.tokenizers.characters import UNKNOWN_CHARACTER
 
     tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
     characters = len(load_alphabet(folder)) + UNKNOWN_CHARACTER + 1
-    bilm = BiLM(load_settings(folder), characters)
-    bilm.load_state_dict(
-        {
-            name.removeprefix(BILM_PREFIX): torch.from_numpy(tensor.copy())
-            for name, tensor in tensors.items()
-            if name.startswith(BILM_PREFIX)
-        }
-    )
+    settings = load_settings(folder)
+    own = {
+        name.removeprefix(BILM_PREFIX): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(BILM_PREFIX)
+    }
+    with folders.fitting_weights(folder, f"the biLM {card.full_name}"):
+        bilm = restore_weights(lambda: BiLM(settings, characters), own, settings.highways)
     return bilm.requires_grad_(False).eval().to(device)

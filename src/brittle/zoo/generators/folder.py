@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brittle.errors import MissingPackage, UsageError, require, unknown
+from brittle.errors import UsageError, require, unknown
 from brittle.zoo import folder as folders
 from brittle.zoo.folder import Card
 from brittle.zoo.model_cache import trained_models
@@ -66,15 +66,8 @@ def open_folder(folder: Path, device: str = "auto") -> ZooGenerator:
     if card.kind != KIND:
         raise UsageError(f"{folder} holds {card.full_name}, a {card.kind} model; no generator.")
     require("torch", "torch", f"The generator {card.name!r}")
-    try:
+    with folders.fitting_weights(folder, f"the generator {card.name!r}"):
         return _restore(folder, card, device)
-    except MissingPackage:
-        raise
-    except (UsageError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise UsageError(
-            f"The weights in {folder} do not fit the generator {card.name!r}: {error}. "
-            "Train it again with --force."
-        ) from error
 
 
 def _restore(folder: Path, card: Card, device: str) -> ZooGenerator:

@@ -18,10 +18,11 @@ from brittle.ranking.whole_rows import whole_rows
 from brittle.zoo.device import cores, portable_device, torch_device
 from brittle.zoo.folder import Card
 from brittle.zoo.generators.fast import fast_decoder
-from brittle.zoo.generators.networks import build
+from brittle.zoo.generators.networks import Wgan, build
 from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
 from brittle.zoo.names import changes
 from brittle.zoo.names.settings import PictureGeneratorSettings
+from brittle.zoo.restoring import restore_weights
 from brittle.zoo.threads import ThreadUse
 
 PARTS = ("generator", "inverter")  # of the networks; the critic only trains them
@@ -158,14 +159,14 @@ def restore_picture_generator(
 ) -> PictureGenerator:
     """Build the networks of a card with these weights, which may be of half precision."""
     settings = changes.with_changes(card.name, PictureGeneratorSettings(), card.settings)
-    networks = build(card.name, settings, card.parts["shape"])
+
+    def without_critic() -> Wgan:
+        networks = build(card.name, settings, card.parts["shape"])
+        del networks.critic
+        return networks
+
+    own = {name: t for name, t in tensors.items() if name.split(".")[0] in PARTS}
+    networks = restore_weights(without_critic, own)
     where = torch_device(device)
-    for part in PARTS:
-        own = {
-            name.removeprefix(f"{part}."): torch.from_numpy(np.array(tensor, np.float32))
-            for name, tensor in tensors.items()
-            if name.startswith(f"{part}.")
-        }
-        getattr(networks, part).load_state_dict(own)
     networks.to(where).eval().requires_grad_(False)
     return PictureGenerator(card, networks.generator, networks.inverter, where, refine)

@@ -22,6 +22,7 @@ from brittle.zoo.generators.arae import ARAE, parts_of
 from brittle.zoo.generators.refining import REFINING_RATE, descend, refined_identity
 from brittle.zoo.generators.sentences import SentenceStyle, SentenceTokenizer
 from brittle.zoo.names.settings import SentenceGeneratorSettings
+from brittle.zoo.restoring import check_row_length, restore_weights
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.words import PAD, UNKNOWN
 
@@ -161,12 +162,15 @@ def build_sentence_generator(
     settings = SentenceGeneratorSettings(**values)
     style = SentenceStyle(bool(card.parts["capital"]), str(card.parts["closing"]))
     tokenizer = SentenceTokenizer(words, settings.reads, style)
-    model = ARAE(settings, len(tokenizer))
-    del model.critic  # it is not kept
-    # Weights may be stored in half precision.
-    floats = {name: torch.from_numpy(np.array(t)) for name, t in tensors.items()}
-    floats = {n: t.float() if t.is_floating_point() else t for n, t in floats.items()}
-    model.load_state_dict(floats)
+    check_row_length("reads", settings.reads)
+
+    def without_critic() -> ARAE:
+        model = ARAE(settings, len(tokenizer))
+        del model.critic  # it is not kept
+        return model
+
+    layers = max(len(settings.layers), len(settings.filters))
+    model = restore_weights(without_critic, tensors, layers)
     chosen = torch_device(device)
     model = model.requires_grad_(False).eval().to(chosen)
     return SentenceGenerator(card, model, tokenizer, chosen, refine)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from brittle.errors import UsageError, unknown
+from brittle.formatting import plural
 from brittle.zoo.names import changes
 from brittle.zoo.names.settings import (
     DEFAULT,
@@ -175,7 +176,7 @@ def _parts(
 
 def _describe(parts: Mapping[str, Any]) -> str:
     encoder, head = ENCODER_NAMES[parts["encoder"]], HEAD_NAMES[parts["head"]]
-    layers = "1 layer" if parts["layers"] == 1 else f"{parts['layers']} layers"
+    layers = plural(parts["layers"], "layers")
     embedding = "" if parts["input"] == "C" else f", {EMBEDDINGS[parts['embedding']]}"
     pair = f"; {PAIRS[parts['pair']]}" if "pair" in parts else ""
     return f"{encoder}, {layers}, {head}; {INPUTS[parts['input']]}{embedding}{pair}"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
@@ -18,6 +17,7 @@ from brittle.zoo.names import changes
 from brittle.zoo.names.settings import PictureNetworkSettings
 from brittle.zoo.pictures.keys import keys_of, pixels_of
 from brittle.zoo.pictures.networks import build, forward
+from brittle.zoo.restoring import restore_weights
 
 
 class PixelNetwork:
@@ -63,7 +63,6 @@ def restore_pixel_network(
 ) -> PixelNetwork:
     """Build a network of these settings with these weights."""
     known = changes.with_changes(name, PictureNetworkSettings(), settings)
-    network = build(name, known, shape, labels)
-    network.load_state_dict({key: torch.from_numpy(np.array(t)) for key, t in tensors.items()})
+    network = restore_weights(lambda: build(name, known, shape, labels), tensors)
     where = torch_device(device)
     return PixelNetwork(network.to(where).eval(), shape, name, where)

@@ -12,13 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from brittle.errors import MissingPackage, UsageError
 from brittle.ranking.whole_rows import WholeRows
 from brittle.text import Text
 from brittle.zoo import folder as folders
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.folder import Card
 from brittle.zoo.names.settings import TranslatorSettings
+from brittle.zoo.restoring import restore_weights
 from brittle.zoo.seq2seq import pieces as piece_files
 from brittle.zoo.seq2seq.decoding import Decoded, decode_batch
 from brittle.zoo.seq2seq.network import Source, build_network
@@ -143,18 +143,14 @@ def open_translator(
     card = folders.load_card_checked(folder)
     device = torch_device(device)
     tensors = folders.load_tensors(folder / folders.WEIGHTS_FILE)
-    try:
+    with folders.fitting_weights(folder, f"the model {card.name!r}"):
         pieces = Pieces.load(folder / piece_files.FILE, hole_id)
         settings = TranslatorSettings(**card.settings)
-        network = build_network(card.parts["encoder"], settings, len(pieces))
-        network.load_state_dict({name: torch.from_numpy(t.copy()) for name, t in tensors.items()})
-    except MissingPackage:
-        raise
-    except (UsageError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise UsageError(
-            f"The weights in {folder} do not fit the model {card.name!r}: {error}. "
-            "Train it again with --force."
-        ) from error
+        network = restore_weights(
+            lambda: build_network(card.parts["encoder"], settings, len(pieces)),
+            tensors,
+            settings.layers,
+        )
     network = network.requires_grad_(False).eval().to(device)
     vocabulary = tuple(folders.load_words(folder / folders.VOCABULARY_FILE))
     parallel = min(cores(), MAX_PARALLEL_CALLS) if device == "cpu" else 1

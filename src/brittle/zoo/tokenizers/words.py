@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
 from struct import Struct
 
-from brittle.text import HOLE, Text, Word
+from brittle.text import DIGEST_BYTES, DIGESTS, HOLE, LONG, SwappedText, Text, Word, digest_of
 from brittle.zoo.tokenizers.pairs import ID_BYTES, encode_pairs
 
 PAD, UNKNOWN, SEPARATOR = 0, 1, 2
@@ -51,12 +53,20 @@ class WordTokenizer:
 
     @staticmethod
     def of(
-        texts: Iterable[Text], *, cap: int | None = None, min_count: int = 1, pairs: bool = False
+        texts: Iterable[Text],
+        *,
+        cap: int | None = None,
+        min_count: int = 1,
+        pairs: bool = False,
+        more: Iterable[Text] = (),
     ) -> WordTokenizer:
-        """Collect the lower-cased words of texts, the most frequent first, ties by spelling."""
-        counts = Counter(
-            str(word).lower() for text in texts for _, words in text.field_words() for word in words
-        )
+        """Collect the lower-cased words of texts, the most frequent first, ties by spelling.
+
+        Of `more` texts only the words count that no text has: they are variants of the texts, and a
+        rare word would be as frequent as it has variants.
+        """
+        counts = _word_counts(texts)
+        counts |= {w: n for w, n in _word_counts(more).items() if w not in counts}
         known = [word for word, count in counts.items() if count >= min_count]
         known.sort(key=lambda word: (-counts[word], word))
         special = [*SPECIAL_WORDS, SEPARATOR_WORD] if pairs else SPECIAL_WORDS
@@ -77,17 +87,56 @@ class WordTokenizer:
         keys = []
         frame = None
         for text in texts:
+            if isinstance(text, SwappedText):
+                keys.append(self._swapped_bag(text))
+                continue
             words: Iterable[Word] = text.words
             if text.frame is not frame:
                 if _is_open(text):
                     frame = text.frame
                 else:
-                    words = chain.from_iterable(words for _, words in text.field_words())
+                    words = _all_words(text)
             ids = sorted(map(token_id, words))
             if ids and ids[0] == UNKNOWN:
                 del ids[: ids.count(UNKNOWN)]
             keys.append(pack_int32(len(ids) + 1)(PAD, *ids))
         return keys
+
+    def bag_digests(self, texts: Sequence[Text]) -> list[bytes | None]:
+        """Return a short stand-in of the bag of every long text, None for short ones.
+
+        It is a sum over the known words, as the bag is.
+        """
+        return [None if len(text) <= LONG else self._bag_digest(text) for text in texts]
+
+    def _swapped_bag(self, text: SwappedText) -> bytes:
+        """Encode a bag from that of the source: few ids are taken out and put in."""
+        ids = text.source.once(self._bag)[:]
+        for old, new in self._swapped_ids(text):
+            if old != UNKNOWN:
+                del ids[bisect_left(ids, old)]
+            if new != UNKNOWN:
+                insort(ids, new)
+        return ids.tobytes()
+
+    def _bag(self, text: Text) -> array[int]:
+        return array("i", self.encode_bags([text])[0])
+
+    def _bag_digest(self, text: Text) -> bytes:
+        if isinstance(text, SwappedText):
+            total = text.source.once(self._bag_sum)
+            total += sum(_id_digest(new) - _id_digest(old) for old, new in self._swapped_ids(text))
+        else:
+            total = text.once(self._bag_sum)
+        return (total % DIGESTS).to_bytes(DIGEST_BYTES, "big")
+
+    def _bag_sum(self, text: Text) -> int:
+        return sum(map(_id_digest, map(self.token_id, _all_words(text))))
+
+    def _swapped_ids(self, text: SwappedText) -> Iterator[tuple[int, int]]:
+        """Yield the ids of the words that were swapped, and of those in their place."""
+        token_id, words = self.token_id, text.source.words
+        return ((token_id(words[i]), token_id(word)) for i, word in text.swapped)
 
 
 def encode_texts(
@@ -174,7 +223,22 @@ def pack_int32(n: int) -> Callable[..., bytes]:
     return Struct(f"{n}i").pack
 
 
+@lru_cache(maxsize=1 << 16)
+def _id_digest(token_id: int) -> int:
+    return 0 if token_id == UNKNOWN else digest_of(f"{token_id}")
+
+
+def _all_words(text: Text) -> Iterator[Word]:
+    return chain.from_iterable(words for _, words in text.field_words())
+
+
 def _is_open(text: Text) -> bool:
     """Tell whether the text is one field that may be edited: then its words are all it has."""
     fields = text.frame.fields
     return len(fields) == 1 and not fields[0].locked
+
+
+def _word_counts(texts: Iterable[Text]) -> Counter[str]:
+    return Counter(
+        str(word).lower() for text in texts for _, words in text.field_words() for word in words
+    )

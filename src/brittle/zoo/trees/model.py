@@ -15,6 +15,7 @@ from brittle.ranking.whole_rows import WholeRows
 from brittle.text import HOLE, Text, Word, words_of
 from brittle.zoo.device import cores, torch_device
 from brittle.zoo.names.settings import NetworkSettings
+from brittle.zoo.restoring import restore_weights
 from brittle.zoo.threads import ThreadUse
 from brittle.zoo.tokenizers.words import WordTokenizer
 from brittle.zoo.trees.network import Forest, TreeClassifier, make_forest
@@ -121,6 +122,7 @@ def restore_tree_model(
 ) -> TreeModel:
     """Build a TreeLSTM as its card says, with the weights of its file."""
     built = NetworkSettings(**{**settings, "widths": tuple(settings["widths"])})
-    network = TreeClassifier(parts, built, len(vocabulary), labels)
-    network.load_state_dict({n: torch.from_numpy(np.array(t)) for n, t in tensors.items()})
+    network = restore_weights(
+        lambda: TreeClassifier(parts, built, len(vocabulary), labels), tensors
+    )
     return TreeModel(network, TreeEncoder(vocabulary, built.reads), device)

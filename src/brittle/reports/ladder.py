@@ -1,0 +1,190 @@
+"""The ladder of a run in words: the same lines for terminal, plain text and page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from brittle.formatting import number, percent, plural
+from brittle.levels import CAREFUL, REWRITE, TYPO
+from brittle.metrics.ladder import Ladder, Rung, validly_broken
+from brittle.metrics.summary import Figure
+from brittle.reports.yardstick import yardstick_lines
+from brittle.validity.readings import Reading, readings
+
+GENTLE = (REWRITE, CAREFUL)
+"""The levels that most readers accept."""
+FRACTIONS = (
+    (0.07, "one in twenty"),
+    (0.12, "one in ten"),
+    (0.17, "one in seven"),
+    (0.225, "one in five"),
+    (0.29, "one in four"),
+    (0.365, "one in three"),
+    (0.45, "two in five"),
+    (0.55, "half"),
+    (0.633, "three in five"),
+    (0.708, "two in three"),
+    (0.775, "three in four"),
+    (0.85, "four in five"),
+    (0.93, "nine in ten"),
+    (0.999, "nearly all"),
+)
+"""Shares up to these values are called so."""
+FEW = 0.03
+
+
+@dataclass(frozen=True)
+class RungLine:
+    """One level for a reader: the accuracy that is left, what broke, and who calls it valid."""
+
+    title: str
+    accuracy: str
+    broken: str
+    validity: str
+
+
+def verdict(ladder: Ladder) -> str:
+    """Say in one sentence what the ladder shows.
+
+    >>> from brittle.metrics.samples import sample_ladder
+    >>> verdict(sample_ladder())
+    'Gentle edits flip two in five right answers, rough ones three in four.'
+    """
+    if not ladder.attacked:
+        return "No text could be attacked."
+    gentle = [rung for rung in ladder.rungs if rung.level in GENTLE and rung.tried]
+    share = sum(rung.broken for rung in gentle) / ladder.attacked
+    every = ladder.broken / ladder.attacked
+    if not gentle:
+        return f"These edits flip {in_words(every)} of the right answers."
+    sentence = f"Gentle edits flip {in_words(share)} of the right answers"
+    if " in " in in_words(share):
+        sentence = sentence.replace(" of the right answers", " right answers")
+    if share == 0:
+        sentence = "Gentle edits flip no right answer"
+    if len(gentle) == len(ladder.rungs):
+        return f"{sentence}."
+    return f"{sentence}, rough ones {in_words(every)}."
+
+
+def in_words(share: float) -> str:
+    """Write a share as people say it.
+
+    >>> [in_words(share) for share in (0.0, 0.004, 0.38, 0.5, 1.0)]
+    ['none', 'hardly any', 'two in five', 'half', 'all']
+    """
+    if share == 0:
+        return "none"
+    if share < FEW:
+        return "hardly any"
+    return next((words for limit, words in FRACTIONS if share <= limit), "all")
+
+
+def rung_lines(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> list[RungLine]:
+    """Write the levels, the gentlest first."""
+    read = readings() if read is None else read
+    return [
+        _rung_line(rung, ladder, read.get(rung.level), n) for n, rung in enumerate(ladder.rungs)
+    ]
+
+
+def _rung_line(rung: Rung, ladder: Ladder, reading: Reading | None, number_of: int) -> RungLine:
+    broken = number(rung.broken) + (f" of {number(ladder.attacked)}" if number_of == 0 else "")
+    if not rung.tried:
+        return RungLine(rung.title, percent(rung.standing.value), broken, "nothing to change")
+    valid = "not read"
+    if reading is not None and reading.of:
+        valid = f"valid in {percent(reading.valid / reading.of, 0)}"
+    return RungLine(rung.title, percent(rung.standing.value), broken, valid)
+
+
+def held_line(ladder: Ladder) -> str:
+    """Say what did not break, and what broke too easily."""
+    parts = [f"held {number(ladder.held)}"]
+    if ladder.unfinished:
+        parts.append(f"out of budget {number(ladder.unfinished)}")
+    if ladder.untested:
+        parts.append(f"not tested {number(ladder.untested)} (nothing to change)")
+    if ladder.checked:
+        asked = f"{number(ladder.undecided)} of {plural(ladder.checked, 'broken texts')}"
+        parts.append(f"{asked} flip under a random edit, too")
+    return " · ".join(parts)
+
+
+def reading_line(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> str | None:
+    """Say who calls texts valid; None if nobody read texts of these levels."""
+    read = readings() if read is None else read
+    own = [read[rung.level] for rung in ladder.rungs if rung.level in read]
+    if not own:
+        return None
+    least, most = min(reading.of for reading in own), max(reading.of for reading in own)
+    count = f"{least}" if least == most else f"{least} to {most}"
+    who = " and ".join(dict.fromkeys(reading.reader for reading in own))
+    texts = " and ".join(dict.fromkeys(reading.texts for reading in own))
+    return f"valid: says {who}, blind, of {count} {texts} a level"
+
+
+def language_line(ladder: Ladder) -> str | None:
+    """Say that texts in other languages met only the levels that work for them."""
+    if not ladder.not_english:
+        return None
+    texts = plural(ladder.not_english, ("text is", "texts are"))
+    has_typos = any(rung.level == TYPO and rung.tried for rung in ladder.rungs)
+    tried = "only typing errors were tried" if has_typos else "these levels were not tried"
+    return f"{texts} not English: {tried}"
+
+
+def proved_line(ladder: Ladder) -> str | None:
+    """Say for how many cases every text of a level was tried."""
+    proved = [f"{rung.title} {number(rung.proved)}" for rung in ladder.rungs if rung.proved]
+    if not proved:
+        return None
+    return f"proved (every text of the level was tried, none breaks): {', '.join(proved)}"
+
+
+def valid_estimate(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> Figure:
+    """Estimate the share of attacked cases that a valid text breaks."""
+    read = readings() if read is None else read
+    return validly_broken(ladder, {level: (one.valid, one.of) for level, one in read.items()})
+
+
+def estimate_line(ladder: Ladder) -> str | None:
+    """Write the estimate of validly broken cases with its interval."""
+    figure = valid_estimate(ladder)
+    if figure.value is None:
+        return None
+    low, high = percent(figure.low, 0).removesuffix("%"), percent(figure.high, 0)
+    return (
+        f"broken by a valid text, estimate: {percent(figure.value, 0)} ({low}–{high}) of "
+        f"{plural(figure.of, ('attacked case', 'attacked cases'))}"
+    )
+
+
+def more_lines(ladder: Ladder) -> list[str]:
+    """List what stands behind the first screen: proofs, the estimate, who read."""
+    lines = [proved_line(ladder), estimate_line(ladder), reading_line(ladder)]
+    return [*(line for line in lines if line), *yardstick_lines()]
+
+
+def ladder_json(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> dict[str, Any]:
+    """Return the ladder as plain data."""
+    read = readings() if read is None else read
+    rungs = [
+        asdict(rung) | {"read": asdict(read[rung.level]) if rung.level in read else None}
+        for rung in ladder.rungs
+    ]
+    return asdict(ladder) | {
+        "rungs": rungs,
+        "verdict": verdict(ladder),
+        "validly_broken": asdict(valid_estimate(ladder, read)),
+    }
+
+
+def next_commands(name: str, manifest: Mapping[str, Any]) -> Sequence[str]:
+    """Say what to do next: read the failures, see everything, try a sentence."""
+    spec = (manifest.get("about_target") or {}).get("spec")
+    tried = f'brittle try {spec} "your sentence"' if spec else ""
+    first = f"brittle report {name} · brittle show {name} --all"
+    return [line for line in (first, tried) if line]

@@ -1,0 +1,159 @@
+"""The rows of a run's file: from results and steps to columns, and back.
+
+SQLite stores values of any type in any column. So what is loaded is checked, column by column; a
+value that is not what belongs there is `Malformed`, or another of `files.DAMAGED`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from brittle import files
+from brittle.asks import LevelStatus, Status
+from brittle.edits import Edit, edit_rows
+from brittle.kinds import KINDS, Kind
+from brittle.results import DAMAGED_EDITS, KeptItem, Result, Step
+from brittle.runs.former_layouts import FORMER_STATUSES
+from brittle.schema import Malformed, Reader, Unbounded, field_readers, reader
+
+MAX_EDITS_APART = 32  # steps with more edits share equal ones in memory
+READ_BEFORE = ("fields", "edits", "kept", "status", "loss", "levels")
+"""Fields of rows that are checked as they are built, and a loss, which may be infinite."""
+RESULT_COLUMNS = (
+    *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
+    *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
+    *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
+    *("pixels_changed", "l2", "linf", "tried", "won", "similarity", "fluency"),
+    *("proved_words", "single_swaps", "level", "levels", "random_edits", "random_won"),
+)
+STEP_COLUMNS = (
+    *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),
+    *("similarity", "fluency"),
+)
+
+_READ_PAIRS, _READ_EDITS = reader(tuple[tuple[str, str], ...]), reader(tuple[Edit, ...])
+_READ_STATUS, _READ_LOSS = reader(Status), reader(Unbounded)
+_READ_LEVELS = reader(tuple[tuple[str, LevelStatus], ...])
+
+
+def result_row(r: Result, kind: Kind) -> dict[str, Any]:
+    """Return the columns of a finished case."""
+    row: dict[str, Any] = {name: getattr(r, name, None) for name in RESULT_COLUMNS}
+    row["case_id"] = r.case
+    row["edits"] = None if r.adversarial is None else json.dumps(kind.stored(r))
+    row["levels"] = json.dumps(r.levels) if r.levels else None
+    # UTF-8 cannot hold lone surrogates from a model's message.
+    for name in ("reason", "answer", "adversarial_answer"):
+        if row[name] is not None:
+            row[name] = row[name].encode("utf-8", "replace").decode("utf-8")
+    return row
+
+
+def load_fields(stored: str) -> tuple[tuple[str, str], ...]:
+    """Load the fields of an example."""
+    pairs: tuple[tuple[str, str], ...] = _READ_PAIRS(json.loads(stored))
+    return pairs
+
+
+def load_status(stored: Any) -> Status:
+    """Load the status of a case, also by the name that it had in former layouts."""
+    former = FORMER_STATUSES.get(stored, stored) if isinstance(stored, str) else stored
+    status: Status = _READ_STATUS(former)
+    return status
+
+
+def _check_columns(row: Mapping[str, Any], kind: type) -> None:
+    """Refuse a value of another type than its column: SQLite stores anything anywhere."""
+    name = ""
+    try:
+        for name, read in _column_readers(kind):
+            read(row[name])
+    except Malformed as error:
+        raise error.within(name) from None
+
+
+@cache
+def _column_readers(kind: type) -> list[tuple[str, Reader]]:
+    readers = field_readers(kind).items()
+    return [(name, read) for name, read in readers if name not in READ_BEFORE]
+
+
+def load_result(row: dict[str, Any], kind: Kind, kept: str | None) -> Result:
+    """Load a finished case from its columns, and what its search kept for the report."""
+    fields = load_fields(row["fields"])
+    adversarial: str | None = None
+    edits: tuple[Edit, ...] = ()
+    if row["edits"] is not None:
+        try:
+            edits, adversarial = kind.restored(fields, json.loads(row["edits"]))
+        except files.DAMAGED:
+            # One damaged row must not hide all others.
+            row["reason"] = DAMAGED_EDITS
+    row |= {"fields": fields, "edits": edits, "adversarial": adversarial}
+    row |= {"original": kind.joined(fields), "case": row.pop("case_id")}
+    row["status"] = load_status(row["status"])
+    # The label of an example is a text only where the target answers texts.
+    row["reference"] = None if row["answer"] is None else row["reference"]
+    row["levels"] = _READ_LEVELS(json.loads(row["levels"] or "[]"))
+    row["kept"] = ()
+    with contextlib.suppress(*files.DAMAGED):
+        row["kept"] = _kept_items(kept or "[]", kind, fields)
+    _check_columns(row, Result)
+    for name in _measures_of_others(kind.name):
+        if row[name]:
+            raise Malformed(f"nothing: the run is about {kind.name}s", row[name], name)
+    return Result(**row)
+
+
+def _kept_items(stored: str, kind: Kind, fields: Sequence[tuple[str, str]]) -> tuple[KeptItem, ...]:
+    items: tuple[KeptItem, ...] = reader(tuple[KeptItem, ...])(json.loads(stored))
+    for item in items:
+        kind.joined([(fields[0][0], item.item)])  # refuses what is no item
+    return items
+
+
+@cache
+def _measures_of_others(kind: str) -> list[str]:
+    return [name for other in KINDS.values() if other.name != kind for name in other.measures]
+
+
+def step_rows(steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
+    """Yield the columns of improvements, which are numbered case by case."""
+    number: dict[str, int] = {}
+    # By identity: of a long search, most edits of a step are those of the step before.
+    formatted: dict[int, str] = {}
+    for s in steps:
+        number[s.case] = number.get(s.case, -1) + 1
+        row: dict[str, Any] = {name: getattr(s, name, None) for name in STEP_COLUMNS}
+        for edit in s.edits:
+            if id(edit) not in formatted:
+                formatted[id(edit)] = json.dumps(edit_rows([edit]))[1:-1]
+        edits = ", ".join([formatted[id(edit)] for edit in s.edits])
+        yield row | {"case_id": s.case, "number": number[s.case], "edits": f"[{edits}]"}
+
+
+def load_step(
+    case: str, number: int, query: int, loss: float, label: str, sure: float, edits: str, *rest: Any
+) -> Step:
+    """Load an improvement from its columns, in their order."""
+    _READ_LOSS(loss)
+    applied = _READ_EDITS(json.loads(edits))
+    step = Step(case, query, loss, label, sure, applied, *rest)
+    _check_columns(vars(step), Step)
+    return step
+
+
+def with_shared_edits(steps: Iterable[Step]) -> Iterator[Step]:
+    """Let steps with many edits share equal ones: those of a long search would fill memory."""
+    shared: dict[Edit, Edit] = {}
+    for step in steps:
+        if len(step.edits) > MAX_EDITS_APART:
+            edits = tuple(shared.setdefault(edit, edit) for edit in step.edits)
+            yield replace(step, edits=edits)
+        else:
+            yield step

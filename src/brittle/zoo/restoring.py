@@ -1,0 +1,84 @@
+"""Networks with the weights of a file: one that asks for other weights is never built.
+
+A card may ask for a network of any size. So it is first built on torch's meta device, where tensors
+have shapes and no numbers, and compared with what the header of the weights says. This file needs
+torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from brittle.errors import UsageError
+
+MAX_LAYERS = 64  # of a network with few tensors: settings of layers that it does not have count too
+MAX_ROW_LENGTH = 1 << 12
+"""How many words or characters a row may have that is filled up to its full length."""
+Net = TypeVar("Net", bound=nn.Module)
+
+
+def restore_weights(
+    build: Callable[[], Net], tensors: Mapping[str, NDArray[Any]], layers: int = 0
+) -> Net:
+    """Build a network and load its weights, which may be of half precision.
+
+    `layers` is the largest number of layers that its settings ask for. Tensors that are missing,
+    too many, or of another shape or kind are a `UsageError`.
+    """
+    if layers > max(MAX_LAYERS, len(tensors)):
+        raise UsageError(f"{layers:,} layers are asked for, and there are {len(tensors):,} tensors")
+    with torch.device("meta"), _WithoutNumbers():
+        expected = build().state_dict()
+    wrong = [
+        name for name in {**expected, **tensors} if not _fits(expected.get(name), tensors.get(name))
+    ]
+    if wrong:
+        raise UsageError(
+            f"tensors that are missing, strange or of another shape: {len(wrong):,}, such as "
+            f"{wrong[0]!r} (expected {_described(expected.get(wrong[0]))}, got "
+            f"{_described(tensors.get(wrong[0]))})"
+        )
+    network = build()
+    network.load_state_dict({name: torch.from_numpy(np.array(t)) for name, t in tensors.items()})
+    return network
+
+
+class _WithoutNumbers(TorchFunctionMode):
+    """Computes no initial numbers: on the meta device torch loads 800 modules for that."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in (Tensor.normal_, nn.init.normal_, Tensor.div, Tensor.__truediv__):
+            return args[0] if args else kwargs["tensor"]
+        return (torch.empty if func is torch.randn else func)(*args, **kwargs)
+
+
+def check_row_length(name: str, value: int) -> None:
+    """Refuse a setting that makes rows so long that they fill the memory."""
+    if value > MAX_ROW_LENGTH:
+        raise UsageError(f"the setting {name} is {value:,}; expected at most {MAX_ROW_LENGTH:,}")
+
+
+def _fits(expected: Tensor | None, tensor: NDArray[Any] | None) -> bool:
+    if expected is None or tensor is None:
+        return False
+    is_float = np.issubdtype(tensor.dtype, np.floating)
+    # A single number, such as a count of batches, is stored as a row of one; torch loads both.
+    shapes = (tuple(expected.shape), tuple(expected.shape) or (1,))
+    return tensor.shape in shapes and expected.is_floating_point() == is_float
+
+
+def _described(tensor: Any) -> str:
+    if tensor is None:
+        return "none"
+    shape = " × ".join(map(str, tensor.shape)) or "one number"
+    return f"{shape} ({str(tensor.dtype).removeprefix('torch.')})"
