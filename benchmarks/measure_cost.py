@@ -1,4 +1,4 @@
-"""What it costs to measure similarity and fluency of every step: on a large target and a small one.
+"""What it costs to measure similarity and fluency of winners: on a large target and a small one.
 
     python benchmarks/measure_cost.py [--only TARGET,TARGET] [--repeats 3]
 
@@ -22,10 +22,13 @@ from pathlib import Path
 from typing import Any
 
 PRESETS = ("paper", "careful", "strict")
+AUTO = "auto"
+"""In place of a preset: the attack that climbs the levels, instead of pwws."""
 TARGETS = {
     "zoo:MiniLM@mr": ("mr", 80, PRESETS),
     "zoo:naive-bayes@mr": ("mr", 80, PRESETS),
     "zoo:naive-bayes@imdb": ("imdb", 20, ("careful",)),
+    "zoo:naive-bayes@mr auto": ("mr", 300, (AUTO,)),
 }
 """By target: the data, how many texts of it are attacked, and with which candidates."""
 OUT = Path(__file__).with_suffix(".json")
@@ -63,8 +66,10 @@ def measure(name: str, repeats: int) -> dict[str, Any]:
 
 def seconds(name: str, data: str, texts: int, preset: str, measures: bool) -> float:
     """Attack texts of a data set by the command; return its processor time."""
-    command = [sys.executable, "-m", "brittle", "attack", name, "pwws", "--data", data]
-    command += ["--limit", str(texts), "--candidates", preset, "--name", "cost", "--quiet"]
+    attack = [AUTO] if preset == AUTO else ["pwws", "--candidates", preset]
+    spec, _, _ = name.partition(" ")
+    command = [sys.executable, "-m", "brittle", "attack", spec, *attack, "--data", data]
+    command += ["--limit", str(texts), "--name", "cost", "--quiet"]
     command += [] if measures else ["--no-measures"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:

@@ -195,3 +195,20 @@ def test_a_run_of_the_former_layout_gets_the_columns_and_goes_on(
     assert len(measured) == 4 and 0 < sum(measured) < 4
     with sqlite3.connect(path) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (4,)
+
+
+@pytest.mark.usefixtures("vowels")
+def test_similarity_is_measured_with_one_thread_of_torch(
+    tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    before, seen = torch.get_num_threads(), set()
+
+    class Counting(Vowels):
+        def meanings(self, items: Sequence[Text]) -> list[Any]:
+            seen.add(torch.get_num_threads())
+            return super().meanings(items)
+
+    monkeypatch.setattr(measuring, "MeaningEncoder", Counting)
+    brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
+    assert seen == {1} and torch.get_num_threads() == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,7 +97,8 @@ class Measuring:
         texts = _improvements if self.every_step else _winners
         rows = [(outcome, step) for outcome in ended for step in texts(outcome)]
         pairs = [(outcome.case.item, step.item) for outcome, step in rows]
-        columns = {measure.name: compare(measure, pairs, answers) for measure in self.measures}
+        with _one_thread(self.measures if pairs else ()):
+            columns = {measure.name: compare(measure, pairs, answers) for measure in self.measures}
         return {
             (outcome.case.id, step.query): {name: values[n] for name, values in columns.items()}
             for n, (outcome, step) in enumerate(rows)
@@ -121,6 +123,19 @@ def _improvements(outcome: Outcome) -> Iterator[Improvement]:
     queries = {step.query for step in outcome.steps}
     if outcome.best is not None and outcome.best.query not in queries:
         yield outcome.best
+
+
+def _one_thread(measures: Sequence[Measure]) -> AbstractContextManager[object]:
+    """Let torch use one thread while meanings are compared.
+
+    The passes are short. Several threads would mostly wait for each other, which takes three
+    times the processor time if other processes need the cores, and saves little time if not.
+    """
+    if all(measure.question != "meaning" for measure in measures):
+        return nullcontext()
+    from brittle.zoo.threads import ThreadUse  # imports torch
+
+    return ThreadUse(1)
 
 
 def _missing(measure: Measure) -> MissingPackage:
