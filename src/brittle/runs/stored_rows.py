@@ -14,12 +14,12 @@ from functools import cache
 from typing import Any
 
 from brittle import files
-from brittle.asks import LevelStatus, Status
 from brittle.edits import Edit, edit_rows
 from brittle.kinds import KINDS, Kind
 from brittle.results import DAMAGED_EDITS, KeptItem, Result, Step
 from brittle.runs.former_layouts import FORMER_STATUSES
 from brittle.schema import Malformed, Reader, Unbounded, field_readers, reader
+from brittle.statuses import LevelStatus, Status
 
 MAX_EDITS_APART = 32  # steps with more edits share equal ones in memory
 READ_BEFORE = ("fields", "edits", "kept", "status", "loss", "levels")
