@@ -23,7 +23,8 @@ ROOMS: dict[str, set[str]] = {
     "unpacking": {"errors"},
     "schema": {"errors"},
     "text": set(),
-    "asks": set(),
+    "statuses": set(),
+    "asks": {"statuses"},
     "answers": set(),
     "formatting": set(),
     "inside": set(),
@@ -40,24 +41,26 @@ ROOMS: dict[str, set[str]] = {
     "goals": {"answers", "asks", "errors", "named", "text"},
     "values": {"errors"},
     "levels": {"errors"},
-    "results": {"asks", "edits", "schema"},
+    "results": {"edits", "schema", "statuses"},
     "testing": {"inside", "latent", "moves", "text"},
     "kinds": {"edits", "errors", "picture", "results", "schema", "text"},
     # What is known, and who asks.
     "constraints": {"edits", "errors"},
-    "engine": {"asks", "constraints", "errors", "goals"},
+    "engine": {"asks", "constraints", "errors", "goals", "statuses"},
     "english": {"errors", "inside", "packages", "text"},
     "data": {"errors", "files", "formatting", "picture", "spreadsheets", "unpacking"},
     "proposals": {"answers", "data", "english", "errors", "files", "levels", "schema", "text"},
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "latent", "moves"),
-        *("levels", "named", "picture", "proposals", "spaces", "text"),
+        *("levels", "named", "picture", "proposals", "spaces", "statuses", "text"),
     },
     "augmenting": {
         *("asks", "attacks", "data", "english", "errors", "levels", "spaces", "text"),
     },
     # What is measured.
-    "metrics": {"asks", "edits", "english", "errors", "goals", "levels", "results", "text"},
+    "metrics": {
+        *("asks", "edits", "english", "errors", "goals", "levels", "results", "statuses", "text"),
+    },
     "validity": {"edits", "errors", "files", "formatting", "metrics", "results", "schema"},
     # What is attacked.
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
@@ -89,25 +92,25 @@ ROOMS: dict[str, set[str]] = {
     # What comes out.
     "reports": {
         *("asks", "edits", "errors", "formatting", "goals", "levels", "metrics", "picture", "png"),
-        *("results", "validity", "visible"),
+        *("results", "statuses", "validity", "visible"),
     },
     "workflow": {"errors", "files", "formatting", "schema", "unpacking"},
     "runs": {
         *("answers", "asks", "attacks", "constraints", "data", "edits", "engine", "english"),
         *("errors", "files", "generators", "goals", "inside", "kinds", "metrics", "opening"),
-        *("picture", "proposals", "reports", "results", "schema", "spreadsheets", "targets"),
-        *("text", "validity", "workflow", "zoo"),
+        *("picture", "proposals", "reports", "results", "schema", "spreadsheets", "statuses"),
+        *("targets", "text", "validity", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {
         *("answers", "asks", "attacks", "data", "edits", "english", "errors", "files"),
         *("formatting", "generators", "goals", "kinds", "latent", "metrics", "opening"),
         *("picture", "proposals", "reports", "results", "runs", "schema", "spreadsheets"),
-        *("targets", "text", "training", "unpacking", "values", "workflow", "zoo"),
+        *("statuses", "targets", "text", "training", "unpacking", "values", "workflow", "zoo"),
     },
     "cli": {
         *("answers", "attacks", "data", "engine", "errors", "files", "formatting", "generators"),
-        *("augmenting", "goals", "levels"),
+        *("augmenting", "goals", "levels", "statuses"),
         *("metrics", "opening", "png", "proposals", "redaction", "reports", "results"),
         *(
             "runs",

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from brittle.statuses import LevelStatus
 
 A = TypeVar("A")
 I = TypeVar("I")  # noqa: E741
@@ -20,12 +22,6 @@ T = TypeVar("T")
 
 Search = Generator["Ask[Any]", Any, T]
 
-Status = Literal["broken", "held", "proved", "out of budget", "unconfirmed", "skipped", "error"]
-STATUSES: tuple[Status, ...] = get_args(Status)
-"""How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
-LevelStatus = Literal["broken", "held", "proved", "out of budget", "no candidates", "not English"]
-"""How a case stands at one level of edits. One that was not tried, since the case broke at a
-gentler level, has none of these."""
 UNTRIED = "before one candidate was tried"
 """The reason of a case that ran out of budget before its search offered anything."""
 NOTHING_TO_EDIT = "nothing to edit"

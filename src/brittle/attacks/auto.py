@@ -14,7 +14,6 @@ from brittle.asks import (
     Ask,
     Case,
     Gradient,
-    LevelStatus,
     Note,
     Probe,
     Search,
@@ -33,6 +32,7 @@ from brittle.proposals import Proposal
 from brittle.proposals.choice import choose_proposal
 from brittle.proposals.rewrites import Rewrites, rewritten
 from brittle.spaces import Choices
+from brittle.statuses import LevelStatus
 from brittle.text import Text
 
 QUERIES_PER_TURN = {"rewrite": 1, "careful": 1, "loose": 1, "any": 14, "typo": 3}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 
@@ -35,9 +35,18 @@ from brittle.validity.floors import Floors
 from brittle.validity.stored import restore_floors, restore_validity
 from brittle.validity.verdicts import Thresholds, Validity
 
-NESTED = ("fields", "edits", "kept", "levels")  # columns that no table holds
-COLUMNS = tuple(f.name for f in fields(Result) if f.name not in NESTED)
+COLUMNS = tuple(
+    name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
+)
+"""What a table of results holds: all but what is nested."""
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
+KIND_COLUMNS = {name for kind in KINDS.values() for name in kind.measures}
+OPTIONAL_COLUMNS = tuple(
+    field.name
+    for field in fields(Result)
+    if field.default is None and field.name not in {*ANSWER_COLUMNS, *KIND_COLUMNS}
+)
+"""Columns that only some attacks fill: they are shown if a case has a value there."""
 INSIDE_CASES = 100
 NEEDED = ("target", "attack", "data", "examples", "started")
 """Entries that every manifest has."""
@@ -175,18 +184,7 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        for name in (
-            "cost",
-            "tried",
-            "won",
-            "similarity",
-            "fluency",
-            "proved_words",
-            "single_swaps",
-            "level",
-            "random_edits",
-            "random_won",
-        ):
+        for name in OPTIONAL_COLUMNS:
             if all(getattr(result, name) is None for result in results):
                 others |= {name}
         return tuple(name for name in COLUMNS if name not in others)
