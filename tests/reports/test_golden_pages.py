@@ -13,9 +13,9 @@ import re
 from pathlib import Path
 
 import pytest
-from cli.test_golden import COMMANDS, DATA, MODELS, ONE, POOL, POSITIVE, TEXTS
 
 from brittle.cli import main
+from cli.test_golden import COMMANDS, DATA, MODELS, POOL, POSITIVE, TEXTS
 
 FOLDER = Path(__file__).parent / "golden"
 HOSTILE = '<script>alert("&amp;")</script>'
