@@ -111,6 +111,10 @@ def _values(action: argparse.Action, current: str, folder: Path) -> list[Candida
         found: Iterable[Candidate] = (
             Candidate(name, _first_line(about.get(name))) for name in action.choices
         )
+    elif completer := getattr(action, "completer", None):
+        # As argcomplete has it: a command of another package says what its value may be.
+        words: Mapping[str, str] = completer(prefix=current, action=action)
+        found = (Candidate(name, about) for name, about in words.items())
     elif action.choices is not None:
         found = (Candidate(str(choice)) for choice in action.choices)
     else:
@@ -195,12 +199,6 @@ def _pools(current: str, folder: Path) -> Iterator[Candidate]:
     yield from (Candidate(f"pool:{name}", about) for name, (about, _) in POOLS.items())
 
 
-def _papers(current: str, folder: Path) -> Iterator[Candidate]:
-    from brittle.papers import PAPERS
-
-    yield from (Candidate(name, about) for name, about in PAPERS.items())
-
-
 def _trainable(current: str, folder: Path) -> Iterator[Candidate]:
     for model in _models(current):
         yield Candidate(model.word.split("@")[0], model.about)
@@ -215,7 +213,6 @@ SOURCES: Mapping[str, Source] = {
     "DATA": _data,
     "GOAL": _goals,
     "RUN": _runs,
-    "PAPER": _papers,
     "POOL": _pools,
     "--model": _trainable,
     "--split": lambda current, folder: map(Candidate, ("train", "dev", "test")),
