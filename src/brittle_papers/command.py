@@ -7,11 +7,11 @@ from pathlib import Path
 
 from brittle.cli import console
 from brittle.cli.backend_flags import add_backend_flags, backend_of
-from brittle.cli.carrying import add_carrying_flags, carry
 from brittle.cli.command import Command, add_output_flags, positive
 from brittle.cli.paths import shown
 from brittle.formatting import plural
 from brittle_papers import PAPERS, SCALES
+from brittle_papers.carrying import add_carrying_flags, carry
 from brittle_papers.request import FURTHER_DATA
 
 PAGES = "docs/papers"

@@ -13,7 +13,7 @@ from brittle.metrics.paired import Contrast, contrast, paired
 from brittle.metrics.summary import Figure, rate, summary
 from brittle.results import Result
 from brittle.runs.run import Run
-from brittle.studies.reached import at_confidence
+from brittle_papers.reached import at_confidence
 from brittle_papers.request import PaperRequest
 from brittle_papers.tasks import open_task_run
 

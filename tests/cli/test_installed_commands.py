@@ -51,7 +51,7 @@ def test_a_command_of_another_package(tmp_path: Path) -> None:
     names = ("    rules ", "    greet ", "    list ", "    completion\n")
     assert sorted(names, key=shown.rindex) == list(names)
     offered = run(environment, "completion", "bash", "--line", "brittle greet h").stdout
-    assert offered == "ello "  # the rest of the only word that begins so
+    assert offered == "ello\0"  # the rest of the only word that begins so
 
 
 def test_a_command_that_cannot_be_used_stops_no_other(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from brittle.metrics.inside import InsideCase, attention_shift, spread
 from brittle.metrics.paired import Contrast
 from brittle.metrics.summary import Figure
-from brittle.studies.attention_bound import CONSTANT
 from brittle_papers import claims
 from brittle_papers.attention import plan
+from brittle_papers.attention.bound import CONSTANT
 from brittle_papers.attention.results import AttentionResults, Difference, Measure
 from brittle_papers.claims import (
     MAX_P,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from brittle.formatting import NO_VALUE
 from brittle.metrics.inside import InsideCase, attention_shift
 from brittle.metrics.paired import Contrast
-from brittle.reports.inside_figures import attention_figure, change_figure, distance_figure
 from brittle.studies.grid.figures import paired_tests
 from brittle.studies.grid.study import Fields
 from brittle_papers.attention import plan, translation
@@ -17,6 +16,7 @@ from brittle_papers.attention.claims import (
     first_layer_spread,
     relative,
 )
+from brittle_papers.attention.figures import attention_figure, change_figure, distance_figure
 from brittle_papers.attention.results import AttentionResults, Difference
 from brittle_papers.attention.translation_page import add_translation
 from brittle_papers.page import Cell, Page, Row, format_edits, format_table, mean_cell

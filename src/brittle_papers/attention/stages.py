@@ -10,12 +10,12 @@ from typing import Any
 from brittle.errors import RunStopped, UsageError
 from brittle.runs.inside_file import inside_path
 from brittle.runs.run import Run
-from brittle.studies.attention_bound import CONSTANT, check_family, slope
 from brittle.studies.grid.grid import grid
 from brittle.studies.grid.study import SUFFIX, GridStudy
 from brittle.studies.pools import Member, Pool
 from brittle.workflow.tasks import TaskContext, stored_as
 from brittle.zoo.model_cache import models_folder
+from brittle_papers.attention.bound import CONSTANT, check_family, slope
 from brittle_papers.data import load_split
 
 Result = dict[str, Any]

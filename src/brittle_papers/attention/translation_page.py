@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure, summary
 from brittle.reports.inside import clearest_cases
-from brittle.reports.inside_figures import attention_figure
 from brittle_papers.attention import plan
+from brittle_papers.attention.figures import attention_figure
 from brittle_papers.attention.results import AttentionResults
 from brittle_papers.page import Cell, Page, Row, format_edits, format_table
 

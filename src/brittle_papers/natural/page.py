@@ -10,8 +10,13 @@ import numpy as np
 from brittle.formatting import number, percent
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
-from brittle.studies.curved_manifold import LINE
-from brittle.studies.latent_searches import (
+from brittle.workflow.tasks import load_seconds
+from brittle_papers.natural import plan, sheets
+from brittle_papers.natural.claims import JUDGES, mean_text
+from brittle_papers.natural.curve import LINE
+from brittle_papers.natural.results import NaturalResults
+from brittle_papers.natural.robustness_page import add_figure_4, add_table_6
+from brittle_papers.natural.searches import (
     HYBRID,
     ITERATIVE,
     UNIFORM,
@@ -20,11 +25,6 @@ from brittle.studies.latent_searches import (
     ratio,
     search_figures,
 )
-from brittle.workflow.tasks import load_seconds
-from brittle_papers.natural import plan, sheets
-from brittle_papers.natural.claims import JUDGES, mean_text
-from brittle_papers.natural.results import NaturalResults
-from brittle_papers.natural.robustness_page import add_figure_4, add_table_6
 from brittle_papers.page import Cell, Page, Row, format_table
 from brittle_papers.paper import Paper
 

@@ -17,10 +17,10 @@ from brittle.metrics.robustness import (
 )
 from brittle.metrics.summary import ATTACKED, Figure, rate
 from brittle.runs.run import Run
-from brittle.studies.latent_searches import HYBRID, Rows, rows_of
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle_papers.natural import plan
 from brittle_papers.natural.classifiers import NEURONS_KIND, Classifier, dropout_classifiers
+from brittle_papers.natural.searches import HYBRID, Rows, rows_of
 from brittle_papers.results import PaperResults
 
 MIN_TREND = 4

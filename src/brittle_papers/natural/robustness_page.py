@@ -7,11 +7,11 @@ from typing import Any
 from brittle.formatting import NO_VALUE
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
-from brittle.reports.trends import trend_figure
 from brittle_papers.natural import plan, sheets
 from brittle_papers.natural.claims import mean_text
 from brittle_papers.natural.classifiers import KINDS, Classifier
 from brittle_papers.natural.results import NaturalResults
+from brittle_papers.natural.trends import trend_figure
 from brittle_papers.page import Cell, Page, Row, format_table
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from brittle.picture import Picture
 from brittle.reports.pictures import difference_image
-from brittle.reports.sheets import SheetPicture, SheetRow, sheet_figure
 from brittle.results import Result, has_adversary
-from brittle.studies.latent_searches import HYBRID, Rows
 from brittle_papers.natural import plan
 from brittle_papers.natural.results import NaturalResults
+from brittle_papers.natural.searches import HYBRID, Rows
+from brittle_papers.natural.sheet_figure import SheetPicture, SheetRow, sheet_figure
 
 MAX_COLUMNS, SHOWN_ON_MLP = 10, 3
 ORIGINAL, REBUILT = "original", "G(I(x))"

@@ -12,15 +12,7 @@ from brittle import data as datasets
 from brittle.data import Dataset
 from brittle.errors import RunStopped
 from brittle.runs.runner import attack as run_attack
-from brittle.studies.curved_manifold import distance_to_curve, find_adversaries
-from brittle.studies.latent_searches import (
-    SearchSettings,
-    of_each_class,
-    run_search,
-    run_searches,
-)
 from brittle.studies.pools import Member, Pool
-from brittle.studies.reconstruction import items_of, labels_kept, rebuild
 from brittle.studies.robustness.journal import CASES_FILE
 from brittle.studies.robustness.robustness import robustness
 from brittle.studies.robustness.study import SUFFIX
@@ -29,6 +21,14 @@ from brittle.workflow.tasks import TaskContext, stored_as
 from brittle.workflow.throttling import throttle
 from brittle.zoo.folder import load_card
 from brittle.zoo.model_cache import models_folder
+from brittle_papers.natural.curve import distance_to_curve, find_adversaries
+from brittle_papers.natural.reconstruction import items_of, labels_kept, rebuild
+from brittle_papers.natural.searches import (
+    SearchSettings,
+    of_each_class,
+    run_search,
+    run_searches,
+)
 
 Result = dict[str, Any]
 DIGITS_OF_POINTS = 4

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from brittle.picture import Picture
-from brittle.studies.curved_manifold import Points, as_pictures, as_points, draw_points
 from brittle.training.loop import seeded
 from brittle.training.wgan_steps import WganTraining
 from brittle.zoo.generators.networks import Critic, Wgan
 from brittle.zoo.names.settings import PictureGeneratorSettings
+from brittle_papers.natural.curve import Points, as_pictures, as_points, draw_points
 
 LATENT, WIDTH, LAYERS, POINTS = 2, 64, 3, 4000
 LEAK = 0.2

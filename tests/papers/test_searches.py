@@ -14,8 +14,8 @@ from brittle.data.example import as_examples
 from brittle.metrics.samples import sample_results
 from brittle.picture import Picture
 from brittle.results import Result
-from brittle.studies import latent_searches
-from brittle.studies.latent_searches import (
+from brittle_papers.natural import searches as latent_searches
+from brittle_papers.natural.searches import (
     SearchSettings,
     compared_cases,
     of_each_class,

@@ -11,9 +11,9 @@ import pytest
 
 from brittle.metrics.summary import Figure, rate
 from brittle.reports.plots import scatter_figure
-from brittle.reports.sheets import CHANGED, INK, SheetPicture, SheetRow, sheet_figure
 from brittle.reports.standalone_svg import standalone_svg
-from brittle.reports.trends import trend_figure
+from brittle_papers.natural.sheet_figure import CHANGED, INK, SheetPicture, SheetRow, sheet_figure
+from brittle_papers.natural.trends import trend_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<b onload=x>&\"' \x00]]>"

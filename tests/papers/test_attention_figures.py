@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 from brittle.metrics.inside import AttendedText, InsideCase
 from brittle.metrics.samples import sample_inside
-from brittle.reports.inside_figures import (
+from brittle.reports.standalone_svg import standalone_svg
+from brittle_papers.attention.figures import (
     MAX_COLUMNS,
     attention_figure,
     change_figure,
     distance_figure,
 )
-from brittle.reports.standalone_svg import standalone_svg
 
 
 def texts(svg: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from brittle.studies.curved_manifold import (
+from brittle_papers.natural.curve import (
     LINE,
     NOISE,
     CurveAdversaries,

@@ -103,7 +103,7 @@ def find_adversaries(
     folder: Path, *, count: int, shown: int, steps: int, seed: int
 ) -> CurveAdversaries:
     """Train on the curve, or go on in the folder; search around points of its bottom."""
-    from brittle.studies.curved_manifold_training import train_on_curve
+    from brittle_papers.natural.curve_training import train_on_curve
 
     generator = CheckedGenerator(train_on_curve(folder, steps, seed), "curve")
     data, position = draw_points(shown, seed + 1)

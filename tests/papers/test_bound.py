@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from brittle.studies.attention_bound import (
+from brittle_papers.attention.bound import (
     CONSTANT,
     FAMILIES,
     TAILS,
