@@ -91,7 +91,7 @@ def run_arguments(name: str, recipe: Recipe, context: RunContext) -> dict[str, A
     """Return the arguments of a recipe that the run fills in."""
     arguments: dict[str, Any] = {}
     for parameter in filter(is_filled_in, parameters_of(recipe).values()):
-        if parameter.annotation is RunContext:
+        if parameter.name not in RUN_ARGUMENTS:
             arguments[parameter.name] = context
         elif parameter.name == "target_words":
             arguments[parameter.name] = context.target_words()
@@ -104,7 +104,8 @@ def run_arguments(name: str, recipe: Recipe, context: RunContext) -> dict[str, A
 
 def is_filled_in(parameter: inspect.Parameter) -> bool:
     """Tell whether the run fills in an argument of a recipe."""
-    return parameter.annotation is RunContext or parameter.name in RUN_ARGUMENTS
+    is_context = parameter.annotation in (RunContext, RunContext.__name__)
+    return is_context or parameter.name in RUN_ARGUMENTS
 
 
 def item_kind(recipe: Recipe) -> str | None:

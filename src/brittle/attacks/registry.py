@@ -19,7 +19,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from brittle.attacks.recipes import Recipe, flattened
+from brittle.attacks.recipes import Recipe, flattened, settings
 from brittle.attacks.user_attacks import check_recipe, import_recipe
 from brittle.errors import UsageError, unknown
 
@@ -110,6 +110,18 @@ def recipe(name: str) -> Recipe:
     importlib.import_module(own_attacks()[name.lower()])
     own: Recipe = _recipes[name.lower()]
     return own
+
+
+def usable_attacks() -> list[str]:
+    """Return the attacks whose recipes can be imported: a damaged package must not end a list."""
+    usable = [*own_attacks()]
+    for name in attacks_of_packages():
+        try:
+            settings(recipe(name))
+            usable.append(name)
+        except UsageError as error:
+            _log.warning("%s", error)
+    return usable
 
 
 def _recipe_of_package(point: EntryPoint) -> Recipe:
