@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from brittle.asks import Attack
+from brittle.asks import Attack, declared
 from brittle.attacks.recipes import (
     Recipe,
     RunContext,
@@ -134,4 +134,5 @@ def wanted_mask(attack: str | Attack) -> str | None:
         made = recipe(attack)
         if not isinstance(made, type):
             made = signature_of(made).return_annotation
-    return getattr(made, "holes", None)
+    mask: str | None = declared(made, "holes")
+    return mask

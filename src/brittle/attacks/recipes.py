@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from brittle.asks import Attack
+from brittle.asks import Attack, declared
 from brittle.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def item_kind(recipe: Recipe) -> str | None:
 
     None if that depends on its settings.
     """
-    kind = getattr(signature_of(recipe).return_annotation, "item_kind", "text")
+    kind = declared(signature_of(recipe).return_annotation, "item_kind")
     return kind if isinstance(kind, str) else None
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from brittle.answers import SCORES, AnswerKind, find_label
-from brittle.asks import Attack, Case, Decode, Encode, Probe, helpers_of
+from brittle.asks import Attack, Case, Decode, Encode, Probe, declared, helpers_of
 from brittle.attacks import RunContext, default_settings, resolve_attack, wanted_mask
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
@@ -223,11 +223,11 @@ class Job:
             "examples": len(taken.examples),
             "labels": list(self.labels),
             "answers": self.goal.answers.noun,
-            "cost_name": getattr(self.attack, "cost_name", None),
+            "cost_name": declared(self.attack, "cost_name"),
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
             "columns": self._columns,
-            "attacks": getattr(self.attack, "attack_names", None),
+            "attacks": declared(self.attack, "attack_names"),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],
