@@ -142,9 +142,10 @@ def _models(current: str) -> Iterator[Candidate]:
 
 
 def _attacks(current: str, folder: Path) -> Iterator[Candidate]:
-    from brittle.attacks import ATTACKS, recipe, summary
+    from brittle.attacks import recipe, summary
+    from brittle.attacks.registry import usable_attacks
 
-    yield from (Candidate(name, summary(recipe(name))) for name in ATTACKS)
+    yield from (Candidate(name, summary(recipe(name))) for name in usable_attacks())
 
 
 def _several_attacks(current: str, folder: Path) -> Iterator[Candidate]:
