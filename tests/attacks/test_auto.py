@@ -17,7 +17,7 @@ import pytest
 import brittle
 from brittle import data
 from brittle.asks import Case, Gradient, Note, Probe, Tag, Try
-from brittle.attacks import build
+from brittle.attacks import RunContext, build
 from brittle.attacks.auto import Auto
 from brittle.attacks.language import is_for_english
 from brittle.engine.broker import Broker
@@ -150,15 +150,17 @@ def test_nothing_to_offer_at_any_level_is_unfit_and_another_language_has_typing_
     nothing = outcome_of(Auto(LADDER), target, "the and the")
     assert (nothing.status, nothing.reason) == ("skipped", "no candidates")
     german = "Zwei junge Männer sind im Freien in der Nähe vieler Büsche"
-    attack: Any = build("auto", {}, ["no", "yes"])
+    attack: Any = build("auto", {}, RunContext(["no", "yes"]))
     outcome = outcome_of(attack, target, german)
     assert outcome.status == "held" and outcome.levels["typo"] == "held"
     assert {outcome.levels[name] for name in LEVELS if name != "typo"} == {"not English"}
 
 
 def test_gradients_rank_words_where_there_are_some() -> None:
-    black: Any = build("auto", {}, ["no", "yes"], offers=["answer", "graded"])
-    white: Any = build("auto", {}, ["no", "yes"], offers=["answer", "graded", "gradient"])
+    black: Any = build("auto", {}, RunContext(["no", "yes"], offers=["answer", "graded"]))
+    white: Any = build(
+        "auto", {}, RunContext(["no", "yes"], offers=["answer", "graded", "gradient"])
+    )
     assert black.asks == (Tag, Probe, Try) and Gradient in white.asks
     assert black.uses_budget
     rough = Auto(((LEVELS["any"], ROUGH),), max_space=1, by_gradient=True, random_edits=0)
@@ -169,9 +171,9 @@ def test_gradients_rank_words_where_there_are_some() -> None:
 
 
 def test_levels_are_chosen_by_name() -> None:
-    attack: Any = build("auto", {"levels": "Typo, careful"}, ["no", "yes"])
+    attack: Any = build("auto", {"levels": "Typo, careful"}, RunContext(["no", "yes"]))
     assert [level.name for level, _ in attack.levels] == ["careful", "typo"]
-    alone: Any = build("rewrite", {}, ["no", "yes"])
+    alone: Any = build("rewrite", {}, RunContext(["no", "yes"]))
     assert [level.name for level, _ in alone.levels] == ["rewrite"]
     with pytest.raises(UsageError, match=r"Unknown level 'carefull'. Did you mean 'careful'"):
         parse_levels("carefull")
@@ -192,14 +194,14 @@ def test_it_notes_a_level_before_it_begins_so_that_a_spent_budget_is_seen() -> N
 
 
 def test_it_is_made_for_english_only_without_typing_errors() -> None:
-    whole: Any = build("auto", {}, ["no", "yes"])
-    gentle: Any = build("auto", {"levels": "rewrite,careful"}, ["no", "yes"])
+    whole: Any = build("auto", {}, RunContext(["no", "yes"]))
+    gentle: Any = build("auto", {"levels": "rewrite,careful"}, RunContext(["no", "yes"]))
     assert not is_for_english(whole) and is_for_english(gentle)
 
 
 def test_rewrites_stay_where_the_target_reads() -> None:
     text = "It is a film that does not work, and it is not funny, and it does not end."
-    alone: Any = build("rewrite", {"edits": 1}, ["no", "yes"])
+    alone: Any = build("rewrite", {"edits": 1}, RunContext(["no", "yes"]))
     offered: dict[int | None, set[int]] = {}
     for read in (None, 6):
         target = FakeTarget(spread=0.0)
