@@ -107,6 +107,7 @@ ROOMS: dict[str, set[str]] = {
         *("formatting", "generators", "kinds", "latent", "metrics", "opening"),
         *("proposals", "reports", "results", "runs", "schema", "spreadsheets"),
         *("targets", "text", "training", "unpacking", "values", "workflow", "zoo"),
+        "statuses",
     },
     "cli": {
         *("answers", "attacks", "data", "engine", "errors", "files", "formatting", "generators"),
@@ -123,6 +124,7 @@ ROOMS: dict[str, set[str]] = {
             "workflow",
             "zoo",
         ),
+        "statuses",
     },
 }
 """The rooms from the bottom up, each with those it may import: all stand above it in this list."""
