@@ -27,7 +27,7 @@ import attention_items
 import natural_items
 import natural_text_items
 import trust_items
-from brittle.papers.page import load_notes
+from brittle_papers.page import load_notes
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

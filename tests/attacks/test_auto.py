@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product, takewhile
+from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
 
+import brittle
+from brittle import data
 from brittle.asks import Case, Gradient, Note, Probe, Tag, Try
 from brittle.attacks import RunContext, build
 from brittle.attacks.auto import Auto
@@ -22,6 +26,8 @@ from brittle.engine.outcomes import Outcome
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.levels import LEVELS, parse_levels, rank
+from brittle.metrics.summary import ATTACKED
+from brittle.opening import load_zoo
 from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeNetwork, FakeTarget
@@ -236,3 +242,32 @@ def test_what_a_rough_level_broke_first_is_still_found_by_a_gentler_one() -> Non
             assert outcome.best.level == next(name for name in tables if name in broken)
             endings[str(outcome.best.level)] += 1
     assert endings["careful"] > 20 and endings["any"] > 5
+
+
+def test_fewer_texts_are_enumerated_where_words_are_swapped() -> None:
+    target, text = FakeTarget({"the": 2.0}), "in we to the"
+    size = len(space(text, MIDDLE))
+    rungs = ((LEVELS["loose"], MIDDLE),)
+    for most, status in ((2 * size + 2, "proved"), (2 * size - 2, "held")):
+        outcome = outcome_of(Auto(rungs, max_space=most), target, text)
+        assert (outcome.status, dict(outcome.levels)) == (status, {"loose": status})
+    searched, enumerated = (
+        outcome_of(Auto(rungs, max_space=most), target, text) for most in (1, 10**6)
+    )
+    assert searched.queries < enumerated.queries == 1 + size
+
+
+@pytest.mark.slow
+def test_a_level_alone_asks_at_most_twice_what_salient_swap_does(tmp_path: Path) -> None:
+    target, examples = load_zoo("zoo:naive-bayes@mr"), data.load("mr", limit=300)
+    options: dict[str, Any] = {"folder": tmp_path, "measures": "none"}
+    climbed = brittle.attack(target, examples, "auto", levels="loose", name="auto", **options)
+    swapped = brittle.attack(
+        target, examples, "salient-swap", candidates="loose", name="swap", **options
+    )
+
+    def queries(run: brittle.Run) -> float:
+        return fmean(row.queries for row in run.results() if row.status in ATTACKED)
+
+    assert queries(climbed) <= 2 * queries(swapped)
+    assert climbed.counts()["broken"] >= 54

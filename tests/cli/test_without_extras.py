@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from brittle.attacks import ATTACKS
-from brittle.cli.parser import COMMANDS, build_parser
+from brittle.cli.parser import build_parser, commands
 
 ROOT = Path(__file__).parents[2]
 LISTED = ("runs", "studies", "attacks", "goals", "data", "models", "generators", "pools")
@@ -91,7 +91,7 @@ def helped(parser: argparse.ArgumentParser, words: list[str]) -> Iterator[list[s
 def test_what_only_lists_needs_no_extra(bare_python: Path, tmp_path: Path) -> None:
     calls = [["list", what, *flags] for what in LISTED for flags in ([], ["--json"])]
     helps = list(helped(build_parser([]), []))
-    assert {words[0] for words in helps} >= set(COMMANDS)
+    assert {words[0] for words in helps} >= set(commands())
     calls += [*helps, ["--version"], *(["attack", "x", name, "--help"] for name in ATTACKS)]
     calls += [["completion", shell] for shell in ("bash", "zsh", "fish")]
     calls += [["completion", "bash", "--line", line] for line in LINES]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from brittle.cli.console import tell
 from brittle.cli.flags import check_spelling
-from brittle.cli.parser import COMMANDS, build_parser
+from brittle.cli.parser import build_parser, commands
 from brittle.cli.paths import fix_paths
 from brittle.cli.resume_line import resuming_words
 from brittle.cli.streams import own_stdout, prepare_streams
@@ -68,11 +68,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> None:
     """Run a command; code of the user's that tries to end the program is refused."""
     try:
-        COMMANDS[args.command].run(args)
+        commands()[args.command].run(args)
     except SystemExit as error:
         raise exit_refused(error) from error
 
 
 def _resumes(words: Sequence[str]) -> bool:
     """Tell whether the command that was called goes on when it is called again."""
-    return bool(words) and words[0] in COMMANDS and COMMANDS[words[0]].resumes
+    return bool(words) and words[0] in commands() and commands()[words[0]].resumes

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import entry_points
 from typing import NoReturn
 
 from brittle.cli.attack_settings import add_setting_flags, named_attacks
@@ -20,7 +23,6 @@ from brittle.cli.commands import (
     keeping,
     listing,
     nearest,
-    papers,
     perturb,
     robustness,
     rules,
@@ -33,7 +35,11 @@ from brittle.cli.commands import (
 from brittle.cli.commands import try_sentence as try_
 from brittle.visible import visible
 
-COMMANDS: Mapping[str, Command] = {
+_log = logging.getLogger("brittle")
+GROUP = "brittle.commands"
+"""The entry points by which a package adds commands: NAME = "module:COMMAND", a `Command`."""
+LAST = ("list", "completion")
+OWN_COMMANDS: Mapping[str, Command] = {
     "attack": attack.COMMAND,
     "try": try_.COMMAND,
     "show": runs.SHOW,
@@ -57,10 +63,33 @@ COMMANDS: Mapping[str, Command] = {
     "importance": importance.COMMAND,
     "robustness": robustness.COMMAND,
     "rules": rules.COMMAND,
-    "papers": papers.COMMAND,
     "list": listing.COMMAND,
     "completion": completion.COMMAND,
 }
+
+
+@cache
+def commands() -> Mapping[str, Command]:
+    """Return all commands in the order of the help: our own, and those of installed packages."""
+    first = {name: command for name, command in OWN_COMMANDS.items() if name not in LAST}
+    return first | _installed_commands() | {name: OWN_COMMANDS[name] for name in LAST}
+
+
+def _installed_commands() -> dict[str, Command]:
+    """Load the commands of installed packages; one that cannot be loaded is left out."""
+    found: dict[str, Command] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        try:
+            command = entry.load()
+        except Exception as error:
+            _log.warning("The command %r (%s) cannot be loaded: %s", entry.name, entry.value, error)
+            continue
+        if entry.name in OWN_COMMANDS or not isinstance(command, Command):
+            reason = "brittle has one of this name" if entry.name in OWN_COMMANDS else "no Command"
+            _log.warning("The command %r (%s) is ignored: %s", entry.name, entry.value, reason)
+            continue
+        found[entry.name] = command
+    return found
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,9 +107,9 @@ def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
         epilog="brittle COMMAND --help explains a command and shows examples.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        subparser = commands.add_parser(
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, command in commands().items():
+        subparser = subparsers.add_parser(
             name,
             help=command.help,
             description=f"{command.help[0].upper()}{command.help[1:]}.",

@@ -118,7 +118,7 @@ def _is_right_until(row: Result, rougher: Sequence[str]) -> bool:
     return row.status == "broken" and row.predicted == row.label and row.level in rougher
 
 
-def validly_broken(ladder: Ladder, valid: Mapping[str, tuple[int, int]], seed: int = 0) -> Figure:
+def validly_broken(ladder: Ladder, valid: Mapping[str, tuple[float, int]], seed: int = 0) -> Figure:
     """Estimate the share of attacked cases that a valid text breaks.
 
     `valid` says, by level, how many broken texts readers found valid, of how many they read; a

@@ -20,7 +20,7 @@ from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.figures import scale_figure, status_bar
 from brittle.reports.kept_items import cost_name
-from brittle.reports.ladder import verdict
+from brittle.reports.ladder import run_readings, verdict
 from brittle.reports.ladder_page import embedded_levels, ladder_section, level_chips
 from brittle.reports.notes import notes
 from brittle.reports.page import asset, page, plain, style_sheet
@@ -41,7 +41,7 @@ from brittle.reports.trust import Fact, missing, robust_lines, trust_facts
 from brittle.reports.validity import validity_section
 from brittle.results import Result
 from brittle.statuses import STATUSES, Status
-from brittle.validity.readings import readings
+from brittle.validity.readings import Reading
 
 MAX_REASONS = 5
 SCRIPT = ("elements", "values", "rows", "texts", "path", "saving", "list")
@@ -72,7 +72,8 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     if climbed is None:
         sections = [_header(run, climbed), warnings]
     else:
-        sections = [_header(run, climbed), _ladder(climbed, manifest, warnings), cases]
+        ladder_part = _ladder(climbed, run_readings(run, results), manifest, warnings)
+        sections = [_header(run, climbed), ladder_part, cases]
     sections += [
         _hero(figures, manifest, run.totals, results),
         _how_it_ended(figures, results, climbed),
@@ -107,9 +108,11 @@ def _notes(lines: Sequence[str]) -> str:
     return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if items else ""
 
 
-def _ladder(climbed: Ladder, manifest: Mapping[str, Any], warnings: str) -> str:
+def _ladder(
+    climbed: Ladder, read: Mapping[str, Reading], manifest: Mapping[str, Any], warnings: str
+) -> str:
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
-    return ladder_section(climbed, readings(), verdict(climbed), what, warnings)
+    return ladder_section(climbed, read, verdict(climbed), what, warnings)
 
 
 def _header(run: StoredRun, climbed: Ladder | None) -> str:

@@ -76,7 +76,9 @@ def reading_text(reading: Reading | None, with_label: bool = False) -> str:
     """
     if reading is None or not reading.of:
         return "not read yet"
-    label = f", label kept in {percent(reading.label / reading.of, 0)}" if with_label else ""
+    label = ""
+    if with_label and reading.label is not None:
+        label = f", label kept in {percent(reading.label / reading.of, 0)}"
     share = f"valid in {percent(reading.valid / reading.of, 0)} of {number(reading.of)} read"
     return f"{share}{label} ({reading.reader}, {reading.texts})"
 

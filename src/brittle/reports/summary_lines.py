@@ -20,6 +20,7 @@ from brittle.reports.ladder import more_lines
 from brittle.reports.trust import robust_lines
 from brittle.results import DAMAGED_EDITS, Result, Step
 from brittle.statuses import STATUSES, Status
+from brittle.validity.readings import Reading
 
 NAMED_PRESETS = ("careful", "loose", "typo", "strict")
 """Candidates that are named with the attack; as published it has its own name alone."""
@@ -193,13 +194,15 @@ def closing_lines(
     totals: Mapping[str, float],
     manifest: Mapping[str, Any],
     steps: Iterable[Step] = (),
+    read: Mapping[str, Reading] | None = None,
 ) -> list[str]:
     """Return the lines below the figures: statuses, what is proved, what texts keep, the cost.
 
-    `steps` are those of a search that goes on after a win.
+    `steps` are those of a search that goes on after a win. `read` is what readers said of texts of
+    each level of the ladder; without it, what is shipped.
     """
     climbed = ladder(results)
-    proved = robust_lines(results) if climbed is None else more_lines(climbed)
+    proved = robust_lines(results) if climbed is None else more_lines(climbed, read)
     statuses = [*character_edits(results), format_statuses(summary), *proved]
     kept = kept_lines(kept_curves(results, steps, manifest), manifest)
     return [*statuses, *kept, format_effort(totals)]

@@ -31,6 +31,7 @@ from brittle.runs.store import FLOORS, VALIDITY, Store
 from brittle.runs.validity import measure_validity
 from brittle.runs.verifying import recheck
 from brittle.spreadsheets import write_csv
+from brittle.targets.registry import find_kind
 from brittle.validity.floors import Floors
 from brittle.validity.stored import restore_floors, restore_validity
 from brittle.validity.verdicts import Thresholds, Validity
@@ -191,7 +192,8 @@ class Run:
 
     def answers_of(self, target: Any) -> str:
         """Return what a target must be declared to answer, to be compared with the run's own."""
-        declared = callable(target) or str(target).startswith(("python:", "http:", "cmd:"))
+        kind = find_kind(target) if isinstance(target, str) else None
+        declared = callable(target) or (kind is not None and kind.answers_declared)
         return "text" if declared and self.manifest.get("answers") == TEXTS.noun else "auto"
 
     def verify(self, target: Any, goal: Goal | None = None) -> list[Result]:
