@@ -17,7 +17,7 @@ from brittle.attacks import ATTACKS, RunContext, recipe, settings
 from brittle.attacks.recipes import flattened
 from brittle.attacks.registry import DECORATOR, MODULES, own_attacks, registered
 from brittle.errors import UsageError
-from brittle.proposals.choice import CandidateSettings, SynonymSettings
+from brittle.proposals.choice import SYNONYMS, CandidateSettings, SynonymSettings
 
 ROOM = Path(attacks.__file__).parent
 SOURCE = """
@@ -154,13 +154,17 @@ def test_a_group_of_settings_stands_where_its_argument_does() -> None:
 
     flat = flattened(swap)
     names = [setting.name for setting in settings(flat)]
-    synonyms = ["inflect", "wordnet", "candidates", "senses", "stop_words"]
-    assert names == ["first", *synonyms, "share"]
+    assert names == ["first", *SYNONYMS, "share"] and names[1:4] == [
+        "inflect",
+        "wordnet",
+        "candidates",
+    ]
     assert flat(senses="1", share=0.1) == (1, CandidateSettings(senses="1"), 0.1)
     assert flat() == (1, CandidateSettings(), 0.5)
     with pytest.raises(TypeError, match="unexpected keyword argument 'spare'"):
         flat(spare=3)
-    assert settings(recipe("list"))[4].help == "word vectors (a file, glove, counterfitted) instead"
+    by_name = {setting.name: setting for setting in settings(recipe("list"))}
+    assert by_name["neighbours"].help == "word vectors (a file, glove, counterfitted) instead"
 
 
 def test_a_recipe_gets_one_context_or_its_fields_by_name() -> None:
