@@ -10,9 +10,10 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from brittle.cli.commands import COMMANDS, load_command
 from brittle.cli.console import tell
 from brittle.cli.flags import check_spelling
-from brittle.cli.parser import COMMANDS, build_parser
+from brittle.cli.parser import build_parser
 from brittle.cli.paths import fix_paths
 from brittle.cli.resume_line import resuming_words
 from brittle.cli.streams import own_stdout, prepare_streams
@@ -68,11 +69,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> None:
     """Run a command; code of the user's that tries to end the program is refused."""
     try:
-        COMMANDS[args.command].run(args)
+        load_command(args.command).run(args)
     except SystemExit as error:
         raise exit_refused(error) from error
 
 
 def _resumes(words: Sequence[str]) -> bool:
     """Tell whether the command that was called goes on when it is called again."""
-    return bool(words) and words[0] in COMMANDS and COMMANDS[words[0]].resumes
+    return bool(words) and words[0] in COMMANDS and load_command(words[0]).resumes

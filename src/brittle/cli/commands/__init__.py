@@ -1,4 +1,104 @@
 """The commands, one idea a file: the flags of a command and the function that runs it.
 
-`brittle --help` imports all of these files, so each imports the library inside its functions.
+`COMMANDS` is the one table of them: which file holds a command, and what `brittle --help` says of
+it. A file is imported when its command is asked for.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from brittle.cli.command import Command
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command stands, FILE:NAME in this folder or MODULE:NAME, and what it does."""
+
+    home: str
+    help: str
+
+
+COMMANDS: Mapping[str, Entry] = {
+    "attack": Entry("attack:COMMAND", "attack a target on data and store the run"),
+    "try": Entry(
+        "try_sentence:COMMAND", "show the ladder for one sentence, or attack it; nothing is stored"
+    ),
+    "show": Entry("runs:SHOW", "show a run or a study: its figures and its clearest examples"),
+    "report": Entry("runs:REPORT", "write the HTML report of a run or a study"),
+    "card": Entry(
+        "runs:CARD",
+        "write the model card of a run: its figures, what they rest on, and what is missing",
+    ),
+    "export": Entry(
+        "runs:EXPORT",
+        "write the rows of a run or a study as .csv, .jsonl or .parquet, pictures as .npz",
+    ),
+    "verify": Entry("runs:VERIFY", "score what broke every broken case again"),
+    "annotate": Entry(
+        "annotate:COMMAND", "write pages on which people read adversarial examples of a run"
+    ),
+    "validity": Entry(
+        "validity:COMMAND",
+        "measure how many adversarial examples are valid to people, and the success that leaves",
+    ),
+    "delete": Entry("keeping:DELETE", "delete runs or studies, with all their files but reports"),
+    "rename": Entry("keeping:RENAME", "give a run or a study another name"),
+    "compare": Entry(
+        "compare:COMMAND", "show runs side by side, each paired with the first one, or studies"
+    ),
+    "train": Entry(
+        "train:COMMAND", "train a model of the zoo, or a pool of models (nothing is trained twice)"
+    ),
+    "augment": Entry(
+        "augment:COMMAND", "write variants of examples that keep their labels, as data to train on"
+    ),
+    "nearest": Entry(
+        "nearest:COMMAND", "show the words nearest to a word, before an edit and after it"
+    ),
+    "inside": Entry(
+        "inside:COMMAND",
+        "show attention and vectors inside a run's target, before the attack and after it",
+    ),
+    "perturb": Entry(
+        "perturb:COMMAND",
+        "decode items near another in a generator's latent space, without any target",
+    ),
+    "grid": Entry("grid:COMMAND", "run several attacks on several targets, on the same cases"),
+    "transfer": Entry(
+        "transfer:COMMAND", "attack every member of a pool, and try what breaks it on all others"
+    ),
+    "select": Entry("select:COMMAND", "select the members of a pool whose ensemble transfers best"),
+    "importance": Entry(
+        "importance:COMMAND", "show how much the models of a pool rely on each word of a sentence"
+    ),
+    "robustness": Entry(
+        "robustness:COMMAND",
+        "compare targets by how far their predictions hold in a generator's latent space",
+    ),
+    "rules": Entry(
+        "rules:COMMAND", "mine replacements of words that fool many models, and check data for them"
+    ),
+    "papers": Entry(
+        "papers:COMMAND", "repeat a paper: train, attack, and write its figures beside ours"
+    ),
+    "list": Entry(
+        "listing:COMMAND", "list runs, studies, attacks, goals, data, models, generators or pools"
+    ),
+    "completion": Entry(
+        "completion:COMMAND", "print the script that completes words in bash, zsh or fish"
+    ),
+}
+"""The commands by name, in the order of `brittle --help`."""
+
+
+def load_command(name: str) -> Command:
+    """Import a command by its name."""
+    module, _, attribute = COMMANDS[name].home.partition(":")
+    module = module if "." in module else f"{__name__}.{module}"
+    command: Command = getattr(import_module(module), attribute)
+    return command

@@ -138,6 +138,4 @@ def _nothing_to_test(run: Run, first: Run, shared: int, translates: bool) -> str
     )
 
 
-COMMAND = Command(
-    "show runs side by side, each paired with the first one, or studies", EXAMPLES, _add_flags, _run
-)
+COMMAND = Command(EXAMPLES, _add_flags, _run)
