@@ -93,7 +93,17 @@ ROOMS: dict[str, set[str]] = {
     "workflow": {"errors", "files", "formatting", "schema", "unpacking"},
     "runs": {
         *("answers", "asks", "attacks", "constraints", "data", "edits", "engine", "english"),
-        *("errors", "files", "generators", "goals", "inside", "kinds", "metrics", "opening"),
+        *(
+            "errors",
+            "files",
+            "formatting",
+            "generators",
+            "goals",
+            "inside",
+            "kinds",
+            "metrics",
+            "opening",
+        ),
         *("picture", "proposals", "reports", "results", "schema", "spreadsheets", "targets"),
         *("text", "validity", "workflow", "zoo"),
     },
@@ -204,6 +214,13 @@ def test_nothing_heavy_is_imported(code: str) -> None:
     check = f"{code}\nimport sys; print(*[m for m in {heavy} if m in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stderr.split() == []
+
+
+def test_reading_a_run_imports_no_model() -> None:
+    code = "import sys, brittle.runs.run\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("brittle.")}
+    assert not rooms & {"opening", "targets", "training", "zoo", "attacks", "engine", "data"}
 
 
 def test_the_public_names() -> None:
