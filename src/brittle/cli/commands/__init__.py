@@ -16,80 +16,88 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CommandEntry:
     """Where a command stands, FILE:NAME in this folder or MODULE:NAME, and what it does."""
 
     home: str
     help: str
 
 
-COMMANDS: Mapping[str, Entry] = {
-    "attack": Entry("attack:COMMAND", "attack a target on data and store the run"),
-    "try": Entry(
+COMMANDS: Mapping[str, CommandEntry] = {
+    "attack": CommandEntry("attack:COMMAND", "attack a target on data and store the run"),
+    "try": CommandEntry(
         "try_sentence:COMMAND", "show the ladder for one sentence, or attack it; nothing is stored"
     ),
-    "show": Entry("runs:SHOW", "show a run or a study: its figures and its clearest examples"),
-    "report": Entry("runs:REPORT", "write the HTML report of a run or a study"),
-    "card": Entry(
+    "show": CommandEntry(
+        "runs:SHOW", "show a run or a study: its figures and its clearest examples"
+    ),
+    "report": CommandEntry("runs:REPORT", "write the HTML report of a run or a study"),
+    "card": CommandEntry(
         "runs:CARD",
         "write the model card of a run: its figures, what they rest on, and what is missing",
     ),
-    "export": Entry(
+    "export": CommandEntry(
         "runs:EXPORT",
         "write the rows of a run or a study as .csv, .jsonl or .parquet, pictures as .npz",
     ),
-    "verify": Entry("runs:VERIFY", "score what broke every broken case again"),
-    "annotate": Entry(
+    "verify": CommandEntry("runs:VERIFY", "score what broke every broken case again"),
+    "annotate": CommandEntry(
         "annotate:COMMAND", "write pages on which people read adversarial examples of a run"
     ),
-    "validity": Entry(
+    "validity": CommandEntry(
         "validity:COMMAND",
         "measure how many adversarial examples are valid to people, and the success that leaves",
     ),
-    "delete": Entry("keeping:DELETE", "delete runs or studies, with all their files but reports"),
-    "rename": Entry("keeping:RENAME", "give a run or a study another name"),
-    "compare": Entry(
+    "delete": CommandEntry(
+        "keeping:DELETE", "delete runs or studies, with all their files but reports"
+    ),
+    "rename": CommandEntry("keeping:RENAME", "give a run or a study another name"),
+    "compare": CommandEntry(
         "compare:COMMAND", "show runs side by side, each paired with the first one, or studies"
     ),
-    "train": Entry(
+    "train": CommandEntry(
         "train:COMMAND", "train a model of the zoo, or a pool of models (nothing is trained twice)"
     ),
-    "augment": Entry(
+    "augment": CommandEntry(
         "augment:COMMAND", "write variants of examples that keep their labels, as data to train on"
     ),
-    "nearest": Entry(
+    "nearest": CommandEntry(
         "nearest:COMMAND", "show the words nearest to a word, before an edit and after it"
     ),
-    "inside": Entry(
+    "inside": CommandEntry(
         "inside:COMMAND",
         "show attention and vectors inside a run's target, before the attack and after it",
     ),
-    "perturb": Entry(
+    "perturb": CommandEntry(
         "perturb:COMMAND",
         "decode items near another in a generator's latent space, without any target",
     ),
-    "grid": Entry("grid:COMMAND", "run several attacks on several targets, on the same cases"),
-    "transfer": Entry(
+    "grid": CommandEntry(
+        "grid:COMMAND", "run several attacks on several targets, on the same cases"
+    ),
+    "transfer": CommandEntry(
         "transfer:COMMAND", "attack every member of a pool, and try what breaks it on all others"
     ),
-    "select": Entry("select:COMMAND", "select the members of a pool whose ensemble transfers best"),
-    "importance": Entry(
+    "select": CommandEntry(
+        "select:COMMAND", "select the members of a pool whose ensemble transfers best"
+    ),
+    "importance": CommandEntry(
         "importance:COMMAND", "show how much the models of a pool rely on each word of a sentence"
     ),
-    "robustness": Entry(
+    "robustness": CommandEntry(
         "robustness:COMMAND",
         "compare targets by how far their predictions hold in a generator's latent space",
     ),
-    "rules": Entry(
+    "rules": CommandEntry(
         "rules:COMMAND", "mine replacements of words that fool many models, and check data for them"
     ),
-    "papers": Entry(
+    "papers": CommandEntry(
         "papers:COMMAND", "repeat a paper: train, attack, and write its figures beside ours"
     ),
-    "list": Entry(
+    "list": CommandEntry(
         "listing:COMMAND", "list runs, studies, attacks, goals, data, models, generators or pools"
     ),
-    "completion": Entry(
+    "completion": CommandEntry(
         "completion:COMMAND", "print the script that completes words in bash, zsh or fish"
     ),
 }
