@@ -22,7 +22,7 @@ help:
 	@echo 'make test        all set-up, lint, types and the whole test suite'
 	@echo 'make quick       the quick tests only'
 	@echo 'make system      what some tests need of the system, with apt-get (make test calls it)'
-	@echo 'make golden      write what commands print now as tests/cli/golden'
+	@echo 'make golden      write what commands print now as tests/cli/golden, pages as tests/reports/golden'
 	@echo 'make check       lint and types only'
 	@echo 'make bench       benchmarks against TextAttack and the bare models'
 	@echo 'make acceptance  every promise with its command and the value measured now'
@@ -42,7 +42,7 @@ system:
 	@sh scripts/system.sh
 
 golden: $(VENV)/.all
-	$(RUN) -m pytest -q tests/cli/test_golden.py --update-golden
+	$(RUN) -m pytest -q tests/cli/test_golden.py tests/reports/test_golden_pages.py --update-golden
 
 check: $(VENV)/.all
 	$(VENV)/bin/ruff format --check .

@@ -27,7 +27,7 @@ import attention_items
 import natural_items
 import natural_text_items
 import trust_items
-from brittle.papers.page import load_notes
+from brittle_papers.page import load_notes
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -443,13 +443,13 @@ def theorem(given: Any) -> Iterator[Row]:
 
 
 def attention_page(given: Any) -> Iterator[Row]:
-    yield from tests("tests/reports/test_inside_figures.py", "tests/reports/test_inside.py")
+    yield from tests("tests/papers/test_attention_figures.py", "tests/reports/test_inside.py")
     yield from some(attention_items.page(given.papers))
 
 
 def natural_searches(given: Any) -> Iterator[Row]:
-    yield from tests("tests/studies/test_latent_searches.py", "tests/attacks/test_natural.py")
-    yield from tests("tests/runs/test_natural.py", "tests/studies/test_curved_manifold.py")
+    yield from tests("tests/papers/test_searches.py", "tests/attacks/test_natural.py")
+    yield from tests("tests/runs/test_natural.py", "tests/papers/test_curve.py")
     yield from some(natural_items.searches(given))
     yield from some(natural_items.rate(HERE / "latent.json"))
 

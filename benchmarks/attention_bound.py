@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from brittle.reports import standalone_svg
 from brittle.reports.axes import PlotArea, draw, tone
-from brittle.studies.attention_bound import (
+from brittle_papers.attention.bound import (
     CONSTANT,
     DELTAS,
     DIMENSIONS,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from brittle.papers.page import load_notes
+from brittle_papers.page import load_notes
 
 Row = tuple[str, str, str]
 COMMAND = "brittle papers attention --json"

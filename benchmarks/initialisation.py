@@ -20,7 +20,6 @@ from statistics import mean
 from typing import Any
 
 from brittle.data import Dataset
-from brittle.papers.data import limit_below, load_splits, source_name
 from brittle.runs.runner import attack
 from brittle.studies.transfer.labels import predict_labels
 from brittle.targets.zoo.target import load_folder
@@ -29,6 +28,7 @@ from brittle.training import train_on
 from brittle.training.splits import TrainingSplits
 from brittle.zoo.folder import load_card
 from brittle.zoo.names import grid
+from brittle_papers.data import limit_below, load_splits, source_name
 
 MODEL = "CharCNN-LSTM"
 RESULTS = Path(__file__).with_suffix(".json")

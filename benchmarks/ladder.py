@@ -239,7 +239,7 @@ def random_edits(
 ) -> Sequence[tuple[dict[str, Any], str, str, str]]:
     """Edit a text at random at a gentle level; nothing if the level has nothing to offer."""
     level = rng.choice(["rewrite", "careful"])
-    attack: Any = build("auto", {"levels": level, "max_space": 10**9}, [])
+    attack: Any = build("auto", {"levels": level, "max_space": 10**9})
     text = Text.of(dict(row.fields))
     texts = offered(attack, Case("", text), rng)
     if not texts:

@@ -30,7 +30,7 @@ from brittle.data import Dataset
 from brittle.generators import open_generator
 from brittle.opening import load_zoo
 from brittle.runs.runner import attack
-from brittle.studies.latent_searches import of_each_class
+from brittle_papers.natural.searches import of_each_class
 
 RESULTS = Path(__file__).with_suffix(".json")
 TARGETS = ("LeNet@mnist", "forest@mnist")

@@ -13,7 +13,7 @@ import sys  # noqa: E402
 import brittle.runs.runner  # noqa: E402, F401
 from brittle import attacks  # noqa: E402
 
-attacks.build("pwws", {"candidates": sys.argv[1]}, ["negative", "positive"])
+attacks.build("pwws", {"candidates": sys.argv[1]}, attacks.RunContext(["negative", "positive"]))
 BUILT = time.perf_counter()
 
 from brittle.english.tags import tag_words  # noqa: E402

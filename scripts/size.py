@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SOURCE = "src/brittle"
+SOURCE = "src"
 
 
 def git(*words: str) -> str:
@@ -31,16 +31,19 @@ def default_base() -> str:
 def lines_now() -> Counter[str]:
     """Count the lines of every file of the work tree."""
     paths = (ROOT / SOURCE).rglob("*.py")
-    return Counter({str(p.relative_to(ROOT / SOURCE)): _lines(p.read_text()) for p in paths})
+    return Counter({_name(str(p.relative_to(ROOT))): _lines(p.read_text()) for p in paths})
 
 
 def lines_at(revision: str) -> Counter[str]:
     """Count the lines of every file of a revision."""
     names = git("ls-tree", "-r", "--name-only", revision, SOURCE).split("\n")
     paths = [name for name in names if name.endswith(".py")]
-    return Counter(
-        {p.removeprefix(f"{SOURCE}/"): _lines(git("show", f"{revision}:{p}")) for p in paths}
-    )
+    return Counter({_name(p): _lines(git("show", f"{revision}:{p}")) for p in paths})
+
+
+def _name(path: str) -> str:
+    """Return the path of a file in its package; other packages than brittle are rooms."""
+    return path.removeprefix(f"{SOURCE}/").removeprefix("brittle/")
 
 
 def by_room(files: Counter[str]) -> Counter[str]:

@@ -257,7 +257,7 @@ def test_every_item_is_shown_to_pass_and_to_fail(acceptance: Any) -> None:
 
 def test_what_must_agree_is_a_claim_of_its_paper(acceptance: Any) -> None:
     for key, paper in acceptance.FINDINGS.items():
-        toml = ROOT / "src" / "brittle" / "papers" / paper / "paper.toml"
+        toml = ROOT / "src" / "brittle_papers" / paper / "paper.toml"
         assert key in tomllib.loads(toml.read_text("utf-8"))["claims"]
     assert set(acceptance.PAPER_NAMES) == {file.stem for file in PAPERS.glob("*.json")}
 

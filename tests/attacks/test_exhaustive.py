@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from brittle.asks import Answer, Bound, Case, Note, Tag, Try, Unfit
-from brittle.attacks import build
+from brittle.attacks import RunContext, build
 from brittle.attacks.exhaustive import BY_BOUNDS, Exhaustive
 from brittle.attacks.pwws import PWWS
 from brittle.engine.broker import Broker
@@ -204,14 +204,16 @@ def test_pwws_says_whether_a_single_swap_suffices() -> None:
 
 
 def test_the_recipe_asks_for_bounds_only_where_they_are_offered() -> None:
-    assert build("exhaustive", {}, []) == build(
-        "exhaustive", {"bounds": False}, [], offers=["bounds"]
+    assert build("exhaustive", {}) == build(
+        "exhaustive", {"bounds": False}, RunContext(offers=["bounds"])
     )
-    attack: Any = build("exhaustive", {"words": 3, "max_space": 7}, [], offers=["bounds", "answer"])
+    attack: Any = build(
+        "exhaustive", {"words": 3, "max_space": 7}, RunContext(offers=["bounds", "answer"])
+    )
     assert (attack.words, attack.max_space, attack.bounds) == (3, 7, True)
     for wrong in ({"words": 0}, {"max_space": 0}):
         with pytest.raises(UsageError, match="1 or more"):
-            build("exhaustive", wrong, [])
+            build("exhaustive", wrong)
 
 
 def test_notes_are_driven_by_hand_as_everything_else() -> None:

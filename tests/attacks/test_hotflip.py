@@ -360,7 +360,7 @@ def test_only_the_kinds_asked_for(kinds: tuple[Any, ...]) -> None:
     [("flip", ("flip",)), ("delete, Flip", ("flip", "delete")), ("insert,,", ("insert",))],
 )
 def test_kinds_are_read_from_a_list(listed: str, kinds: Sequence[str]) -> None:
-    assert build("hotflip", {"kinds": listed}, []) == HotFlip(kinds=tuple(kinds))  # type: ignore[arg-type]
+    assert build("hotflip", {"kinds": listed}) == HotFlip(kinds=tuple(kinds))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -369,9 +369,9 @@ def test_kinds_are_read_from_a_list(listed: str, kinds: Sequence[str]) -> None:
 )
 def test_unknown_kinds_are_refused(listed: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        build("hotflip", {"kinds": listed}, [])
+        build("hotflip", {"kinds": listed})
 
 
 def test_the_defaults_are_the_papers() -> None:
-    attack = build("hotflip", {}, [])
+    attack = build("hotflip", {})
     assert attack == HotFlip(10, 0.1, ("flip", "insert", "delete"), known=False)

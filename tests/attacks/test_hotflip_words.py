@@ -166,7 +166,7 @@ def test_what_is_no_word_is_passed_over() -> None:
     ],
 )
 def test_the_space(values: dict[str, Any], cosine: float | None, top: int) -> None:
-    space = build("hotflip-words", values, []).space  # type: ignore[attr-defined]
+    space = build("hotflip-words", values).space  # type: ignore[attr-defined]
     assert (space.level, space.cosine, space.top_k) == ("words", cosine, top)
     assert (space.objective, space.sign) == ("loss", False)
 
@@ -248,4 +248,4 @@ def test_words_that_are_not_read_stay() -> None:
 
 
 def test_the_defaults_are_the_papers() -> None:
-    assert build("hotflip-words", {}, []) == HotFlipWords(2, 10, 0.8, True, False, True)
+    assert build("hotflip-words", {}) == HotFlipWords(2, 10, 0.8, True, False, True)

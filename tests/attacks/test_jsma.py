@@ -165,7 +165,7 @@ def test_an_early_success_stops() -> None:
 
 
 def test_settings() -> None:
-    assert build("jsma", {}, []) == JSMA(35, "gradient")
-    assert build("jsma", {"words": 3, "direction": "sign"}, []) == JSMA(3, "sign")
+    assert build("jsma", {}) == JSMA(35, "gradient")
+    assert build("jsma", {"words": 3, "direction": "sign"}) == JSMA(3, "sign")
     with pytest.raises(UsageError, match=r"Unknown direction 'signs'\. Did you mean 'sign'"):
-        build("jsma", {"direction": "signs"}, [])
+        build("jsma", {"direction": "signs"})

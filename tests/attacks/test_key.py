@@ -141,5 +141,5 @@ def test_it_gains_on_a_network_without_seeing_its_gradient() -> None:
 
 
 def test_recipes() -> None:
-    assert build("key", {"draws": 3}, []) == Key(False, 0.1, 3)
-    assert build("key-any", {"share": 0.2}, []) == Key(True, 0.2, 10)
+    assert build("key", {"draws": 3}) == Key(False, 0.1, 3)
+    assert build("key-any", {"share": 0.2}) == Key(True, 0.2, 10)

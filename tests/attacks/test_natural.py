@@ -14,7 +14,7 @@ import pytest
 
 import brittle
 from brittle.asks import Answer, Case, Decode, Encode, KeepItems, Probe, Try
-from brittle.attacks import build
+from brittle.attacks import RunContext, build
 from brittle.attacks.latent_searches import AuthorsHybrid, Hybrid, Iterative, Uniform
 from brittle.attacks.natural import RECONSTRUCTION, Natural, open_part, placed
 from brittle.engine.broker import Broker
@@ -350,4 +350,4 @@ def test_a_translator_that_fails_on_one_sentence_costs_only_its_cases(tmp_path: 
 )
 def test_bad_settings_are_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        build("natural", values, ("a", "b"))
+        build("natural", values, RunContext(("a", "b")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brittle.attacks import ATTACKS, build, default_settings
+from brittle.attacks import ATTACKS, RunContext, build, default_settings
 from brittle.attacks.language import is_for_english
 from brittle.attacks.needs import needs
 from brittle.testing import FakeTarget
@@ -21,7 +21,7 @@ def test_needs_are_listed() -> None:
 
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name not in NEED_FILES])
 def test_needs_are_what_the_attack_asks(name: str) -> None:
-    attack = build(name, default_settings(name), FakeTarget().labels)
+    attack = build(name, default_settings(name), RunContext(FakeTarget().labels))
     questions = {ask.question for ask in attack.asks}
     assert ("gradients" in needs(name)) == bool(questions & {"flips", "gradient"})
     assert ("attention" in needs(name)) == ("attention" in questions)

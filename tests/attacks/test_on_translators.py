@@ -9,7 +9,7 @@ import pytest
 
 from brittle.answers import TEXTS
 from brittle.asks import Case
-from brittle.attacks import ATTACKS, resolve_attack
+from brittle.attacks import ATTACKS, RunContext, resolve_attack
 from brittle.attacks.latent_searches import Hybrid
 from brittle.attacks.natural import Natural
 from brittle.engine.broker import Broker
@@ -59,7 +59,7 @@ TARGET: Any = as_target(lambda texts: [t.upper() for t in texts], answers="text"
 
 
 def search(name: str, **settings: Any) -> Any:
-    attack, name, _ = resolve_attack(name, settings, TARGET.labels, "captions", {})
+    attack, name, _ = resolve_attack(name, settings, "captions", RunContext(TARGET.labels))
     desks = make_desks(TARGET)
     check_asks(attack, name, TARGET, desks)
     broker = Broker(desks)

@@ -143,14 +143,18 @@ def test_nothing_is_sent_before_the_text_is_finished_and_the_share_holds(tmp_pat
 def test_rules_of_other_labels_are_refused(tmp_path: Path) -> None:
     save_rules(RULES, tmp_path / "some.rules")
     name = str(tmp_path / "some.rules")
-    built: Any = attacks.build("rules", {"rules": name}, ("POSITIVE", "negative"))
+    built: Any = attacks.build(
+        "rules", {"rules": name}, attacks.RunContext(("POSITIVE", "negative"))
+    )
     assert built.labels == ("positive", "negative")
-    mapped = attacks.build("rules", {"rules": name}, ("a", "b"), {"negative": "a", "positive": "b"})
+    mapped = attacks.build(
+        "rules", {"rules": name}, attacks.RunContext(("a", "b"), {"negative": "a", "positive": "b"})
+    )
     assert mapped.labels == LABELS  # type: ignore[attr-defined]
     for labels in (("a", "b"), ("negative", "positive", "other")):
         with pytest.raises(UsageError, match="mined from the labels negative, positive"):
-            attacks.build("rules", {"rules": name}, labels)
+            attacks.build("rules", {"rules": name}, attacks.RunContext(labels))
     with pytest.raises(UsageError, match="--rules"):
-        attacks.build("rules", {}, LABELS)
+        attacks.build("rules", {}, attacks.RunContext(LABELS))
     with pytest.raises(UsageError, match="--share"):
-        attacks.build("rules", {"rules": name, "share": 1.5}, LABELS)
+        attacks.build("rules", {"rules": name, "share": 1.5}, attacks.RunContext(LABELS))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brittle.attacks import build, recipe, settings
+from brittle.attacks import RunContext, build, recipe, settings
 from brittle.errors import UsageError
 
 NAN, INF = math.nan, math.inf
@@ -45,7 +45,7 @@ NEEDED = {"within": {"neighbours": "glove"}, "k": {"neighbours": "glove"}}
 def test_out_of_range(attack: str, name: str, value: Any) -> None:
     values = {name: value} | NEEDED.get(name, {})
     with pytest.raises(UsageError, match=rf"Got --{name} {value!r}; expected ") as raised:
-        build(attack, values, ["neg", "pos"])
+        build(attack, values, RunContext(["neg", "pos"]))
     assert str(raised.value).endswith(".")
 
 
@@ -63,7 +63,7 @@ def test_out_of_range(attack: str, name: str, value: Any) -> None:
     ],
 )
 def test_the_edges_are_fine(attack: str, values: dict[str, Any]) -> None:
-    made = build(attack, values, ["neg", "pos"])
+    made = build(attack, values, RunContext(["neg", "pos"]))
     for name, value in values.items():
         if name != "neighbours":
             holder = made.proposal if name in ("within", "k") else made  # type: ignore[attr-defined]
@@ -73,12 +73,12 @@ def test_the_edges_are_fine(attack: str, values: dict[str, Any]) -> None:
 @pytest.mark.parametrize("values", [{"within": 0.5}, {"k": 3}])
 def test_settings_of_neighbours_need_neighbours(values: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="--neighbours; name word vectors there"):
-        build("genetic", values, ["neg", "pos"])
+        build("genetic", values, RunContext(["neg", "pos"]))
 
 
 def test_data_to_count_words_in_needs_a_number_of_words() -> None:
     with pytest.raises(UsageError, match="say how many words to spare"):
-        build("genetic", {"learn_from": "mr"}, ["neg", "pos"])
+        build("genetic", {"learn_from": "mr"}, RunContext(["neg", "pos"]))
 
 
 def test_every_number_that_can_be_set_is_in_the_table() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from brittle.asks import Answer, Attend, Case, Embed, Probe, Sample, Tag, Try, Unfit
-from brittle.attacks import ATTACKS, build, recipe, settings
+from brittle.attacks import ATTACKS, RunContext, build, recipe, settings
 from brittle.attacks.list_swap import ListSwap
 from brittle.attacks.random_word import RandomWord
 from brittle.attacks.replacing import TEXTS_PER_ASK, ByEmbeddingDistance, InRandomOrder
@@ -226,7 +226,7 @@ def test_random_word_draws_words_that_are_read_and_differ() -> None:
 
 @pytest.mark.parametrize("name", SPOT_ATTACKS)
 def test_a_text_without_candidates_is_unfit_before_anything_is_asked(name: str) -> None:
-    attack = build(name, {}, ["no", "yes"], target_words=lambda: ("red", "green"))
+    attack = build(name, {}, RunContext(["no", "yes"], target_words=lambda: ("red", "green")))
     for unfit in (case(read_positions=[]), case(Text.of({"a": "", "b": "x"}, ["b"]))):
         with pytest.raises(Unfit, match="no candidates"):
             next(attack(unfit, Random(0)))
@@ -235,11 +235,11 @@ def test_a_text_without_candidates_is_unfit_before_anything_is_asked(name: str) 
 @pytest.mark.parametrize("name", [*SPOT_ATTACKS, "random-word"])
 def test_a_vocabulary_of_one_word_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"Got --vocabulary 1; expected .* 2 or more"):
-        build(name, {"vocabulary": 1}, ["no", "yes"], target_words=lambda: WORDS)
+        build(name, {"vocabulary": 1}, RunContext(["no", "yes"], target_words=lambda: WORDS))
     with pytest.raises(UsageError, match="The vocabulary has 1 word to choose from; expected two"):
-        build(name, {}, ["no", "yes"], target_words=lambda: ("film",))
+        build(name, {}, RunContext(["no", "yes"], target_words=lambda: ("film",)))
     with pytest.raises(UsageError, match="The vocabulary has 2 words to choose from; expected two"):
-        build(name, {}, ["no", "yes"], target_words=lambda: ("film", "Film"))
+        build(name, {}, RunContext(["no", "yes"], target_words=lambda: ("film", "Film")))
 
 
 def test_a_one_word_sentence_is_attacked() -> None:
@@ -261,12 +261,13 @@ def test_a_one_word_sentence_is_attacked() -> None:
 def test_attention_that_cannot_be_meant_is_refused(values: Any, message: str) -> None:
     for name in ("asmin-gr", "asmax-ec"):
         with pytest.raises(UsageError, match=message):
-            build(name, values, ["no", "yes"], target_words=lambda: WORDS)
+            build(name, values, RunContext(["no", "yes"], target_words=lambda: WORDS))
 
 
 def test_recipes_differ_by_their_parts_alone() -> None:
     made: Any = {
-        name: build(name, {}, ["no", "yes"], target_words=lambda: WORDS) for name in SPOT_ATTACKS
+        name: build(name, {}, RunContext(["no", "yes"], target_words=lambda: WORDS))
+        for name in SPOT_ATTACKS
     }
     for name, attack in made.items():
         kind = {"gs": ByErasure(), "asmin": ByAttention(lowest=True), "asmax": ByAttention()}
@@ -410,7 +411,7 @@ def test_the_weak_spot_of_a_pair_is_on_any_open_side(locked: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["gs-gr", "random-word"])
 def test_an_empty_hypothesis_is_skipped(name: str) -> None:
-    attack = build(name, {}, ["no", "yes"], target_words=lambda: WORDS)
+    attack = build(name, {}, RunContext(["no", "yes"], target_words=lambda: WORDS))
     text = Text.of({"premise": "a good film", "hypothesis": ""}, ["premise"])
     outcome = attacked(attack, FakeTarget({"good": 1.0}), text)
     assert (outcome.status, outcome.reason) == ("skipped", "nothing to edit")

@@ -134,8 +134,8 @@ def test_classifiers_are_attacked_too(tmp_path: Path) -> None:
 def test_recipe_and_its_settings(tmp_path: Path) -> None:
     path = tmp_path / "typos"
     path.write_text("man amn\n")
-    built = build("typo", {"typos": str(path), "words": 2, "draws": 3}, [])
+    built = build("typo", {"typos": str(path), "words": 2, "draws": 3})
     assert built == Typo(Typos({"man": ("amn",)}), 2, 3)
     for wrong in ({"words": 0}, {"draws": 0}):
         with pytest.raises(UsageError, match="expected a whole number, 1 or more"):
-            build("typo", {"typos": str(path), **wrong}, [])
+            build("typo", {"typos": str(path), **wrong})

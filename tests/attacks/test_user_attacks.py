@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from brittle.attacks import build, recipe, settings
+from brittle.attacks import RunContext, build, recipe, settings
 from brittle.errors import UsageError
 
 MINE = """
@@ -87,7 +87,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def built(name: str, **values: Any) -> Any:
-    return build(f"python:own_mine:{name}", values, ["neg", "pos"], {"bad": "neg"})
+    return build(f"python:own_mine:{name}", values, RunContext(["neg", "pos"], {"bad": "neg"}))
 
 
 def test_an_attack_its_class_or_a_recipe() -> None:

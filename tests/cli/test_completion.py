@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brittle.attacks import ATTACKS
-from brittle.cli.commands import COMMANDS
+from brittle.cli.commands import commands
 from brittle.cli.quoting import Line, quote, read_line
 from cli.conftest import Brittle
 
@@ -33,7 +33,7 @@ def offered(brittle: Brittle) -> Offered:
 
 
 def test_commands_and_flags(offered: Offered) -> None:
-    assert offered("") == list(COMMANDS) and offered("at") == ["attack"]
+    assert offered("") == list(commands()) and offered("at") == ["attack"]
     assert offered("--v") == ["--version"]
     assert offered("attack", "--bud") == ["--budget"]
     assert {"mine", "check"} <= set(offered("rules", ""))

@@ -11,13 +11,13 @@ import numpy as np
 
 from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
 from brittle.metrics.samples import sample_results
-from brittle.papers.attention import plan, stages
-from brittle.papers.attention.results import AttentionResults
-from brittle.papers.request import PaperRequest
 from brittle.results import Result
 from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy
 from brittle.studies.pools import Member
 from brittle.workflow.tasks import Task, build_context
+from brittle_papers.attention import plan, stages
+from brittle_papers.attention.results import AttentionResults
+from brittle_papers.request import PaperRequest
 
 CASES = 100
 Rate = Callable[[str, str, str], float]

@@ -11,11 +11,11 @@ import pytest
 from brittle.asks import NO_CANDIDATES
 from brittle.metrics.inside import InsideRun
 from brittle.metrics.paired import Contrast
-from brittle.papers.attention import plan, stages
-from brittle.papers.attention.claims import JUDGES
-from brittle.papers.attention.results import AttentionResults, counted, difference
-from brittle.papers.request import PaperRequest
 from brittle.results import Result
+from brittle_papers.attention import plan, stages
+from brittle_papers.attention.claims import JUDGES
+from brittle_papers.attention.results import AttentionResults, counted, difference
+from brittle_papers.request import PaperRequest
 from papers.invented_grids import (
     CASES,
     Rate,

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from brittle.metrics.summary import rate
-from brittle.papers import SCALES, TRIAL
-from brittle.papers.attention import plan
-from brittle.papers.attention.page import edited
-from brittle.papers.attention.results import AttentionResults
-from brittle.papers.page import Page
-from brittle.papers.paper import build_page, load_paper
-from brittle.papers.request import PaperRequest
+from brittle_papers import SCALES, TRIAL
+from brittle_papers.attention import plan
+from brittle_papers.attention.page import edited
+from brittle_papers.attention.results import AttentionResults
+from brittle_papers.page import Page
+from brittle_papers.paper import build_page, load_paper
+from brittle_papers.request import PaperRequest
 from papers.invented_grids import checked_theorem, like_the_paper, seen, study, translated
 
 

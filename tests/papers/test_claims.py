@@ -6,7 +6,7 @@ import pytest
 
 from brittle.metrics.paired import contrast
 from brittle.metrics.summary import rate
-from brittle.papers.claims import (
+from brittle_papers.claims import (
     Finding,
     above,
     altogether,

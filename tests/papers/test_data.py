@@ -10,7 +10,9 @@ import pytest
 
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
-from brittle.papers.data import (
+from brittle.text import words_of
+from brittle.workflow.running import run_tasks
+from brittle_papers.data import (
     Limits,
     data_task,
     load_split,
@@ -19,8 +21,6 @@ from brittle.papers.data import (
     source_digest,
     source_name,
 )
-from brittle.text import words_of
-from brittle.workflow.running import run_tasks
 
 
 def rows(count: int, start: int = 0) -> list[tuple[str, str]]:

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from brittle.metrics.samples import sample_results
-from brittle.papers.natural import plan
-from brittle.papers.natural.claims import JUDGES
-from brittle.papers.natural.classifiers import (
+from brittle.results import Result
+from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
+from brittle.studies.robustness.study import RobustnessStudy
+from brittle_papers.natural import plan
+from brittle_papers.natural.claims import JUDGES
+from brittle_papers.natural.classifiers import (
     KINDS,
     NEURONS,
     classifiers,
     dropout_classifiers,
 )
-from brittle.papers.natural.results import NaturalResults
-from brittle.papers.request import PaperRequest
-from brittle.results import Result
-from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
-from brittle.studies.robustness.study import RobustnessStudy
+from brittle_papers.natural.results import NaturalResults
+from brittle_papers.request import PaperRequest
 
 DIGITS = 60
 BASE = sample_results()[0]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from brittle.papers.natural import stages
 from brittle.workflow.tasks import TaskContext
+from brittle_papers.natural import stages
 from zoo.generators.folders import random_folder
 
 MODULE = """

@@ -11,17 +11,17 @@ import pytest
 
 from brittle.errors import UsageError
 from brittle.goals.parsing import parse_goal
-from brittle.papers.attention import translation
-from brittle.papers.claims import Verdict
-from brittle.papers.natural_texts import plan, probes, stages
-from brittle.papers.natural_texts.claims import JUDGES
-from brittle.papers.natural_texts.results import Compared, shown_cases
-from brittle.papers.reproduce import build_request, reproduce
-from brittle.papers.request import PaperRequest
-from brittle.papers.results import PaperResults
 from brittle.studies.robustness.case import HELD, CaseRow, TargetRow
 from brittle.studies.robustness.study import RobustnessStudy
 from brittle.workflow.tasks import Task
+from brittle_papers.attention import translation
+from brittle_papers.claims import Verdict
+from brittle_papers.natural_texts import plan, probes, stages
+from brittle_papers.natural_texts.claims import JUDGES
+from brittle_papers.natural_texts.results import Compared, shown_cases
+from brittle_papers.reproduce import build_request, reproduce
+from brittle_papers.request import PaperRequest
+from brittle_papers.results import PaperResults
 
 ANIMALS = {"dog": "Hund", "cat": "Katze", "bird": "Vogel", "horse": "Pferd", "child": "Kind"}
 VERBS = {"sleeps": "schläft", "runs": "läuft", "eats": "isst", "plays": "spielt"}
@@ -184,7 +184,7 @@ def test_the_order_is_judged_by_intervals(
     moved = [d + (shift or (-1) ** n) for n, d in enumerate(base)]
     again = [d + (shift or (-1) ** n) for n, d in enumerate(moved)]
     study = invented({"average": list(base), "LSTM": list(moved), "TreeLSTM": list(again)})
-    monkeypatch.setattr("brittle.papers.natural_texts.claims.compared", lambda found: study)
+    monkeypatch.setattr("brittle_papers.natural_texts.claims.compared", lambda found: study)
     found = PaperResults(PaperRequest("natural-texts", "tiny", "snli"), Path(), {})
     judgement = JUDGES["farther"](found)
     assert judgement is not None and judgement.verdict == verdict
@@ -192,6 +192,6 @@ def test_the_order_is_judged_by_intervals(
     assert largest is not None and largest.verdict == verdict
     weak = replace(study.study, targets=("average", "LSTM"))
     monkeypatch.setattr(
-        "brittle.papers.natural_texts.claims.compared", lambda found: Compared(weak)
+        "brittle_papers.natural_texts.claims.compared", lambda found: Compared(weak)
     )
     assert JUDGES["largest"](found) is None

@@ -12,9 +12,10 @@ from brittle.metrics.histogram import histogram
 from brittle.metrics.paired import contrast
 from brittle.metrics.samples import sample_results
 from brittle.metrics.summary import rate
-from brittle.papers import paper as papers
-from brittle.papers.claims import Judge, Judgement
-from brittle.papers.page import (
+from brittle.reports.plots import histogram_figure
+from brittle_papers import paper as papers
+from brittle_papers.claims import Judge, Judgement
+from brittle_papers.page import (
     Cell,
     Page,
     format_examples,
@@ -23,11 +24,10 @@ from brittle.papers.page import (
     mean_cell,
     write_page,
 )
-from brittle.papers.paper import Paper, build_page
-from brittle.papers.request import PaperRequest
-from brittle.papers.results import PaperResults
-from brittle.papers.text import PaperText
-from brittle.reports.plots import histogram_figure
+from brittle_papers.paper import Paper, build_page
+from brittle_papers.request import PaperRequest
+from brittle_papers.results import PaperResults
+from brittle_papers.text import PaperText
 
 TEXT = PaperText(
     title="A title",

@@ -10,10 +10,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from brittle.papers.attention import translation
-from brittle.papers.reproduce import build_request, reproduce
-from brittle.papers.transfer import plan
 from brittle.proposals.typos import PACKAGE_FILE
+from brittle_papers.attention import translation
+from brittle_papers.reproduce import build_request, reproduce
+from brittle_papers.transfer import plan
 
 TOPICS = {
     "business": ["stocks", "profit", "market", "shares", "prices"],

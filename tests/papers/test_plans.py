@@ -12,25 +12,25 @@ from typing import Any
 import pytest
 
 from brittle.metrics.samples import sample_results, sample_steps
-from brittle.papers import PAPERS, SCALES, tasks
-from brittle.papers.attention import translation
-from brittle.papers.attention.plan import SCALES as ATTENTION_SCALES
-from brittle.papers.attention.plan import plan as plan_attention
-from brittle.papers.claims import GUESS
-from brittle.papers.components import principal_components
-from brittle.papers.data import write_splits
-from brittle.papers.estimates import KINDS, estimates
-from brittle.papers.natural.plan import SCALES as NATURAL_SCALES
-from brittle.papers.natural.plan import plan as plan_natural
-from brittle.papers.page import load_notes
-from brittle.papers.paper import build_page, load_paper
-from brittle.papers.request import PaperRequest
-from brittle.papers.results import PaperResults
-from brittle.papers.text import load_text
-from brittle.papers.words import count_neighbours, strongest_words
 from brittle.results import Result, Step
 from brittle.workflow.tasks import Task
 from brittle.zoo.names import grid
+from brittle_papers import PAPERS, SCALES, tasks
+from brittle_papers.attention import translation
+from brittle_papers.attention.plan import SCALES as ATTENTION_SCALES
+from brittle_papers.attention.plan import plan as plan_attention
+from brittle_papers.claims import GUESS
+from brittle_papers.components import principal_components
+from brittle_papers.data import write_splits
+from brittle_papers.estimates import KINDS, estimates
+from brittle_papers.natural.plan import SCALES as NATURAL_SCALES
+from brittle_papers.natural.plan import plan as plan_natural
+from brittle_papers.page import load_notes
+from brittle_papers.paper import build_page, load_paper
+from brittle_papers.request import PaperRequest
+from brittle_papers.results import PaperResults
+from brittle_papers.text import load_text
+from brittle_papers.words import count_neighbours, strongest_words
 
 NOTES = Path(__file__).parents[2] / "docs" / "papers"
 

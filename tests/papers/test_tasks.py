@@ -9,14 +9,14 @@ import pytest
 
 from brittle.metrics.paired import paired
 from brittle.metrics.summary import summary
-from brittle.papers import tasks
-from brittle.papers.components import principal_components
-from brittle.papers.data import Limits, data_task
-from brittle.papers.tasks import build_task
 from brittle.runs.run import Run
 from brittle.studies.transfer.labels import transferred_rows
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, build_context
+from brittle_papers import tasks
+from brittle_papers.components import principal_components
+from brittle_papers.data import Limits, data_task
+from brittle_papers.tasks import build_task
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.papers.request import PaperRequest
-from brittle.papers.transfer import plan
-from brittle.papers.transfer.claims import JUDGES
-from brittle.papers.transfer.results import SAME_MODELS, TransferResults
 from brittle.studies.pools import Member, member_of
 from brittle.studies.rules.evaluation import RuledText
 from brittle.studies.transfer.study import TransferStudy, Winner
+from brittle_papers.request import PaperRequest
+from brittle_papers.transfer import plan
+from brittle_papers.transfer.claims import JUDGES
+from brittle_papers.transfer.results import SAME_MODELS, TransferResults
 
 pytestmark = pytest.mark.slow
 NAMES = [

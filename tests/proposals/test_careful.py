@@ -25,7 +25,7 @@ from brittle.proposals.careful import (
     Place,
     evidence_of,
 )
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CandidateSettings, choose_proposal
 from brittle.text import Text
 
 
@@ -226,20 +226,20 @@ def test_a_text_without_careful_candidates_is_unfit() -> None:
     ],
 )
 def test_presets_and_senses(settings: dict[str, str], expected: object) -> None:
-    assert choose_proposal(**settings) == expected  # type: ignore[arg-type]
+    assert choose_proposal(CandidateSettings(**settings)) == expected  # type: ignore[arg-type]
 
 
 def test_senses_are_a_number_or_likely() -> None:
     for senses in ("0", "-1", "many", "1.5"):
         with pytest.raises(UsageError, match="expected how many senses"):
-            choose_proposal(senses=senses)
+            choose_proposal(CandidateSettings(senses=senses))
     with pytest.raises(UsageError, match="--senses chooses among WordNet's synonyms"):
-        choose_proposal(neighbours="glove", senses="1")
+        choose_proposal(CandidateSettings(neighbours="glove", senses="1"))
 
 
 def test_a_misspelt_preset_is_named() -> None:
     with pytest.raises(UsageError, match=r"Unknown candidates 'carefull'\. Did you mean 'careful'"):
-        choose_proposal(candidates="carefull")
+        choose_proposal(CandidateSettings(candidates="carefull"))
 
 
 def test_likely_senses_leave_out_rare_ones() -> None:

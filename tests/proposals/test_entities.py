@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from brittle.asks import Answer, Case, Probe
-from brittle.attacks import build, resolve_attack
+from brittle.attacks import RunContext, build, resolve_attack
 from brittle.attacks.pwws import PWWS
 from brittle.data.columns import Columns
 from brittle.data.example import Example
@@ -128,7 +128,7 @@ def test_a_table_is_written_and_loaded(tmp_path: Path) -> None:
         "pos": {"GPE": "Rome", "PERSON": "Bob"},
     }
     values = {"entities": True, "entity_table": path}
-    made = build("pwws", values, ["1", "0"], {"pos": "1", "neg": "0"})
+    made = build("pwws", values, RunContext(["1", "0"], {"pos": "1", "neg": "0"}))
     assert made.entities.words == [  # type: ignore[attr-defined]
         {"GPE": "Rome", "PERSON": "Bob"},
         {"PERSON": "Cleo"},
@@ -163,16 +163,16 @@ def test_a_wrong_table_says_what_is_expected(tmp_path: Path, content: str, messa
 )
 def test_settings_that_do_not_fit(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        build("pwws", values, LABELS)
+        build("pwws", values, RunContext(LABELS))
 
 
 def test_only_an_attack_that_learns_notes_the_data(tmp_path: Path) -> None:
     for attack in ("pwws", "genetic"):
-        assert resolve_attack(attack, {}, LABELS, "mr")[2]["learn_from"] is None
+        assert resolve_attack(attack, {}, "mr", RunContext(LABELS))[2]["learn_from"] is None
     path = tmp_path / "entities.json"
     path.write_text("{}")
     values = {"entities": True, "entity_table": str(path)}
-    assert resolve_attack("pwws", values, LABELS, "mr")[2]["learn_from"] is None
+    assert resolve_attack("pwws", values, "mr", RunContext(LABELS))[2]["learn_from"] is None
 
 
 def test_entities_are_learnt_from_the_columns_of_the_data(
@@ -188,7 +188,9 @@ def test_entities_are_learnt_from_the_columns_of_the_data(
     path = tmp_path / "pairs.csv"
     path.write_text("premise,hypothesis,gold\na,b,pos\nc,d,neg\n")
     values = {"entities": True, "learn_from": str(path)}
-    build("pwws", values, LABELS, data_columns=Columns(("premise", "hypothesis"), "gold"))
+    build(
+        "pwws", values, RunContext(LABELS, data_columns=Columns(("premise", "hypothesis"), "gold"))
+    )
     assert texts == ["a", "b", "c", "d"]
 
 

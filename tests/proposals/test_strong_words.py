@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brittle.attacks import build
+from brittle.attacks import RunContext, build
 from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.proposals.strong_words import StrongWords, learn_strong_words
@@ -76,9 +76,13 @@ def test_recipes_pass_the_map_on(attack: str, tmp_path: Path) -> None:
     file = tmp_path / "train.csv"
     file.write_text("text,label\ngood good film,pos\nbad film,neg\n", encoding="utf-8")
     values = {"learn_from": str(file)}
-    one = build(attack, values, ["LABEL_0", "LABEL_1"], {"neg": "LABEL_0", "pos": "LABEL_1"})
-    other = build(attack, values, ["LABEL_0", "LABEL_1"], {"neg": "LABEL_1", "pos": "LABEL_0"})
+    one = build(
+        attack, values, RunContext(["LABEL_0", "LABEL_1"], {"neg": "LABEL_0", "pos": "LABEL_1"})
+    )
+    other = build(
+        attack, values, RunContext(["LABEL_0", "LABEL_1"], {"neg": "LABEL_1", "pos": "LABEL_0"})
+    )
     assert one.strong.strongest(1, 0, 1) == ["good"]  # type: ignore[attr-defined]
     assert other.strong.strongest(1, 0, 1) == ["bad"]  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match="none of class 'LABEL_0'"):
-        build(attack, values, ["LABEL_0", "LABEL_1"])
+        build(attack, values, RunContext(["LABEL_0", "LABEL_1"]))

@@ -275,8 +275,7 @@ def test_the_card_has_the_ladder_as_a_table(
     make_run: Make, make_row: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: Mapping[str, Reading] = READ | {"any": Reading(1, 5, 10, "two people", "news")}
-    for module in ("card", "ladder"):
-        monkeypatch.setattr(f"brittle.reports.{module}.readings", lambda: read)
+    monkeypatch.setattr("brittle.reports.ladder.readings", lambda: read)
     text = card(make_run(climbed_rows(make_row), attack="auto"))
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
     table = {row[0].removeprefix("| "): row for row in rows}

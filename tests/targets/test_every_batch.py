@@ -138,7 +138,7 @@ def engine(
     desks = make_desks(tested)
     if batch is not None:
         desks = {question: replace(desk, batch=batch) for question, desk in desks.items()}
-    built = attacks.build(attack, settings, tested.labels)
+    built = attacks.build(attack, settings, attacks.RunContext(tested.labels))
     return Engine(built, Untargeted(), Broker(desks), attack, **more)
 
 

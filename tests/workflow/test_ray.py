@@ -18,9 +18,6 @@ import pytest
 
 from brittle import files
 from brittle.errors import BrittleError, RunStopped, UsageError
-from brittle.papers import tasks as paper_tasks
-from brittle.papers.data import Limits, data_task
-from brittle.papers.tasks import build_task
 from brittle.runs.run import Run
 from brittle.studies.rules.mine import mine, mine_in_folder
 from brittle.studies.rules.tasks import MiningData
@@ -29,6 +26,9 @@ from brittle.workflow.backends import Backend, cluster
 from brittle.workflow.backends.ray_workers import describe_death
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Task, TaskContext
+from brittle_papers import tasks as paper_tasks
+from brittle_papers.data import Limits, data_task
+from brittle_papers.tasks import build_task
 
 if TYPE_CHECKING:
     from conftest import RayNodes

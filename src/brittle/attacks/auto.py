@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from random import Random
@@ -14,7 +14,6 @@ from brittle.asks import (
     Ask,
     Case,
     Gradient,
-    LevelStatus,
     Note,
     Probe,
     Search,
@@ -25,14 +24,17 @@ from brittle.asks import (
 )
 from brittle.attacks.climbing import Climb
 from brittle.attacks.edit_limits import max_words
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_count
 from brittle.english.other_languages import is_plainly_not_english
 from brittle.levels import LEVELS, REWRITE, Level, parse_levels
 from brittle.proposals import Proposal
-from brittle.proposals.choice import choose_proposal
+from brittle.proposals.choice import CandidateSettings, choose_proposal
 from brittle.proposals.rewrites import Rewrites, rewritten
 from brittle.spaces import Choices
+from brittle.statuses import LevelStatus
 from brittle.text import Text
 
 QUERIES_PER_TURN = {"rewrite": 1, "careful": 1, "loose": 1, "any": 14, "typo": 3}
@@ -185,9 +187,10 @@ def _swaps(case: Case[Text], level: Level, source: Proposal) -> Search[Choices]:
     return Choices(options, most, build)
 
 
+@registered("auto")
 def auto(
     *,
-    offers: Collection[str] = (),
+    context: RunContext = RunContext(),
     levels: Annotated[str, "the levels to climb, from gentle to rough"] = ",".join(LEVELS),
     edits: Annotated[int, "at most this many rewrites of a text"] = 2,
     rules: Annotated[str | None, "a file of rewrites instead of the shipped one"] = None,
@@ -197,14 +200,19 @@ def auto(
     """Climb from gentle edits to rough ones until the case breaks: the answer for most users."""
     check_count(edits=edits, max_space=max_space)
     sources = [(level, _source(level, rules)) for level in parse_levels(levels)]
-    by_gradient = Gradient.question in offers
+    by_gradient = Gradient.question in context.offers
     return Auto(tuple(sources), edits, max_space, random_edits, by_gradient)
 
 
 def _source(level: Level, rules: str | None) -> Proposal | Rewrites:
-    return Rewrites(rules) if level.name == REWRITE else choose_proposal(candidates=level.name)
+    return (
+        Rewrites(rules)
+        if level.name == REWRITE
+        else choose_proposal(CandidateSettings(candidates=level.name))
+    )
 
 
+@registered("rewrite")
 def rewrite(
     *,
     edits: Annotated[int, "at most this many rewrites of a text"] = 2,

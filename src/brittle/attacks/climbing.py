@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from brittle.asks import Case, Gradient, LevelStatus, Note, Probe, Search, Try
+from brittle.asks import Case, Gradient, Note, Probe, Search, Try
 from brittle.attacks.requests import edit_request, growing_parts, most_salient
 from brittle.levels import rank
 from brittle.moves import EditSpace
 from brittle.spaces import Change, Choices
+from brittle.statuses import LevelStatus
 from brittle.text import Text
 
 AT_ONCE = 2
@@ -25,6 +26,9 @@ AT_ONCE = 2
 FIRST_PART, LARGEST_PART = 8, 256
 """An enumeration asks about few texts first, then about more at a time: most winners come early."""
 PART_UNDER_BUDGET = 1
+SWAP_SPACE_SHARE = 0.5
+"""Of the texts that an enumeration may ask about, so many where words are swapped: the search by
+turns finds nearly every winner there, and a text that stands costs as many queries as its space."""
 DRAWS_PER_EDIT = 4
 """How often a random edit is drawn at most, until it is one that was not drawn before."""
 
@@ -71,7 +75,8 @@ class Climb:
 
         The sites of choices are positions of words, unless they are not searched `by_saliency`.
         """
-        if choices.size <= self.max_space:
+        share = SWAP_SPACE_SHARE if by_saliency else 1.0
+        if choices.size <= share * self.max_space:
             found = yield from self._enumerate(level, choices)
             return "proved" if found is None else (yield from self._broken(choices, found))
         found = yield from self._take_in_turn(level, choices, by_saliency)

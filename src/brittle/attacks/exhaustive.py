@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from random import Random
 from typing import Annotated, Any
 
 from brittle.asks import Ask, Bound, Case, Note, Search, Tag, Try, Unfit
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_count
 from brittle.formatting import plural
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
+from brittle.proposals.choice import CandidateSettings, SynonymSettings, choose_proposal
 from brittle.spaces import Bounded, BoundRequest, PositionSet, SwapSpace, subsets
 from brittle.text import Text
 
@@ -122,25 +124,16 @@ def _strongest_first(
     return replace(space, options=options), sorted(space.positions, key=lambda i: -best[i])
 
 
+@registered("exhaustive")
 def exhaustive(
     *,
-    offers: Collection[str] = (),
+    context: RunContext = RunContext(),
     words: Annotated[int, "at most this many words are swapped"] = 1,
     max_space: Annotated[int, "the most texts of a case to search"] = 100_000,
     bounds: Annotated[bool, "first ask a target that can tell about the space as a whole"] = True,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = PAPER,
-    senses: Annotated[str | None, SENSES] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
+    source: SynonymSettings = CandidateSettings(),
 ) -> Exhaustive:
     """Try every text with at most so many words swapped: what does not break is proved."""
     check_count(words=words, max_space=max_space)
-    proposal = choose_proposal(
-        inflect=inflect,
-        wordnet=wordnet,
-        candidates=candidates,
-        senses=senses,
-        stop_words=stop_words,
-    )
-    return Exhaustive(proposal, words, max_space, bounds and Bound.question in offers)
+    proposal = choose_proposal(source)
+    return Exhaustive(proposal, words, max_space, bounds and Bound.question in context.offers)

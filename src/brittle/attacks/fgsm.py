@@ -11,6 +11,7 @@ import numpy as np
 
 from brittle.asks import Case, Gradient, Search, Try, Unfit
 from brittle.attacks.pixel_paths import Epsilon, Largest, Step, distances, pictures_along
+from brittle.attacks.registry import registered
 from brittle.picture import Picture, PixelGradientRequest
 
 ZERO_GRADIENT = "the gradient is zero"
@@ -40,6 +41,7 @@ class FGSM:
         yield from Try(pictures_along(case.item, direction, self.epsilons), in_order=True)
 
 
+@registered("fgsm")
 def fgsm(
     *,
     epsilon: Epsilon = None,

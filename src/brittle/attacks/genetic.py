@@ -13,11 +13,12 @@ import numpy as np
 
 from brittle.asks import Case, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import Substitutes, substitutes, try_single_swaps
 from brittle.attacks.setting_checks import check_count, check_positive, check_share
-from brittle.data.columns import Columns
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
+from brittle.proposals.choice import CandidateSettings, choose_proposal
 from brittle.text import Text
 
 
@@ -127,39 +128,19 @@ def _cross(a: Text, b: Text, original: Text, limit: int, rng: Random) -> Text:
     return original.with_words(tuple(words))
 
 
+@registered("genetic")
 def genetic(
     *,
-    data_columns: Columns | None = None,
+    context: RunContext = RunContext(),
     population: Annotated[int, "members of a generation"] = 60,
     generations: Annotated[int, "generations, the first one included"] = 20,
     share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
     temperature: Annotated[float, "how little fitness decides who becomes a parent"] = 0.3,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = PAPER,
-    senses: Annotated[str | None, SENSES] = None,
-    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
-    k: Annotated[int, "with neighbours: how many"] = 8,
-    within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
-    spare: Annotated[int, "how many of the most frequent words to spare (Alzantot: 26)"] = 0,
-    learn_from: Annotated[str | None, "with spare: data to count words in"] = None,
+    source: CandidateSettings = CandidateSettings(),
 ) -> Genetic:
     """Breed word swaps: perturb, cross over, keep the best (Alzantot et al., 2018)."""
     check_count(population=population, generations=generations)
     check_share(share=share)
     check_positive(temperature=temperature)
-    proposal = choose_proposal(
-        inflect=inflect,
-        wordnet=wordnet,
-        candidates=candidates,
-        senses=senses,
-        neighbours=neighbours,
-        k=k,
-        within=within,
-        stop_words=stop_words,
-        spare=spare,
-        learn_from=learn_from,
-        columns=data_columns,
-    )
+    proposal = choose_proposal(source, context.data_columns)
     return Genetic(proposal, population, generations, share, temperature)

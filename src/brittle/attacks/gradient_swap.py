@@ -10,12 +10,13 @@ import numpy as np
 
 from brittle.asks import Case, Gradient, Search, Tag, Try
 from brittle.attacks.edit_limits import max_words
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import edit_request, substitutes
 from brittle.attacks.salient_swap import try_in_turn
 from brittle.attacks.setting_checks import check_share
 from brittle.moves import EditSpace
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
+from brittle.proposals.choice import CandidateSettings, SynonymSettings, choose_proposal
 from brittle.text import Text
 
 
@@ -44,24 +45,15 @@ class GradientSwap:
         yield from try_in_turn(case, options, ranked[: max_words(case.text, self.share)])
 
 
+@registered("gradient-swap")
 def gradient_swap(
     *,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = PAPER,
-    senses: Annotated[str | None, SENSES] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
+    source: SynonymSettings = CandidateSettings(),
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> GradientSwap:
     """Try synonyms of the words with the largest gradient first: few queries, and no masks."""
     check_share(share=share)
     return GradientSwap(
-        choose_proposal(
-            inflect=inflect,
-            wordnet=wordnet,
-            candidates=candidates,
-            senses=senses,
-            stop_words=stop_words,
-        ),
+        choose_proposal(source),
         share,
     )

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, get_args
 from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
 from brittle.attacks.beam import beam
 from brittle.attacks.edit_limits import max_characters
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count, check_share
 from brittle.edits import is_further
@@ -89,6 +90,7 @@ class HotFlip:
         )
 
 
+@registered("hotflip")
 def hotflip(
     *,
     beam: Annotated[int, "how many texts are followed side by side; 1 is a greedy search"] = 10,

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Tag, Try, Unfit
 from brittle.attacks.beam import beam
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count, check_threshold
 from brittle.english.forms import match_case
@@ -82,6 +83,7 @@ class HotFlipWords:
         yield from beam(case, request_for, new_word, width=self.beam, steps=steps, screen=screen)
 
 
+@registered("hotflip-words")
 def hotflip_words(
     *,
     words: Annotated[int, "at most this many words are swapped (the paper: one or two)"] = 2,

@@ -8,6 +8,7 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Flips, Search, Try, Unfit
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import edit_request
 from brittle.attacks.setting_checks import check_count
 from brittle.english.forms import match_case
@@ -77,6 +78,7 @@ def _best_word(moves: Moves, old: str) -> str | None:
     return None
 
 
+@registered("jsma")
 def jsma(
     *,
     words: Annotated[int, "at most this many words are replaced"] = 35,

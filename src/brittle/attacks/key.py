@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Search, Try, Unfit
 from brittle.attacks.edit_limits import max_characters
+from brittle.attacks.registry import registered
 from brittle.attacks.setting_checks import check_count, check_share
 from brittle.english.keyboard import beside
 from brittle.text import Text
@@ -75,6 +76,7 @@ def _change(text: Text, position: int, character: int, new: str, rng: Random) ->
     return text.swap(position, word[:character] + rng.choice(new) + word[character + 1 :])
 
 
+@registered("key")
 def key(
     *,
     share: Annotated[float, "at most this share of the characters is changed"] = 0.1,
@@ -86,6 +88,7 @@ def key(
     return Key(False, share, draws)
 
 
+@registered("key-any")
 def key_any(
     *,
     share: Annotated[float, "at most this share of the characters is changed"] = 0.1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brittle.asks import Attack, Tag
+from brittle.asks import Attack, Tag, declared
 from brittle.english.other_languages import is_plainly_not_english
 from brittle.text import Text
 
@@ -29,5 +29,5 @@ def language_warning(name: str, attack: Attack, texts: Sequence[Text]) -> str | 
 
 def is_for_english(attack: Attack) -> bool:
     """Tell whether an attack uses English parts of speech: no list of the user's own does."""
-    proposal = getattr(attack, "proposal", None)
+    proposal = declared(attack, "proposal")
     return Tag in attack.asks and bool(getattr(proposal, "needs_tags", True))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from brittle.asks import Case, Search, Tag, Try
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import substitutes
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
+from brittle.proposals.choice import CandidateSettings, ListSettings, choose_proposal
 from brittle.text import Text
 
 
@@ -34,27 +35,10 @@ class ListSwap:
         yield from Try([text for texts in swaps for text in texts], in_order=True)
 
 
+@registered("list")
 def list_swap(
     *,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = PAPER,
-    senses: Annotated[str | None, SENSES] = None,
-    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None,
-    k: Annotated[int, "with neighbours: how many"] = 8,
-    within: Annotated[float | None, "with neighbours: the largest squared distance"] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
+    source: ListSettings = CandidateSettings(),
 ) -> ListSwap:
     """Try every synonym of every word, one word at a time, from the left (Hsieh et al., 2019)."""
-    return ListSwap(
-        choose_proposal(
-            inflect=inflect,
-            wordnet=wordnet,
-            candidates=candidates,
-            senses=senses,
-            neighbours=neighbours,
-            k=k,
-            within=within,
-            stop_words=stop_words,
-        )
-    )
+    return ListSwap(choose_proposal(source))

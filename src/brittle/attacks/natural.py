@@ -19,6 +19,8 @@ from brittle.attacks.latent_searches import (
     LatentSearch,
     Uniform,
 )
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.setting_checks import check_count, check_positive
 from brittle.errors import UsageError, unknown
 from brittle.latent import LatentPoint, Numbers, draw_shell
@@ -182,9 +184,10 @@ def _open_field(text: Text) -> str:
     return names[0]
 
 
+@registered("natural")
 def natural(
     *,
-    open_generator: Callable[[str, int], Any] | None = None,
+    context: RunContext = RunContext(),
     generator: Annotated[
         str,
         "a trained generator (brittle list generators), a folder, or python:module:name; by "
@@ -217,7 +220,7 @@ def natural(
             f"Got --variant {AUTHOR_CODE} with --search {search}; expected --search hybrid: of "
             "pictures only there the authors' code differs from the paper."
         )
-    if open_generator is None:
+    if context.open_generator is None:
         raise UsageError("The attack natural needs a generator. Build Natural(generator, …).")
     hybrid = AuthorsHybrid if variant == AUTHOR_CODE else Hybrid
     searches: dict[str, LatentSearch] = {
@@ -225,4 +228,4 @@ def natural(
         "iterative": Iterative(step, radius),
         "uniform": Uniform(radius, shells),
     }
-    return Natural(open_generator(generator, refine), searches[search], samples)
+    return Natural(context.open_generator(generator, refine), searches[search], samples)

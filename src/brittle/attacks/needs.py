@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brittle.asks import Attend, Decode, Embed, Flips, Gradient, Tag
-from brittle.attacks import build, default_settings, item_kind, learns, recipe, settings
+from brittle.attacks import RunContext, build, default_settings, item_kind, learns, recipe, settings
 from brittle.attacks.language import is_for_english
 
 ASKED = {
@@ -47,5 +47,5 @@ def _asks(name: str) -> Sequence[Any]:
     asks = getattr(kind, "asks", ())
     if isinstance(asks, tuple):
         return asks
-    built = build(name, default_settings(name), (), target_words=lambda: STAND_IN_WORDS)
+    built = build(name, default_settings(name), RunContext(target_words=lambda: STAND_IN_WORDS))
     return [ask for ask in built.asks if ask is not Tag or is_for_english(built)]

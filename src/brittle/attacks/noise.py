@@ -10,6 +10,7 @@ import numpy as np
 
 from brittle.asks import Case, Search, Try
 from brittle.attacks.pixel_paths import Epsilon, Largest, Step, distances, pictures_along
+from brittle.attacks.registry import registered
 from brittle.picture import Picture
 
 
@@ -35,6 +36,7 @@ class Noise:
         yield from Try(pictures_along(case.item, direction, self.epsilons), in_order=True)
 
 
+@registered("noise")
 def noise(
     *,
     epsilon: Epsilon = None,

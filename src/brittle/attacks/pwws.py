@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar, NamedTuple
@@ -11,11 +11,17 @@ import numpy as np
 
 from brittle.asks import Case, Note, Probe, Search, Tag, Try, together
 from brittle.attacks.edit_limits import max_words
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import Substitutes, growing_parts, most_salient, substitutes
 from brittle.attacks.setting_checks import check_share
-from brittle.data.columns import Columns
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_entities, choose_proposal
+from brittle.proposals.choice import (
+    CandidateSettings,
+    SynonymSettings,
+    choose_entities,
+    choose_proposal,
+)
 from brittle.proposals.entities import Entities
 from brittle.text import Text
 
@@ -176,16 +182,11 @@ def _softmax(x: np.ndarray) -> np.ndarray:
     return e / e.sum()  # type: ignore[no-any-return]
 
 
+@registered("pwws")
 def pwws(
     *,
-    labels: Sequence[str] = (),
-    label_map: Mapping[str, str] | None = None,
-    data_columns: Columns | None = None,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = PAPER,
-    senses: Annotated[str | None, SENSES] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
+    context: RunContext = RunContext(),
+    source: SynonymSettings = CandidateSettings(),
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
     entities: Annotated[bool, "try named entities of the other classes too (needs spaCy)"] = False,
     learn_from: Annotated[str | None, "with entities: labelled data to learn them from"] = None,
@@ -194,13 +195,14 @@ def pwws(
     """Swap words for synonyms, by saliency times gain (Ren et al., 2019)."""
     check_share(share=share)
     return PWWS(
-        choose_proposal(
-            inflect=inflect,
-            wordnet=wordnet,
-            candidates=candidates,
-            senses=senses,
-            stop_words=stop_words,
-        ),
+        choose_proposal(source),
         share,
-        choose_entities(entities, entity_table, learn_from, labels, label_map, data_columns),
+        choose_entities(
+            entities,
+            entity_table,
+            learn_from,
+            context.labels,
+            context.label_map,
+            context.data_columns,
+        ),
     )

@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Tag, Try
 from brittle.attacks.edit_limits import max_words
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import substitutes
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
+from brittle.proposals.choice import CandidateSettings, SynonymSettings, choose_proposal
 from brittle.text import Text
 
 
@@ -41,24 +42,15 @@ class RandomSwap:
         yield from Try(path, in_order=True)
 
 
+@registered("random-swap")
 def random_swap(
     *,
     share: Annotated[float, "at most this share of the words is replaced"] = 0.2,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = PAPER,
-    senses: Annotated[str | None, SENSES] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
+    source: SynonymSettings = CandidateSettings(),
 ) -> RandomSwap:
     """Swap random words for random synonyms: the floor for every word attack."""
     check_share(share=share)
     return RandomSwap(
-        choose_proposal(
-            inflect=inflect,
-            wordnet=wordnet,
-            candidates=candidates,
-            senses=senses,
-            stop_words=stop_words,
-        ),
+        choose_proposal(source),
         share,
     )

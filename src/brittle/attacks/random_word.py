@@ -8,6 +8,8 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Sample, Search, Unfit
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.replacing import TEXTS_PER_ASK, replacements, take_words
 from brittle.attacks.setting_checks import check_count
 from brittle.attacks.spot_swap import VOCABULARY_SIZE, VocabularySize
@@ -40,12 +42,13 @@ class RandomWord:
             yield from Sample([case.text.swap(i, rng.choice(words[i])) for i in drawn])
 
 
+@registered("random-word")
 def random_word(
     *,
-    target_words: Sequence[str] = (),
+    context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
     draws: Annotated[int, "how many random replacements are tried in each text"] = 1000,
 ) -> RandomWord:
     """Replace one random word by a random one, many times; count how often it works."""
     check_count(draws=draws)
-    return RandomWord(take_words(target_words, vocabulary), draws)
+    return RandomWord(take_words(context.target_words(), vocabulary), draws)

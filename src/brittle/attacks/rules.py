@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Search, Tag, Try, Unfit
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
 from brittle.proposals.rule_files import find_labels, load_rules
@@ -55,17 +57,18 @@ class ApplyRules:
             yield from Try(path[:-1], cost=range(1, len(path)))
 
 
+@registered("rules")
 def rules(
     *,
-    labels: Sequence[str],
-    label_map: Mapping[str, str] | None = None,
+    context: RunContext = RunContext(),
     rules: Annotated[str, "a file that brittle rules mine has written"],
     share: Annotated[float, "at most this share of the words is replaced, rounded down"] = 0.3,
     in_context: Annotated[bool, "only where the substitute fits the part of speech"] = True,
     prefixes: Annotated[bool, "after the finished text, try it with fewer replacements"] = True,
 ) -> ApplyRules:
     """Apply universal rules, mined before, without a query; then see whether they work."""
+    labels = context.needed_labels("rules")
     check_share(share=share)
     loaded = load_rules(rules)
-    classes = find_labels(loaded, labels, label_map, rules)
+    classes = find_labels(loaded, labels, context.label_map, rules)
     return ApplyRules(loaded, classes, share, Synonyms() if in_context else None, prefixes)

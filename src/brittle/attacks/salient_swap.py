@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Probe, Search, Tag, Try
 from brittle.attacks.edit_limits import max_words
+from brittle.attacks.registry import registered
 from brittle.attacks.requests import (
     Substitutes,
     growing_parts,
@@ -19,7 +20,7 @@ from brittle.attacks.requests import (
 )
 from brittle.attacks.setting_checks import check_share
 from brittle.proposals import Proposal
-from brittle.proposals.choice import CANDIDATES, PAPER, SENSES, choose_proposal
+from brittle.proposals.choice import CandidateSettings, SynonymSettings, choose_proposal
 from brittle.text import Text
 
 AT_ONCE = 2
@@ -113,24 +114,15 @@ def try_in_turn(
     yield from try_single_swaps(case, options)
 
 
+@registered("salient-swap")
 def salient_swap(
     *,
-    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True,
-    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None,
-    candidates: Annotated[str, CANDIDATES] = PAPER,
-    senses: Annotated[str | None, SENSES] = None,
-    stop_words: Annotated[bool, "replace stop words too"] = True,
+    source: SynonymSettings = CandidateSettings(),
     share: Annotated[float, "at most this share of the words is replaced"] = 1.0,
 ) -> SalientSwap:
     """Try synonyms of the most salient words first: for endpoints, where queries are few."""
     check_share(share=share)
     return SalientSwap(
-        choose_proposal(
-            inflect=inflect,
-            wordnet=wordnet,
-            candidates=candidates,
-            senses=senses,
-            stop_words=stop_words,
-        ),
+        choose_proposal(source),
         share,
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, Any, ClassVar
 
 from brittle.asks import NO_CANDIDATES, Case, Search, Unfit
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.replacing import (
     Best,
     ByEmbeddingDistance,
@@ -83,30 +84,33 @@ class SpotSwap:
             best = yield from self.replace(case, best, i, rng)
 
 
+@registered("gs-gr")
 def gs_gr(
     *,
-    target_words: Sequence[str] = (),
+    context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
     words: Words = 1,
 ) -> SpotSwap:
     """Erase words to find the weak spot, then try random words there."""
-    return SpotSwap(ByErasure(), _random(target_words, vocabulary), _checked(words))
+    return SpotSwap(ByErasure(), _random(context, vocabulary), _checked(words))
 
 
+@registered("gs-ec")
 def gs_ec(
     *,
-    target_words: Sequence[str] = (),
+    context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
     nearest: Nearest = None,
     words: Words = 1,
 ) -> SpotSwap:
     """Erase words to find the weak spot, then try words by embedding distance."""
-    return SpotSwap(ByErasure(), _nearest(target_words, vocabulary, nearest), _checked(words))
+    return SpotSwap(ByErasure(), _nearest(context, vocabulary, nearest), _checked(words))
 
 
+@registered("asmin-gr")
 def asmin_gr(
     *,
-    target_words: Sequence[str] = (),
+    context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
     words: Words = 1,
     layer: Layer = FIRST,
@@ -114,13 +118,14 @@ def asmin_gr(
 ) -> SpotSwap:
     """Take the word with the lowest attention, then try random words there."""
     return SpotSwap(
-        _attention(True, layer, attention_of), _random(target_words, vocabulary), _checked(words)
+        _attention(True, layer, attention_of), _random(context, vocabulary), _checked(words)
     )
 
 
+@registered("asmin-ec")
 def asmin_ec(
     *,
-    target_words: Sequence[str] = (),
+    context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
     nearest: Nearest = None,
     words: Words = 1,
@@ -130,14 +135,15 @@ def asmin_ec(
     """Take the word with the lowest attention, then try words by embedding distance."""
     return SpotSwap(
         _attention(True, layer, attention_of),
-        _nearest(target_words, vocabulary, nearest),
+        _nearest(context, vocabulary, nearest),
         _checked(words),
     )
 
 
+@registered("asmax-gr")
 def asmax_gr(
     *,
-    target_words: Sequence[str] = (),
+    context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
     words: Words = 1,
     layer: Layer = FIRST,
@@ -145,13 +151,14 @@ def asmax_gr(
 ) -> SpotSwap:
     """Take the word with the highest attention, then try random words there."""
     return SpotSwap(
-        _attention(False, layer, attention_of), _random(target_words, vocabulary), _checked(words)
+        _attention(False, layer, attention_of), _random(context, vocabulary), _checked(words)
     )
 
 
+@registered("asmax-ec")
 def asmax_ec(
     *,
-    target_words: Sequence[str] = (),
+    context: RunContext = RunContext(),
     vocabulary: VocabularySize = VOCABULARY_SIZE,
     nearest: Nearest = None,
     words: Words = 1,
@@ -161,19 +168,19 @@ def asmax_ec(
     """Take the word with the highest attention, then try words by embedding distance."""
     return SpotSwap(
         _attention(False, layer, attention_of),
-        _nearest(target_words, vocabulary, nearest),
+        _nearest(context, vocabulary, nearest),
         _checked(words),
     )
 
 
-def _random(target_words: Sequence[str], size: int) -> InRandomOrder:
-    return InRandomOrder(take_words(target_words, size))
+def _random(context: RunContext, size: int) -> InRandomOrder:
+    return InRandomOrder(take_words(context.target_words(), size))
 
 
-def _nearest(target_words: Sequence[str], size: int, nearest: int | None) -> ByEmbeddingDistance:
+def _nearest(context: RunContext, size: int, nearest: int | None) -> ByEmbeddingDistance:
     if nearest is not None:
         check_count(nearest=nearest)
-    return ByEmbeddingDistance(take_words(target_words, size), nearest)
+    return ByEmbeddingDistance(take_words(context.target_words(), size), nearest)
 
 
 def _attention(lowest: bool, layer: str, attention_of: str) -> ByAttention:

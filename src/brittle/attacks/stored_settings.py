@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from brittle.attacks import ATTACKS, default_settings
+from brittle.attacks import default_settings, is_own
 from brittle.proposals.choice import PAPER
 
 CANDIDATES = "candidates"
@@ -19,7 +19,7 @@ def changed_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     >>> changed_settings("pwws", {"candidates": "paper", "share": 0.2})
     {'share': 0.2}
     """
-    defaults = default_settings(name) if name.lower() in ATTACKS else {}
+    defaults = default_settings(name) if is_own(name) else {}
     return {key: v for key, v in settings.items() if (key, v) not in defaults.items()}
 
 

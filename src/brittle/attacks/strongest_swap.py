@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Try
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.setting_checks import check_count
 from brittle.attacks.tack_on import opposite
-from brittle.data.columns import Columns
 from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
 
@@ -47,16 +47,16 @@ class StrongestSwap:
         yield from Try([text])
 
 
+@registered("strongest-swap")
 def strongest_swap(
     *,
-    labels: Sequence[str],
-    label_map: Mapping[str, str] | None = None,
-    data_columns: Columns | None = None,
+    context: RunContext = RunContext(),
     n: Annotated[int, "how many words to replace (the paper: 1, 3 and 5)"] = 5,
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> StrongestSwap:
     """Replace the n strongest words by strong words of the opposite class."""
+    labels = context.needed_labels("strongest-swap")
     check_count(n=n, words=words)
-    strong = learn_strong_words(learn_from, labels, label_map, data_columns)
+    strong = learn_strong_words(learn_from, labels, context.label_map, context.data_columns)
     return StrongestSwap(strong, n, words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
@@ -10,8 +9,9 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from brittle.asks import Case, Search, Try
+from brittle.attacks.recipes import RunContext
+from brittle.attacks.registry import registered
 from brittle.attacks.setting_checks import check_count
-from brittle.data.columns import Columns
 from brittle.proposals.strong_words import StrongWords, learn_strong_words
 from brittle.text import Text
 
@@ -50,15 +50,15 @@ def opposite(case: Case[Text]) -> int:
     return int(scores.argmax())
 
 
+@registered("tack-on")
 def tack_on(
     *,
-    labels: Sequence[str],
-    label_map: Mapping[str, str] | None = None,
-    data_columns: Columns | None = None,
+    context: RunContext = RunContext(),
     learn_from: Annotated[str | None, "labelled data to learn strong words from"] = None,
     words: Annotated[int, "how many of the strongest words to choose from"] = 5,
 ) -> TackOn:
     """Replace the first word by a strong word of the opposite class."""
+    labels = context.needed_labels("tack-on")
     check_count(words=words)
-    strong = learn_strong_words(learn_from, labels, label_map, data_columns)
+    strong = learn_strong_words(learn_from, labels, context.label_map, context.data_columns)
     return TackOn(strong, words)

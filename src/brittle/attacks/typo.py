@@ -8,6 +8,7 @@ from random import Random
 from typing import Annotated, ClassVar
 
 from brittle.asks import Case, Search, Try, Unfit
+from brittle.attacks.registry import registered
 from brittle.attacks.setting_checks import check_count
 from brittle.proposals.typos import Typos
 from brittle.text import Text
@@ -46,6 +47,7 @@ class Typo:
         return text
 
 
+@registered("typo")
 def typo(
     *,
     words: Annotated[int, "how many words of a text become typos"] = 1,

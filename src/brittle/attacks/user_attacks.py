@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from brittle.asks import Ask, Attack
+from brittle.attacks.recipes import Recipe, flattened, is_filled_in
 from brittle.errors import UsageError
 from brittle.named import import_named
 
@@ -15,18 +16,15 @@ EXPECTED = (
     "`__call__(self, case, rng)` that is its search), its class, or a function of keyword "
     "arguments that makes one"
 )
-TARGET_WORDS = "target_words"
-RUN_ARGUMENTS = (
-    *("labels", "label_map", "data_columns", "open_generator", "offers", TARGET_WORDS),
-)
-"""Arguments of a recipe that the run fills in: the target's labels, {data label: target label}, the
-columns of the data that hold open fields and label, a function that opens a generator by its name,
-the questions that the target answers under the goal, and the words that it knows."""
 
 
-def import_recipe(name: str) -> Callable[..., Attack]:
+def import_recipe(name: str) -> Recipe:
     """Import the recipe that `python:module:name` means; the working folder counts too."""
-    value = import_named(name, "python:mine:shout")
+    return check_recipe(name, import_named(name, "python:mine:shout"))
+
+
+def check_recipe(name: str, value: Any) -> Recipe:
+    """Return a recipe for what someone else calls an attack; the error tells what it lacks."""
     if hasattr(value, "asks") and not isinstance(value, type):
         attack = check_attack(name, value)
         return lambda: attack
@@ -38,7 +36,7 @@ def import_recipe(name: str) -> Callable[..., Attack]:
     if not callable(value):
         raise UsageError(f"{name!r} is a {type(value).__name__}. Expected {EXPECTED}.")
     _check_arguments(name, value)
-    return value  # type: ignore[no-any-return]
+    return flattened(value)
 
 
 def check_attack(name: str, attack: Any) -> Attack:
@@ -77,7 +75,7 @@ def _check_arguments(name: str, recipe: Callable[..., Any]) -> None:
         for p in parameters
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         and p.default is p.empty
-        and p.name not in RUN_ARGUMENTS
+        and not is_filled_in(p)
     ]
     if positional:
         raise UsageError(

@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from brittle.cli.commands import COMMANDS, load_command
+from brittle.cli.commands import OWN_COMMANDS, commands, load_command
 from brittle.cli.console import tell
 from brittle.cli.flags import check_spelling
 from brittle.cli.parser import build_parser
@@ -76,4 +76,5 @@ def _run(args: argparse.Namespace) -> None:
 
 def _resumes(words: Sequence[str]) -> bool:
     """Tell whether the command that was called goes on when it is called again."""
-    return bool(words) and words[0] in COMMANDS and load_command(words[0]).resumes
+    is_known = bool(words) and (words[0] in OWN_COMMANDS or words[0] in commands())
+    return is_known and load_command(words[0]).resumes

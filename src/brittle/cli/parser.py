@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from brittle.cli.commands import COMMANDS, load_command
+from brittle.cli.commands import OWN_COMMANDS, commands, load_command
 from brittle.visible import visible
 
 
@@ -28,15 +28,18 @@ def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
         epilog="brittle COMMAND --help explains a command and shows examples.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, entry in COMMANDS.items():
-        subparser = commands.add_parser(
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    asked = asked_command(words)
+    # The commands of other packages are not looked up for one of our own.
+    table = OWN_COMMANDS if asked in OWN_COMMANDS else commands()
+    for name, entry in table.items():
+        subparser = subparsers.add_parser(
             name,
             help=entry.help,
             description=f"{entry.help[0].upper()}{entry.help[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if name == asked_command(words):
+        if name == asked:
             _complete(subparser, name, words)
     return parser
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from brittle.asks import Case, LevelStatus, Status
+from brittle.asks import Case
+from brittle.statuses import LevelStatus, Status
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,16 @@ from brittle.asks import (
     Ask,
     Case,
     KeepItems,
-    LevelStatus,
     Note,
     Sample,
     Search,
-    Status,
     Try,
     Unfit,
     leaves,
 )
 from brittle.engine.budget import Question, cut_to_budget
 from brittle.engine.outcomes import Improvement, ItemKept, Outcome
+from brittle.statuses import LevelStatus, Status
 
 FIRST_PART = 4
 """The number of candidates of a path that are asked about first."""

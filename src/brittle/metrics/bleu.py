@@ -13,6 +13,7 @@ from brittle.errors import require
 from brittle.goals.bleu import bleu_signature
 from brittle.metrics.summary import Figure
 from brittle.results import Result
+from brittle.statuses import STATUSES
 
 RESAMPLES = 1000
 CHANGE_EVERY_TEXT = ("typo",)
@@ -108,7 +109,7 @@ def counts_as_changed(result: Result) -> bool:
 
 def is_translated(result: Result) -> bool:
     """Tell whether a case counts for BLEU: the target translated its original."""
-    return result.answer is not None and result.status != "error"
+    return result.answer is not None and STATUSES[result.status].is_judged
 
 
 def has_reference(result: Result) -> bool:

@@ -17,6 +17,7 @@ from brittle.metrics.summary import (
     rate,
 )
 from brittle.results import Result
+from brittle.statuses import STATUSES
 
 DRAWS = 20_000
 PRIOR = 0.5  # Jeffreys' prior of a share: half a success and half a failure
@@ -103,8 +104,8 @@ def ladder(results: Sequence[Result]) -> Ladder | None:
         tuple(rungs),
         len(broken),
         len(attacked),
-        held=sum(row.status in ("held", "proved") for row in attacked),
-        unfinished=sum(row.status in ("out of budget", "unconfirmed") for row in attacked),
+        held=sum(STATUSES[row.status].counts_as == "standing" for row in attacked),
+        unfinished=sum(STATUSES[row.status].counts_as == "unfinished" for row in attacked),
         untested=sum(map(is_untouched, judged)),
         not_english=sum("not English" in dict(row.levels).values() for row in results),
         checked=len(checked),
@@ -117,7 +118,7 @@ def _is_right_until(row: Result, rougher: Sequence[str]) -> bool:
     return row.status == "broken" and row.predicted == row.label and row.level in rougher
 
 
-def validly_broken(ladder: Ladder, valid: Mapping[str, tuple[int, int]], seed: int = 0) -> Figure:
+def validly_broken(ladder: Ladder, valid: Mapping[str, tuple[float, int]], seed: int = 0) -> Figure:
     """Estimate the share of attacked cases that a valid text breaks.
 
     `valid` says, by level, how many broken texts readers found valid, of how many they read; a

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brittle.asks import Status
 from brittle.edits import characters_changed, diff, words_changed
 from brittle.levels import LEVELS
 from brittle.metrics.inside import AttendedText, InsideCase, InsideRun
 from brittle.metrics.ladder import Ladder, Rung
 from brittle.metrics.summary import rate
 from brittle.results import Result, Step
+from brittle.statuses import Status
 from brittle.text import Text
 
 

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from brittle.asks import DECIDED, STATUSES, Status
+from brittle.asks import DECIDED
 from brittle.goals import is_reached
 from brittle.metrics.intervals import bootstrap_mean, wilson
 from brittle.results import Result, Step
+from brittle.statuses import ATTACKED as ATTACKED
+from brittle.statuses import STATUSES, Status
 
-ATTACKED: tuple[Status, ...] = ("broken", "held", "proved", "out of budget", "unconfirmed")
 PICTURE_MEASURES = ("pixels_changed", "l2", "linf")
 
 
@@ -134,7 +135,7 @@ def is_judged(result: Result) -> bool:
     neither accuracy, so that both are over the same examples.
     """
     is_answered = result.label is not None and result.predicted is not None
-    return is_answered and result.status != "error"
+    return is_answered and STATUSES[result.status].is_judged
 
 
 def is_untouched(result: Result) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 from brittle.data.columns import Columns
 from brittle.english.stop_words import STOP_WORDS
@@ -31,27 +32,43 @@ CANDIDATES = "careful, loose, any (or paper), typo, strict, or a JSON file {word
 SENSES = "the senses of a word that count: the first N, or likely (default: by --candidates)"
 
 
-def choose_proposal(
-    *,
-    inflect: bool = True,
-    wordnet: str | None = None,
-    candidates: str | None = PAPER,
-    senses: str | None = None,
-    neighbours: str | None = None,
-    k: int = DEFAULT_NEIGHBOURS,
-    within: float | None = None,
-    stop_words: bool = True,
-    spare: int = 0,
-    learn_from: str | None = None,
-    columns: Columns | None = None,
-) -> Proposal:
-    """Build the proposal: WordNet's synonyms, unless a table or word vectors are named.
+@dataclass(frozen=True)
+class CandidateSettings:
+    """Where candidates come from: the settings that attacks with candidates share.
 
     `candidates` is a preset or a table; `senses` says which senses of a word count: the first so
     many, or the likely ones. With a source of its own every preset means the same.
     Without `stop_words` no stop word has candidates, whatever the source; nor have the `spare` most
-    frequent words of the data to learn from, whose `columns` are those of the data attacked.
+    frequent words of the data to learn from.
     """
+
+    inflect: Annotated[bool, "inflect synonyms like the word they replace"] = True
+    wordnet: Annotated[str | None, "a folder of WordNet files instead of the shipped table"] = None
+    candidates: Annotated[str, CANDIDATES] = PAPER
+    senses: Annotated[str | None, SENSES] = None
+    neighbours: Annotated[str | None, "word vectors (a file, glove, counterfitted) instead"] = None
+    k: Annotated[int, "with neighbours: how many"] = DEFAULT_NEIGHBOURS
+    within: Annotated[float | None, "with neighbours: the largest squared distance"] = None
+    stop_words: Annotated[bool, "replace stop words too"] = True
+    spare: Annotated[int, "how many of the most frequent words to spare (Alzantot: 26)"] = 0
+    learn_from: Annotated[str | None, "with spare: data to count words in"] = None
+
+
+SYNONYMS = ("inflect", "wordnet", "candidates", "senses", "stop_words")
+SynonymSettings = Annotated[CandidateSettings, SYNONYMS]
+"""Of these settings, those of an attack on synonyms."""
+ListSettings = Annotated[CandidateSettings, (*SYNONYMS, "neighbours", "k", "within")]
+"""The same, and those of word vectors."""
+
+
+def choose_proposal(settings: CandidateSettings, columns: Columns | None = None) -> Proposal:
+    """Build the proposal: WordNet's synonyms, unless a table or word vectors are named.
+
+    `columns` are those of the data attacked, in which frequent words are counted.
+    """
+    candidates, wordnet, senses = settings.candidates, settings.wordnet, settings.senses
+    neighbours, k, within = settings.neighbours, settings.k, settings.within
+    spare, learn_from = settings.spare, settings.learn_from
     table = None if candidates in PRESETS else candidates
     if candidates == REWRITE:
         raise UsageError(
@@ -96,13 +113,15 @@ def choose_proposal(
     elif neighbours is not None:
         proposal = Neighbours(neighbours, k=k, within=within)
     else:
-        proposal = _synonyms(candidates or PAPER, _sense_count(senses), senses, inflect, wordnet)
+        proposal = _synonyms(
+            candidates or PAPER, _sense_count(senses), senses, settings.inflect, wordnet
+        )
     frequent = learn_frequent_words(learn_from, spare, columns) if spare else frozenset()
     if isinstance(proposal, Careful):
-        return replace(proposal, spared=frequent if stop_words else frequent | STOP_WORDS)
+        return replace(proposal, spared=frequent if settings.stop_words else frequent | STOP_WORDS)
     if spare:
         proposal = SparingFrequentWords(proposal, frequent)
-    return proposal if stop_words else SparingStopWords(proposal)
+    return proposal if settings.stop_words else SparingStopWords(proposal)
 
 
 def _synonyms(

@@ -43,6 +43,10 @@ QUESTION_WORDS = frozenset(
     | {"am", "may", "might", "shall"}
 )
 ARTICLES = ("a", "an")
+SPEAKERS = frozenset(
+    {"i", "me", "my", "mine", "we", "us", "our", "ours", "you", "your", "yours", "let's"}
+)
+"""A writer who uses one of these speaks to somebody, so an opener fits."""
 
 
 @dataclass(frozen=True)
@@ -365,6 +369,8 @@ def sentence_kind(tokens: Tokens, sentence: Sentence, rules: Rules) -> str | Non
         kind = "command"
     else:
         kind = _statement_kind(tokens, sentence)
+    if kind in ("any", "clause") and _is_report(tokens, sentence):
+        return None
     if kind is None or words < MIN_WORDS.get(kind, MIN_STATEMENT_WORDS):
         return None
     return kind
@@ -386,6 +392,18 @@ def _is_headline(tokens: Tokens, sentence: Sentence) -> bool:
     words = [tokens.written(n) for n in range(sentence.start + 1, sentence.stop) if tokens.tags[n]]
     longer = [word for word in words if not is_stop_word(word)][:HEADLINE_WORDS]
     return sum(word[0].isupper() for word in longer) * 2 > len(longer)
+
+
+def _is_report(tokens: Tokens, sentence: Sentence) -> bool:
+    """Tell whether a sentence reports on names and nobody speaks: news takes no "you see,".
+
+    Text without capitals shows no names, so none of it counts as a report.
+    """
+    if tokens.is_lower or tokens.raw.isupper():
+        return False
+    after_first = range(sentence.start + 1, sentence.stop)
+    has_name = any(tokens.tags[n] and tokens.written(n)[0].isupper() for n in after_first)
+    return has_name and SPEAKERS.isdisjoint(tokens.forms)
 
 
 def _is_glued(tokens: Tokens, n: int) -> bool:

@@ -14,7 +14,7 @@ from brittle.formatting import plural
 from brittle.reports.embedded_rows import embedded_json
 from brittle.reports.escaping import escape
 from brittle.reports.excerpts import split_at_edits
-from brittle.reports.page import asset, page
+from brittle.reports.page import asset, page, style_sheet
 from brittle.reports.pictures import embedded_picture
 from brittle.validity.answers import FORMAT, LAYOUT
 from brittle.validity.questionnaire import CANNOT_TELL, WORDS, Question, Questionnaire
@@ -45,7 +45,7 @@ def annotation_page(sample: Sample, questionnaire: Questionnaire, person: int) -
             for number in sample.orders[person - 1]
         ],
     }
-    style = asset("report.css") + asset("annotation.css")
+    style = style_sheet() + asset("annotation.css")
     body = asset("annotation.html").format(
         heading=escape(f"{plural(len(items), (thing, thing + 's'))} to {words['read']}"),
         who=escape(f"Page {person} of {len(sample.orders)}, sample {sample.id}"),

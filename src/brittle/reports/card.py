@@ -16,6 +16,7 @@ from brittle.reports.ladder import (
     held_line,
     language_line,
     reading_line,
+    run_readings,
     valid_estimate,
     verdict,
 )
@@ -37,7 +38,7 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.trust import robust_lines, trust_facts
 from brittle.results import Result
-from brittle.validity.readings import Reading, readings
+from brittle.validity.readings import Reading
 
 LADDER_HEADS = (
     *("edits", "what they do", "accuracy left", "95% interval", "broken at this level"),
@@ -62,7 +63,7 @@ def card(run: StoredRun) -> str:
         "---\n" + "\n".join(_metadata(run, results, figures)) + "\n---",
         f"# Robustness of {_inline(run.manifest.get('target'))}",
         f"{_inline(describe_run(run.manifest))}. Run `{_inline(run.name)}`.",
-        *(() if climbed is None else _ladder(climbed, readings())),
+        *(() if climbed is None else _ladder(climbed, run_readings(run, results))),
         _table(
             ("figure", "value", "95% interval", "over"),
             [(line.name, line.value, line.interval, line.over) for line in lines],
@@ -125,7 +126,7 @@ def _metadata(run: StoredRun, results: Sequence[Result], figures: Summary) -> It
     if manifest.get("split"):
         yield f"      split: {_quoted(manifest['split'])}"
     yield "    metrics:"
-    for kind, name, figure in _measured(manifest.get("attack"), results, figures):
+    for kind, name, figure in _measured(run, results, figures):
         if figure.value is not None:
             yield f"    - type: {kind}"
             yield f"      name: {_quoted(name)}"
@@ -142,8 +143,9 @@ def _task(manifest: Mapping[str, Any]) -> str:
 
 
 def _measured(
-    attack: Any, results: Sequence[Result], figures: Summary
+    run: StoredRun, results: Sequence[Result], figures: Summary
 ) -> Iterator[tuple[str, str, Figure]]:
+    attack = run.manifest.get("attack")
     yield "accuracy", "accuracy before attack", figures.before
     yield "accuracy", f"accuracy under {attack}", figures.after
     yield "attack_success", f"success of {attack}", figures.success
@@ -152,7 +154,8 @@ def _measured(
         for rung in climbed.rungs:
             name = f"accuracy under {attack} with edits up to {rung.title}"
             yield "accuracy", name, rung.standing
-        yield "validly_broken", f"validly broken by {attack}, estimate", valid_estimate(climbed)
+        estimate = valid_estimate(climbed, run_readings(run, results))
+        yield "validly_broken", f"validly broken by {attack}, estimate", estimate
     if figures.validity is not None and figures.valid_success is not None:
         yield "validity", f"validity of what {attack} found", figures.validity
         yield "valid_success", f"valid success of {attack}", figures.valid_success

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from brittle.asks import Status
 from brittle.formatting import number, percent, plural
 from brittle.metrics.curves import Curve
 from brittle.metrics.summary import Figure, rate
@@ -20,6 +19,7 @@ from brittle.reports.axes import (
     tick_steps,
 )
 from brittle.reports.hover import hover_zones, value_title
+from brittle.statuses import STATUSES, Status
 
 MAX_CURVE_POINTS = 240
 
@@ -83,15 +83,6 @@ def bar(share: float, value: str = "") -> str:
     )
 
 
-def css_class(status: Status) -> str:
-    """Return the class of the style sheet that colours a status.
-
-    >>> css_class("out of budget")
-    'is-out-of-budget'
-    """
-    return "is-" + status.replace(" ", "-")
-
-
 def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
     """Draw how the cases ended as one stacked bar."""
     total = sum(count for _, count in counts)
@@ -103,7 +94,8 @@ def status_bar(counts: Sequence[tuple[Status, int]]) -> str:
         width = 1000 * count / total
         visible = max(width - 2, 1)
         parts.append(
-            f'<rect class="{css_class(status)}" x="{x:.1f}" width="{visible:.1f}" height="14">'
+            f'<rect class="{STATUSES[status].css_class}" x="{x:.1f}" width="{visible:.1f}" '
+            f'height="14">'
             f"{value_title(f'{status}: {number(count)} of {number(total)}')}</rect>"
         )
         x += width

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brittle.asks import Status
 from brittle.formatting import number, plural
 from brittle.metrics.bleu import as_share
 from brittle.metrics.confusion import confusion
@@ -19,17 +18,16 @@ from brittle.reports.character_edits import character_edits_section
 from brittle.reports.contents import with_contents
 from brittle.reports.embedded_rows import embedded_rows
 from brittle.reports.escaping import escape, isolate
-from brittle.reports.figures import css_class, scale_figure, status_bar
+from brittle.reports.figures import scale_figure, status_bar
 from brittle.reports.kept_items import cost_name
-from brittle.reports.ladder import verdict
+from brittle.reports.ladder import run_readings, verdict
 from brittle.reports.ladder_page import embedded_levels, ladder_section, level_chips
 from brittle.reports.notes import notes
-from brittle.reports.page import asset, page, plain
+from brittle.reports.page import asset, page, plain, style_sheet
 from brittle.reports.stored import StoredRun
 from brittle.reports.success_curves import curves_section
 from brittle.reports.summaries import summarize
 from brittle.reports.summary_lines import (
-    MEANINGS,
     SummaryLine,
     answers_texts,
     describe_run,
@@ -42,7 +40,8 @@ from brittle.reports.tables import confusion_section, parts_table, words_table
 from brittle.reports.trust import Fact, missing, robust_lines, trust_facts
 from brittle.reports.validity import validity_section
 from brittle.results import Result
-from brittle.validity.readings import readings
+from brittle.statuses import STATUSES, Status
+from brittle.validity.readings import Reading
 
 MAX_REASONS = 5
 SCRIPT = ("elements", "values", "rows", "texts", "path", "saving", "list")
@@ -73,7 +72,8 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     if climbed is None:
         sections = [_header(run, climbed), warnings]
     else:
-        sections = [_header(run, climbed), _ladder(climbed, manifest, warnings), cases]
+        ladder_part = _ladder(climbed, run_readings(run, results), manifest, warnings)
+        sections = [_header(run, climbed), ladder_part, cases]
     sections += [
         _hero(figures, manifest, run.totals, results),
         _how_it_ended(figures, results, climbed),
@@ -94,7 +94,7 @@ def render(run: StoredRun, further: Sequence[str] = ()) -> str:
     body = "\n".join(with_contents([section for section in sections if section]))
     levels = embedded_levels(climbed, results)
     rows = embedded_rows(results, has_pictures, run.steps(), cost_name(manifest), levels)
-    return page(run.name, body, asset("report.css"), _script(), rows, has_pictures)
+    return page(run.name, body, style_sheet(), _script(), rows, has_pictures)
 
 
 def _script() -> str:
@@ -108,9 +108,11 @@ def _notes(lines: Sequence[str]) -> str:
     return f'<ul class="notes" aria-label="Read this first">{items}</ul>' if items else ""
 
 
-def _ladder(climbed: Ladder, manifest: Mapping[str, Any], warnings: str) -> str:
+def _ladder(
+    climbed: Ladder, read: Mapping[str, Reading], manifest: Mapping[str, Any], warnings: str
+) -> str:
     what = "agreement" if manifest.get("reference") == "predictions" else "accuracy"
-    return ladder_section(climbed, readings(), verdict(climbed), what, warnings)
+    return ladder_section(climbed, read, verdict(climbed), what, warnings)
 
 
 def _header(run: StoredRun, climbed: Ladder | None) -> str:
@@ -183,8 +185,8 @@ def _how_it_ended(figures: Summary, results: Sequence[Result], climbed: Ladder |
     if not counts:
         return "<section><h2>How the cases ended</h2><p>No case has finished yet.</p></section>"
     items = "".join(
-        f'<li class="{css_class(status)}"><b>{number(count)}</b> {status} '
-        f"<span>{MEANINGS[status]}{_reasons(figures, status)}</span></li>"
+        f'<li class="{STATUSES[status].css_class}"><b>{number(count)}</b> {status} '
+        f"<span>{STATUSES[status].meaning}{_reasons(figures, status)}</span></li>"
         for status, count in counts
     )
     # What a level proves stands with the ladder.
@@ -198,8 +200,8 @@ def _how_it_ended(figures: Summary, results: Sequence[Result], climbed: Ladder |
 
 def _reasons(figures: Summary, status: Status) -> str:
     """List why cases ended so, where that is said, each with its count if there are several."""
-    shown = ("broken", "held", "proved", "skipped", "error")
-    reasons = figures.reasons.get(status, {}) if status in shown else {}
+    is_listed = STATUSES[status].reasons != "untried"
+    reasons = figures.reasons.get(status, {}) if is_listed else {}
     counts = [f" ({number(n)})" if len(reasons) > 1 else "" for n in reasons.values()]
     items = [f"{isolate(reason)}{n}" for reason, n in zip(reasons, counts)]
     more = len(items) - MAX_REASONS
@@ -213,7 +215,7 @@ def _cases(
     """Return the frame of the list; after a ladder it begins with the failures alone."""
     has_failures = climbed is not None and climbed.broken > 0
     chips = "".join(
-        f'<label class="chip {css_class(status)}"><input type="checkbox" value="{status}"'
+        f'<label class="chip {STATUSES[status].css_class}"><input type="checkbox" value="{status}"'
         f"{'' if has_failures and status != 'broken' else ' checked'}>"
         f"{status} <b>{number(count)}</b></label>"
         for status, count in status_counts(figures)

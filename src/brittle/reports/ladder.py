@@ -10,8 +10,10 @@ from brittle.formatting import number, percent, plural
 from brittle.levels import CAREFUL, REWRITE, TYPO
 from brittle.metrics.ladder import Ladder, Rung, validly_broken
 from brittle.metrics.summary import Figure
+from brittle.reports.stored import StoredRun
 from brittle.reports.yardstick import yardstick_lines
-from brittle.validity.readings import Reading, readings
+from brittle.results import Result
+from brittle.validity.readings import Reading, own_readings, readings
 
 GENTLE = (REWRITE, CAREFUL)
 """The levels that most readers accept."""
@@ -43,6 +45,11 @@ class RungLine:
     accuracy: str
     broken: str
     validity: str
+
+
+def run_readings(run: StoredRun, results: Sequence[Result]) -> Mapping[str, Reading]:
+    """Return what readers said of each level: of texts of this run, or else of those shipped."""
+    return {**readings(), **own_readings(run.stored_validity, results)}
 
 
 def verdict(ladder: Ladder) -> str:
@@ -97,6 +104,7 @@ def _rung_line(rung: Rung, ladder: Ladder, reading: Reading | None, number_of: i
     valid = "not read"
     if reading is not None and reading.of:
         valid = f"valid in {percent(reading.valid / reading.of, 0)}"
+        valid += f" of {number(reading.of)} read" if reading.is_own else ""
     return RungLine(rung.title, percent(rung.standing.value), broken, valid)
 
 
@@ -116,14 +124,22 @@ def held_line(ladder: Ladder) -> str:
 def reading_line(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> str | None:
     """Say who calls texts valid; None if nobody read texts of these levels."""
     read = readings() if read is None else read
-    own = [read[rung.level] for rung in ladder.rungs if rung.level in read]
-    if not own:
-        return None
-    least, most = min(reading.of for reading in own), max(reading.of for reading in own)
-    count = f"{least}" if least == most else f"{least} to {most}"
-    who = " and ".join(dict.fromkeys(reading.reader for reading in own))
-    texts = " and ".join(dict.fromkeys(reading.texts for reading in own))
-    return f"valid: says {who}, blind, of {count} {texts} a level"
+    known = [(rung.title, read[rung.level]) for rung in ladder.rungs if rung.level in read]
+    own = [(title, reading) for title, reading in known if reading.is_own]
+    shipped = [reading for _, reading in known if not reading.is_own]
+    parts = []
+    if own:
+        counts = ", ".join(f"{title} {number(reading.of)}" for title, reading in own)
+        _, first = own[0]
+        parts.append(f"{first.reader} read {first.texts} ({counts})")
+    if shipped:
+        least, most = min(one.of for one in shipped), max(one.of for one in shipped)
+        count = f"{least}" if least == most else f"{least} to {most}"
+        who = " and ".join(dict.fromkeys(reading.reader for reading in shipped))
+        texts = " and ".join(dict.fromkeys(reading.texts for reading in shipped))
+        says = f"says {who}, blind, of {count} {texts} a level"
+        parts.append(f"of other levels {says}" if own else says)
+    return f"valid: {'; '.join(parts)}" if parts else None
 
 
 def language_line(ladder: Ladder) -> str | None:
@@ -150,9 +166,9 @@ def valid_estimate(ladder: Ladder, read: Mapping[str, Reading] | None = None) ->
     return validly_broken(ladder, {level: (one.valid, one.of) for level, one in read.items()})
 
 
-def estimate_line(ladder: Ladder) -> str | None:
+def estimate_line(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> str | None:
     """Write the estimate of validly broken cases with its interval."""
-    figure = valid_estimate(ladder)
+    figure = valid_estimate(ladder, read)
     if figure.value is None:
         return None
     low, high = percent(figure.low, 0).removesuffix("%"), percent(figure.high, 0)
@@ -162,9 +178,9 @@ def estimate_line(ladder: Ladder) -> str | None:
     )
 
 
-def more_lines(ladder: Ladder) -> list[str]:
+def more_lines(ladder: Ladder, read: Mapping[str, Reading] | None = None) -> list[str]:
     """List what stands behind the first screen: proofs, the estimate, who read."""
-    lines = [proved_line(ladder), estimate_line(ladder), reading_line(ladder)]
+    lines = [proved_line(ladder), estimate_line(ladder, read), reading_line(ladder, read)]
     return [*(line for line in lines if line), *yardstick_lines()]
 
 

@@ -18,6 +18,7 @@ from brittle.reports.hover import value_title
 from brittle.reports.ladder import language_line, valid_estimate
 from brittle.reports.yardstick import yardstick_table
 from brittle.results import Result
+from brittle.statuses import CountedAs, statuses_that_count_as
 from brittle.validity.readings import Reading
 
 HEADS = ("kind of edit", "", "how many texts", "what readers say of such texts")
@@ -75,7 +76,9 @@ def reading_text(reading: Reading | None, with_label: bool = False) -> str:
     """
     if reading is None or not reading.of:
         return "not read yet"
-    label = f", label kept in {percent(reading.label / reading.of, 0)}" if with_label else ""
+    label = ""
+    if with_label and reading.label is not None:
+        label = f", label kept in {percent(reading.label / reading.of, 0)}"
     share = f"valid in {percent(reading.valid / reading.of, 0)} of {number(reading.of)} read"
     return f"{share}{label} ({reading.reader}, {reading.texts})"
 
@@ -242,9 +245,9 @@ def _cards(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[tuple[str, 
         yield "Validly broken", f"about {value}", about
     if climbed.attacked:
         held = f"of {attacked}: no kind of edit changed the answer"
-        yield "Held", _linked(climbed.held, "#status=held,proved"), held
+        yield "Held", _linked(climbed.held, _status_link("standing")), held
     if climbed.unfinished:
-        link = "#status=out of budget,unconfirmed"
+        link = _status_link("unfinished")
         unfinished = "ended before every kind of edit was tried; they count as right"
         yield "Not finished", _linked(climbed.unfinished, link), unfinished
     untested = "every right answer had something to change"
@@ -257,6 +260,11 @@ def _cards(climbed: Ladder, read: Mapping[str, Reading]) -> Iterator[tuple[str, 
             f"{plural(climbed.undecided, ('breaks', 'break'))} under a random edit, too"
         )
         yield "Already undecided", number(climbed.undecided), undecided
+
+
+def _status_link(count: CountedAs) -> str:
+    """Return the link to the cases that are counted so."""
+    return f"#status={','.join(statuses_that_count_as(count))}"
 
 
 def _linked(count: int, link: str) -> str:

@@ -14,6 +14,10 @@ from importlib.resources import files
 from typing import Any
 
 from brittle.reports.escaping import escape
+from brittle.statuses import colour_rules
+
+STATUS_RULES = "/* colours of statuses */\n"
+"""Stands in the style sheet where the rules of the statuses go."""
 
 
 def page(
@@ -32,6 +36,11 @@ def page(
         data=rows,
         script=script,
     )
+
+
+def style_sheet() -> str:
+    """Return the style sheet of all pages, with the colours of the statuses."""
+    return asset("report.css").replace(STATUS_RULES, colour_rules())
 
 
 def asset(name: str) -> str:

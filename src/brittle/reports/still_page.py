@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brittle.reports.escaping import escape
-from brittle.reports.page import asset, content_hash
+from brittle.reports.page import content_hash, style_sheet
 
 
 def still_page(title: str, sections: Sequence[str], further_style: str = "") -> str:
     """Return one HTML file that loads nothing and runs nothing."""
-    style = asset("report.css") + further_style
+    style = style_sheet() + further_style
     policy = f"default-src 'none'; style-src {content_hash(style)}; "
     policy += "base-uri 'none'; form-action 'none'"
     return (

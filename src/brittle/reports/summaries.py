@@ -20,7 +20,7 @@ from brittle.metrics.reconstructions import reconstructions_kept
 from brittle.metrics.summary import Summary, summary
 from brittle.reports.escaping import escape, visible
 from brittle.reports.kept import kept_curves
-from brittle.reports.ladder import held_line, ladder_json, rung_lines, verdict
+from brittle.reports.ladder import held_line, ladder_json, run_readings, rung_lines, verdict
 from brittle.reports.notes import notes
 from brittle.reports.stored import StoredRun
 from brittle.reports.summary_lines import (
@@ -32,6 +32,7 @@ from brittle.reports.summary_lines import (
 )
 from brittle.reports.trust import short_lines, trust_facts
 from brittle.results import Result, Step
+from brittle.validity.readings import Reading
 
 FINISHES_FIRST = "rules"
 """The attack whose first candidate is the finished text: whether that works is a figure too."""
@@ -62,14 +63,15 @@ def winning_steps(run: StoredRun, results: Sequence[Result]) -> Sequence[Step]:
 def summary_text(run: StoredRun) -> str:
     """Write the summary as plain text for 80 columns."""
     manifest, (results, figures) = run.manifest, summarize(run)
-    text = [f"{run.name}: {describe_run(manifest)}", *_ladder_text(results)]
+    read = run_readings(run, results)
+    text = [f"{run.name}: {describe_run(manifest)}", *_ladder_text(results, read)]
     for line in summary_lines(figures, manifest, results):
         interval = f"[{line.interval}]" if line.interval else ""
         text.append(f"  {line.name:<22}{line.value:>7}  {interval:<14}{line.over}")
     text += [
         _wrapped("  ", line)
         for line in closing_lines(
-            results, figures, run.totals, manifest, winning_steps(run, results)
+            results, figures, run.totals, manifest, winning_steps(run, results), read
         )
     ]
     text += [_wrapped("  ! ", note) for note in notes(figures, manifest, results)]
@@ -78,16 +80,21 @@ def summary_text(run: StoredRun) -> str:
     return visible("\n".join(text))
 
 
-def _ladder_text(results: Sequence[Result]) -> list[str]:
+def _ladder_text(results: Sequence[Result], read: Mapping[str, Reading]) -> list[str]:
     """Write the ladder of a run, if it has one."""
     climbed = ladder(results)
     if climbed is None:
         return []
     lines = []
-    for line in rung_lines(climbed):
+    for line in rung_lines(climbed, read):
         broken = f"{line.broken} broken"
         lines.append(f"  after {line.title:<16}{line.accuracy:>7}  {broken:<18}{line.validity}")
     return [_wrapped("  ", verdict(climbed)), *lines, _wrapped("  ", held_line(climbed))]
+
+
+def _ladder_json(run: StoredRun, results: Sequence[Result]) -> dict[str, Any] | None:
+    climbed = ladder(results)
+    return None if climbed is None else ladder_json(climbed, run_readings(run, results))
 
 
 def summary_json(run: StoredRun) -> dict[str, Any]:
@@ -117,7 +124,7 @@ def summary_json(run: StoredRun) -> dict[str, Any]:
         "success_by_kept": _kept_json(results, winning_steps(run, results), manifest),
         "totals": dict(run.totals),
         "notes": notes(figures, manifest, results),
-        "ladder": None if (climbed := ladder(results)) is None else ladder_json(climbed),
+        "ladder": _ladder_json(run, results),
         "robust": [asdict(bounds) for bounds in robust_to_words(results)],
         "trust": {fact.name: fact.value for fact in trust_facts(run, results, figures)},
     }
@@ -196,7 +203,8 @@ def summary_html(run: StoredRun) -> str:
         f'<td style="text-align:left">{escape(line.over)}</td></tr>'
         for line in summary_lines(figures, manifest, results)
     )
-    lines = closing_lines(results, figures, run.totals, manifest, winning_steps(run, results))
+    read = run_readings(run, results)
+    lines = closing_lines(results, figures, run.totals, manifest, winning_steps(run, results), read)
     lines += [f"⚠ {note}" for note in notes(figures, manifest, results)]
     lines += short_lines(trust_facts(run, results, figures))
     return (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brittle.asks import UNTRIED, Status
+from brittle.asks import UNTRIED
 from brittle.errors import MissingPackage
 from brittle.formatting import NO_VALUE, duration, number, percent, plural
 from brittle.goals import is_class_goal
@@ -19,19 +19,12 @@ from brittle.reports.kept_items import cost_name
 from brittle.reports.ladder import more_lines
 from brittle.reports.trust import robust_lines
 from brittle.results import DAMAGED_EDITS, Result, Step
+from brittle.statuses import STATUSES, Status
+from brittle.validity.readings import Reading
 
 NAMED_PRESETS = ("careful", "loose", "typo", "strict")
 """Candidates that are named with the attack; as published it has its own name alone."""
 Format = Callable[[float | None], str]
-MEANINGS: Mapping[Status, str] = {
-    "broken": "an adversarial example was found and confirmed",
-    "held": "the attack ended without success",
-    "proved": "no text of the whole space that was searched reaches the goal",
-    "out of budget": "not broken when the budget of queries ran out",
-    "unconfirmed": "not broken: a candidate reached the goal, but not when scored again alone",
-    "skipped": "not attacked",
-    "error": "failed, left out of every figure",
-}
 
 
 @dataclass(frozen=True)
@@ -169,7 +162,7 @@ def significant(value: float | None) -> str:
 
 def status_counts(summary: Summary) -> list[tuple[Status, int]]:
     """Return the statuses that occur with their counts, the attacked ones first."""
-    return [(status, summary.statuses[status]) for status in MEANINGS if summary.statuses[status]]
+    return [(status, summary.statuses[status]) for status in STATUSES if summary.statuses[status]]
 
 
 def format_statuses(summary: Summary) -> str:
@@ -184,11 +177,11 @@ def format_statuses(summary: Summary) -> str:
     """
     parts = []
     for status, count in status_counts(summary):
-        has_reasons = status in ("broken", "held", "proved", "skipped")
-        reasons = dict(summary.reasons.get(status, {})) if has_reasons else {}
+        listed_at, reasons = STATUSES[status].reasons, dict(summary.reasons.get(status, {}))
+        if listed_at != "everywhere":
+            is_listed = listed_at == "untried" and UNTRIED in reasons
+            reasons = {UNTRIED: reasons[UNTRIED]} if is_listed else {}
         reasons.pop(DAMAGED_EDITS, None)
-        if status == "out of budget" and UNTRIED in summary.reasons.get(status, {}):
-            reasons = {UNTRIED: summary.reasons[status][UNTRIED]}
         counts = [f" {number(n)}" if n < count else "" for n in reasons.values()]
         listed = ", ".join(reason + n for reason, n in zip(reasons, counts))
         parts.append(f"{status} {number(count)}" + (f" ({listed})" if listed else ""))
@@ -201,13 +194,15 @@ def closing_lines(
     totals: Mapping[str, float],
     manifest: Mapping[str, Any],
     steps: Iterable[Step] = (),
+    read: Mapping[str, Reading] | None = None,
 ) -> list[str]:
     """Return the lines below the figures: statuses, what is proved, what texts keep, the cost.
 
-    `steps` are those of a search that goes on after a win.
+    `steps` are those of a search that goes on after a win. `read` is what readers said of texts of
+    each level of the ladder; without it, what is shipped.
     """
     climbed = ladder(results)
-    proved = robust_lines(results) if climbed is None else more_lines(climbed)
+    proved = robust_lines(results) if climbed is None else more_lines(climbed, read)
     statuses = [*character_edits(results), format_statuses(summary), *proved]
     kept = kept_lines(kept_curves(results, steps, manifest), manifest)
     return [*statuses, *kept, format_effort(totals)]

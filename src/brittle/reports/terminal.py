@@ -23,6 +23,7 @@ from brittle.reports.ladder import (
     language_line,
     next_commands,
     reading_line,
+    run_readings,
     rung_lines,
     verdict,
 )
@@ -65,6 +66,7 @@ def run_block(run: StoredRun, examples: int, everything: bool = False) -> Render
 def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableType:
     """Show on one screen at which level of edits the target breaks."""
     manifest, results = run.manifest, run.results()
+    read = run_readings(run, results)
     about = f"{describe_target(manifest)} · {plural(len(results), ('text', 'texts'))} · "
     about += duration(run.totals.get("seconds", 0))
     title = Text.assemble((visible(run.name), "bold"), " · ", (visible(about), "dim"))
@@ -78,10 +80,10 @@ def ladder_block(run: StoredRun, climbed: Ladder, examples: int) -> RenderableTy
     table.add_row(
         "  accuracy", Text(percent(before.value), style="bold blue"), f"{right} right", ""
     )
-    for line in rung_lines(climbed):
+    for line in rung_lines(climbed, read):
         left = Text(line.accuracy, style="bold red")
         table.add_row(f"  after {line.title}", left, f"{line.broken} broken", line.validity)
-    lines = [held_line(climbed), language_line(climbed), reading_line(climbed)]
+    lines = [held_line(climbed), language_line(climbed), reading_line(climbed, read)]
     below: list[RenderableType] = [_marked(" ", Text(line, style="dim")) for line in lines if line]
     below += [note_block(note) for note in notes(summarize(run)[1], manifest, results)]
     parts: list[RenderableType] = [
@@ -117,6 +119,7 @@ def trust_block(run: StoredRun) -> RenderableType:
 def summary_block(run: StoredRun) -> RenderableType:
     """Show accuracy before and after, success, costs, statuses and warnings of a run."""
     manifest, (results, figures) = run.manifest, summarize(run)
+    read = run_readings(run, results)
     about = visible(describe_run(manifest))
     title = Text.assemble((visible(run.name), "bold"), "  ", (about, "dim"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
@@ -128,7 +131,7 @@ def summary_block(run: StoredRun) -> RenderableType:
         value = Text(line.value, style=STYLES.get(line.key, "bold"))
         table.add_row(f"  {line.name}", value, line.interval, line.over)
     *lines, effort = closing_lines(
-        results, figures, run.totals, manifest, winning_steps(run, results)
+        results, figures, run.totals, manifest, winning_steps(run, results), read
     )
     below = [_marked(" ", Text(visible(line))) for line in lines]
     below.append(_marked(" ", Text(effort, style="dim")))

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from brittle.attacks import ATTACKS, default_settings
+from brittle.attacks import ATTACKS, default_settings, is_own
 from brittle.attacks.stored_settings import with_present_names
 from brittle.constraints import strict
 from brittle.goals import is_class_goal
@@ -26,7 +26,7 @@ def command_of(manifest: Mapping[str, Any]) -> str | None:
     if "spec" not in about or not is_named or data in ("", "examples"):
         return None
     # The user's own code is not imported to show a run: all settings of such an attack are written.
-    defaults = default_settings(attack) if attack in ATTACKS else {}
+    defaults = default_settings(attack) if is_own(attack) else {}
     words = ["brittle", "attack", about.pop("spec"), attack, "--data", data]
     words += _flags(_about_data(manifest) | {name: manifest.get(name) for name in RUN_FLAGS})
     if not is_class_goal(str(manifest.get("goal", "untargeted"))):

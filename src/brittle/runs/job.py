@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from brittle.answers import SCORES, AnswerKind, find_label
-from brittle.asks import Attack, Case, Decode, Encode, Probe, helpers_of
-from brittle.attacks import default_settings, resolve_attack, wanted_mask
+from brittle.asks import Attack, Case, Decode, Encode, Probe, declared, helpers_of
+from brittle.attacks import RunContext, default_settings, resolve_attack, wanted_mask
 from brittle.data.dataset import Dataset
 from brittle.engine.broker import Broker
 from brittle.engine.desks import Desk
@@ -108,11 +108,11 @@ class Job:
         index = match_labels(dataset.labels, own, labels) if answers == SCORES else {}
         names = {label: own[i] for label, i in index.items()}
         open_named = partial(open_generator, data=dataset.name)
-        about = (own, dataset.name, names, dataset.open_columns, open_named)
         target_words = TargetWords(target, dataset)
         goal, toward = _resolve_goal(goal, toward, only, confidence, answers, own)
         offers = offered(target, needs_other_class(goal))
-        search, name, resolved = resolve_attack(attack, settings, *about, target_words, offers)
+        context = RunContext(own, names, dataset.open_columns, open_named, target_words, offers)
+        search, name, resolved = resolve_attack(attack, settings, dataset.name, context)
         check_kinds(search, name, target, dataset)
         for reader in (target, search):
             check_items(reader, dataset)
@@ -223,11 +223,11 @@ class Job:
             "examples": len(taken.examples),
             "labels": list(self.labels),
             "answers": self.goal.answers.noun,
-            "cost_name": getattr(self.attack, "cost_name", None),
+            "cost_name": declared(self.attack, "cost_name"),
             "kind": self.dataset.kind,
             "shape": self.dataset.shape,
             "columns": self._columns,
-            "attacks": getattr(self.attack, "attack_names", None),
+            "attacks": declared(self.attack, "attack_names"),
             "locked": sorted({name for e in taken.examples for name in e.locked}),
             "reference": "labels" if labelled == len(taken.examples) else reference,
             "warnings": [],

@@ -6,13 +6,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from brittle.asks import STATUSES
 from brittle.attacks import default_settings
 from brittle.attacks.stored_settings import with_present_names
 from brittle.errors import BrittleError, UsageError
 from brittle.proposals.choice import PAPER
 from brittle.runs.store import Store
 from brittle.runs.store_errors import damaged_contents
+from brittle.statuses import ATTACKED
 
 FIXED = (
     *("target", "fingerprint", "attack", "settings", "goal", "data", "split", "seed", "content"),
@@ -81,9 +81,8 @@ def open_store(
         if _is_more(manifest["budget"], former["budget"]):
             store.forget("out of budget")
             store.forget_cut_costs(former["budget"])
-            for status in STATUSES if uses_budget else ():
-                if status not in ("skipped", "error"):
-                    store.forget(status)
+            for status in ATTACKED if uses_budget else ():
+                store.forget(status)
         if retry_errors:
             store.forget("error")
         store.amend(**{key: manifest[key] for key in ("budget", "limit", "examples")})

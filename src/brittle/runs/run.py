@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin, get_type_hints
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
@@ -26,9 +26,18 @@ if TYPE_CHECKING:
     from brittle.validity.floors import Floors
     from brittle.validity.verdicts import Validity
 
-NESTED = ("fields", "edits", "kept", "levels")  # columns that no table holds
-COLUMNS = tuple(f.name for f in fields(Result) if f.name not in NESTED)
+COLUMNS = tuple(
+    name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
+)
+"""What a table of results holds: all but what is nested."""
 ANSWER_COLUMNS = ("answer", "adversarial_answer", "reference")
+KIND_COLUMNS = {name for kind in KINDS.values() for name in kind.measures}
+OPTIONAL_COLUMNS = tuple(
+    field.name
+    for field in fields(Result)
+    if field.default is None and field.name not in {*ANSWER_COLUMNS, *KIND_COLUMNS}
+)
+"""Columns that only some attacks fill: they are shown if a case has a value there."""
 INSIDE_CASES = 100
 NEEDED = ("target", "attack", "data", "examples", "started")
 """Entries that every manifest has."""
@@ -195,25 +204,17 @@ class Run:
         others = {name for kind in KINDS.values() if kind.name != own for name in kind.measures}
         if self.manifest.get("answers") != "texts":
             others |= {*ANSWER_COLUMNS}
-        for name in (
-            "cost",
-            "tried",
-            "won",
-            "similarity",
-            "fluency",
-            "proved_words",
-            "single_swaps",
-            "level",
-            "random_edits",
-            "random_won",
-        ):
+        for name in OPTIONAL_COLUMNS:
             if all(getattr(result, name) is None for result in results):
                 others |= {name}
         return tuple(name for name in COLUMNS if name not in others)
 
     def answers_of(self, target: Any) -> str:
         """Return what a target must be declared to answer, to be compared with the run's own."""
-        declared = callable(target) or str(target).startswith(("python:", "http:", "cmd:"))
+        from brittle.targets.registry import find_kind
+
+        kind = find_kind(target) if isinstance(target, str) else None
+        declared = callable(target) or (kind is not None and kind.answers_declared)
         return "text" if declared and self.manifest.get("answers") == TEXTS.noun else "auto"
 
     def verify(self, target: Any, goal: Goal | None = None) -> list[Result]:

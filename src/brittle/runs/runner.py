@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from brittle.asks import Attack, Case, uses_budget
+from brittle.asks import Attack, Case, declared, uses_budget
 from brittle.attacks import wanted_mask
 from brittle.attacks.language import language_warning
 from brittle.data import as_dataset
@@ -353,7 +353,7 @@ def _diagnose(
 
 def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:
     """Ask an attack that can tell, such as one with a generator, whether the data fit it."""
-    doubt = getattr(job.attack, "doubt", None)
+    doubt = declared(job.attack, "doubt")
     message = doubt([case.item for case in cases[:SAMPLE_SIZE]]) if doubt and cases else None
     return [message] if message else []
 

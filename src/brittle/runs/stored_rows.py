@@ -9,31 +9,31 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
 from brittle import files
-from brittle.asks import LevelStatus, Status
 from brittle.edits import Edit, edit_rows
 from brittle.kinds import KINDS, Kind
 from brittle.results import DAMAGED_EDITS, KeptItem, Result, Step
 from brittle.runs.former_layouts import FORMER_STATUSES
 from brittle.schema import Malformed, Reader, Unbounded, field_readers, reader
+from brittle.statuses import LevelStatus, Status
 
 MAX_EDITS_APART = 32  # steps with more edits share equal ones in memory
 READ_BEFORE = ("fields", "edits", "kept", "status", "loss", "levels")
 """Fields of rows that are checked as they are built, and a loss, which may be infinite."""
+STORED_ELSEWHERE = ("case", "fields", "original", "adversarial", "reference", "kept")
+"""Fields of results that are not columns of their table: the case is `case_id`, what belongs to the
+example stands with the examples, what is kept in `meta`; the adversarial text is made of edits."""
 RESULT_COLUMNS = (
-    *("case_id", "attack", "target", "goal", "status", "reason", "edits", "label", "predicted"),
-    *("confidence", "adversarial_label", "adversarial_confidence", "queries", "words"),
-    *("words_changed", "characters_changed", "seed", "answer", "adversarial_answer", "cost"),
-    *("pixels_changed", "l2", "linf", "tried", "won", "similarity", "fluency"),
-    *("proved_words", "single_swaps", "level", "levels", "random_edits", "random_won"),
+    "case_id",
+    *(field.name for field in fields(Result) if field.name not in STORED_ELSEWHERE),
 )
 STEP_COLUMNS = (
-    *("case_id", "number", "query", "loss", "label", "confidence", "edits", "answer", "cost"),
-    *("similarity", "fluency"),
+    *("case_id", "number"),
+    *(field.name for field in fields(Step) if field.name != "case"),
 )
 
 _READ_PAIRS, _READ_EDITS = reader(tuple[tuple[str, str], ...]), reader(tuple[Edit, ...])
@@ -85,24 +85,24 @@ def _column_readers(kind: type) -> list[tuple[str, Reader]]:
 
 def load_result(row: dict[str, Any], kind: Kind, kept: str | None) -> Result:
     """Load a finished case from its columns, and what its search kept for the report."""
-    fields = load_fields(row["fields"])
+    pairs = load_fields(row["fields"])
     adversarial: str | None = None
     edits: tuple[Edit, ...] = ()
     if row["edits"] is not None:
         try:
-            edits, adversarial = kind.restored(fields, json.loads(row["edits"]))
+            edits, adversarial = kind.restored(pairs, json.loads(row["edits"]))
         except files.DAMAGED:
             # One damaged row must not hide all others.
             row["reason"] = DAMAGED_EDITS
-    row |= {"fields": fields, "edits": edits, "adversarial": adversarial}
-    row |= {"original": kind.joined(fields), "case": row.pop("case_id")}
+    row |= {"fields": pairs, "edits": edits, "adversarial": adversarial}
+    row |= {"original": kind.joined(pairs), "case": row.pop("case_id")}
     row["status"] = load_status(row["status"])
     # The label of an example is a text only where the target answers texts.
     row["reference"] = None if row["answer"] is None else row["reference"]
     row["levels"] = _READ_LEVELS(json.loads(row["levels"] or "[]"))
     row["kept"] = ()
     with contextlib.suppress(*files.DAMAGED):
-        row["kept"] = _kept_items(kept or "[]", kind, fields)
+        row["kept"] = _kept_items(kept or "[]", kind, pairs)
     _check_columns(row, Result)
     for name in _measures_of_others(kind.name):
         if row[name]:
@@ -110,10 +110,10 @@ def load_result(row: dict[str, Any], kind: Kind, kept: str | None) -> Result:
     return Result(**row)
 
 
-def _kept_items(stored: str, kind: Kind, fields: Sequence[tuple[str, str]]) -> tuple[KeptItem, ...]:
+def _kept_items(stored: str, kind: Kind, pairs: Sequence[tuple[str, str]]) -> tuple[KeptItem, ...]:
     items: tuple[KeptItem, ...] = reader(tuple[KeptItem, ...])(json.loads(stored))
     for item in items:
-        kind.joined([(fields[0][0], item.item)])  # refuses what is no item
+        kind.joined([(pairs[0][0], item.item)])  # refuses what is no item
     return items
 
 

@@ -31,6 +31,7 @@ from brittle.targets.protocols import (
     HasScores,
     Tags,
     Translates,
+    declared_by,
 )
 from brittle.targets.translators.texts import cut, parse_texts
 
@@ -100,7 +101,7 @@ def offered(target: Any, needs_other_class: bool) -> frozenset[str]:
     nothing. Of a target that answers labels alone, `GRADED` is left out.
     """
     questions = {c.question for c in CAPABILITIES if isinstance(target, c.protocol)}
-    if not getattr(target, "label_only", False):
+    if not declared_by(target, "label_only"):
         questions.add(GRADED)
     return frozenset(questions if needs_other_class else questions - {Bound.question})
 
@@ -138,8 +139,8 @@ def scores_desk(target: Any) -> Desk:
         canonical=target.canonical if isinstance(target, HasCanonicalKeys) else None,
         digests=target.canonical_digests if isinstance(target, HasCanonicalDigests) else None,
         from_keys=by_keys,
-        batch=getattr(target, "batch", None),
-        costly=getattr(target, "costly", False),
+        batch=declared_by(target, "batch"),
+        costly=declared_by(target, "costly"),
         **_common(target),
     )
 
@@ -148,8 +149,8 @@ def texts_desk(target: Any) -> Desk:
     """Build the desk that answers texts."""
     return Desk(
         _CheckedTexts(target.name, target.translate),
-        batch=getattr(target, "batch", None),
-        costly=getattr(target, "costly", False),
+        batch=declared_by(target, "batch"),
+        costly=declared_by(target, "costly"),
         **_common(target),
     )
 
@@ -158,7 +159,7 @@ def passes_desk(method: str, cached: int = MAX_CACHED_PASSES) -> Callable[[Any],
     """Return a builder of desks that answer by a method with a forward pass of its own."""
     return lambda target: Desk(
         getattr(target, method),
-        batch=getattr(target, "batch", None),
+        batch=declared_by(target, "batch"),
         cache=cached,
         **_common(target),
     )
@@ -171,7 +172,7 @@ def embeddings_desk(target: Any) -> Desk:
         target.canonical_embeddings if by_keys else target.sentence_embeddings,
         canonical=target.canonical if isinstance(target, HasCanonicalKeys) else None,
         from_keys=by_keys,
-        batch=getattr(target, "batch", None),
+        batch=declared_by(target, "batch"),
         cache=MAX_CACHED_PASSES,
         gives_answers=isinstance(target, HasScores),
         **_common(target),
@@ -211,8 +212,8 @@ CAPABILITIES: Sequence[Capability] = (
 
 def _common(target: Any) -> dict[str, Any]:
     return {
-        "parallel": getattr(target, "parallel", 1),
-        "watched": getattr(target, "in_process", True),
+        "parallel": declared_by(target, "parallel"),
+        "watched": declared_by(target, "in_process"),
         "counted": True,
     }
 

@@ -1,21 +1,7 @@
 """The protocol of targets, and the capabilities that a target may offer beside its scores.
 
 `capabilities.py` asks a target for these capabilities and builds a desk for every question that the
-target answers. It also looks for these attributes; each has a default:
-
-| attribute | default | meaning |
-|---|---|---|
-| `item_kind: str` | "text" | the kind of items that it reads |
-| `parallel: int` | 1 | how many threads may call the target at once |
-| `costly: bool` | False | answers are journalled before they are used |
-| `batch: int or None` | None | the rows of one call; None: chosen automatically |
-| `in_process: bool` | True | a watchdog guards the call, because nothing else can end it |
-| `label_only: bool` | False | only hard labels come back, as one-hot scores |
-| `trained_fields: tuple` | () | the fields that it was trained on, in its order |
-| `vocabulary: tuple` | none | the words that it knows, the most frequent first |
-| `reads_zero_vectors: bool` | False | a hole is a zero vector to it, or adds nothing |
-| `check_item(item)` | none | refuses data that it cannot read, before a run is stored |
-| `close()` | none | frees what the target holds |
+target answers. What else a target may declare stands in `TargetDeclarations`, with its default.
 
 What a model shows of its inside comes per word, or per character, of the user's text: the adapter
 aligns words with the tokens that the model reads.
@@ -23,7 +9,7 @@ aligns words with the tokens that the model reads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -45,6 +31,47 @@ class Target(Protocol):
 
     @property
     def fingerprint(self) -> str: ...
+
+
+class TargetDeclarations:
+    """What a target may declare beside its answers, as an attribute or a property, with defaults.
+
+    A target does not inherit from this class. `declared_by` looks the attribute up.
+    """
+
+    labels: Sequence[str] = ()
+    """The names of its classes; () if it answers texts."""
+    item_kind: str = "text"
+    """The kind of items that it reads."""
+    parallel: int = 1
+    """How many threads may call it at once."""
+    costly: bool = False
+    """Its answers are journalled before they are used."""
+    batch: int | None = None
+    """The rows of one call; None: chosen automatically."""
+    in_process: bool = True
+    """A watchdog guards the call, because nothing else can end it."""
+    label_only: bool = False
+    """Only hard labels come back, as one-hot scores."""
+    mixes_texts: bool = False
+    """A translator whose answer to a text may depend on the other texts of the call."""
+    trained_fields: Sequence[str] = ()
+    """The fields that it was trained on, in its order."""
+    vocabulary: Any = None
+    """The words that it knows, the most frequent first; None if it does not tell."""
+    reads_zero_vectors: bool = False
+    """A hole is a zero vector to it, or adds nothing."""
+    members: Sequence[Any] | None = None
+    """The targets that it consists of, if it is an ensemble."""
+    check_item: Callable[[Any], None] | None = None
+    """A method that refuses data that it cannot read, before a run is stored."""
+    close: Callable[[], None] | None = None
+    """A method that frees what the target holds."""
+
+
+def declared_by(target: Any, name: str) -> Any:
+    """Return what a target declares under a name of `TargetDeclarations`."""
+    return getattr(target, name, getattr(TargetDeclarations, name))
 
 
 class Classifies(Target, Protocol):

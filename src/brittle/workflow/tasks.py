@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from brittle import files
 from brittle.errors import BrittleError, RunStopped, UsageError, unknown
@@ -26,6 +26,19 @@ FAILED = "failed"
 
 Report = Callable[[str], None]
 """Receives the messages for a person that a task sends while it runs."""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def stored_as(name: str) -> Callable[[F], F]:
+    """Keep the stored results of a function that has moved: `name` is its former MODULE:NAME."""
+
+    def mark(function: F) -> F:
+        function.stored_as = name  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,7 @@ class Task:
     def key(self, results: Mapping[str, Any]) -> str:
         """Hash everything that decides the result."""
         function = f"{self.function.__module__}:{self.function.__qualname__}"
+        function = getattr(self.function, "stored_as", function)
         needed = {name: results[name] for name in self.needs}
         content = json.dumps([function, dict(self.arguments), needed], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:12]

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from brittle.asks import Status
 from brittle.errors import UsageError
 from brittle.metrics.holm import holm
 from brittle.metrics.intervals import wilson
 from brittle.reports.studies.grid_html import render_grid
 from brittle.reports.studies.grid_terminal import grid_block, grid_json
+from brittle.statuses import Status
 from brittle.studies.grid.figures import best_attention, paired_tests, success
 from brittle.studies.grid.showing import reported_grid
 from brittle.studies.grid.study import Cell, CellRow, GridCase, GridStudy

@@ -1,29 +1,37 @@
 """The commands, one idea a file: the flags of a command and the function that runs it.
 
-`COMMANDS` is the one table of them: which file holds a command, and what `brittle --help` says of
-it. A file is imported when its command is asked for.
+`OWN_COMMANDS` is the one table of them: which file holds a command, and what `brittle --help` says
+of it. A file is imported when its command is asked for. Other packages add commands by entry
+points.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from brittle.cli.command import Command
 
+_log = logging.getLogger("brittle")
+GROUP = "brittle.commands"
+"""The entry points by which a package adds commands: NAME = "module:COMMAND", a `Command`."""
+LAST = ("list", "completion")
+
 
 @dataclass(frozen=True)
 class CommandEntry:
-    """Where a command stands, FILE:NAME in this folder or MODULE:NAME, and what it does."""
+    """Where a command stands, FILE:NAME here or MODULE:NAME elsewhere, and what it does."""
 
     home: str
     help: str
 
 
-COMMANDS: Mapping[str, CommandEntry] = {
+OWN_COMMANDS: Mapping[str, CommandEntry] = {
     "attack": CommandEntry("attack:COMMAND", "attack a target on data and store the run"),
     "try": CommandEntry(
         "try_sentence:COMMAND", "show the ladder for one sentence, or attack it; nothing is stored"
@@ -91,9 +99,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "rules": CommandEntry(
         "rules:COMMAND", "mine replacements of words that fool many models, and check data for them"
     ),
-    "papers": CommandEntry(
-        "papers:COMMAND", "repeat a paper: train, attack, and write its figures beside ours"
-    ),
     "list": CommandEntry(
         "listing:COMMAND", "list runs, studies, attacks, goals, data, models, generators or pools"
     ),
@@ -101,12 +106,41 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "completion:COMMAND", "print the script that completes words in bash, zsh or fish"
     ),
 }
-"""The commands by name, in the order of `brittle --help`."""
+"""Our own commands by name, in the order of `brittle --help`."""
+
+
+@cache
+def commands() -> Mapping[str, CommandEntry]:
+    """Return all commands in the order of the help: our own, and those of installed packages."""
+    first = {name: entry for name, entry in OWN_COMMANDS.items() if name not in LAST}
+    return first | _installed_commands() | {name: OWN_COMMANDS[name] for name in LAST}
+
+
+def _installed_commands() -> dict[str, CommandEntry]:
+    """Load the commands of installed packages; one that cannot be loaded is left out."""
+    from importlib.metadata import entry_points
+
+    from brittle.cli.command import Command
+
+    found: dict[str, CommandEntry] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        try:
+            command = entry.load()
+        except Exception as error:
+            _log.warning("The command %r (%s) cannot be loaded: %s", entry.name, entry.value, error)
+            continue
+        if entry.name in OWN_COMMANDS or not isinstance(command, Command):
+            reason = "brittle has one of this name" if entry.name in OWN_COMMANDS else "no Command"
+            _log.warning("The command %r (%s) is ignored: %s", entry.name, entry.value, reason)
+            continue
+        found[entry.name] = CommandEntry(entry.value, command.help)
+    return found
 
 
 def load_command(name: str) -> Command:
     """Import a command by its name."""
-    module, _, attribute = COMMANDS[name].home.partition(":")
-    module = module if "." in module else f"{__name__}.{module}"
+    entry = OWN_COMMANDS.get(name) or commands()[name]
+    module, _, attribute = entry.home.partition(":")
+    module = f"{__name__}.{module}" if name in OWN_COMMANDS else module
     command: Command = getattr(import_module(module), attribute)
     return command

@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from brittle.attacks import ATTACKS, wanted_mask
+from brittle.attacks import wanted_mask
+from brittle.attacks.registry import own_attacks
 from brittle.cli import console
 from brittle.cli.attack_settings import parsed_settings
 from brittle.cli.backend_flags import add_backend_flags
@@ -85,7 +86,7 @@ resumes a stopped run, or shows a finished one.
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", metavar="TARGET", help="what is attacked (see below)")
-    add("attack", metavar="ATTACK", help=f"{', '.join(ATTACKS)} or python:module:name")
+    add("attack", metavar="ATTACK", help=f"{', '.join(own_attacks())} or python:module:name")
     add = parser.add_argument_group("data").add_argument
     add(
         "--data",

@@ -113,6 +113,7 @@ def _study_row(name: str, study: Study) -> dict[str, Any]:
 def _attack_rows(folder: str | Path) -> Rows:
     from brittle import attacks
     from brittle.attacks.needs import needs
+    from brittle.attacks.registry import usable_attacks
 
     return [
         {
@@ -122,7 +123,7 @@ def _attack_rows(folder: str | Path) -> Rows:
             "what it does": attacks.summary(attacks.recipe(name)),
             "settings": ", ".join(s.name for s in attacks.settings(attacks.recipe(name))),
         }
-        for name in attacks.ATTACKS
+        for name in usable_attacks()
     ]
 
 

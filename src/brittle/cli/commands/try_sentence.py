@@ -17,13 +17,13 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.targets import open_target
+from brittle.statuses import STATUSES
 
 if TYPE_CHECKING:
     from brittle.results import Result, Step
 
 DEFAULT_BUDGET = 200  # queries of each level or attack; genetic alone would take thousands
 
-STYLES = {"broken": "red", "held": "green", "proved": "green", "out of budget": "yellow"}
 EXAMPLES = """\
 examples:
   brittle try zoo:naive-bayes@mr "A strange and often amusing movie."
@@ -105,7 +105,7 @@ def _ladder_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
         parts.append(
             Text.assemble(
                 f"  {level.title:<16} ",
-                (_outcome(result), STYLES.get(result.status, "dim")),
+                (_outcome(result), STATUSES[result.status].style or "dim"),
                 (f"  {queries}", "dim"),
             )
         )
@@ -156,7 +156,7 @@ def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
         outcome = f"{result.attack}: {result.status}{reason}, {queries}"
         if result.adversarial is not None:
             outcome += f", {plural(result.words_changed, ('word', 'words'))} changed"
-        parts.append(Text(outcome, style=f"bold {STYLES.get(result.status, '')}".rstrip()))
+        parts.append(Text(outcome, style=f"bold {STATUSES[result.status].style}".rstrip()))
         if result.edits:
             parts.append(Highlighted(result))
         if result.status == "out of budget":

@@ -16,7 +16,7 @@ from brittle.formatting import number, plural
 from brittle.reports.escaping import escape, isolate
 from brittle.reports.excerpts import cut, split_at_edits
 from brittle.reports.figures import bar
-from brittle.reports.page import asset, page, plain
+from brittle.reports.page import asset, page, plain, style_sheet
 from brittle.reports.studies import heat_map as maps
 from brittle.reports.studies.heat_map import in_percent
 from brittle.reports.studies.tables import (
@@ -34,7 +34,7 @@ LONG_TEXT_CHARACTERS = 700
 
 def render_study(study: ReportedStudy) -> str:
     """Render the report of a study as one HTML page."""
-    style = asset("report.css") + asset("studies/study.css") + maps.colour_rules()
+    style = style_sheet() + asset("studies/study.css") + maps.colour_rules()
     sections = [
         _header(study),
         _notes(study),

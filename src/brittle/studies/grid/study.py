@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from brittle import files
-from brittle.asks import Status
 from brittle.attacks.stored_settings import changed_settings
 from brittle.errors import require
 from brittle.schema import Count, FileName, Malformed, parse
+from brittle.statuses import Status
 from brittle.studies.grid.row_names import split_row
 from brittle.studies.pools import Member
 from brittle.studies.study_format import SUFFIX as SUFFIX

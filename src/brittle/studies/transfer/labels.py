@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from brittle.asks import Status
 from brittle.edits import patch
 from brittle.results import Result
+from brittle.statuses import Status
 from brittle.targets.protocols import Classifies
 from brittle.text import Text
 

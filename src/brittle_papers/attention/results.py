@@ -1,0 +1,179 @@
+"""What the page of the self-attention paper reads from its tasks: grids, insides, translations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from brittle.asks import NO_CANDIDATES
+from brittle.metrics.bleu import BleuContrast, BleuFigures, bleu_figures, compare_bleu
+from brittle.metrics.clusters import mean_by_text
+from brittle.metrics.inside import InsideCase, InsideRun
+from brittle.metrics.paired import Contrast, contrast
+from brittle.metrics.summary import ATTACKED, Figure
+from brittle.runs.inside_file import load_inside
+from brittle.studies.grid.figures import best_attention, success
+from brittle.studies.grid.study import Cell, CellRow, GridStudy
+from brittle_papers.attention import plan, stages
+from brittle_papers.claims import difference as newcombe
+from brittle_papers.results import PaperResults
+
+Difference = Contrast | Figure
+"""A difference of two success rates: paired by McNemar's test, or a mean where draws count."""
+Measure = Callable[[InsideCase], float | None]
+
+
+def counted(study: GridStudy) -> GridStudy:
+    """Count texts in which an attack may edit nothing as held: a paper's success is over all."""
+    cells = {
+        attack: {
+            target: replace(cell, rows=tuple(map(_held, cell.rows)))
+            for target, cell in by_target.items()
+        }
+        for attack, by_target in study.cells.items()
+    }
+    return replace(study, cells=cells)
+
+
+def _held(row: CellRow) -> CellRow:
+    return replace(row, status="held") if row.reason == NO_CANDIDATES else row
+
+
+def outcomes(cell: Cell) -> dict[str, float]:
+    """Return for every attacked case whether it is broken, or the share of its draws that won."""
+    return {
+        row.case: (row.won or 0) / row.tried if row.tried else float(row.status == "broken")
+        for row in cell.rows
+        if row.status in ATTACKED
+    }
+
+
+def difference(a: Cell, b: Cell) -> Difference:
+    """Compare the success of cell b with that of cell a, over the cases attacked in both.
+
+    Where one of them counts draws, the intervals of both rates are combined (Newcombe): a bootstrap
+    over texts would take a rate of 0 for certain.
+    """
+    first, second = outcomes(a), outcomes(b)
+    shared = [case for case in first if case in second]
+    count_draws = [any(row.tried for row in cell.rows) for cell in (a, b)]
+    if all(count_draws):
+        return mean_by_text([(case, second[case] - first[case]) for case in shared], "texts")
+    if not any(count_draws):
+        return contrast([(first[case] > 0, second[case] > 0) for case in shared])
+    rates = success(a), success(b)
+    low, high = newcombe(*rates)
+    gap = None if low is None else (rates[1].value or 0.0) - (rates[0].value or 0.0)
+    return Figure(gap, low, high, None, len(shared), "texts")
+
+
+@dataclass(frozen=True)
+class AttentionResults(PaperResults):
+    """The results of the tasks; what is loaded is kept."""
+
+    @cached_property
+    def studies(self) -> Mapping[str, GridStudy]:
+        """The grids by task: sentiment, and entailment if it was run."""
+        return {
+            task: counted(stages.load_grid(self.folder, self.results[name]))
+            for task, name in plan.GRID.items()
+            if name in self.results
+        }
+
+    def targets(self, task: str) -> list[str]:
+        """List the targets that were attacked, the LSTM first."""
+        return [target.name for target in self.studies[task].targets]
+
+    def cell(self, task: str, attack: str, target: str) -> Cell | None:
+        """Return a cell of a grid; None if the attack asks for what the target does not offer."""
+        return self.studies[task].cells[attack].get(target)
+
+    def success_of(self, task: str, attack: str, target: str) -> Figure | None:
+        """Compute the success of an attack; of RANDOM, the mean success of a draw."""
+        cell = self.cell(task, attack, target)
+        return None if cell is None else success(cell)
+
+    def best_attention(self, task: str, target: str) -> tuple[str, Figure] | None:
+        """Return the best of the four attention attacks on a target (the paper's A*)."""
+        four = replace(self.studies[task], attacks=plan.BY_ATTENTION)
+        return best_attention(four, target)
+
+    def between_targets(self, task: str, attack: str, a: str, b: str) -> Difference | None:
+        """Compare the success of an attack on target b with that on target a."""
+        cells = self.cell(task, attack, a), self.cell(task, attack, b)
+        return None if cells[0] is None or cells[1] is None else difference(cells[0], cells[1])
+
+    def between_attacks(self, task: str, target: str, a: str, b: str) -> Difference | None:
+        """Compare the success of attack b on a target with that of attack a."""
+        cells = self.cell(task, a, target), self.cell(task, b, target)
+        return None if cells[0] is None or cells[1] is None else difference(cells[0], cells[1])
+
+    @cached_property
+    def insides(self) -> Mapping[str, Mapping[str, Mapping[str, InsideRun]]]:
+        """What was seen, by task, attack and target."""
+        return {
+            task: {
+                attack: {target: load_inside(self.folder / file) for target, file in files.items()}
+                for attack, files in self.results[plan.INSIDE[task]]["inside"].items()
+            }
+            for task in plan.CLASSIFIED
+            if plan.INSIDE[task] in self.results
+        }
+
+    @cached_property
+    def translator_insides(self) -> Mapping[str, InsideRun]:
+        """What was seen in the translators."""
+        found = self.results.get(plan.INSIDE[plan.TRANSLATION], {"inside": {}})["inside"]
+        names = {task: name for name, task in plan.KEYWORD.items()}
+        return {names[task]: load_inside(self.folder / file) for task, file in found.items()}
+
+    def seen_cases(self, task: str, target: str) -> Sequence[InsideCase]:
+        """Return the cases of GS-EC that were looked into, up to the limit of the scale."""
+        run = self.insides.get(task, {}).get(plan.GS_EC, {}).get(target)
+        limit: int = self.results[plan.INSIDE[task]]["limit"] if run else 0
+        return run.cases[:limit] if run else ()
+
+    def inside_case(self, task: str, attack: str, target: str, key: str) -> InsideCase | None:
+        """Return the case of a figure: that under `case` or `attended` in the result."""
+        run = self.insides.get(task, {}).get(attack, {}).get(target)
+        wanted = self.results[plan.INSIDE[task]].get(key) if run else None
+        return next((c for c in run.cases if c.case == wanted), None) if run and wanted else None
+
+    def measured(self, task: str, target: str, measure: Measure) -> Figure:
+        """Average a measure over the cases of a target that were looked into."""
+        values = [(case.case, measure(case)) for case in self.seen_cases(task, target)]
+        return mean_by_text([(case, v) for case, v in values if v is not None], "broken cases")
+
+    def compare_measured(self, task: str, measure: Measure, a: str, b: str) -> Figure:
+        """Average the measure on target b minus that on target a, over cases broken on both."""
+        first, second = (
+            {case.case: measure(case) for case in self.seen_cases(task, target)}
+            for target in (a, b)
+        )
+        pairs = [(case, value, second.get(case)) for case, value in first.items()]
+        gaps = [(case, y - x) for case, x, y in pairs if x is not None and y is not None]
+        return mean_by_text(gaps, "cases broken on both")
+
+    @cached_property
+    def bleu(self) -> Mapping[str, BleuFigures]:
+        """BLEU before and under typos, by translator."""
+        figures = {name: bleu_figures(self.rows(task)) for name, task in self._there(plan.TYPO)}
+        return {name: figure for name, figure in figures.items() if figure is not None}
+
+    @cached_property
+    def compared_bleu(self) -> BleuContrast | None:
+        """The BLEU of our Transformer minus that of our LSTM."""
+        tasks = [plan.TYPO[name] for name in plan.SEQ2SEQ]
+        if not self.results.keys() >= set(tasks):
+            return None
+        a, b = (self.rows(task) for task in tasks)
+        return compare_bleu(a, b)
+
+    @cached_property
+    def keyword(self) -> Mapping[str, Figure]:
+        """The success of the keyword attack by translator."""
+        return {name: self.success(task) for name, task in self._there(plan.KEYWORD)}
+
+    def _there(self, tasks: Mapping[str, str]) -> list[tuple[str, str]]:
+        return [(name, task) for name, task in tasks.items() if task in self.results]

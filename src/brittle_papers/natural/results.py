@@ -1,0 +1,162 @@
+"""What the page of the natural adversaries reads from its tasks: runs, studies, and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from brittle.metrics.clusters import mean_by_text
+from brittle.metrics.rank_correlation import rank_correlation
+from brittle.metrics.robustness import (
+    SignTest,
+    TargetRobustness,
+    accuracy_correlation,
+    sign_test,
+)
+from brittle.metrics.summary import ATTACKED, Figure, rate
+from brittle.runs.run import Run
+from brittle.studies.robustness.study import RobustnessStudy
+from brittle_papers.natural import plan
+from brittle_papers.natural.classifiers import NEURONS_KIND, Classifier, dropout_classifiers
+from brittle_papers.natural.searches import HYBRID, Rows, rows_of
+from brittle_papers.results import PaperResults
+
+MIN_TREND = 4
+"""With fewer classifiers the order of one digit's adversaries says nothing."""
+
+
+@dataclass(frozen=True)
+class NaturalResults(PaperResults):
+    """The results of the tasks; what is loaded is kept."""
+
+    @property
+    def scale(self) -> plan.Scale:
+        return plan.SCALES[self.request.scale]
+
+    def runs(self, task: str) -> dict[str, Rows]:
+        """Return the rows of the runs of a task, by name and case."""
+        if task not in self._runs:
+            files = self.results[task]["runs"]
+            self._runs[task] = rows_of({n: Run(self.folder / file) for n, file in files.items()})
+        return self._runs[task]
+
+    @cached_property
+    def _runs(self) -> dict[str, dict[str, Rows]]:
+        return {}
+
+    def searches(self, target: str) -> dict[str, Rows]:
+        """Return the rows of the three searches on a target."""
+        return self.runs(plan.SEARCHES[target])
+
+    @cached_property
+    def table_6(self) -> RobustnessStudy:
+        return self._study(plan.TABLE_6)
+
+    @cached_property
+    def figure_4(self) -> RobustnessStudy:
+        return self._study(plan.FIGURE_4)
+
+    def _study(self, task: str) -> RobustnessStudy:
+        return RobustnessStudy.load(self.folder / self.results[task]["study"])
+
+    @property
+    def classifiers(self) -> list[Classifier]:
+        return plan.chosen_classifiers(self.scale)
+
+    @cached_property
+    def robustness(self) -> Mapping[str, TargetRobustness]:
+        """The figures of the classifiers of Figure 4, by their line."""
+        return {figure.target: figure for figure in self.figure_4.figures}
+
+    @property
+    def by_neurons(self) -> list[Classifier]:
+        return [c for c in self.classifiers if c.kind == NEURONS_KIND]
+
+    @property
+    def by_dropout(self) -> dict[float, Classifier]:
+        return dropout_classifiers(self.classifiers)
+
+    def correlation(self, among: Sequence[Classifier]) -> Figure:
+        """Compute the rank correlation of accuracy and mean Δz over classifiers."""
+        found = accuracy_correlation([self.robustness[c.line] for c in among])
+        if found is None:
+            return Figure(None, None, None, None, len(among), "classifiers")
+        value, (low, high) = found
+        return Figure(value, low, high, None, len(among), "classifiers")
+
+    @cached_property
+    def digit_trend(self) -> Figure:
+        """The mean over digits of the rank correlation of neurons and Δz."""
+        values = []
+        for n, case in enumerate(self.figure_4.cases):
+            pairs = [
+                (c.settings["hidden"], self.figure_4.distances[c.line][n]) for c in self.by_neurons
+            ]
+            known = [(a, d) for a, d in pairs if d is not None and math.isfinite(d)]
+            value = rank_correlation(*zip(*known)) if len(known) >= MIN_TREND else None
+            if value is not None:
+                values.append((case.case, value))
+        return mean_by_text(values, "digits")
+
+    @cached_property
+    def difference(self) -> Figure:
+        """The mean of LeNet's Δz minus the forest's, over digits with both."""
+        cases = [case.case for case in self.table_6.cases]
+        a, b = (self.table_6.distances[name] for name in plan.TARGETS)
+        pairs = [(case, x, y) for case, x, y in zip(cases, a, b) if x is not None and y is not None]
+        gaps = [(case, y - x) for case, x, y in pairs if math.isfinite(x) and math.isfinite(y)]
+        return mean_by_text(gaps, "digits")
+
+    @cached_property
+    def sign_test(self) -> SignTest:
+        return sign_test(self.table_6.distances, *plan.TARGETS)
+
+    def largest(self, target: str) -> Figure:
+        """Compute in how many digits a target's Δz is the largest; level ones count half."""
+        cases = [case.case for case in self.table_6.cases]
+        rows = zip(cases, *(self.table_6.distances[name] for name in plan.TARGETS))
+        own = plan.TARGETS.index(target)
+        shares = [
+            (case, distances.count(max(distances)) ** -1 * (distances[own] == max(distances)))
+            for case, *distances in rows
+            if None not in distances
+        ]
+        return mean_by_text(shares, "digits")
+
+    @cached_property
+    def found(self) -> Figure:
+        """In how many of the digits that were searched around an adversary was found."""
+        rows = [r for t in plan.TARGETS for r in self.searches(t)[HYBRID].values()]
+        attacked = [row for row in rows if row.status in ATTACKED]
+        broken = sum(row.status == "broken" for row in attacked)
+        return rate(broken, len(attacked), "searches")
+
+    @cached_property
+    def closer(self) -> Figure:
+        """In how many digits the forest's adversary is nearer in pixels than LeNet's."""
+        forest, lenet = (self.searches(name)[HYBRID] for name in plan.TARGETS)
+        pairs = [
+            (forest[case].l2, lenet[case].l2)
+            for case in forest
+            if forest[case].cost is not None and case in lenet and lenet[case].cost is not None
+        ]
+        return rate(sum((a or 0.0) < (b or 0.0) for a, b in pairs), len(pairs), "digits")
+
+    def kept(self, target: str, steps: int) -> Figure:
+        """Compute on how many pictures a target predicts the same for the reconstruction."""
+        bits = self.results[plan.REBUILT]["kept"][str(steps)][target]
+        return rate(bits.count("1"), len(bits), "pictures")
+
+    def off_curve(self, name: str) -> Figure:
+        """Compute the mean distance of points from the curve."""
+        values = self.results[plan.CURVE]["off_curve"][name]
+        return mean_by_text([(str(n), value) for n, value in enumerate(values)], "points")
+
+    @cached_property
+    def nearer_to_curve(self) -> Figure:
+        """How much farther from the curve the nearest adversaries are than the natural ones."""
+        off = self.results[plan.CURVE]["off_curve"]
+        pairs = enumerate(zip(off["nearest"], off["natural"], strict=True))
+        return mean_by_text([(str(n), a - b) for n, (a, b) in pairs], "points")

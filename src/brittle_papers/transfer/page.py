@@ -1,0 +1,355 @@
+"""The page of the transfer paper: its tables and figures beside ours."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from brittle.edits import diff_strings
+from brittle.formatting import NO_VALUE, number
+from brittle.metrics.summary import Figure, rate
+from brittle.reports.ensembles import ensemble_figure
+from brittle.reports.importance import importance_figure
+from brittle.reports.studies.figures import matrix_figure
+from brittle.studies.rules.evaluation import ALL, SHARES, by_share, success, words_changed
+from brittle.studies.transfer.classes import ClassTable, diagonal_of
+from brittle.studies.transfer.factors import FACTORS
+from brittle.studies.transfer.showing import rate_matrix
+from brittle.studies.transfer.study import Winner
+from brittle.studies.transfer.universal import counted_texts, universal_texts
+from brittle.workflow.tasks import load_seconds
+from brittle_papers.page import Cell, Page, Row, format_table
+from brittle_papers.paper import Paper
+from brittle_papers.transfer import plan, stages
+from brittle_papers.transfer.claims import JUDGES, rate_text
+from brittle_papers.transfer.results import SAME_MODELS, TransferResults, mean_rate
+
+MAX_TEXTS_SHOWN = 3
+MIN_SUPPORT, RULES_SHOWN = 10, 5
+PAPER_MODELS, PAPER_TEXTS = 63, 1000
+
+
+def add_sections(page: Page, results: TransferResults) -> None:
+    """Add the tables and figures; those of stages that were not run are left out."""
+    _models(page, results)
+    _figure_3(page, results)
+    if any(row.pairs for row in results.tables[plan.PWWS, False].factors):
+        _table_2(page, results)
+    _class_tables(page, results, "table 3", "architecture")
+    _class_tables(page, results, "table 4", "reads")
+    _table_1(page, results)
+    if plan.ENSEMBLES in results.results:
+        _figure_1(page, results)
+    if plan.RULED in results.results:
+        _table_5(page, results)
+        _table_6(page, results)
+        _table_9(page, results)
+        _table_10(page, results)
+    _figure_5(page, results)
+    _cost(page, results)
+
+
+def _models(page: Page, results: TransferResults) -> None:
+    page.add_section("models")
+    rows: dict[str, Row] = {}
+    attacks = [attack for attack in plan.TRANSFER if attack in results.studies]
+    accuracy = results.results[plan.TRANSFER[plan.PWWS]]["accuracy"]
+    for member in results.studies[plan.PWWS].targets:
+        right, texts = accuracy[member.name]
+        cells = [Cell(rate(right, texts, "texts"), "accuracy")]
+        for attack in attacks:
+            cells.append(Cell(results.success_of(attack, member.name), attack))
+        rows[member.name] = [member.name, *cells]
+    page.add_table("models", ["model", "accuracy", *(f"success of {a}" for a in attacks)], rows)
+
+
+def _figure_3(page: Page, results: TransferResults) -> None:
+    page.add_section("figure 3")
+    for attack in plan.TRANSFER:
+        if attack in results.studies:
+            matrix = rate_matrix(results.studies[attack])
+            page.add_plot(
+                f"transfer-matrix-{attack}",
+                matrix_figure(matrix),
+                f"transfer among {len(matrix.sources)} models, {attack}",
+            )
+            rows = [[_rounded(x) for x in row] for row in matrix.rate]
+            names = [[model.name for model in part] for part in (matrix.sources, matrix.targets)]
+            values = {"sources": names[0], "targets": names[1], "rate": rows}
+            page.record(["figure 3", attack], values)
+
+
+def _table_2(page: Page, results: TransferResults) -> None:
+    page.add_section("table 2")
+    paper = page.paper.tables["table 2"]
+    attacks = [a for a in (*plan.TRANSFER, SAME_MODELS) if a in results.studies]
+    rows: dict[str, Row] = {}
+    for n, factor in enumerate(FACTORS):
+        cells: list[str | Cell] = []
+        for attack in attacks:
+            if attack in plan.TRANSFER:
+                cells.append(paper.get(factor, {}).get(attack, NO_VALUE))
+            for of_right in (False, True):
+                row = results.tables[attack, of_right].factors[n]
+                low, high = (np.nan if x is None else x for x in (row.low, row.high))
+                figure = mean_rate(row.mean, low, high, row.pairs, "pairs")
+                key = f"{attack}{', of right' if of_right else ''}"
+                cells.append(Cell(figure, key, rate_text(figure)))
+        pairs = results.tables[plan.PWWS, False].factors[n].pairs
+        rows[factor] = [f"{factor} ({pairs} pairs)", *cells]
+    whats = ("paper", "all texts", "texts it had right")
+    head = [
+        f"{attack}: {what}"
+        for attack in attacks
+        for what in (whats if attack in plan.TRANSFER else whats[1:])
+    ]
+    page.add_table("table 2", ["factor", *head], rows)
+
+
+def _class_tables(page: Page, results: TransferResults, key: str, by: str) -> None:
+    page.add_section(key)
+    for attack in plan.TRANSFER:
+        if attack not in results.studies:
+            continue
+        tables, of_right = (results.tables[attack, right] for right in (False, True))
+        versions = {"all texts; the paper's figure in brackets": tables.classes[by]}
+        right = "texts that the target had right"
+        if results.studies[attack].twin_before:
+            versions["without the diagonal"] = tables.classes_without_diagonal[by]
+            right += ", with the diagonal"
+        versions[right] = of_right.classes[by]
+        for name, table in versions.items():
+            page.add(f"{attack}, {name}:")
+            page.add_table(f"{key}, {attack}, {name}", *_class_rows(page, key, name, table))
+
+
+def _class_rows(
+    page: Page, key: str, name: str, table: ClassTable
+) -> tuple[list[str], dict[str, Row]]:
+    paper = page.paper.tables[key] if "paper" in name else {}
+    rows: dict[str, Row] = {}
+    for i, source in enumerate(table.rows):
+        cells: list[str | Cell] = []
+        for j, target in enumerate(table.columns):
+            assert table.low is not None and table.high is not None
+            value, low, high = (float(part[i, j]) for part in (table.mean, table.low, table.high))
+            figure = mean_rate(value, low, high, 0, "texts")
+            beside = paper.get(source, {}).get(target)
+            text = rate_text(figure) + (f" [{beside}]" if beside else "")
+            cells.append(Cell(figure, target, text))
+        rows[source] = [source, *cells, _rounded_text(table.row_mean[i])]
+    return ["from \\ to", *table.columns, "average"], rows
+
+
+def _table_1(page: Page, results: TransferResults) -> None:
+    page.add_section("table 1")
+    rows = []
+    for attack, study in results.studies.items():
+        if attack in plan.TRANSFER:
+            texts, all_texts = universal_texts(study), counted_texts(study)
+            what = f"{number(len(texts))} of {number(len(all_texts))} texts by {attack}"
+            page.record(["table 1", attack], {"texts": len(texts), "of": len(all_texts)})
+            rows.append(f"- {what} fool all {len(study.targets)} models.")
+    if plan.RULED in results.results:
+        fooled, right = _fooled_by_rules(results)
+        count = len(results.ruled)
+        universal = [case for case, n in fooled.items() if n == count]
+        page.record(["table 1", "rules"], {"texts": len(universal), "of": len(right)})
+        what = f"{number(len(universal))} of {number(len(right))} texts changed by the rules"
+        rows.append(f"- {what}, at the limit, fool all {count} models.")
+    page.add("\n".join(rows))
+    shown = counted_texts(results.studies[plan.PWWS])[:MAX_TEXTS_SHOWN]
+    lines = [
+        [_edited(text.winner), text.source, f"{text.fooled} of {text.targets}"] for text in shown
+    ]
+    page.add(format_table(["text", "made on", "models fooled"], lines, of_words=True))
+
+
+def _fooled_by_rules(results: TransferResults) -> tuple[Counter[str], set[str]]:
+    """Count by case the models that the text at the limit fools; the cases there are."""
+    fooled: Counter[str] = Counter()
+    cases: set[str] = set()
+    for by_rules in results.ruled.values():
+        for row in by_rules[results.main_rules]:
+            cases.add(row.case)
+            fooled[row.case] += len(row.predicted) > 1 and row.predicted[-1] != row.label
+    return fooled, cases
+
+
+def _edited(winner: Winner) -> str:
+    """Format a text with what was replaced struck out, and its replacement in bold."""
+    original, adversarial = (
+        " ".join(value for _, value in fields) for fields in (winner.original, winner.adversarial)
+    )
+    parts, start = [], 0
+    for edit in diff_strings(original, adversarial):
+        parts += [original[start : edit.start], f"~~{edit.old}~~ **{edit.new}**"]
+        start = edit.start + len(edit.old)
+    return "".join([*parts, original[start:]])
+
+
+def _figure_1(page: Page, results: TransferResults) -> None:
+    page.add_section("figure 1")
+    singles = results.studies[plan.PWWS]
+    cells = singles.matrix().rate
+    same = diagonal_of(singles.sources, singles.targets)
+    parts = {"mean base rate": cells[same], "all pairs": cells[~same]}
+    known = {name: part[~np.isnan(part)] for name, part in parts.items()}
+    lines = {name: float(part.mean()) for name, part in known.items() if len(part)}
+    for held_out, name in ((False, "outside"), (True, "held-out")):
+        rates = results.ensemble_rates(held_out)
+        if not rates or any(figure.value is None for figure in rates.values()):
+            continue
+        curves = {
+            method: [(n, float(f.value or 0.0)) for (m, n), f in rates.items() if m == method]
+            for method in dict.fromkeys(m for m, _ in rates)
+        }
+        what = "models in no ensemble" if held_out else "models outside the ensemble"
+        figure = ensemble_figure(curves, lines, what)
+        page.add_plot(f"transfer-ensembles-{name}", figure, f"transfer of ensembles: {what}")
+        rows: dict[str, Row] = {
+            method: [method, *(_rate_cell(rates[method, n], str(n)) for n, _ in points)]
+            for method, points in curves.items()
+        }
+        sizes = [str(n) for n, _ in next(iter(curves.values()))]
+        page.add(f"PWWS, {what}, by the number of members:")
+        page.add_table(f"figure 1, {name}", ["selected by", *sizes], rows)
+    lists = [
+        [e["method"], str(len(e["members"])), ", ".join(e["members"])] for e in results.ensembles
+    ]
+    page.add(format_table(["selected by", "size", "members"], lists, of_words=True))
+    page.record(["figure 1"], {"lines": lines})
+
+
+def _table_5(page: Page, results: TransferResults) -> None:
+    page.add_section("table 5", members=results.main_rules.rpartition("-")[2])
+    share, paper = max(SHARES), page.paper.tables["table 5"]
+    pmi, uawr = (results.ruled_by_form(n) for n in (stages.PMI, results.main_rules))
+    rows: dict[str, Row] = {}
+    for group in pmi:
+        given = paper.get(group, {})
+        cells: list[str | Cell] = []
+        for name, own in (("pmi", pmi[group]), ("uawr", uawr[group])):
+            cells.append(f"{given.get(name, NO_VALUE)}, {given.get(f'{name}_words', NO_VALUE)}")
+            words = words_changed(own, share)
+            first = success(own, share)
+            text = f"{_percent(first)}, {_percent(words)}"
+            cells += [Cell(first, name, text), Cell(success(own, share, "limit"), f"{name}, limit")]
+            page.record(("table 5", group), {f"{name} words": words})
+        rows[group] = [group, *cells]
+    what = ("paper: success, words", "first prefix: success, words", "at the limit")
+    head = [f"{name}, {w}" for name in ("PMI", "UAWR") for w in what]
+    page.add_table("table 5", ["models", *head], rows)
+
+
+def _table_6(page: Page, results: TransferResults) -> None:
+    page.add_section("table 6")
+    rules = results.rules(results.main_rules)
+    for label in rules.labels:
+        own = [r for r in rules.rules if r.label == label and r.support >= MIN_SUPPORT]
+        best = sorted(own, key=lambda r: -r.salience)[:RULES_SHOWN]
+        rows = [
+            [str(r), f"{r.salience:.2f}", number(r.support), f"{r.confirmed} of {r.held_out}"]
+            + [f"{a:.2f} → {b:.2f}" for a, b in zip(r.pmi_word, r.pmi_substitute)]
+            for r in best
+        ]
+        pmi = [f"PMI with {name}" for name in rules.labels]
+        page.add(f"In texts labelled {label}; the paper has {_paper_rules(page, label)}:")
+        head = ["rule", "salience", "occurrences", "held-out text agrees", *pmi]
+        page.add(format_table(head, rows, of_words=True))
+        page.record(["table 6", label], {"rules": [str(rule) for rule in best]})
+
+
+def _paper_rules(page: Page, label: str) -> str:
+    return ", ".join(page.paper.tables["table 6"].get(label, [])) or "no such label"
+
+
+def _table_9(page: Page, results: TransferResults) -> None:
+    page.add_section("table 9")
+    names = [name for name in reversed(results.rule_sets) if name != stages.PMI]
+    by_size = {name: results.ruled_by_form(name) for name in names}
+    rows: dict[str, Row] = {}
+    for group in by_size[names[0]]:
+        paper = page.paper.tables["table 9"].get(group, [])
+        figures = [success(by_size[name][group], max(SHARES)) for name in names]
+        cells = [
+            Cell(figure, name, f"{_percent(figure)} [{paper[n] if n < len(paper) else NO_VALUE}]")
+            for n, (name, figure) in enumerate(zip(names, figures))
+        ]
+        rows[group] = [group, *cells]
+    page.add_table("table 9", ["models [paper]", *names], rows)
+
+
+def _table_10(page: Page, results: TransferResults) -> None:
+    page.add_section("table 10", members=results.rule_sets[0].rpartition("-")[2])
+    rows_of_rules = results.ruled_by_form(results.rule_sets[0])[ALL]
+    first, limit = by_share(rows_of_rules), by_share(rows_of_rules, "limit")
+    rows: dict[str, Row] = {}
+    for share in SHARES:
+        name = f"{share:.0%}"
+        paper = page.paper.tables["table 10"][name]
+        rows[name] = [name, paper, Cell(first[share], "first"), Cell(limit[share], "limit")]
+    page.add_table("table 10", ["share of words", "paper", "first prefix", "at the limit"], rows)
+
+
+def _figure_5(page: Page, results: TransferResults) -> None:
+    page.add_section("figure 5", word=plan.WORD)
+    found = results.results[plan.IMPORTANCE]
+    for name in ("words", "substitutes"):
+        part = found[name]
+        rows = list(zip(found["models"], part["drop"], strict=True))
+        what = "the words" if name == "words" else f"the substitutes of {plan.WORD}"
+        page.add_plot(
+            f"transfer-importance-{name}",
+            importance_figure(part["columns"], rows),
+            f"importance of {what} to every model",
+        )
+    page.add(f"The sentence, taken for {found['words']['label']}: *{plan.SENTENCE}*")
+    page.record(["figure 5"], {"words": found["words"], "substitutes": found["substitutes"]})
+
+
+def _cost(page: Page, results: TransferResults) -> None:
+    """Add what the stages took, and what as many models and texts as the paper's would take."""
+    page.add_section("cost", models=PAPER_MODELS, texts=PAPER_TEXTS)
+    rows, lines = {}, []
+    for task in plan.plan(results.request):
+        seconds = load_seconds(task, results.folder)
+        done = task.arguments.get("models", ())
+        count = len(done) * task.arguments.get("seeds", 1)
+        wanted = 0
+        if task.name == plan.MODELS:
+            seconds = float(results.results[plan.MODELS]["seconds"])
+            wanted = 2 * PAPER_MODELS
+        elif task.name in plan.TRANSFER.values():
+            count = len(done) * results.results[task.name]["texts"]
+            wanted = PAPER_MODELS * PAPER_TEXTS
+        scaled = seconds * wanted / count if wanted else None
+        rows[task.name] = {"seconds": round(seconds), "paper_seconds": scaled and round(scaled)}
+        cells = [NO_VALUE if x is None else f"{x / 60:.0f}" for x in (seconds, scaled)]
+        lines.append([task.name, *cells])
+    page.add(format_table(["stage", "minutes", "minutes at the paper's size"], lines))
+    page.record(["cost"], rows)
+
+
+def _rate_cell(figure: Figure, key: str) -> Cell:
+    return Cell(figure, key, rate_text(figure))
+
+
+def _percent(figure: Figure) -> str:
+    return NO_VALUE if figure.value is None else f"{figure.value:.1%}"
+
+
+def _rounded(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), 4)
+
+
+def _rounded_text(value: float) -> str:
+    return NO_VALUE if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
+
+
+TRAININGS = (
+    "Rates of models are over texts: an interval shows what other texts would change, not what "
+    "another training would. The diagonal, where there is one, is between two trainings."
+)
+PAPER = Paper(plan.plan, TransferResults, add_sections, JUDGES, data="mr", trainings=TRAININGS)

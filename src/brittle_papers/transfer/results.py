@@ -1,0 +1,176 @@
+"""What the page of the transfer paper reads from its stages: studies, curves and tried rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brittle.metrics.clusters import rate_by_text
+from brittle.metrics.summary import ATTACKED, Figure
+from brittle.proposals.rule_files import load_rules
+from brittle.proposals.rules import Rules
+from brittle.runs.run import Run
+from brittle.studies.rules.evaluation import RuledText, by_class, load_rows
+from brittle.studies.rules.trying import try_name
+from brittle.studies.transfer.bootstrap import Counts, counts_of, intervals
+from brittle.studies.transfer.study import TransferStudy
+from brittle.studies.transfer.tables import StudyTables, study_tables
+from brittle.workflow.tasks import Task
+from brittle_papers.results import PaperResults
+from brittle_papers.transfer import plan, stages
+
+SAME_MODELS = "pwws, same models"
+Array = NDArray[np.float64]
+Statistic = Callable[[Array], Array]
+"""From matrices (resamples × sources × targets) to values (resamples × values)."""
+
+
+def mean_rate(value: float, low: float, high: float, of: int, over: str) -> Figure:
+    """Build the figure of a mean of rates; an empty one has no value."""
+    if np.isnan(value):
+        return Figure(None, None, None, None, of, over)
+    return Figure(float(value), float(low), float(high), None, of, over)
+
+
+@dataclass(frozen=True)
+class TransferResults(PaperResults):
+    """The results of the stages; what took long to load or to draw is kept."""
+
+    @cached_property
+    def studies(self) -> Mapping[str, TransferStudy]:
+        """The transfer studies by attack; that of the ensembles is under "ensembles".
+
+        Where the genetic attack ran on fewer models, that of PWWS on these is under `SAME_MODELS`.
+        """
+        stored = plan.TRANSFER | {"ensembles": plan.ENSEMBLES}
+        studies = {
+            name: stages.load_study(self.folder, self.results[task])
+            for name, task in stored.items()
+            if task in self.results
+        }
+        if plan.GENETIC in studies:
+            names = {member.name for member in studies[plan.GENETIC].sources}
+            if names != {member.name for member in studies[plan.PWWS].sources}:
+                studies[SAME_MODELS] = studies[plan.PWWS].restricted(names)
+        return studies
+
+    @cached_property
+    def counts(self) -> Mapping[str, Counts]:
+        return {name: counts_of(study) for name, study in self.studies.items()}
+
+    @cached_property
+    def tables(self) -> Mapping[tuple[str, bool], StudyTables]:
+        """The tables by attack, over all texts or (True) those that a target had right."""
+        return {
+            (attack, of_right): study_tables(
+                self.studies[attack], of_right, counts=self.counts[attack]
+            )
+            for attack in (*plan.TRANSFER, SAME_MODELS)
+            if attack in self.studies
+            for of_right in (False, True)
+        }
+
+    def estimate(self, study: str, statistic: Statistic, is_rate: bool = False) -> list[Figure]:
+        """Compute the values of a statistic, with intervals by bootstrap over texts.
+
+        If the values are rates, the intervals are cut at 0 and 1.
+        """
+        counts = self.counts[study]
+        ((value, low, high),) = intervals(counts, [statistic])
+        if is_rate:
+            low, high = np.clip((low, high), 0.0, 1.0)
+        texts = len(counts.of)
+        return [
+            mean_rate(x, a, b, texts, "texts")
+            for x, a, b in zip(np.ravel(value), np.ravel(low), np.ravel(high))
+        ]
+
+    @cached_property
+    def attacked(self) -> Mapping[str, Mapping[str, list[tuple[str, bool]]]]:
+        """By attack and source: the attacked texts, and whether each was broken."""
+        found: dict[str, dict[str, list[tuple[str, bool]]]] = {}
+        for attack in plan.TRANSFER:
+            if attack in self.studies:
+                study = self.studies[attack]
+                runs = {n: Run(self.folder / study.name / file) for n, file in study.runs.items()}
+                found[attack] = {
+                    name: [
+                        (r.case, r.status == "broken")
+                        for r in run.results()
+                        if r.status in ATTACKED
+                    ]
+                    for name, run in runs.items()
+                }
+        return found
+
+    def success_of(self, attack: str, source: str | None = None) -> Figure:
+        """Compute the success of an attack with queries, on one model or over those of all."""
+        rows = [
+            row
+            for name, own in self.attacked[attack].items()
+            if source in (None, name)
+            for row in own
+        ]
+        return rate_by_text(rows, "attacked texts")
+
+    @cached_property
+    def ruled(self) -> Mapping[str, Mapping[str, list[RuledText]]]:
+        """The texts of every set of rules, by target and set."""
+        tasks = {m.name: Task(try_name(m), print) for m in self.studies[plan.PWWS].targets}
+        files = {name: task.file(self.folder / stages.TRIED) for name, task in tasks.items()}
+        return {n: load_rows(json.loads(f.read_text("utf-8"))["result"]) for n, f in files.items()}
+
+    def ruled_by_form(self, rules: str) -> dict[str, list[RuledText]]:
+        """Return the texts of one set of rules on all models, and on those of a class."""
+        forms = {member.name: member.form for member in self.studies[plan.PWWS].targets}
+        return by_class({name: sets[rules] for name, sets in self.ruled.items()}, forms)
+
+    @property
+    def rule_sets(self) -> Sequence[str]:
+        return list(self.results[plan.RULES]["rules"])
+
+    @property
+    def main_rules(self) -> str:
+        """The rules of Tables 5 and 6: those of six members, or of the most that there are."""
+        sizes = [int(name.rpartition("-")[2]) for name in self.rule_sets if name != stages.PMI]
+        return stages.uawr(min(max(sizes), plan.RULE_MEMBERS))
+
+    def rules(self, name: str) -> Rules:
+        """Load a set of rules."""
+        return load_rules(self.folder / "rules" / f"{name}.rules")
+
+    @property
+    def ensembles(self) -> list[dict[str, Any]]:
+        """The selected ensembles: method, members, objective, and the name of their source."""
+        found: list[dict[str, Any]] = self.results[plan.ENSEMBLES]["ensembles"]
+        return found
+
+    def ensemble_rates(self, held_out: bool) -> dict[tuple[str, int], Figure]:
+        """Compute by method and size the mean rate on models that are no members.
+
+        With `held_out` they are the models that are in no ensemble.
+        """
+        study = self.studies["ensembles"]
+        rows = {source.name: n for n, source in enumerate(study.sources)}
+        never = set(self.results[plan.ENSEMBLES]["held_out"])
+        masks = []
+        if held_out and not never:
+            return {}
+        for ensemble in self.ensembles:
+            members = set(ensemble["members"])
+            names = [target.name for target in study.targets]
+            asked = [name in never if held_out else name not in members for name in names]
+            masks.append((rows[ensemble["name"]], np.array(asked)))
+        figures = self.estimate(
+            "ensembles",
+            lambda rates: np.stack([rates[:, n, mask].mean(axis=1) for n, mask in masks], axis=1),
+            is_rate=True,
+        )
+        keys = [(e["method"], len(e["members"])) for e in self.ensembles]
+        return dict(zip(keys, figures))

@@ -1,0 +1,252 @@
+"""The stages of the transfer paper: each runs tasks of its own, on the workflow's backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from brittle import data as datasets
+from brittle.data import Dataset, case_ids
+from brittle.errors import RunStopped
+from brittle.studies.importance import word_importance
+from brittle.studies.pool_tasks import of_size
+from brittle.studies.pool_training import train_pool
+from brittle.studies.pools import Pool, member_of
+from brittle.studies.rules.mine import mine_in_folder
+from brittle.studies.rules.tasks import MiningData
+from brittle.studies.rules.trying import try_rules
+from brittle.studies.selecting.attacking import attack_ensembles
+from brittle.studies.selecting.candidates import candidates_of
+from brittle.studies.selecting.expert import EXPERT_LIST
+from brittle.studies.selecting.held_out import default_held_out
+from brittle.studies.selecting.selecting import select
+from brittle.studies.transfer.study import SUFFIX, TransferStudy
+from brittle.studies.transfer.transfer import transfer
+from brittle.workflow.tasks import TaskContext, stored_as
+from brittle.zoo.bilm.folder import needed_folders
+from brittle.zoo.folder import load_card
+from brittle.zoo.model_cache import models_folder
+
+Result = dict[str, Any]
+METHODS = ("genetic", "greedy", "expert")
+PMI, TRIED = "pmi", "rules-tried"
+
+
+def uawr(members: int) -> str:
+    """Name the rules of the first members."""
+    return f"uawr-{members}"
+
+
+def pool_of(models: Sequence[str], data: str, seeds: int, size: str) -> Pool:
+    """Build the pool of a scale."""
+    pool = Pool("paper", tuple(member_of(model, data, seeds) for model in models))
+    return of_size(pool, size)
+
+
+@stored_as("brittle.papers.transfer.stages:train_models")
+def train_models(
+    context: TaskContext, *, models: Sequence[str], data: str, seeds: int, size: str
+) -> Result:
+    """Train the models that are not in the cache; one that fails ends the stage."""
+    pool = pool_of(models, data, seeds, size)
+    states = train_pool(pool, backend=context.backend)
+    for state in states:
+        if state.state == "failed":
+            raise RunStopped(f"The model {state.spec!r} cannot be trained: {state.note}")
+    accuracy = {state.spec: state.dev_accuracy for state in states}
+    seconds = sum(state.seconds or 0 for state in states)
+    folders = [str(state.folder.name) for state in states if state.folder is not None]
+    prints = [load_card(models_folder() / name).fingerprint for name in folders]
+    return {
+        "dev_accuracy": accuracy,
+        "fingerprints": prints,
+        "seconds": seconds,
+        "folders": folders,
+        "message": f"{len(states)} models",
+    }
+
+
+def model_folders(folder: Path, result: Result) -> list[Path]:
+    """Return the folders of all models, and of what they share."""
+    paths = [models_folder() / name for name in result["folders"]]
+    return list(dict.fromkeys(needed for path in paths for needed in needed_folders(path)))
+
+
+@stored_as("brittle.papers.transfer.stages:transfer_by")
+def transfer_by(
+    context: TaskContext,
+    *,
+    models: Sequence[str],
+    data: str,
+    seeds: int,
+    size: str,
+    attack: str,
+    cases: int,
+    winners: int,
+    seed: int,
+) -> Result:
+    """Attack every model, and ask all others about what breaks it."""
+    backend = context.backend
+    dataset = datasets.load(data)
+    study = transfer(
+        pool_of(models, data, seeds, size),
+        dataset,
+        attack,
+        limit=min(cases, len(dataset)),
+        winners=winners,
+        overwrite=True,  # the key of this task knows the settings
+        seed=seed,
+        name=attack,
+        folder=context.folder,
+        workers=backend.workers,
+        backend=backend.name,
+        address=backend.address,
+        report=context.report,
+    )
+    if study.failures:
+        raise RunStopped(f"Members failed: {dict(study.failures)}. The same command goes on.")
+    taken = dataset.take(study.attacked, seed)
+    return {
+        "study": f"{study.name}{SUFFIX}",
+        "folder": study.name,
+        "texts": study.attacked,
+        "data": Path(study.data).name,
+        "winners": winners,
+        "accuracy": _right(study, taken),
+        "message": f"{sum(map(len, study.winners.values())):,} winners",
+    }
+
+
+def _right(study: TransferStudy, taken: Dataset) -> dict[str, list[int]]:
+    """Return by target how many originals it has right, and how many there are."""
+    label = dict(zip(case_ids(taken.examples), (study_label(study, e) for e in taken.examples)))
+    return {
+        target: [sum(label[case] == found for case, found in before.items()), len(before)]
+        for target, before in study.before.items()
+    }
+
+
+def study_label(study: TransferStudy, example: Any) -> int:
+    """Return the index of an example's label."""
+    return study.labels.index(str(example.label))
+
+
+def study_files(folder: Path, result: Result) -> list[Path]:
+    """Return what a transfer leaves: the study, and the folder of its tasks."""
+    return [folder / result["study"], folder / result["folder"]]
+
+
+def load_study(folder: Path, result: Result) -> TransferStudy:
+    """Load the study of a stage."""
+    return TransferStudy.load(folder / result["study"])
+
+
+@stored_as("brittle.papers.transfer.stages:attack_ensembles_of")
+def attack_ensembles_of(
+    context: TaskContext, *, data: str, sizes: Sequence[int], cases: int, seed: int
+) -> Result:
+    """Select ensembles by the matrix, and attack them; some models are never members."""
+    (transferred,) = context.needs.values()
+    study = load_study(context.folder, transferred)
+    held_out = default_held_out(study.sources, EXPERT_LIST)
+    candidates = candidates_of(study.matrix(), held_out)
+    ensembles, notes = select(candidates, sizes, METHODS, seed)
+    dataset = datasets.load(data)
+    attacked = attack_ensembles(
+        study, ensembles, dataset, context.folder, context.backend, context.report, cases
+    )
+    return {
+        "study": f"{attacked.name}{SUFFIX}",
+        "folder": attacked.name,
+        "held_out": list(held_out),
+        "texts": attacked.attacked,
+        "ensembles": [
+            asdict(e) | {"name": e.name, "members": [m.name for m in e.members]} for e in ensembles
+        ],
+        "notes": notes,
+        "message": f"{len(attacked.sources)} ensembles attacked",
+    }
+
+
+@stored_as("brittle.papers.transfer.stages:mine_rules")
+def mine_rules(
+    context: TaskContext,
+    *,
+    members: Sequence[str],
+    data: str,
+    size: str,
+    texts: int | None,
+    seed: int,
+) -> Result:
+    """Mine rules from the first two members, the first three and so on; and by PMI."""
+    pool = pool_of(members, data, 1, size)
+    specs = [member.spec for member in pool.members]
+    source = MiningData(data, texts, seed)
+    folder = context.folder / "rules"
+    found: Result = {}
+    wanted = [(uawr(n), f"ensemble:{','.join(specs[:n])}") for n in range(2, len(specs) + 1)]
+    for name, ensemble in [*reversed(wanted), (PMI, None)]:
+        method = PMI if name == PMI else "uawr"
+        rules = mine_in_folder(
+            ensemble, source, folder, context.report, method=method, backend=context.backend
+        )
+        rules.save(folder / f"{name}.rules")
+        found[name] = len(rules)
+    return {
+        "rules": found,
+        "texts": rules.about["texts"],
+        "message": f"{found[uawr(len(specs))]:,} rules",
+    }
+
+
+def rule_files(folder: Path, result: Result) -> list[Path]:
+    """Return the files of the rules."""
+    return [folder / "rules" / f"{name}.rules" for name in result["rules"]]
+
+
+@stored_as("brittle.papers.transfer.stages:try_all_rules")
+def try_all_rules(
+    context: TaskContext, *, models: Sequence[str], data: str, size: str, cases: int, seed: int
+) -> Result:
+    """Apply all rules to the test split, and ask every model about every text on the way."""
+    (mined,) = context.needs.values()
+    rules = dict(zip(mined["rules"], rule_files(context.folder, mined)))
+    members = pool_of(models, data, 1, size).members
+    source = {"data": data, "limit": cases, "seed": seed}
+    folder = context.folder / TRIED
+    _, failures = try_rules(members, rules, source, folder, context.report, context.backend)
+    if failures:
+        raise RunStopped(f"Members failed: {failures}. The same command goes on.")
+    return {"folder": TRIED, "message": f"{len(members)} models asked"}
+
+
+def tried_files(folder: Path, result: Result) -> list[Path]:
+    """Return the folder of what all models say of the rules' texts."""
+    return [folder / result["folder"]]
+
+
+@stored_as("brittle.papers.transfer.stages:importance_of")
+def importance_of(
+    context: TaskContext,
+    *,
+    models: Sequence[str],
+    data: str,
+    size: str,
+    sentence: str,
+    word: str,
+) -> Result:
+    """Compute how much the models rely on each word of a sentence, and on substitutes of one."""
+    specs = [member.spec for member in pool_of(models, data, 1, size).members]
+    found = {}
+    for name, chosen in (("words", None), ("substitutes", word)):
+        importance = word_importance(specs, sentence, word=chosen)
+        if importance.failures:
+            raise RunStopped(f"Models failed: {dict(importance.failures)}.")
+        found[name] = {
+            "columns": list(importance.columns),
+            "label": importance.label,
+            "drop": [[round(x, 4) for x in row] for row in importance.drop.tolist()],
+        }
+    return {"models": list(models), **found, "message": f"{len(specs)} models"}

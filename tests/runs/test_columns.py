@@ -1,0 +1,34 @@
+"""The columns of rows come from the fields of results and steps, at every place."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from importlib.resources import files
+
+from brittle.results import Result, Step
+from brittle.runs.former_layouts import _columns
+from brittle.runs.run import COLUMNS, OPTIONAL_COLUMNS
+from brittle.runs.stored_rows import RESULT_COLUMNS, STEP_COLUMNS, STORED_ELSEWHERE
+
+LAYOUT = files("brittle.runs").joinpath("layout.sql").read_text(encoding="utf-8")
+
+
+def test_the_file_has_a_column_for_every_field_that_is_stored() -> None:
+    assert {name for name, _ in _columns(LAYOUT, "results")} == {*RESULT_COLUMNS}
+    assert {name for name, _ in _columns(LAYOUT, "steps")} == {*STEP_COLUMNS}
+
+
+def test_every_field_is_stored_or_known_to_stand_elsewhere() -> None:
+    names = {field.name for field in fields(Result)}
+    assert {*STORED_ELSEWHERE} <= names and len(RESULT_COLUMNS) == len({*RESULT_COLUMNS})
+    assert names == {*RESULT_COLUMNS, *STORED_ELSEWHERE} - {"case_id"}
+    assert {field.name for field in fields(Step)} == {*STEP_COLUMNS, "case"} - {"case_id", "number"}
+
+
+def test_tables_hold_what_is_not_nested() -> None:
+    nested = ("fields", "edits", "kept", "levels")
+    assert tuple(field.name for field in fields(Result) if field.name not in nested) == COLUMNS
+    assert (
+        *("cost", "tried", "won", "similarity", "fluency", "proved_words", "single_swaps", "level"),
+        *("random_edits", "random_won"),
+    ) == OPTIONAL_COLUMNS

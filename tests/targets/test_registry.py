@@ -1,0 +1,178 @@
+"""Kinds of targets: one registry, open to other packages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import brittle
+from brittle.errors import UsageError
+from brittle.targets import registry
+from brittle.targets.options import TargetOptions
+from brittle.targets.registry import OWN, TargetKind, describe_kinds, find_kind
+from brittle.testing import FakeTarget
+
+PACKAGE = '''
+"""A target like ONNX: a file with a weight for every word, opened by onnx:FILE or FILE.onnx."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from brittle.targets.labels import label_names
+
+
+class WordWeights:
+    labels = ("negative", "positive")
+
+    def __init__(self, path, options):
+        self.weights = json.loads(Path(path).read_text())
+        self.name = options.name or f"onnx:{Path(path).stem}"
+        self.fingerprint = "0123456789abcdef"
+        label_names(self.labels, options.labels, self.name)
+
+    def scores(self, texts):
+        sums = np.array([sum(self.weights.get(str(w), 0) for w in t.words) for t in texts])
+        positive = 1 / (1 + np.exp(-sums))
+        return np.stack([1 - positive, positive], axis=1)
+
+
+def open_onnx(spec, options):
+    """A model of ONNX."""
+    return WordWeights(spec.removeprefix("onnx:"), options)
+'''
+
+
+def install(folder: Path, name: str, module: str, entries: str) -> None:
+    """Install a package as pip does: its module, and the folder that describes it."""
+    (folder / f"{name.replace('-', '_')}.py").write_text(module)
+    about = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[brittle.targets]\n{entries}\n")
+
+
+def run(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    source = str(Path(brittle.__file__).parents[1])
+    paths = os.pathsep.join([str(folder), source])
+    return subprocess.run(
+        [sys.executable, *(("-c", code) if code else ("-m", "brittle")), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    install(
+        tmp_path,
+        "brittle-onnx",
+        PACKAGE,
+        "onnx = brittle_onnx:open_onnx\n.onnx = brittle_onnx:open_onnx",
+    )
+    (tmp_path / "small.onnx").write_text(json.dumps({"good": 2.0, "bad": -2.0}))
+    (tmp_path / "mine.csv").write_text("text,label\na good film,positive\na bad film,negative\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("spec", ["onnx:small.onnx", "small.onnx"])
+def test_a_package_adds_a_kind_of_target(folder: Path, spec: str) -> None:
+    done = run(folder, "", "attack", spec, "pwws", "--data", "mine.csv", "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["manifest"]["target"] == "onnx:small"
+    again = run(folder, "", "verify", next((folder / "runs").iterdir()).stem)
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_kind_of_a_package_is_listed_and_nothing_is_imported(folder: Path) -> None:
+    code = "import sys; from brittle.opening import as_target; as_target('nothing')"
+    done = run(folder, code)
+    assert "  onnx:…                    a target of the package brittle-onnx 1.0\n" in done.stderr
+    assert "  model.onnx  " in done.stderr
+    code = "import sys; from brittle.targets.registry import *; target_kinds(); describe_kinds()\n"
+    done = run(folder, f"{code}sys.exit('brittle_onnx' in sys.modules)")
+    assert done.returncode == 0, done.stderr
+
+
+OPEN = "from brittle.opening import as_target; as_target({!r})"
+
+
+@pytest.mark.parametrize(
+    "module, entries, spec, message",
+    [
+        (
+            "import nothing_of_the_kind",
+            "far = second:open",
+            "far:away",
+            "Targets 'far:' come from the package second 1.0, which cannot be imported "
+            "(ModuleNotFoundError: No module named 'nothing_of_the_kind'). Repair or remove it.",
+        ),
+        (
+            "def open(spec, options): return 3",
+            "far = second:open",
+            "far:away",
+            "The package second 1.0 opened 'far:away' as a int, which is no target",
+        ),
+        (
+            "",
+            "http = second:open",
+            "http:api.toml",
+            "The package second 1.0 adds targets 'http:', which brittle has already.",
+        ),
+        (
+            "",
+            "onnx = second:open",
+            "onnx:small.onnx",
+            "The package second 1.0 adds targets 'onnx:', which brittle-onnx 1.0 has already.",
+        ),
+    ],
+)
+def test_a_package_that_is_wrong_is_named(
+    folder: Path, module: str, entries: str, spec: str, message: str
+) -> None:
+    install(folder, "second", module, entries)
+    done = run(folder, OPEN.format(spec))
+    assert message in done.stderr
+    code = "from brittle.opening import as_target; as_target(lambda texts: 1, labels='a,b')"
+    assert run(folder, code).returncode == 0, "other targets do not suffer from it"
+
+
+@pytest.mark.parametrize("kind", OWN, ids=lambda kind: kind.key)
+def test_every_kind_of_our_own_can_be_opened_and_is_described(kind: TargetKind) -> None:
+    assert callable(kind.load())
+    assert kind.about and kind.forms
+    spec = f"model{kind.key}" if kind.is_suffix else f"{kind.key}x"
+    assert find_kind(spec) is kind
+    assert all(form in describe_kinds() for form, _ in kind.forms)
+
+
+def test_a_prefix_goes_before_a_suffix(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = find_kind("python:module:model.skops")
+    assert found is not None and found.key == "python:"
+    assert find_kind("folder/") is find_kind("") is None
+
+    opened: list[Any] = []
+
+    def open_it(spec: str, options: TargetOptions) -> Any:
+        opened.append((spec, options))
+        return FakeTarget()
+
+    monkeypatch.setattr(TargetKind, "load", lambda kind: open_it)
+    options = TargetOptions(name="mine")
+    assert found.open("python:module:model.skops", options).name == "fake"
+    assert opened == [("python:module:model.skops", options)]
+
+
+def test_the_kind_of_a_package_that_is_not_installed_is_unknown() -> None:
+    assert all(kind.package is None for kind in registry.OWN)
+    with pytest.raises(UsageError, match="no kind of target"):
+        brittle.as_target("onnx:small.onnx")
