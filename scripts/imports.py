@@ -124,7 +124,7 @@ def class_names(trees: Sequence[ast.Module]) -> Counter[str]:
 
 
 def branches(tree: ast.Module) -> int:
-    """Count comparisons with `.kind`, and isinstance of classes called …Settings or …Model."""
+    """Count comparisons with any `.kind`, and isinstance of the classes of models' settings."""
     count = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
