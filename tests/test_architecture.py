@@ -97,12 +97,23 @@ ROOMS: dict[str, set[str]] = {
     "workflow": {"errors", "files", "formatting", "schema", "unpacking"},
     "runs": {
         *("answers", "asks", "attacks", "constraints", "data", "edits", "engine", "english"),
-        *("errors", "files", "generators", "goals", "inside", "kinds", "metrics", "opening"),
+        *(
+            "errors",
+            "files",
+            "formatting",
+            "generators",
+            "goals",
+            "inside",
+            "kinds",
+            "metrics",
+            "opening",
+        ),
         *("picture", "proposals", "reports", "results", "schema", "spreadsheets", "statuses"),
         *("targets", "text", "validity", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {
+        "statuses",
         *("answers", "asks", "attacks", "data", "edits", "english", "errors", "files"),
         *("formatting", "generators", "kinds", "latent", "metrics", "opening"),
         *("proposals", "reports", "results", "runs", "schema", "spreadsheets"),
@@ -110,6 +121,7 @@ ROOMS: dict[str, set[str]] = {
         "statuses",
     },
     "cli": {
+        "statuses",
         *("answers", "attacks", "data", "engine", "errors", "files", "formatting", "generators"),
         *("augmenting", "goals", "levels"),
         *("metrics", "opening", "png", "proposals", "redaction", "reports", "results"),
@@ -229,6 +241,13 @@ def test_nothing_heavy_is_imported(code: str) -> None:
     check = f"{code}\nimport sys; print(*[m for m in {heavy} if m in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stderr.split() == []
+
+
+def test_reading_a_run_imports_no_model() -> None:
+    code = "import sys, brittle.runs.run\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("brittle.")}
+    assert not rooms & {"opening", "targets", "training", "zoo", "attacks", "engine", "data"}
 
 
 def test_the_public_names() -> None:

@@ -85,9 +85,9 @@ def pages_folder(scale: str) -> str:
 
 
 COMMAND = Command(
-    "repeat a paper: train, attack, and write its figures beside ours",
     EXAMPLES,
     _add_flags,
     _run,
     resumes=True,
+    help="repeat a paper: train, attack, and write its figures beside ours",
 )

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from brittle.cli.attack_settings import named_attacks, parsed_settings
-from brittle.cli.parser import build_parser, commands
+from brittle.cli.commands import load_command
+from brittle.cli.parser import build_parser
 from cli.conftest import Brittle
 
 OWN = """
@@ -42,12 +43,12 @@ def negated(*, no_retry: bool = False, retry: bool = True): ...
 )
 def test_the_attack_is_found_wherever_it_stands(line: str, attack: str | None) -> None:
     command, *words = line.split()
-    assert named_attacks(commands()[command], words) == ([] if attack is None else [attack])
+    assert named_attacks(load_command(command), words) == ([] if attack is None else [attack])
 
 
 def test_a_command_that_takes_several_attacks_has_them_all() -> None:
     words = ["a,b", "pwws,key:share=1,python:mine:shout,key", "--data", "mr"]
-    assert named_attacks(commands()["grid"], words) == ["pwws", "key", "python:mine:shout"]
+    assert named_attacks(load_command("grid"), words) == ["pwws", "key", "python:mine:shout"]
 
 
 def test_a_setting_is_not_taken_for_the_start_of_a_flag() -> None:

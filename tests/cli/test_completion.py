@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brittle.attacks import ATTACKS
-from brittle.cli.parser import commands
+from brittle.cli.commands import commands
 from brittle.cli.quoting import Line, quote, read_line
 from cli.conftest import Brittle
 

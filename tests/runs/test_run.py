@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 import brittle
 from brittle.data import Example
 from brittle.errors import UsageError
+from brittle.runs.gate import gate
 from brittle.runs.run import list_runs
+from brittle.runs.store import Store
 from brittle.runs.verifying import recheck
 from brittle.testing import FakeTarget
 
@@ -240,3 +243,27 @@ def test_a_run_on_a_translator_is_verified_on_a_named_function(
     # A classifier is opened as what it is.
     with pytest.raises(UsageError, match="judges translations, but target 'fake' answers with"):
         run.verify(FakeTarget(WEIGHTS))
+
+
+def test_what_is_stored_is_loaded_once_and_again_if_the_file_changed(
+    run: brittle.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+    read = Store.read
+    monkeypatch.setattr(Store, "read", lambda path: opened.append(path) or read(path))
+    copied = brittle.Run(shutil.copy(run.path, tmp_path / "copied.sqlite"))
+    for _ in range(2):
+        str(copied)
+        copied.report(tmp_path / "copied.html")
+    assert len(opened) == 3 and copied.results() is not copied.results()
+    with Store.resume(copied.path) as store:
+        store.keep_measured("judgements", {"judge": {"one": True}})
+        store.forget("broken")
+    assert len(copied.results()) == len(EXAMPLES) - 1
+    assert copied.measured("judgements") == {"judge": {"one": True}}
+
+
+def test_the_gate_says_which_run_is_worse(run: brittle.Run) -> None:
+    (verdict,) = gate([run, run])
+    assert not verdict.is_worse and verdict.by == 0 and verdict.cases == 4
+    assert str(verdict) == "'films-1' is not significantly worse than 'films-1'."

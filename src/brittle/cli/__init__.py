@@ -10,9 +10,10 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from brittle.cli.commands import OWN_COMMANDS, commands, load_command
 from brittle.cli.console import tell
 from brittle.cli.flags import check_spelling
-from brittle.cli.parser import build_parser, commands
+from brittle.cli.parser import build_parser
 from brittle.cli.paths import fix_paths
 from brittle.cli.resume_line import resuming_words
 from brittle.cli.streams import own_stdout, prepare_streams
@@ -68,11 +69,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> None:
     """Run a command; code of the user's that tries to end the program is refused."""
     try:
-        commands()[args.command].run(args)
+        load_command(args.command).run(args)
     except SystemExit as error:
         raise exit_refused(error) from error
 
 
 def _resumes(words: Sequence[str]) -> bool:
     """Tell whether the command that was called goes on when it is called again."""
-    return bool(words) and words[0] in commands() and commands()[words[0]].resumes
+    is_known = bool(words) and (words[0] in OWN_COMMANDS or words[0] in commands())
+    return is_known and load_command(words[0]).resumes

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Command:
-    """One command: its help, its flags, and the function that runs it.
+    """One command: its examples, its flags, and the function that runs it.
+
+    What it does stands in the table of commands (`commands/__init__.py`); a command of another
+    package says it itself, in `help`.
 
     A command that can name an attack has `attack_words`: from the parsed arguments and the words
     that the parser does not know, it returns those that may be the name. The settings of that
@@ -18,7 +21,6 @@ class Command:
     of the words that name an attack count, else the first.
     """
 
-    help: str
     examples: str
     add_flags: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], None]
@@ -26,6 +28,7 @@ class Command:
     own_settings: tuple[str, ...] = ()
     resumes: bool = False
     several_attacks: bool = False
+    help: str = ""
 
 
 def add_target_flags(parser: argparse.ArgumentParser) -> None:

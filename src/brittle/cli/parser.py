@@ -1,95 +1,13 @@
-"""The parser of the command line: every command with its flags, its help and its examples."""
+"""The parser of the command line: the asked command with its flags, the others by their help."""
 
 from __future__ import annotations
 
 import argparse
-import logging
-from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.metadata import entry_points
+from collections.abc import Sequence
 from typing import NoReturn
 
-from brittle.cli.attack_settings import add_setting_flags, named_attacks
-from brittle.cli.command import Command
-from brittle.cli.commands import (
-    annotate,
-    attack,
-    augment,
-    compare,
-    completion,
-    grid,
-    importance,
-    inside,
-    keeping,
-    listing,
-    nearest,
-    perturb,
-    robustness,
-    rules,
-    runs,
-    select,
-    train,
-    transfer,
-    validity,
-)
-from brittle.cli.commands import try_sentence as try_
+from brittle.cli.commands import OWN_COMMANDS, commands, load_command
 from brittle.visible import visible
-
-_log = logging.getLogger("brittle")
-GROUP = "brittle.commands"
-"""The entry points by which a package adds commands: NAME = "module:COMMAND", a `Command`."""
-LAST = ("list", "completion")
-OWN_COMMANDS: Mapping[str, Command] = {
-    "attack": attack.COMMAND,
-    "try": try_.COMMAND,
-    "show": runs.SHOW,
-    "report": runs.REPORT,
-    "card": runs.CARD,
-    "export": runs.EXPORT,
-    "verify": runs.VERIFY,
-    "annotate": annotate.COMMAND,
-    "validity": validity.COMMAND,
-    "delete": keeping.DELETE,
-    "rename": keeping.RENAME,
-    "compare": compare.COMMAND,
-    "train": train.COMMAND,
-    "augment": augment.COMMAND,
-    "nearest": nearest.COMMAND,
-    "inside": inside.COMMAND,
-    "perturb": perturb.COMMAND,
-    "grid": grid.COMMAND,
-    "transfer": transfer.COMMAND,
-    "select": select.COMMAND,
-    "importance": importance.COMMAND,
-    "robustness": robustness.COMMAND,
-    "rules": rules.COMMAND,
-    "list": listing.COMMAND,
-    "completion": completion.COMMAND,
-}
-
-
-@cache
-def commands() -> Mapping[str, Command]:
-    """Return all commands in the order of the help: our own, and those of installed packages."""
-    first = {name: command for name, command in OWN_COMMANDS.items() if name not in LAST}
-    return first | _installed_commands() | {name: OWN_COMMANDS[name] for name in LAST}
-
-
-def _installed_commands() -> dict[str, Command]:
-    """Load the commands of installed packages; one that cannot be loaded is left out."""
-    found: dict[str, Command] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
-        try:
-            command = entry.load()
-        except Exception as error:
-            _log.warning("The command %r (%s) cannot be loaded: %s", entry.name, entry.value, error)
-            continue
-        if entry.name in OWN_COMMANDS or not isinstance(command, Command):
-            reason = "brittle has one of this name" if entry.name in OWN_COMMANDS else "no Command"
-            _log.warning("The command %r (%s) is ignored: %s", entry.name, entry.value, reason)
-            continue
-        found[entry.name] = command
-    return found
 
 
 class _Parser(argparse.ArgumentParser):
@@ -100,7 +18,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Build the parser for a command line; an attack named there adds its settings as flags."""
+    """Build the parser for a command line; an attack named there adds its settings as flags.
+
+    Of all commands only the one that is asked for is imported and gets its flags.
+    """
     parser = _Parser(
         prog="brittle",
         description="Find the inputs that break a text model, and measure how easily it breaks.",
@@ -108,15 +29,33 @@ def build_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, command in commands().items():
+    asked = asked_command(words)
+    # The commands of other packages are not looked up for one of our own.
+    table = OWN_COMMANDS if asked in OWN_COMMANDS else commands()
+    for name, entry in table.items():
         subparser = subparsers.add_parser(
             name,
-            help=command.help,
-            description=f"{command.help[0].upper()}{command.help[1:]}.",
-            epilog=command.examples,
+            help=entry.help,
+            description=f"{entry.help[0].upper()}{entry.help[1:]}.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_flags(subparser)
-        named = named_attacks(command, words[1:]) if [*words[:1]] == [name] else []
-        add_setting_flags(subparser, named, command)
+        if name == asked:
+            _complete(subparser, name, words)
     return parser
+
+
+def asked_command(words: Sequence[str]) -> str | None:
+    """Return the command that a command line asks for, its first word that is no flag."""
+    return next((word for word in words if not word.startswith("-")), None)
+
+
+def _complete(parser: argparse.ArgumentParser, name: str, words: Sequence[str]) -> None:
+    """Add to the parser of a command its examples, its flags, and the settings of an attack."""
+    command = load_command(name)
+    parser.epilog = command.examples
+    command.add_flags(parser)
+    if command.attack_words is not None:
+        from brittle.cli.attack_settings import add_setting_flags, named_attacks
+
+        named = named_attacks(command, words[1:]) if words[0] == name else []
+        add_setting_flags(parser, named, command)

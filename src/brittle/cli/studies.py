@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brittle.errors import BrittleError, UsageError, unknown
 from brittle.runs.run import list_runs
-from brittle.studies.grid.study import GridStudy
-from brittle.studies.robustness.study import RobustnessStudy
 from brittle.studies.study_format import SUFFIX, stored_kind
-from brittle.studies.transfer.study import TransferStudy
 
-Study = TransferStudy | GridStudy | RobustnessStudy
-LOADERS: dict[str, Callable[[Path], Study]] = {
-    "transfer": TransferStudy.load,
-    "grid": GridStudy.load,
-    "robustness": RobustnessStudy.load,
+if TYPE_CHECKING:
+    from brittle.studies.grid.study import GridStudy
+    from brittle.studies.robustness.study import RobustnessStudy
+    from brittle.studies.transfer.study import TransferStudy
+
+    Study = TransferStudy | GridStudy | RobustnessStudy
+
+CLASSES = {
+    "transfer": ("brittle.studies.transfer.study", "TransferStudy"),
+    "grid": ("brittle.studies.grid.study", "GridStudy"),
+    "robustness": ("brittle.studies.robustness.study", "RobustnessStudy"),
 }
-"""Who loads a study, by the kind that its file names."""
+"""The module and the class of a study, by the kind that its file names."""
 
 
 def list_studies(folder: str | Path) -> list[Path]:
@@ -46,10 +51,12 @@ def find_study(name: str, folder: str | Path) -> Path | None:
     if name.endswith(SUFFIX) and Path(name).is_file():
         return Path(name)
     studies = {path.name.removesuffix(SUFFIX): path for path in list_studies(folder)}
+    stem = name.removesuffix(SUFFIX)
+    if not name.endswith(SUFFIX) and not any(known.startswith(stem) for known in studies):
+        return None  # no run needs to be opened to know that
     runs = [path.stem for path in list_runs(folder)]
     if name in runs:
         return None
-    stem = name.removesuffix(SUFFIX)
     if stem in studies:
         return studies[stem]
     if name.endswith(SUFFIX):
@@ -66,9 +73,11 @@ def find_study(name: str, folder: str | Path) -> Path | None:
 def load_study(path: Path) -> Study:
     """Load a study of any kind; its file says which it is."""
     kind = stored_kind(path)
-    if kind not in LOADERS:
-        raise unknown("kind of study", kind, LOADERS, f"({path})")
-    return LOADERS[kind](path)
+    if kind not in CLASSES:
+        raise unknown("kind of study", kind, CLASSES, f"({path})")
+    module, name = CLASSES[kind]
+    study: Study = getattr(import_module(module), name).load(path)
+    return study
 
 
 def named_study(name: str, folder: str | Path) -> tuple[Study, Path] | None:
@@ -79,6 +88,9 @@ def named_study(name: str, folder: str | Path) -> tuple[Study, Path] | None:
 
 def as_transfer(study: Study) -> TransferStudy:
     """Return a transfer study as it is; any other study is an error."""
+    from brittle.studies.grid.study import GridStudy
+    from brittle.studies.transfer.study import TransferStudy
+
     if isinstance(study, TransferStudy):
         return study
     if isinstance(study, GridStudy):

@@ -1,11 +1,23 @@
 """Reports, from stored rows only: terminal, plain text, notebook, JSON, HTML, figures, grids."""
 
-from brittle.reports.grids import grid_markdown, grid_of
-from brittle.reports.html import render
-from brittle.reports.plots import confidence_figure, grid_figure, histogram_figure, scatter_figure
-from brittle.reports.standalone_svg import standalone_svg
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from brittle.reports.standalone_svg import standalone_svg  # not later: its file has this name
 from brittle.reports.stored import StoredRun
-from brittle.reports.summaries import comparison_json, summary_html, summary_json, summary_text
+
+if TYPE_CHECKING:
+    from brittle.reports.grids import grid_markdown, grid_of
+    from brittle.reports.html import render
+    from brittle.reports.plots import (
+        confidence_figure,
+        grid_figure,
+        histogram_figure,
+        scatter_figure,
+    )
+    from brittle.reports.summaries import comparison_json, summary_html, summary_json, summary_text
 
 __all__ = [
     "StoredRun",
@@ -22,3 +34,24 @@ __all__ = [
     "summary_json",
     "summary_text",
 ]
+
+_HOMES = {
+    "comparison_json": "summaries",
+    "confidence_figure": "plots",
+    "grid_figure": "plots",
+    "grid_markdown": "grids",
+    "grid_of": "grids",
+    "histogram_figure": "plots",
+    "render": "html",
+    "scatter_figure": "plots",
+    "summary_html": "summaries",
+    "summary_json": "summaries",
+    "summary_text": "summaries",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: a summary in the terminal needs no page."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'brittle.reports' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"brittle.reports.{_HOMES[name]}"), name)

@@ -17,6 +17,7 @@ from brittle.files import write_whole
 from brittle.metrics.inside import InsideCase, InsideRun
 from brittle.results import Result, has_adversary
 from brittle.runs.inside import Rows, look_inside, texts_of, words_in
+from brittle.runs.store import inside_path as inside_path
 from brittle.schema import Malformed, load_json, parse
 
 LAYOUT = 1
@@ -73,11 +74,6 @@ def inside_sections(run: StoredRows) -> list[str]:
     except UsageError as error:
         return [unreadable_section(str(error))]
     return [inside_section(inside)] if inside.cases else []
-
-
-def inside_path(run: Path) -> Path:
-    """Return the path of the file that belongs to the file of a run."""
-    return run.with_suffix(".inside.json")
 
 
 def save_inside(inside: InsideRun, path: Path) -> None:

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, get_origin, get_type_hints
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin, get_type_hints
 
 from brittle.answers import TEXTS
 from brittle.errors import BrittleError, UsageError, require, unknown
-from brittle.files import replacing, write_whole
-from brittle.goals import Goal
+from brittle.files import write_whole
 from brittle.kinds import KINDS
-from brittle.metrics.inside import InsideRun
-from brittle.opening import as_target
-from brittle.picture import Picture, stack
 from brittle.results import Result, Step
-from brittle.runs.command import command_of
-from brittle.runs.floors import keep_floors
-from brittle.runs.inside import broken_cases
-from brittle.runs.inside_file import inside_sections, looked_at
-from brittle.runs.judge import Judge
-from brittle.runs.people import Pages, annotate
-from brittle.runs.store import FLOORS, VALIDITY, Store
-from brittle.runs.validity import measure_validity
-from brittle.runs.verifying import recheck
-from brittle.spreadsheets import write_csv
-from brittle.targets.registry import find_kind
-from brittle.validity.floors import Floors
+from brittle.runs.store import FLOORS, VALIDITY, Store, inside_path
 from brittle.validity.stored import restore_floors, restore_validity
-from brittle.validity.verdicts import Thresholds, Validity
+
+if TYPE_CHECKING:
+    # What opens a target or computes is imported where it is called: reading needs no model.
+    from brittle.goals import Goal
+    from brittle.metrics.inside import InsideRun
+    from brittle.runs.people import Pages
+    from brittle.validity.floors import Floors
+    from brittle.validity.verdicts import Validity
 
 COLUMNS = tuple(
     name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
@@ -51,12 +41,22 @@ OPTIONAL_COLUMNS = tuple(
 INSIDE_CASES = 100
 NEEDED = ("target", "attack", "data", "examples", "started")
 """Entries that every manifest has."""
+SMALL: Mapping[str, Callable[[Store], Any]] = {
+    "totals": lambda store: store.totals,
+    "fields": lambda store: store.field_names(),
+    "counts": lambda store: store.counts(),
+    "planned": lambda store: store.planned(),
+    "finished": lambda store: store.finished(),
+    VALIDITY: lambda store: store.measured(VALIDITY),
+    FLOORS: lambda store: store.measured(FLOORS),
+}
+"""What is loaded whenever the file of a run is open."""
 
 R = TypeVar("R", Result, Step)
 
 
 class Run:
-    """A stored run; everything is loaded from its file.
+    """A stored run; everything is loaded from its file, once, and again if the file has changed.
 
     With `cases` it is that part of the run: rows, steps and figures are of these cases alone, the
     totals of what was computed are of the whole run.
@@ -65,6 +65,8 @@ class Run:
     def __init__(self, path: str | Path, cases: Iterable[str] | None = None) -> None:
         self.path = Path(path).absolute()  # a target may change the working folder
         self.cases = None if cases is None else frozenset(cases)
+        self._loaded: dict[str, Any] = {}
+        self._state = _state_of(self.path)
         with Store.read(self.path) as store:
             self.manifest = store.manifest
         missing = [name for name in NEEDED if name not in self.manifest]
@@ -89,25 +91,28 @@ class Run:
 
     @property
     def totals(self) -> dict[str, float]:
-        with Store.read(self.path) as store:
-            whole = {} if self.cases is None else {"cases": float(self.manifest["part_of"])}
-            return store.totals | whole
+        whole = {} if self.cases is None else {"cases": float(self.manifest["part_of"])}
+        totals: dict[str, float] = self._load("totals")
+        return totals | whole
 
     def measured(self, name: str) -> dict[str, Any]:
         """Return what was measured of the run later, such as its validity; {} if nothing was."""
-        with Store.read(self.path) as store:
-            return {} if self.cases is not None else store.measured(name)
+        if self.cases is not None:
+            return {}
+        return dict(self._load(name, lambda store: store.measured(name)))
 
     @property
     def command(self) -> str | None:
         """The command that makes this run again; None if it was made of live objects."""
+        from brittle.runs.command import command_of
+
         return command_of(self.manifest)
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of the fields of its examples."""
-        with Store.read(self.path) as store:
-            return store.field_names()
+        names: tuple[str, ...] = self._load("fields")
+        return names
 
     @property
     def wanted_mask(self) -> str | None:
@@ -117,31 +122,45 @@ class Run:
 
     def results(self) -> list[Result]:
         """Return one row per finished case, in the order of the examples."""
-        with Store.read(self.path) as store:
-            return self._own(store.results())
+        return self._own(self._load("results", Store.results))
 
     def counts(self) -> dict[str, int]:
         """Count the finished cases by status, without loading their rows."""
         if self.cases is not None:
             return dict(Counter(result.status for result in self.results()))
-        with Store.read(self.path) as store:
-            return store.counts()
+        return dict(self._load("counts"))
 
     def steps(self) -> list[Step]:
         """Return every improvement of every case."""
-        with Store.read(self.path) as store:
-            return self._own(store.steps())
+        return self._own(self._load("steps", Store.steps))
 
     def _own(self, rows: list[R]) -> list[R]:
-        return rows if self.cases is None else [row for row in rows if row.case in self.cases]
+        return [row for row in rows if self.cases is None or row.case in self.cases]
+
+    def _load(self, name: str, load: Callable[[Store], Any] | None = None) -> Any:
+        """Return something of the file; what is small is loaded along with whatever is asked for.
+
+        Of what is small, a damaged part is an error only when it is asked for itself.
+        """
+        state = _state_of(self.path)
+        if state != self._state:
+            self._loaded, self._state = {}, state
+        if name not in self._loaded:
+            with Store.read(self.path) as store:
+                self._loaded[name] = (load or SMALL[name])(store)
+                for other in SMALL.keys() - self._loaded:
+                    with suppress(BrittleError):
+                        self._loaded[other] = SMALL[other](store)
+        return self._loaded[name]
 
     @property
     def complete(self) -> bool:
         """Tell whether every planned case is finished."""
-        with Store.read(self.path) as store:
-            if self.cases is not None:
-                return store.finished() >= self.cases
-            return len(store.finished()) == store.planned()
+        finished: set[str] = self._load("finished")
+        if self.cases is not None:
+            return finished >= self.cases
+        planned: int = self._load("planned")
+        return len(finished) == planned
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
@@ -159,7 +178,7 @@ class Run:
     def frame(self) -> Any:
         """Return the results as a pandas data frame, one row per case."""
         pandas = require("pandas", "frames", "Run.frame()")
-        columns, rows = self._table()
+        columns, rows = self.table()
         return pandas.DataFrame.from_records(rows, columns=list(columns))
 
     def columns(self) -> tuple[str, ...]:
@@ -171,9 +190,9 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the results as flat dictionaries, one per case."""
-        return self._table()[1]
+        return self.table()[1]
 
-    def _table(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+    def table(self) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
         """Return columns and rows, with the results loaded once."""
         results = self.results()
         columns = self.columns_of(results)
@@ -192,6 +211,8 @@ class Run:
 
     def answers_of(self, target: Any) -> str:
         """Return what a target must be declared to answer, to be compared with the run's own."""
+        from brittle.targets.registry import find_kind
+
         kind = find_kind(target) if isinstance(target, str) else None
         declared = callable(target) or (kind is not None and kind.answers_declared)
         return "text" if declared and self.manifest.get("answers") == TEXTS.noun else "auto"
@@ -201,6 +222,9 @@ class Run:
 
         `goal` is needed only for a run whose goal was an object of one's own.
         """
+        from brittle.opening import as_target
+        from brittle.runs.verifying import recheck
+
         about: dict[str, Any] = {"fields": self.fields, "wanted_mask": self.wanted_mask}
         opened = as_target(target, shape=self.shape, answers=self.answers_of(target), **about)
         return [check.row for check in recheck(self, opened, goal) if not check.still_wins]
@@ -218,11 +242,16 @@ class Run:
         The run's own target is opened again, unless one is handed in. What was seen is kept beside
         the run, in NAME.inside.json, and computed only for cases that are not there.
         """
+        from brittle.runs.inside import broken_cases
+        from brittle.runs.inside_file import looked_at
+
         rows = broken_cases(self, case, limit)
         return looked_at(self, self._opened(target), rows, layer)
 
     def _opened(self, target: Any) -> Any:
         """Open the target that is handed in, or else the one that the run was made on."""
+        from brittle.opening import as_target
+
         about: dict[str, Any] = {"fields": self.fields, "shape": self.shape}
         if target is not None:
             about |= {"answers": self.answers_of(target), "wanted_mask": self.wanted_mask}
@@ -245,6 +274,8 @@ class Run:
         beside: Run | None = None,
     ) -> Pages:
         """Write a page for each person to read, to a folder; the key stays beside the run."""
+        from brittle.runs.people import annotate
+
         other = None if beside is None else beside.path
         settings: dict[str, Any] = {"count": count, "people": people, "seed": seed}
         return annotate(self.path, Path(folder), name=preset, beside=other, **settings)
@@ -267,6 +298,10 @@ class Run:
         """
         if not files and judge is None:
             return self.stored_validity
+        from brittle.runs.judge import Judge
+        from brittle.runs.validity import measure_validity
+        from brittle.validity.verdicts import Thresholds
+
         return measure_validity(
             self.path,
             [Path(file).absolute() for file in files],  # opening a judge may change the folder
@@ -283,23 +318,19 @@ class Run:
         trained on the same data, if that has a train split. A target that is paid for is asked
         only if `costly` says so.
         """
+        from brittle.runs.floors import keep_floors
+
         return keep_floors(self, partial(self._opened, target), other, costly)
 
     @property
     def stored_validity(self) -> Validity | None:
         """The validity that was measured of the run; None if it was not, or of a part of it."""
-        if self.cases is not None:
-            return None
-        with Store.read(self.path) as store:
-            return restore_validity(store.measured(VALIDITY))
+        return None if self.cases is not None else restore_validity(self._load(VALIDITY))
 
     @property
     def stored_floors(self) -> Floors | None:
         """The floors that were measured of the run."""
-        if self.cases is not None:
-            return None
-        with Store.read(self.path) as store:
-            return restore_floors(store.measured(FLOORS))
+        return None if self.cases is not None else restore_floors(self._load(FLOORS))
 
     def report(self, path: str | Path, further: Sequence[str] = ()) -> Path:
         """Write the HTML report, one file that needs no network; `further` adds sections to it.
@@ -310,9 +341,17 @@ class Run:
 
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
-        sections = [*inside_sections(self), *further]
+        sections = [*self._inside_sections(), *further]
         write_whole(out, render(self, sections), errors="replace")
         return out
+
+    def _inside_sections(self) -> list[str]:
+        """Return the report's section on what was seen inside the target, if there is one."""
+        if not inside_path(self.path).exists():
+            return []
+        from brittle.runs.inside_file import inside_sections
+
+        return inside_sections(self)
 
     def card(self) -> str:
         """Return the model card of the run: its figures, and what they rest on, in Markdown."""
@@ -327,22 +366,9 @@ class Run:
         unless the cells are to be `exact`. A run on pictures can also be written as .npz: arrays
         of originals and adversaries.
         """
-        out = Path(path)
-        writers: dict[str, Callable[[Run, Path], None]]
-        writers = {".csv": partial(_csv, exact=exact), ".jsonl": _jsonl, ".parquet": _parquet}
-        if self.shape is not None:
-            writers[".npz"] = _npz
-        writer = writers.get(out.suffix)
-        if writer is None:
-            *others, last = writers
-            raise UsageError(
-                f"Got {out.name!r} to export to; expected a name that ends in "
-                f"{', '.join(others)} or {last}."
-            )
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(out) as new:
-            writer(self, new)
-        return out
+        from brittle.runs.exporting import write_rows
+
+        return write_rows(self, Path(path), exact)
 
 
 def open_run(name: str, folder: str | Path = "runs") -> Run:
@@ -374,46 +400,22 @@ def run_paths(folder: str | Path = "runs") -> list[Path]:
     return sorted(paths, key=lambda path: (path.stat().st_mtime, path.name))
 
 
+def _state_of(path: Path) -> tuple[tuple[int, int] | None, ...]:
+    """Return what tells whether a run was written since: of its file, and of its log."""
+    states: list[tuple[int, int] | None] = []
+    for file in (path, path.with_name(path.name + "-wal")):
+        try:
+            stat = file.stat()
+        except OSError:
+            states.append(None)
+        else:
+            states.append((stat.st_mtime_ns, stat.st_size))
+    return tuple(states)
+
+
 def _is_readable(path: Path) -> bool:
     try:
         Store.read(path).close()
     except BrittleError:
         return False
     return True
-
-
-def _csv(run: Run, out: Path, exact: bool) -> None:
-    with out.open("w", newline="", encoding="utf-8", errors="replace") as file:
-        write_csv(file, *run._table(), exact=exact)
-
-
-def _jsonl(run: Run, out: Path) -> None:
-    results = run.results()
-    names = {*run.columns_of(results), "fields", "edits"}
-    names |= {"kept"} if any(result.kept for result in results) else set()
-    with out.open("w", encoding="utf-8") as file:
-        for result in results:
-            row = {name: value for name, value in asdict(result).items() if name in names}
-            file.write(json.dumps(row) + "\n")
-
-
-def _parquet(run: Run, out: Path) -> None:
-    arrow = require("pyarrow", "frames", "Exporting to parquet")
-    parquet = require("pyarrow.parquet", "frames", "Exporting to parquet")
-    parquet.write_table(arrow.Table.from_pylist(run.rows()), out)
-
-
-def _npz(run: Run, out: Path) -> None:
-    """Write a picture and its adversary for every case; without an adversary, the picture again."""
-    rows = run.results()
-    assert run.shape is not None
-    originals, adversaries = (
-        stack([Picture.decode(text) for text in column], run.shape, f"The run {run.name!r}")
-        for column in ([r.original for r in rows], [r.adversarial or r.original for r in rows])
-    )
-    names = ("case", "status", "label", "predicted", "adversarial_label")
-    columns: dict[str, Any] = {
-        name: np.array([str(getattr(r, name) or "") for r in rows]) for name in names
-    }
-    with out.open("wb") as file:  # to a path, numpy adds an ending
-        np.savez_compressed(file, originals=originals, adversaries=adversaries, **columns)

@@ -14,8 +14,7 @@ import sqlite3
 from pathlib import Path
 
 from brittle.errors import StoreError, UsageError
-from brittle.runs.inside_file import inside_path
-from brittle.runs.store import APPLICATION_ID, Store, sole_writer
+from brittle.runs.store import APPLICATION_ID, Store, inside_path, sole_writer
 from brittle.runs.under_way import asking_path
 from brittle.schema import is_file_name
 from brittle.validity.key import key_paths

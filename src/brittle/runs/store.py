@@ -25,10 +25,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from brittle import files
-from brittle.data.example import Example
 from brittle.errors import UsageError
 from brittle.kinds import Kind, kind_named
 from brittle.results import Result, Step
@@ -50,6 +49,9 @@ from brittle.runs.write_ahead_log import check_log, lacks_log
 from brittle.schema import reader
 from brittle.validity.floors import Floors
 from brittle.validity.verdicts import Validity
+
+if TYPE_CHECKING:
+    from brittle.data.example import Example
 
 log = logging.getLogger(__name__)
 
@@ -354,6 +356,11 @@ class Store:
     def _one(self, query: str) -> Any:
         with translated_errors(self.path):
             return self._db.execute(query).fetchone()[0]
+
+
+def inside_path(run: Path) -> Path:
+    """Return the path of the file beside a run that keeps what was seen inside its target."""
+    return run.with_suffix(".inside.json")
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

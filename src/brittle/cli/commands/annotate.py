@@ -91,7 +91,6 @@ def _lines(pages: Pages) -> str:
 
 
 COMMAND = Command(
-    "write pages on which people read adversarial examples of a run",
     EXAMPLES,
     _add_flags,
     _run,

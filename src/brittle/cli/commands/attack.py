@@ -198,7 +198,6 @@ def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
 
 
 COMMAND = Command(
-    "attack a target on data and store the run",
     EXAMPLES,
     _add_flags,
     _run,

@@ -136,7 +136,6 @@ def _sentence(path: Path, counts: Counter[str], empty: int) -> str:
 
 
 COMMAND = Command(
-    "write variants of examples that keep their labels, as data to train on",
     EXAMPLES,
     _add_flags,
     _run,

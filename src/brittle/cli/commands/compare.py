@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from brittle.cli import console
 from brittle.cli.command import Command, add_output_flags
-from brittle.errors import GateFailed, Incomplete, UsageError
-from brittle.formatting import plural
+from brittle.errors import GateFailed, UsageError
 
 if TYPE_CHECKING:
     from brittle.cli.studies import Study
-    from brittle.runs.run import Run
 
 EXAMPLES = """\
 examples:
@@ -71,7 +69,11 @@ def _run(args: argparse.Namespace) -> None:
         lambda: comparison_block(runs, args.level),
     )
     if args.fail_if_worse:
-        _fail_if_worse(runs, args.level)
+        from brittle.runs.gate import gate
+
+        for verdict in gate(runs, args.level):
+            if verdict.is_worse:
+                raise GateFailed(str(verdict))
 
 
 def _compare_studies(args: argparse.Namespace, studies: Sequence[Study]) -> None:
@@ -94,50 +96,4 @@ def _compare_studies(args: argparse.Namespace, studies: Sequence[Study]) -> None
     console.print_result(args, lambda: studies_json(tables), lambda: studies_block(tables))
 
 
-def _fail_if_worse(runs: Sequence[Run], level: float) -> None:
-    """Raise if a later run is significantly worse than the first.
-
-    Worse is a lower accuracy under attack. Translators have none: of them it is a higher success.
-    """
-    from brittle.metrics.paired import paired
-    from brittle.reports.summary_lines import answers_texts
-
-    for run in runs:
-        if not run.complete:
-            raise Incomplete(f"The run {run.name!r} is not complete: nothing can be concluded.")
-    first, *later = runs
-    rows, translates = first.results(), answers_texts(first.manifest)
-    for run in later:
-        if answers_texts(run.manifest) != translates:
-            raise UsageError(
-                f"Of {first.name!r} and {run.name!r} only one is about a translator: nothing to "
-                "test. Compare translators with translators, and classifiers with classifiers."
-            )
-        pair = paired(rows, run.results())
-        contrast, what = pair.accuracy, "accuracy under attack fell"
-        if translates:
-            contrast, what = pair.success, "attack success rose"
-        if contrast.of == 0:
-            raise UsageError(_nothing_to_test(run, first, pair.shared, translates))
-        worse = (contrast.difference or 0.0) * (1 if translates else -1)
-        if worse > 0 and contrast.is_significant(level):
-            raise GateFailed(
-                f"{run.name!r} is worse than {first.name!r}: {what} by "
-                f"{100 * worse:.1f} points over {plural(contrast.of, 'shared cases')} "
-                f"(McNemar's exact test: p = {contrast.p:.3g}, below {level:g})."
-            )
-
-
-def _nothing_to_test(run: Run, first: Run, shared: int, translates: bool) -> str:
-    if not shared:
-        return f"{run.name!r} shares no case with {first.name!r}: nothing to test."
-    done = "attacked" if translates else "answered"
-    return (
-        f"{run.name!r} shares {plural(shared, 'cases')} with {first.name!r}, but none of them was "
-        f"{done} in both: nothing to test."
-    )
-
-
-COMMAND = Command(
-    "show runs side by side, each paired with the first one, or studies", EXAMPLES, _add_flags, _run
-)
+COMMAND = Command(EXAMPLES, _add_flags, _run)

@@ -47,6 +47,4 @@ def _run(args: argparse.Namespace) -> None:
     console.print_text(format_candidates(found, args.shell, args.line, args.replaced))
 
 
-COMMAND = Command(
-    "print the script that completes words in bash, zsh or fish", EXAMPLES, _add_flags, _run
-)
+COMMAND = Command(EXAMPLES, _add_flags, _run)

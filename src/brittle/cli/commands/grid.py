@@ -104,7 +104,6 @@ def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
 
 
 COMMAND = Command(
-    "run several attacks on several targets, on the same cases",
     EXAMPLES,
     _add_flags,
     _run,

@@ -138,6 +138,4 @@ def _json(result: Importance) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
-    "show how much the models of a pool rely on each word of a sentence", EXAMPLES, _add_flags, _run
-)
+COMMAND = Command(EXAMPLES, _add_flags, _run)

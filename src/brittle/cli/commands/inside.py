@@ -95,7 +95,6 @@ def _write(inside: InsideRun, out: Path) -> None:
 
 
 COMMAND = Command(
-    "show attention and vectors inside a run's target, before the attack and after it",
     EXAMPLES,
     _add_flags,
     _run,

@@ -139,7 +139,6 @@ def _name(path: Path) -> str:
 
 
 DELETE = Command(
-    "delete runs or studies, with all their files but reports",
     "examples:\n  brittle delete demo\n  brittle delete first second --yes\n"
     "  brittle delete small.study.json\n\n"
     "A run that another process writes is not deleted. A study is deleted with its folder, if that "
@@ -148,7 +147,6 @@ DELETE = Command(
     _delete,
 )
 RENAME = Command(
-    "give a run or a study another name",
     "examples:\n  brittle rename zoo-naive-bayes-mr-0-pwws-mr-4f2a1c baseline\n"
     "  brittle rename baseline before-hardening",
     _add_rename_flags,

@@ -200,7 +200,6 @@ LISTS: Mapping[str, Callable[[str | Path], Rows]] = {
     "generators": _generator_rows,
 }
 COMMAND = Command(
-    "list runs, studies, attacks, goals, data, models, generators or pools",
     "example: brittle list runs\n\n"
     "For endpoints and programs, where queries are few, the attack to begin with is salient-swap.",
     _add_flags,

@@ -143,6 +143,4 @@ def _side_by_side(change: EditedWord) -> Any:
     return Group(table, f"{nearer} (cosine {change.cosine:.3f}).")
 
 
-COMMAND = Command(
-    "show the words nearest to a word, before an edit and after it", EXAMPLES, _add_flags, _run
-)
+COMMAND = Command(EXAMPLES, _add_flags, _run)

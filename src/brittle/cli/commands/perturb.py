@@ -104,7 +104,6 @@ def _write_sheet(args: argparse.Namespace, item: Any, found: Sequence[Neighbour]
 
 
 COMMAND = Command(
-    "decode items near another in a generator's latent space, without any target",
     EXAMPLES,
     _add_flags,
     _run,

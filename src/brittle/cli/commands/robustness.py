@@ -90,7 +90,6 @@ def _run(args: argparse.Namespace) -> None:
 
 
 COMMAND = Command(
-    "compare targets by how far their predictions hold in a generator's latent space",
     EXAMPLES,
     _add_flags,
     _run,

@@ -212,7 +212,6 @@ ACTIONS: Mapping[str, Action] = {
     "export": ("export rules as a table", _export_flags, _export),
 }
 COMMAND = Command(
-    "mine replacements of words that fool many models, and check data for them",
     EXAMPLES,
     _add_flags,
     _run,

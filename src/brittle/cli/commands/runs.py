@@ -191,31 +191,26 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 SHOW = Command(
-    "show a run or a study: its figures and its clearest examples",
     "examples:\n  brittle show demo\n  brittle show small.study.json",
     _add_show_flags,
     _show,
 )
 REPORT = Command(
-    "write the HTML report of a run or a study",
     "examples:\n  brittle report demo --out demo.html\n  brittle report small.study.json",
     _add_report_flags,
     _report,
 )
 EXPORT = Command(
-    "write the rows of a run or a study as .csv, .jsonl or .parquet, pictures as .npz",
     "examples:\n  brittle export demo demo.csv\n  brittle export small.study.json cells.csv",
     _add_export_flags,
     _export,
 )
 CARD = Command(
-    "write the model card of a run: its figures, what they rest on, and what is missing",
     "examples:\n  brittle card demo\n  brittle card demo --out card.md",
     _add_card_flags,
     _card,
 )
 VERIFY = Command(
-    "score what broke every broken case again",
     "example: brittle verify demo",
     _add_verify_flags,
     _verify,

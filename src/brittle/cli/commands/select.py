@@ -226,6 +226,4 @@ def write_figures(out: Path, study: TransferStudy, curves: EnsembleCurves) -> No
         write_whole(file, standalone_svg(figure))
 
 
-COMMAND = Command(
-    "select the members of a pool whose ensemble transfers best", EXAMPLES, _add_flags, _run
-)
+COMMAND = Command(EXAMPLES, _add_flags, _run)

@@ -168,7 +168,6 @@ def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
 
 
 COMMAND = Command(
-    "train a model of the zoo, or a pool of models (nothing is trained twice)",
     EXAMPLES,
     _add_flags,
     _run,

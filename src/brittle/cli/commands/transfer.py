@@ -101,7 +101,6 @@ def _attack_words(args: argparse.Namespace, rest: Sequence[str]) -> list[str]:
 
 
 COMMAND = Command(
-    "attack every member of a pool, and try what breaks it on all others",
     EXAMPLES,
     _add_flags,
     _run,

@@ -173,7 +173,6 @@ def _attempts_block(attempts: Sequence[tuple[Result, list[Step]]]) -> Any:
 
 
 COMMAND = Command(
-    "show the ladder for one sentence, or attack it; nothing is stored",
     EXAMPLES,
     _add_flags,
     _run,

@@ -104,7 +104,6 @@ def _floors(args: argparse.Namespace, run: Run) -> Any:
 
 
 COMMAND = Command(
-    "measure how many adversarial examples are valid to people, and the success that leaves",
     EXAMPLES,
     _add_flags,
     _run,

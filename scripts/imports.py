@@ -1,0 +1,177 @@
+"""Show what one command costs to read: modules imported, files run, opens of the run file, CPU.
+
+    python scripts/imports.py [--json]
+
+An attack is made in a temporary folder (the model comes from the cache, or is trained once), then
+shown and reported. A file is run if one of its functions is called. CPU is the least of several
+processes. The second half counts the source: files, lines, public class names that are defined
+more than once, and branches on the kind of a model or on the class of its settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = [path for path in sorted((ROOT / "src").iterdir()) if (path / "__init__.py").exists()]
+ATTACK = ("attack", "zoo:naive-bayes@mr", "pwws", "--data", "mr", "--limit", "5", "--name", "one")
+PROCESSES = 7  # of which the least CPU counts
+
+TRACED = """
+import json, sys, threading
+run, opens, files = sys.argv[1], [], set()
+packages = tuple(sys.argv[2].split(","))
+
+def opened(event, args):
+    if event == "sqlite3.connect" and run in str(args[0]):
+        opens.append(str(args[0]))
+
+def called(frame, event, arg):
+    if event == "call" and frame.f_code.co_flags & 1:  # a function, not the body of a module
+        files.add(frame.f_code.co_filename)
+
+sys.addaudithook(opened)
+threading.setprofile(called)
+sys.setprofile(called)
+from brittle.cli import main
+code = main(sys.argv[3:])
+sys.setprofile(None)
+names = [name for name in sys.modules if name.split(".")[0] in packages]
+ran = [name for name in files if any(f"/src/{p}/" in name for p in packages)]
+print(json.dumps({"code": code, "modules": len(names), "files": len(ran), "opens": len(opens)}),
+      file=sys.stderr)
+"""
+
+
+def traced(folder: Path, *words: str) -> dict[str, int]:
+    """Run a command and return how many modules it imported, files it ran, and opens of the run."""
+    packages = ",".join(path.name for path in PACKAGES)
+    command = [sys.executable, "-c", TRACED, "one.sqlite", packages, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    counts: dict[str, int] = json.loads(done.stderr.splitlines()[-1])
+    if counts.pop("code"):
+        raise SystemExit(done.stderr)
+    return counts
+
+
+def cpu_seconds(folder: Path, *words: str) -> float:
+    """Return the CPU time of a command, the least of several processes."""
+    times = []
+    for _ in range(PROCESSES):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "brittle", *words]
+        subprocess.run(command, cwd=folder, capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return round(min(times), 3)
+
+
+def imports_numpy(*words: str) -> bool:
+    """Tell whether a command imports numpy."""
+    code = "import sys; from brittle.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: "
+    code += "pass\nprint('numpy' in sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stderr.splitlines()[-1] == "True"
+
+
+def commands() -> dict[str, Any]:
+    """Measure one attack, and reading its run."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        traced(folder, *ATTACK)  # the first may train the model, and write bytecode
+        return {
+            "attack": traced(folder, *ATTACK, "--new"),
+            "report": traced(folder, "report", "one"),
+            "show": traced(folder, "show", "one"),
+            "show: CPU seconds": cpu_seconds(folder, "show", "one"),
+            "report: CPU seconds": cpu_seconds(folder, "report", "one"),
+            "help: CPU seconds": cpu_seconds(folder, "--help"),
+            "help imports numpy": imports_numpy("--help"),
+        }
+
+
+def source() -> dict[str, Any]:
+    """Count files, lines, class names and branches of the source."""
+    paths = [path for package in PACKAGES for path in sorted(package.rglob("*.py"))]
+    trees = [ast.parse(path.read_text("utf-8")) for path in paths]
+    lines = sum(path.read_text("utf-8").count("\n") for path in paths)
+    twice = {name: count for name, count in class_names(trees).items() if count > 1}
+    return {
+        "files": len(paths),
+        "lines": lines,
+        "files per 10,000 lines": round(len(paths) / lines * 10_000, 1),
+        "public class names defined more than once": len(twice),
+        "branches on .kind or a settings class": sum(map(branches, trees)),
+        "duplicate names": twice,
+    }
+
+
+def class_names(trees: Sequence[ast.Module]) -> Counter[str]:
+    """Count how often each public class name is defined at the top of a file."""
+    nodes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
+    return Counter(node.name for node in nodes if not node.name.startswith("_"))
+
+
+def branches(tree: ast.Module) -> int:
+    """Count comparisons with any `.kind`, and isinstance of the classes of models' settings."""
+    count = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            count += any(isinstance(side, ast.Attribute) and side.attr == "kind" for side in sides)
+        elif isinstance(node, ast.Match):
+            count += isinstance(node.subject, ast.Attribute) and node.subject.attr == "kind"
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            count += any(name in SETTINGS_CLASSES for name in names_in(node.args[1]))
+    return count
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the names of classes in an expression, without those of their modules."""
+    names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+    return names | {child.attr for child in ast.walk(node) if isinstance(child, ast.Attribute)}
+
+
+def settings_classes() -> frozenset[str]:
+    """Return the names of the dataclasses in the files that hold the settings of models."""
+    found = set()
+    for path in (ROOT / "src/brittle/zoo").rglob("*.py"):
+        if "names" in path.parts or path.stem in ("settings", "families"):
+            tree = ast.parse(path.read_text("utf-8"))
+            found |= {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    return frozenset(found)
+
+
+SETTINGS_CLASSES = settings_classes()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    args = parser.parse_args()
+    figures = {**commands(), **source()}
+    if args.json:
+        print(json.dumps(figures, indent=2))
+        return
+    duplicates = figures.pop("duplicate names")
+    for name, value in figures.items():
+        shown = value
+        if isinstance(value, dict):
+            shown = ", ".join(f"{count} {what}" for what, count in value.items())
+        print(f"  {name:<44}{shown}")
+    print("  " + ", ".join(f"{name} {count}" for name, count in sorted(duplicates.items())))
+
+
+if __name__ == "__main__":
+    main()
