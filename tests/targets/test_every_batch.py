@@ -33,6 +33,7 @@ from zoo.exact import model
 NETWORKS = [
     *("LSTM-W-Random-1", "LSTM-W-Random-2", "CharCNN-LSTM", "LSTM-WC-Random-1"),
     *("CNN-W-Random-1", "CNN-C-Random-1", "BiLSTM-W-Random-1-attention", "Transformer-W-Random-1"),
+    *("BiLSTM-W-Random-1", "BiLSTM-C-Random-2-max", "LSTM-W-Random-1-max", "CNN-W-Random-1-last"),
 ]
 SPACES = [
     EditSpace("characters", top_k=40),

@@ -51,13 +51,11 @@ TRAINED = (
 
 def _examples(count: int, seed: int) -> tuple[Example, ...]:
     random = Random(seed)
-    other, words = (
-        ["the", "film", "plot", "and", "its", "cast", "is", "with"],
-        ("dull cold", "lovely warm"),
-    )
+    other = ["the", "film", "plot", "and", "its", "cast", "is", "with"]
+    words = (["dull", "cold"], ["lovely", "warm"])
     rows = []
     for n in range(count):
-        row = [*random.choices(other, k=random.randint(2, 9)), *words[n % 2].split()]
+        row = [*random.choices(other, k=random.randint(2, 9)), *words[n % 2]]
         rows.append(Example((("text", " ".join(row)),), ("negative", "positive")[n % 2]))
     return tuple(rows)
 

@@ -144,8 +144,7 @@ class GradientPasses:
         """Yield batches of texts: their numbers, and the input of the encoder."""
         keys = self.model.encode(texts)
         if keys:
-            # Our own LSTM passes read a text alike whatever its padding, torch's do not.
-            one_length = self.device == "cpu" and self._lstm is None
+            one_length = self.device == "cpu" and not self.network.ignores_padding
             sides = self.tokenizer.sides
             for numbers in split_by_words(keys, self._max_words(keys), one_length, sides):
                 yield numbers, self._embed_batch([keys[n] for n in numbers])

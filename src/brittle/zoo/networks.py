@@ -52,7 +52,8 @@ class Classifier(nn.Module):
     """Texts in, logits out; in training, words become unknown and features drop out at random.
 
     With a `bilm`, which is shared and frozen and so no part of the weights, the vectors of words
-    are its layer 0, and the encoder reads a mix of its layers.
+    are its layer 0, and the encoder reads a mix of its layers. A network that `ignores_padding`
+    computes a text's logits and gradients to the same bits in passes of one length and of many.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Classifier(nn.Module):
             size += self.spelling.width
         self.encoder = ENCODERS[parts["encoder"]](size, settings, int(parts["layers"]))
         self.pool = HEADS[parts["head"]](self.encoder.width)
+        self.ignores_padding: bool = self.encoder.ignores_padding and self.pool.ignores_padding
         self.joined: Joined | None = None
         if "pair" in parts:
             self.joined = Joined(self.encoder.width, parts["pair"], settings.joined)

@@ -91,8 +91,8 @@ class NetworkModel:
     def logits(self, keys: Sequence[bytes]) -> NDArray[np.float32]:
         """Compute logits in passes of a bounded number of words, the texts sorted by length.
 
-        On the CPU the logits of a text do not depend on the other texts: torch's own pass, where
-        padding would change the last digits, is given texts of one length.
+        On the CPU the logits of a text do not depend on the other texts: a network whose last
+        digits padding would change is given texts of one length.
         """
         if self.tokenizer.sides:
             return self._read_pairs(keys, self.network.head)
@@ -141,7 +141,7 @@ class NetworkModel:
         """Compute what `read` makes of vectors of words and lengths, or `fast` of keys."""
         if self._bilm is not None:
             return self._bilm.read(keys, read)
-        one_length = self.on_cpu and fast is None
+        one_length = self.on_cpu and fast is None and not self.network.ignores_padding
         parts = list(split_by_words(keys, MAX_WORDS_PER_PASS, one_length))
         if len(parts) == 1:
             return self._pass(keys, read, fast)

@@ -2,8 +2,8 @@
 
 An encoder takes vectors (texts × words × size) and lengths and returns the states of its layers,
 the last one last, each texts × words × width. Padding stands on the right and changes no state of a
-word. The names of layers are those of the tensors in trained files, and stay. This file needs
-torch.
+word but for rounding. One that `ignores_padding` computes the same bits with and without it. The
+names of layers are those of the tensors in trained files, and stay. This file needs torch.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from brittle.zoo.names.settings import NetworkSettings
 class AverageEncoder(nn.Module):
     """No layers: the states of the words are their vectors, of which a head takes the mean."""
 
+    ignores_padding = True
+
     def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
         self.width = size
@@ -30,6 +32,8 @@ class AverageEncoder(nn.Module):
 
 class LSTMEncoder(nn.Module):
     """Layers of LSTMs, each over the states of the one before."""
+
+    ignores_padding = True
 
     def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
@@ -48,6 +52,8 @@ class LSTMEncoder(nn.Module):
 
 class BiLSTMEncoder(nn.Module):
     """Layers of two LSTMs, one that reads forward and one that reads backward."""
+
+    ignores_padding = True
 
     def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()
@@ -106,6 +112,8 @@ class CNNEncoder(nn.Module):
             nn.Conv1d(sizes[-1], settings.filters, width) for width in settings.widths
         )
         self.min_words = max(settings.widths)
+        # Torch chooses the routine of a layer that keeps the length by the length.
+        self.ignores_padding = not self.below
 
     def forward(self, vectors: Tensor, length: Tensor) -> list[Tensor]:
         words = vectors.shape[1]
@@ -131,6 +139,8 @@ class CNNEncoder(nn.Module):
 
 class TransformerEncoder(nn.Module):
     """Transformer layers without pretraining, normalised before each part; learnt positions."""
+
+    ignores_padding = False  # a softmax over more words sums in another order
 
     def __init__(self, size: int, settings: NetworkSettings, layers: int) -> None:
         super().__init__()

@@ -2,7 +2,8 @@
 
 A head takes states (texts × words × width), lengths and the encoder. It returns the vector of every
 text and, if it attends, the weights of the words (texts × words). The vectors of the two sides of a
-pair are joined into one. The names of layers are those of the tensors in trained files, and stay.
+pair are joined into one. A head that `ignores_padding` computes the same bits with and without it;
+a sum over words does not. The names of layers are those of the tensors in trained files, and stay.
 This file needs torch.
 """
 
@@ -20,6 +21,8 @@ Pooled = tuple[Tensor, Tensor | None]
 class Last(nn.Module):
     """The state of the last word; in a BiLSTM, the last state of each direction."""
 
+    ignores_padding = True
+
     def __init__(self, width: int) -> None:
         super().__init__()
 
@@ -33,6 +36,8 @@ class Last(nn.Module):
 
 class Maximum(nn.Module):
     """The maximum of every feature; of a CNN, over the windows that lie inside the text."""
+
+    ignores_padding = True
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -49,6 +54,8 @@ class Maximum(nn.Module):
 class Mean(nn.Module):
     """The mean over the words."""
 
+    ignores_padding = False
+
     def __init__(self, width: int) -> None:
         super().__init__()
 
@@ -59,6 +66,8 @@ class Mean(nn.Module):
 
 class Attention(nn.Module):
     """A mean with learnt weights of the words (Yang et al., 2016)."""
+
+    ignores_padding = False
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -23,12 +23,10 @@ from brittle.zoo.names import changes
 from brittle.zoo.names.settings import (
     DEFAULT,
     PAPER,
+    TINY,
     FineTuningSettings,
-    LanguageModelSettings,
     ModelSettings,
     NetworkSettings,
-    PictureGeneratorSettings,
-    PictureNetworkSettings,
     SentenceGeneratorSettings,
     TranslatorSettings,
 )
@@ -332,75 +330,11 @@ def _default_settings(design: Design, size: str) -> ModelSettings:
         default = replace(default, dropout=0.2, rate=min(default.rate, 2e-3))
     if size == "paper":
         return PAPER.get(design.name, default)
-    if size == "tiny" and isinstance(default, NetworkSettings):
-        return replace(
-            default,
-            embedding=GLOVE_SIZE if is_glove else 12,
-            character_embedding=8,
-            kernels=16,
-            hidden=16,
-            heads=2,
-            filters=8,
-            rate=1e-2,
-            batch=8,
-            epochs=4,
-        )
-    if size == "tiny" and isinstance(default, TranslatorSettings):
-        return replace(
-            default,
-            pieces=300,
-            min_count=1,
-            hidden=32,
-            layers=2,
-            heads=2,
-            feed_forward=64,
-            dropout=0.0,
-            rate=1e-2,
-            batch_pieces=400,
-            epochs=4,
-        )
-    if size == "tiny" and isinstance(default, LanguageModelSettings):
-        return replace(
-            default,
-            words=20_000,
-            vocabulary=500,
-            character_embedding=8,
-            hidden=8,
-            rate=1e-2,
-            batch=8,
-            epochs=2,
-        )
-    if size == "tiny" and isinstance(default, PictureNetworkSettings):
-        return replace(default, hidden=16, rate=1e-2, batch=8, epochs=3)
-    if size == "tiny" and isinstance(default, PictureGeneratorSettings):
-        return replace(
-            default,
-            latent=8,
-            channels=4,
-            rate=1e-3,
-            batch=8,
-            steps=12,
-            inverter_steps=12,
-        )
-    if size == "tiny" and isinstance(default, SentenceGeneratorSettings):
-        return replace(
-            default,
-            vocabulary=500,
-            min_count=1,
-            embedding=12,
-            filters=(12, 16, 20),
-            hidden=16,
-            latent=8,
-            layers=(16, 16),
-            batch=8,
-            steps=24,
-            check_every=8,
-            generator_steps=20,
-            inverter_steps=20,
-        )
-    if size == "tiny" and isinstance(default, FineTuningSettings):
-        small = replace(default, reads=32, batch=8, epochs=1)
-        if not default.pretrained:
-            return replace(small, width=32)
-        return replace(small, frozen=(default.layers or 6) - 1)
+    if size == "tiny":
+        glove = {"embedding": GLOVE_SIZE} if is_glove else {}
+        default = replace(default, **{**TINY[type(default)], **glove})
+        if isinstance(default, FineTuningSettings):
+            if not default.pretrained:
+                return replace(default, width=32)
+            return replace(default, frozen=(default.layers or 6) - 1)
     return default

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -406,3 +407,66 @@ PAPER: Mapping[str, ModelSettings] = {
     ),
 }
 """By the name of a model; values that its paper does not state, such as a rate, are our choice."""
+
+TINY: Mapping[type[ModelSettings], Mapping[str, Any]] = {
+    NaiveBayesSettings: {},
+    LinearSvmSettings: {},
+    ForestSettings: {},
+    NetworkSettings: {
+        "embedding": 12,
+        "character_embedding": 8,
+        "kernels": 16,
+        "hidden": 16,
+        "heads": 2,
+        "filters": 8,
+        "rate": 1e-2,
+        "batch": 8,
+        "epochs": 4,
+    },
+    TranslatorSettings: {
+        "pieces": 300,
+        "min_count": 1,
+        "hidden": 32,
+        "layers": 2,
+        "heads": 2,
+        "feed_forward": 64,
+        "dropout": 0.0,
+        "rate": 1e-2,
+        "batch_pieces": 400,
+        "epochs": 4,
+    },
+    LanguageModelSettings: {
+        "words": 20_000,
+        "vocabulary": 500,
+        "character_embedding": 8,
+        "hidden": 8,
+        "rate": 1e-2,
+        "batch": 8,
+        "epochs": 2,
+    },
+    PictureNetworkSettings: {"hidden": 16, "rate": 1e-2, "batch": 8, "epochs": 3},
+    PictureGeneratorSettings: {
+        "latent": 8,
+        "channels": 4,
+        "rate": 1e-3,
+        "batch": 8,
+        "steps": 12,
+        "inverter_steps": 12,
+    },
+    SentenceGeneratorSettings: {
+        "vocabulary": 500,
+        "min_count": 1,
+        "embedding": 12,
+        "filters": (12, 16, 20),
+        "hidden": 16,
+        "latent": 8,
+        "layers": (16, 16),
+        "batch": 8,
+        "steps": 24,
+        "check_every": 8,
+        "generator_steps": 20,
+        "inverter_steps": 20,
+    },
+    FineTuningSettings: {"reads": 32, "batch": 8, "epochs": 1},
+}
+"""By the kind of settings, what the size `tiny` changes: it trains in a moment, not accurately."""
