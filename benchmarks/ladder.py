@@ -324,7 +324,7 @@ def about_models() -> list[str]:
         "hardened. `MiniLM-vectors` and `TF-IDF` are logistic regressions, on sentence vectors of "
         "MiniLM and on words; mr are film reviews, ag_news is news. "
         "(`python benchmarks/ladder.py run --out FOLDER`; for news `--models TF-IDF --data "
-        "ag_news/test.csv.gz --train ag_news/train.csv.gz --limit 1000`; "
+        "ag_news/test.csv.gz --train ag_news/train.csv.gz --limit 3000`; "
         "[all figures](../benchmarks/ladder.json).)",
         "",
         *table(content),

@@ -75,7 +75,8 @@ class Climb:
 
         The sites of choices are positions of words, unless they are not searched `by_saliency`.
         """
-        share = SWAP_SPACE_SHARE if by_saliency else 1.0
+        # Under a constraint the best candidates may be refused; the search by turns may stop there.
+        share = SWAP_SPACE_SHARE if by_saliency and not self.case.is_constrained else 1.0
         if choices.size <= share * self.max_space:
             found = yield from self._enumerate(level, choices)
             return "proved" if found is None else (yield from self._broken(choices, found))
