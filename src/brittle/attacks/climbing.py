@@ -75,8 +75,7 @@ class Climb:
 
         The sites of choices are positions of words, unless they are not searched `by_saliency`.
         """
-        # Under a constraint the best candidates may be refused; the search by turns may stop there.
-        share = SWAP_SPACE_SHARE if by_saliency and not self.case.is_constrained else 1.0
+        share = SWAP_SPACE_SHARE if by_saliency else 1.0
         if choices.size <= share * self.max_space:
             found = yield from self._enumerate(level, choices)
             return "proved" if found is None else (yield from self._broken(choices, found))
@@ -160,6 +159,21 @@ class Climb:
                     continue
                 if (found := (yield from self._extend(way, site, first))) is not None:
                     return found
+        if self.case.is_constrained or way.loss == 0:
+            return (yield from self._try_singles(level, choices))
+        return None
+
+    def _try_singles(self, level: str, choices: Choices) -> Search[Mapping[int, str] | None]:
+        """Try every change alone; return the first winner.
+
+        The search by turns adds to what it keeps. Where it kept a change that gains nothing, or
+        whose winners were refused, one change alone may still win.
+        """
+        for part in self._parts([(change,) for change in choices.singles()]):
+            sets = [dict(own) for own in part]
+            offered = yield from self._offer(level, choices, sets)
+            if offered.winner is not None:
+                return sets[offered.winner]
         return None
 
     def _extend(self, way: LevelWay, site: int, first: int) -> Search[Mapping[int, str] | None]:
