@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from hypothesis import settings
 
 import brittle
 from brittle import redaction
+from brittle.targets import registry
+from brittle.targets.registry import Opener, TargetKind
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before torch is imported: each core has a worker
@@ -55,6 +57,20 @@ def pytest_configure(config: pytest.Config) -> None:
 def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the secrets of other tests, which would be hidden in the messages of this one."""
     monkeypatch.setattr(redaction, "_patterns", {})
+
+
+@pytest.fixture
+def add_target_kind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Opener], None]:
+    """Return a function that adds a kind of target, by its prefix and opener, for one test."""
+
+    def add(key: str, opener: Opener) -> None:
+        class TestKind(TargetKind):
+            def load(self) -> Opener:
+                return opener
+
+        monkeypatch.setattr(registry, "OWN", (*registry.OWN, TestKind(key, "", "of a test")))
+
+    return add
 
 
 @dataclass

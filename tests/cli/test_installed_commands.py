@@ -16,7 +16,10 @@ def add_flags(parser):
     word = parser.add_argument("word", metavar="WORD")
     word.completer = lambda **_: {"hello": "a greeting", "bye": "the end"}
 
-COMMAND = Command("greet somebody", "", add_flags, lambda args: print_text(f"{args.word}!\\n"))
+def greet(args):
+    print_text(f"{args.word}!\\n")
+
+COMMAND = Command("", add_flags, greet, help="greet somebody")
 """
 
 

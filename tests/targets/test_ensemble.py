@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from brittle import opening
 from brittle.errors import TargetError, UsageError
 from brittle.opening import as_target
 from brittle.targets import ensemble as ensembles
 from brittle.targets.capabilities import make_desks
 from brittle.targets.ensemble import KeyedEnsemble, of_members
+from brittle.targets.registry import Opener
 from brittle.targets.scores import softmax
 from brittle.testing import FakeTarget
 from brittle.text import Text
@@ -171,7 +172,9 @@ def test_the_grammar_of_members(tmp_path: Path) -> None:
         parse_members("naive-bayes,,LSTM-W-Random-1@mr")
 
 
-def test_opening_closes_what_it_opened_if_a_member_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_closes_what_it_opened_if_a_member_fails(
+    add_target_kind: Callable[[str, Opener], None],
+) -> None:
     closed = []
 
     class Closing(Toy):
@@ -183,7 +186,7 @@ def test_opening_closes_what_it_opened_if_a_member_fails(monkeypatch: pytest.Mon
             raise UsageError("no such model")
         return Closing(int(spec[-1]))
 
-    monkeypatch.setitem(opening.OPENERS, "toy:", open_member)
+    add_target_kind("toy:", open_member)
     assert as_target("ensemble:toy:1,toy:2").name == "ensemble of toy 1, toy 2"
     with pytest.raises(UsageError, match="no such model"):
         as_target("ensemble:toy:1,toy:2,toy:bad")

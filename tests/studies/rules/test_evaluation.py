@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from brittle import opening
 from brittle.data import Dataset, Example
 from brittle.errors import UsageError
 from brittle.proposals.rule_files import save_rules
@@ -26,6 +26,7 @@ from brittle.studies.rules.evaluation import (
     words_changed,
 )
 from brittle.studies.rules.exposure import exposure
+from brittle.targets.registry import Opener
 from brittle.testing import FakeTarget
 from brittle.workflow.tasks import TaskContext
 
@@ -98,12 +99,12 @@ def test_every_text_on_the_way_is_scored_once_per_target() -> None:
     assert scored["two"] == scored["one"][:2]
 
 
-def test_as_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_a_task(tmp_path: Path, add_target_kind: Callable[[str, Opener], None]) -> None:
     save_rules(RULES, tmp_path / "six.rules")
     lines = [json.dumps({"text": text, "label": label}) for text, label in TEXTS]
     (tmp_path / "films.jsonl").write_text("\n".join(lines) + "\n")
     fake = FakeTarget({"great": 1.0})
-    monkeypatch.setitem(opening.OPENERS, "fake:", lambda spec, options: fake)
+    add_target_kind("fake:", lambda spec, options: fake)
     context = TaskContext(tmp_path, "x", {}, lambda message: None)
     result = evaluate_rules(
         context, spec="fake:", rules={"6": "six.rules"}, data=str(tmp_path / "films.jsonl")

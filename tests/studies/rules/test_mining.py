@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ import numpy as np
 import pytest
 
 import brittle
-from brittle import opening
 from brittle.data import Dataset, Example
 from brittle.english.tags import Tagger
 from brittle.errors import UsageError
@@ -30,6 +30,7 @@ from brittle.studies.rules.replacements import (
 )
 from brittle.studies.rules.tasks import MiningData
 from brittle.targets.ensemble import of_members
+from brittle.targets.registry import Opener
 from brittle.targets.scores import softmax
 from brittle.text import Text
 from brittle.training.splits import LabelledTexts, TrainingSplits, hold_out
@@ -260,7 +261,7 @@ class Stopped(Exception):
 
 
 def test_a_stopped_mining_goes_on_and_does_nothing_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, add_target_kind: Callable[[str, Opener], None]
 ) -> None:
     """Stopped in the middle of the second member: the first and what is saved stay."""
     lines = ["text,label", *(f'"{t} {n}",{y}' for n in range(4) for y, t in SENTENCES)]
@@ -276,7 +277,7 @@ def test_a_stopped_mining_goes_on_and_does_nothing_again(
             computed.extend((self.seed, key) for key in keys)
             return super().canonical_logits(keys)
 
-    monkeypatch.setitem(opening.OPENERS, "toy:", lambda spec, _: Failing(int(spec[-1])))
+    add_target_kind("toy:", lambda spec, _: Failing(int(spec[-1])))
     monkeypatch.setattr(measuring, "MAX_TEXTS_PER_CHUNK", 3)
     monkeypatch.setattr(tasks, "SECONDS_BETWEEN_SAVES", -1.0)
     data = MiningData(str(tmp_path / "films.csv"))

@@ -12,7 +12,6 @@ import pytest
 from brittle.data.dataset import Dataset
 from brittle.data.example import Example
 from brittle.errors import UsageError
-from brittle.opening import OPENERS
 from brittle.studies.pools import Member
 from brittle.studies.selecting.attacking import attack_ensembles
 from brittle.studies.selecting.candidates import candidates_of
@@ -130,8 +129,6 @@ def test_ensembles_are_attacked_and_all_others_are_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transfer = pytest.importorskip("brittle.studies.transfer.transfer")
-    if "ensemble:" not in OPENERS:
-        pytest.skip("there are no ensembles yet")
     (tmp_path / "weighed_models.py").write_text(MODELS)
     monkeypatch.syspath_prepend(tmp_path)
     texts = [Example.of(f"a good film of {n} scenes", "positive") for n in range(8)]
