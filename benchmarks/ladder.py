@@ -2,16 +2,19 @@
 
     python benchmarks/ladder.py run --out FOLDER [--models NAME,…] [--data NAME] [--limit N]
     python benchmarks/ladder.py sheet --out FOLDER [--count 40] [--seed 0]
-    python benchmarks/ladder.py read FOLDER VERDICTS --reader WHO --texts KIND
+    python benchmarks/ladder.py read FOLDER VERDICTS --reader WHO --texts KIND [--originals FILE]
 
 `run` attacks every model with `auto`, stores the runs in FOLDER (it resumes), and writes the
 ladders to benchmarks/ladder.json and to the table that a report shows as a yardstick
-(src/brittle/reports/yardstick.json). `sheet` draws texts for a reader: so many broken ones of each
-level over all models, untouched ones, and ones with random edits of the same levels that broke
-nothing. They are shuffled, and neither level nor kind is named. `read` counts the verdicts, one
-line of JSON for every text ({"id": "t001", "label": true, "meaning": true, "grammar": false}), and
-writes benchmarks/read_ladder.json and what brittle shows of them
-(src/brittle/validity/readings.json). The sheet holds sentences of the data and is not published.
+(src/brittle/reports/yardstick.json). With --skip N, for texts to be read that nothing was developed
+on, and with --levels it writes neither. `sheet` draws texts for a reader: so many broken ones of
+each level over all models, untouched ones, and ones with random edits of the same levels that broke
+nothing. They are shuffled, and neither level nor kind is named. The originals of gentle edits are
+on a sheet of their own, for another reader. `read` counts the verdicts, one line of JSON for every
+text ({"id": "t001", "label": true, "meaning": true, "grammar": false}; of an original {"id":
+"o001", "label": true}), and writes benchmarks/read_ladder.json and what brittle shows of them
+(src/brittle/validity/readings.json). Kinds of texts that are not on the sheet keep what was read of
+them before. The sheets hold sentences of the data and are not published.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -49,6 +52,8 @@ READINGS = SOURCE / "validity" / "readings.json"
 PAGE = HERE.parent / "docs" / "ladder.md"
 OPENING = "<!-- ladder: python benchmarks/ladder.py writes what stands below -->"
 CLOSING = "<!-- end of ladder -->"
+ALL_LEVELS = ",".join(LEVELS)
+GENTLE = ("rewrite", "careful")
 PARTS = ("label", "meaning", "grammar")
 SHORTEST, LONGEST = 4, 60  # words of a text on the sheet
 MODELS = ("naive-bayes", "LSTM-W-Random-1", "CNN-W-Random-1", "MiniLM-vectors")
@@ -74,6 +79,8 @@ def main() -> None:
             own.add_argument("--data", default="mr", help="a name, or a file for TF-IDF")
             own.add_argument("--train", help="the file that TF-IDF is trained on")
             own.add_argument("--limit", type=int)
+            own.add_argument("--skip", type=int, default=0, help="leave out the first so many")
+            own.add_argument("--levels", default=ALL_LEVELS)
         else:
             own.add_argument("--count", type=int, default=40, help="broken texts of each level")
             own.add_argument("--rewrites", type=int, default=80, help="broken texts of rewrite")
@@ -85,7 +92,11 @@ def main() -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Attack every model, and write the ladders."""
+    is_partial = args.skip or args.levels != ALL_LEVELS
     examples = brittle.data.load(args.data)
+    if args.skip:  # those that a limit of so many would take
+        order = examples.rows_taken(len(examples.examples), args.seed)
+        examples = examples.select(order[args.skip :])
     where = args.data if args.train is None else Path(args.data).parent.name
     content: dict[str, Any] = json.loads(OUT.read_text("utf-8")) if OUT.exists() else {}
     for name in args.models.split(","):
@@ -93,6 +104,7 @@ def run(args: argparse.Namespace) -> None:
             target(name, args.data, args.train),
             examples,
             "auto",
+            levels=args.levels,
             limit=args.limit,
             seed=args.seed,
             name=f"{name}-{where}",
@@ -109,7 +121,11 @@ def run(args: argparse.Namespace) -> None:
             "examples": len(results),
         }
         print(f"{name} on {where}: {ladder_json(climbed, {})['verdict']}", flush=True)
+        if is_partial:
+            continue
         OUT.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    if is_partial:
+        return
     yardstick = {name: short(one["ladder"]) for name, one in content.items()}
     YARDSTICK.write_text(json.dumps(yardstick, indent=1) + "\n", "utf-8")
     write_page()
@@ -203,8 +219,35 @@ def sheet(args: argparse.Namespace) -> None:
             key[f"t{number:03}"] = about
             line = {"id": f"t{number:03}", "label": label, "original": original, "text": changed}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    write_originals(args.out, drawn, key, rng)
     (args.out / "key.json").write_text(json.dumps(key, indent=1) + "\n", "utf-8")
     print(f"{args.out / 'sheet.jsonl'}: {len(drawn)} texts")
+
+
+def write_originals(
+    folder: Path,
+    drawn: Sequence[tuple[dict[str, Any], str, str, str]],
+    key: dict[str, dict[str, Any]],
+    rng: Random,
+) -> None:
+    """Write the originals of gentle edits, each once, to be read alone; note their ids in the key.
+
+    Those of random edits are among them, so that not all are ones that a model is unsure of.
+    """
+    gentle = [
+        (about, label, original)
+        for about, (_, label, original, _) in zip(key.values(), drawn)
+        if about["kind"].removeprefix("random ") in GENTLE
+    ]
+    originals = list(dict.fromkeys((label, original) for _, label, original in gentle))
+    rng.shuffle(originals)
+    ids = {original: f"o{number:03}" for number, original in enumerate(originals, 1)}
+    for about, label, original in gentle:
+        about["original"] = ids[label, original]
+    with (folder / "originals.jsonl").open("w", encoding="utf-8") as file:
+        for (label, original), name in ids.items():
+            line = {"id": name, "label": label, "text": original}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def is_readable(row: Result) -> bool:
@@ -279,14 +322,18 @@ def read(args: argparse.Namespace) -> None:
     originals = labels_of_originals(args.originals)
     kinds: dict[str, list[dict[str, Any]]] = {}
     for name, about in key.items():
-        if name in originals:
-            about["original_label"] = originals[name]
+        number = about.pop("original", None)
+        if number in originals:
+            about["original_label"] = originals[number]
         kinds.setdefault(about["kind"], []).append(verdicts[name] | about)
     content: dict[str, Any] = json.loads(READ.read_text("utf-8")) if READ.exists() else {}
+    former = former_kinds(content.get(args.texts, {}), kinds)
     content[args.texts] = {
         "reader": args.reader,
-        "kinds": {kind: counts(rows) for kind, rows in sorted(kinds.items())},
-        "cases": {
+        "read_before": sorted({row["kind"] for row in former.values()}),
+        "kinds": {kind: counts(rows) for kind, rows in sorted((kinds | by_kind(former)).items())},
+        "cases": former
+        | {
             name: about | {part: bool(verdicts[name][part]) for part in PARTS}
             for name, about in key.items()
         },
@@ -304,6 +351,23 @@ def read(args: argparse.Namespace) -> None:
     ordered = {level: readings[level] for level in LEVELS if level in readings}
     READINGS.write_text(json.dumps(ordered, indent=1) + "\n", "utf-8")
     write_page()
+
+
+def former_kinds(reading: Mapping[str, Any], kinds: Container[str]) -> dict[str, dict[str, Any]]:
+    """Return the cases of a former reading whose kinds were not read again."""
+    cases = reading.get("cases", {})
+    return {
+        f"former-{name.removeprefix('former-')}": row
+        for name, row in cases.items()
+        if row["kind"] not in kinds
+    }
+
+
+def by_kind(cases: Mapping[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for row in cases.values():
+        kinds.setdefault(row["kind"], []).append(row)
+    return kinds
 
 
 def write_page() -> None:
@@ -340,7 +404,7 @@ def about_readings() -> list[str]:
         head = (*head, "nothing lost")
         rows = [
             [
-                kind,
+                f"{kind} (read before)" if kind in one.get("read_before", ()) else kind,
                 str(own["all"]["of"]),
                 *(percent(own[part]["value"], 0) for part in PARTS),
                 shown(own["all"]),
@@ -360,7 +424,8 @@ def about_readings() -> list[str]:
         "alone: *nothing lost* does not count a label that the original does not show either.",
         "",
         "Broken texts were mixed with untouched ones and with random gentle edits that were not "
-        "chosen to break anything, in random order, without a word on which is which "
+        "chosen to break anything, in random order, without a word on which is which. *Read "
+        "before*: texts of the version before, of levels whose edits have hardly changed since "
         "(`python benchmarks/ladder.py sheet`, then `read`; "
         "[all verdicts](../benchmarks/read_ladder.json), without the sentences). **No people have "
         "read them.** The questions are those of "

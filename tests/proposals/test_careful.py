@@ -189,13 +189,30 @@ def test_titles_and_quotations_keep_their_words() -> None:
 
 
 def test_loose_offers_what_careful_offers_and_more() -> None:
-    loose = Careful(min_score=LOOSE_MIN_SCORE)
+    loose = Careful(min_score=LOOSE_MIN_SCORE, usual=False)
     more = 0
     for sentence, *_ in HARD + GOOD:
         careful, wider = options(sentence), options(sentence, loose)
         assert all(set(forms) <= set(wider[word]) for word, forms in careful.items())
         more += sum(map(len, wider.values())) - sum(map(len, careful.values()))
     assert more > 0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "refused"),
+    [
+        ("the radio helps to end a war", "helps", "assists"),  # no "to" after it
+        ("fans fight the police", "fight", "brawl"),  # no object after it
+        ("they want to sell off its shops", "sell", "vend"),
+        ("he waits for start of a race", "start", "begin"),
+        ("it is a strong result", "strong", "powerful"),  # a rare sense of the substitute
+        ("he is the winner of the prize", "winner", "victor"),  # hardly with "of"
+        ("the tour is in doubt", "doubt", "uncertainty"),
+        ("a killer robot is coming", "killer", "murderer"),
+    ],
+)
+def test_substitutes_that_do_not_fit_the_place(sentence: str, word: str, refused: str) -> None:
+    assert refused not in options(sentence).get(word, ())
 
 
 def test_capitals_are_kept() -> None:
@@ -210,18 +227,21 @@ def test_a_text_without_careful_candidates_is_unfit() -> None:
         search.send([("NN", "VBZ", "VBN", "RB")])
 
 
+LIKELY = Careful(listed=False, protects=False, usual=False)
+
+
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
         ({}, Synonyms()),
         ({"candidates": "paper"}, Synonyms()),
         ({"candidates": "paper", "senses": "2"}, Synonyms(senses=2)),
-        ({"candidates": "paper", "senses": "likely"}, Careful(listed=False, protects=False)),
+        ({"candidates": "paper", "senses": "likely"}, LIKELY),
         ({"candidates": "careful"}, Careful()),
         ({"candidates": "strict"}, Careful()),
-        ({"candidates": "loose"}, Careful(min_score=LOOSE_MIN_SCORE)),
+        ({"candidates": "loose"}, Careful(min_score=LOOSE_MIN_SCORE, usual=False)),
         ({"candidates": "any"}, Synonyms()),
-        ({"candidates": "any", "senses": "likely"}, Careful(listed=False, protects=False)),
+        ({"candidates": "any", "senses": "likely"}, LIKELY),
         ({"candidates": "careful", "senses": "1"}, Careful(senses=1)),
     ],
 )
@@ -243,6 +263,6 @@ def test_a_misspelt_preset_is_named() -> None:
 
 
 def test_likely_senses_leave_out_rare_ones() -> None:
-    likely = Careful(listed=False, protects=False)
+    likely = Careful(listed=False, protects=False, usual=False)
     every = Synonyms().of("family", "NN")
     assert "sept" in every and "sept" not in likely.of("family", "NN")

@@ -177,6 +177,13 @@ def test_a_report_gets_no_opener() -> None:
     assert not opened(report)
     assert opened(report.replace("the defence minister", "my boss"))
     assert opened(report.lower())
+    # The country is no speaker, nor is who is quoted; a report may have sentences without names.
+    assert not opened("Canada fails to resolve a dispute with the US after the talks.")
+    assert not opened('Anna Smith says the college made her "who I am today" in its letter.')
+    assert not opened("A deal was made by Cisco. It costs millions. No one wants to touch it.")
+    # A question before a report is a headline.
+    assert not opened("Will your phone pay for you? Motorola is working with MasterCard on that.")
+    assert opened("Will my phone pay for you? I bought it from Motorola last week.")
     assert opened("The submarine fleet sails north after the minister resigned.")
     assert opened("The second part of Norway is dull.")
 

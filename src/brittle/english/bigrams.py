@@ -100,6 +100,18 @@ class Bigrams:
         share = max(0.0, seen - DISCOUNT) / float(self.counts[a])
         return log10(share + self._left_over[a] * general)
 
+    def count(self, before: str, after: str) -> int:
+        """Return how often two tokens were counted side by side, roughly if often."""
+        first, second = self._index.get(before), self._index.get(after)
+        if first is None or second is None:
+            return 0
+        return self._pairs.get(first * len(self.words) + second, 0)
+
+    def frequency(self, token: str) -> int:
+        """Return how often a token was counted."""
+        row = self._index.get(token)
+        return 0 if row is None else int(self.counts[row])
+
     def fluency(self, text: Text) -> float:
         """Return log10 of the probability of a text."""
         if isinstance(text, SwappedText):

@@ -27,16 +27,22 @@ from brittle.english.senses import NEAR
 from brittle.english.senses import senses as sense_table
 from brittle.english.stop_words import is_stop_word
 from brittle.english.substitutes import MOSTLY, NEVER, SOMETIMES, substitutes
+from brittle.english.usage import kind_after, usage
 from brittle.english.wordnet import wordnet
+from brittle.proposals.word_classes import PREPOSITIONS, is_doubtful, runs
 from brittle.text import Text, is_word
 
-MIN_SCORE = 0.7
+MIN_SCORE = 0.8
 LOOSE_MIN_SCORE = 0.45
 MIN_FLUENCY = -3.0
 """The least that log10 of the sentence's probability may fall by one substitute."""
 LEAST_GAIN, MOST_GAIN = -2.0, 1.0
 """Beyond these, how likely a bigram is says no more about a substitute."""
+LEAST_EXPECTED = 1.0
+"""A bigram that should have been seen so often, by the other word, and was not, is no English."""
 MIN_SHARE = 0.02
+USUAL_SHARE, USUAL_OTHER_SHARE = 0.3, 0.1
+"""A sense that a word has less often, or its substitute, is none that a reader thinks of first."""
 UNKNOWN_SIMILARITY = 0.5
 """The similarity of words of which one has no vector; only those that were read come so far."""
 QUANTIFIERS = frozenset({"little", "less", "least"})
@@ -108,6 +114,13 @@ class Evidence:
             float(self.grade == NEVER),
         )
 
+    @property
+    def is_usual(self) -> bool:
+        """Tell whether the senses that WordNet relates are usual ones of both words."""
+        return not self.mark or (
+            self.share >= USUAL_SHARE and self.other_share >= USUAL_OTHER_SHARE
+        )
+
     @cached_property
     def total(self) -> float:
         """What speaks for the substitute in any sentence, as log odds."""
@@ -137,8 +150,11 @@ class Careful:
     synonyms and those that were read (english/substitutes.txt), inflected as the word is. Each has
     a score from 0 to 1, by what speaks for it (`Evidence`) and by how well it fits between its
     neighbours (`Place`); those below `min_score` are left out, the best come first. With `senses`
-    only the word's first senses count. Names, titles, idioms, numbers, auxiliaries and other
-    function words have no candidates (`protects`), nor have the `spared` words, in lower case.
+    only the word's first senses count. Names, titles, idioms and other phrases, numbers,
+    auxiliaries and other function words have no candidates (`protects`), nor have words whose part
+    of speech is doubtful, nouns that stand before a noun, and the `spared` words, in lower case. A
+    verb must allow what stands after it: an object, "to", "that". With `usual` the senses must be
+    usual ones of both words, and the substitute must be known with the preposition beside it.
 
     In the edited sentence every other word must keep its tag, and so must the substitute, unless
     one form has both (`SAME_FORM`); an article before it must fit, and it must not stand there
@@ -151,6 +167,7 @@ class Careful:
     protects: bool = True
     min_score: float = MIN_SCORE
     spared: frozenset[str] = frozenset()
+    usual: bool = True
     needs_tags: ClassVar[bool] = True
 
     def prepare(self, words: Iterable[str]) -> None:
@@ -158,20 +175,32 @@ class Careful:
 
     def of(self, word: str, tag: str) -> tuple[str, ...]:
         """List the candidates of a word in a sentence that says nothing for or against them."""
-        scored = [(e.score(Place()), e.form) for e in self._evidence(word, tag)]
+        evidence = [e for e in self._evidence(word, tag) if e.is_usual or not self.usual]
+        scored = [(e.score(Place()), e.form) for e in evidence]
         return _best_first(scored, self.min_score)
 
     def in_context(self, text: Text, tags: Sequence[str]) -> list[tuple[str, ...]]:
         """List for every position the candidates that fit there; their tags are still to check."""
-        fixed = name_positions(text) | fixed_positions(text) if self.protects else frozenset()
+        fixed = self._fixed(text, tags) if self.protects else frozenset()
         present = {word.lower() for word in text.words if isinstance(word, str)}
         around = list(neighbours(text))
-        return [
-            ()
-            if i in fixed or not isinstance(word, str)
-            else self._fitting(word, tag, around[i], present, is_compound(tags, i))
-            for i, (word, tag) in enumerate(zip(text.words, tags))
-        ]
+        found: list[tuple[str, ...]] = []
+        for run in runs(text, tags):
+            for n in range(len(run.words)):
+                i, word = run.start + n, text.words[run.start + n]
+                stays = i in fixed or (self.protects and is_doubtful(run, n))
+                if stays or not isinstance(word, str):
+                    found.append(())
+                    continue
+                options = self._fitting(word, tags[i], around[i], present, is_compound(tags, i))
+                kind = kind_after(run.words, run.tags, n) if self.protects else ""
+                found.append(tuple(o for o in options if not kind or takes(word, o, tags[i], kind)))
+        return found
+
+    def _fixed(self, text: Text, tags: Sequence[str]) -> frozenset[int]:
+        """Return the positions of words that stay: names, titles, quotations, idioms, phrases."""
+        phrases = usage().phrase_positions(text, tags)
+        return name_positions(text) | fixed_positions(text) | phrases
 
     def fits(self, position: int, tags: Sequence[str], edited_tags: Sequence[str]) -> bool:
         """Tell whether every word of the edited sentence has the tag that it had before.
@@ -205,10 +234,21 @@ class Careful:
                 continue
             if before in ("a", "an") and takes_an(other) != takes_an(form):
                 continue
+            if self.usual and not (evidence.is_usual and _goes_with(form, other, before, after)):
+                continue
             place = Place(chance(before, other) - left, chance(other, after) - right, compound)
             if place.left + place.right >= MIN_FLUENCY:
                 scored.append((evidence.score(place), match_case(other, word)))
         return _best_first(scored, self.min_score)
+
+
+def takes(verb: str, other: str, tag: str, kind: str) -> bool:
+    """Tell whether a form of another verb may have after it what a form of this verb has there."""
+    return any(
+        usage().allows(lemma, other_lemma, kind)
+        for lemma in lemmas(verb.lower(), tag)
+        for other_lemma in lemmas(other.lower(), tag) or (other.lower(),)
+    )
 
 
 def is_compound(tags: Sequence[str], position: int) -> bool:
@@ -331,6 +371,28 @@ def _is_substitute(form: str, word: str, is_read: bool) -> bool:
     """Tell whether a form is another word, common or read, not another form of the same one."""
     is_known = is_read or form in counterfitted().vectors.index
     return is_known and is_word(form) and not is_stop_word(form) and not same_lexeme(form, word)
+
+
+def _goes_with(word: str, other: str, before: str, after: str) -> bool:
+    """Tell whether a substitute goes with the preposition beside it, as far as can be known.
+
+    It does not if it was never seen with it, and would have been, did it go as well as the word.
+    """
+    return not (
+        (before in PREPOSITIONS and _is_missed((before, word), (before, other), word, other))
+        or (
+            after in PREPOSITIONS | {"to"}
+            and _is_missed((word, after), (other, after), word, other)
+        )
+    )
+
+
+def _is_missed(pair: tuple[str, str], other_pair: tuple[str, str], word: str, other: str) -> bool:
+    table = bigrams()
+    if table.count(*other_pair):
+        return False
+    expected = table.count(*pair) * table.frequency(other) / max(1, table.frequency(word))
+    return expected >= LEAST_EXPECTED
 
 
 def _bounded(gain: float) -> float:

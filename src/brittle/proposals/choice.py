@@ -128,11 +128,11 @@ def _synonyms(
     preset: str, count: int | None, senses: str | None, inflect: bool, folder: str | None
 ) -> Proposal:
     if preset == LOOSE:
-        return Careful(folder=folder, senses=count, min_score=LOOSE_MIN_SCORE)
+        return Careful(folder=folder, senses=count, min_score=LOOSE_MIN_SCORE, usual=False)
     if preset not in (PAPER, ANY):
         return Careful(folder=folder, senses=count)
     if senses == LIKELY:
-        return Careful(folder=folder, listed=False, protects=False)
+        return Careful(folder=folder, listed=False, protects=False, usual=False)
     return Synonyms(inflect=inflect, folder=folder, senses=count)
 
 

@@ -47,6 +47,9 @@ SPEAKERS = frozenset(
     {"i", "me", "my", "mine", "we", "us", "our", "ours", "you", "your", "yours", "let's"}
 )
 """A writer who uses one of these speaks to somebody, so an opener fits."""
+COUNTRY = "US"
+"""Written so it is a name, not a speaker."""
+QUOTES = frozenset({'"', "“", "”", "quot", "&quot;"})
 
 
 @dataclass(frozen=True)
@@ -369,7 +372,7 @@ def sentence_kind(tokens: Tokens, sentence: Sentence, rules: Rules) -> str | Non
         kind = "command"
     else:
         kind = _statement_kind(tokens, sentence)
-    if kind in ("any", "clause") and _is_report(tokens, sentence):
+    if kind is not None and _is_report(tokens, sentence, kind):
         return None
     if kind is None or words < MIN_WORDS.get(kind, MIN_STATEMENT_WORDS):
         return None
@@ -394,16 +397,44 @@ def _is_headline(tokens: Tokens, sentence: Sentence) -> bool:
     return sum(word[0].isupper() for word in longer) * 2 > len(longer)
 
 
-def _is_report(tokens: Tokens, sentence: Sentence) -> bool:
-    """Tell whether a sentence reports on names and nobody speaks: news takes no "you see,".
+def _is_report(tokens: Tokens, sentence: Sentence, kind: str) -> bool:
+    """Tell whether a sentence reports on names and nobody speaks: news takes no opener.
 
-    Text without capitals shows no names, so none of it counts as a report.
+    A single sentence may judge what it names ("Spielberg's film is thin ."). Of a question the rest
+    of the text decides: before a report it is a headline. Text without capitals shows no names, so
+    none of it counts as a report.
     """
     if tokens.is_lower or tokens.raw.isupper():
         return False
-    after_first = range(sentence.start + 1, sentence.stop)
-    has_name = any(tokens.tags[n] and tokens.written(n)[0].isupper() for n in after_first)
-    return has_name and SPEAKERS.isdisjoint(tokens.forms)
+    others = [s for s in tokens.sentences if s.start < s.stop and s is not sentence]
+    if kind == "question":
+        return _has_names(tokens, others) and not _has_speaker(tokens, others)
+    is_opinion = kind not in ("any", "clause") and not others
+    everything = [sentence, *others]
+    has_names = _has_names(tokens, everything) and not is_opinion
+    return has_names and not _has_speaker(tokens, everything)
+
+
+def _has_names(tokens: Tokens, sentences: Iterable[Sentence]) -> bool:
+    """Tell whether a word has a capital that does not come from its place in a sentence."""
+    return any(
+        tokens.tags[n] and tokens.written(n)[0].isupper()
+        for sentence in sentences
+        for n in range(sentence.start + 1, sentence.stop)
+    )
+
+
+def _has_speaker(tokens: Tokens, sentences: Iterable[Sentence]) -> bool:
+    """Tell whether the writer speaks of himself or to somebody; what others say does not count."""
+    is_quoted, quoted = False, set()
+    for n, form in enumerate(tokens.forms):
+        is_quoted ^= form in QUOTES
+        quoted |= {n} if is_quoted else set()
+    return any(
+        tokens.forms[n] in SPEAKERS and tokens.written(n) != COUNTRY and n not in quoted
+        for sentence in sentences
+        for n in range(sentence.start, sentence.stop)
+    )
 
 
 def _is_glued(tokens: Tokens, n: int) -> bool:

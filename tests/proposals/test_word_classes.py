@@ -1,0 +1,46 @@
+"""Where a tag is doubtful, and where a noun is bound to its neighbour."""
+
+from __future__ import annotations
+
+import pytest
+
+from brittle.proposals.word_classes import is_doubtful, runs
+from brittle.text import Text
+
+
+@pytest.mark.parametrize(
+    ("tagged", "doubtful"),
+    [
+        # A verb after a preposition or before "of" may be a noun, if it can be one.
+        ("gun/NN for/IN start/VBP of/IN race/NN", {"start"}),
+        ("they/PRP begin/VBP of/IN old/JJ", set()),
+        ("the/DT fight/VBP ended/VBD", {"fight"}),
+        # Without an article, a noun after a noun may be a verb.
+        ("Oracle/NNP wins/NNS again/RB", {"wins"}),
+        ("the/DT wins/NNS came/VBD late/RB", set()),
+        # A noun before a noun is part of what that names.
+        ("killer/NN robot/NN creates/VBZ stink/NN", {"killer"}),
+        ("this/DT movie/NN works/NNS", {"works"}),
+        ("a/DT killer/NN ,/, robots/NNS", set()),
+        # A noun without an article after "in" or "on" is a fixed phrase.
+        ("tour/NN in/IN doubt/NN", {"doubt"}),
+        ("tour/NN in/IN great/JJ doubt/NN", set()),
+        # An adjective after an article needs a noun, if it can be one itself.
+        ("the/DT key/JJ to/TO it/PRP", {"key"}),
+        ("the/DT key/JJ question/NN", set()),
+        ("allies/NNS calm/JJ on/IN shock/NN", {"calm"}),
+        ("allies/NNS are/VBP calm/JJ on/IN it/PRP", set()),
+    ],
+)
+def test_doubtful_words(tagged: str, doubtful: set[str]) -> None:
+    pairs = [pair.rpartition("/") for pair in tagged.split()]
+    raw = " ".join(word for word, _, _ in pairs)
+    tags = [tag for word, _, tag in pairs if word.isalpha()]
+    text = Text.of(raw)
+    found = {
+        str(text.words[run.start + n])
+        for run in runs(text, tags)
+        for n in range(len(run.words))
+        if is_doubtful(run, n)
+    }
+    assert found == doubtful
