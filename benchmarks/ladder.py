@@ -56,6 +56,7 @@ ALL_LEVELS = ",".join(LEVELS)
 GENTLE = ("rewrite", "careful")
 PARTS = ("label", "meaning", "grammar")
 SHORTEST, LONGEST = 4, 60  # words of a text on the sheet
+ON_WORDS = ("TF-IDF", "counts")
 MODELS = ("naive-bayes", "LSTM-W-Random-1", "CNN-W-Random-1", "MiniLM-vectors")
 
 
@@ -132,21 +133,26 @@ def run(args: argparse.Namespace) -> None:
 
 
 def target(name: str, data: str, train: str | None) -> Any:
-    """Open a model of the zoo, or train a logistic regression: on TF-IDF or MiniLM's vectors."""
-    if name == "TF-IDF" and train is not None:
-        return tfidf(train)
+    """Open a model of the zoo, or train one: on TF-IDF or counts of words, or MiniLM's vectors."""
+    if name in ON_WORDS and train is not None:
+        return on_words(name, train)
     return minilm_vectors(data) if name == "MiniLM-vectors" else f"zoo:{name}@{data}"
 
 
-def tfidf(train: str) -> Any:
-    """Train a pipeline of scikit-learn on a file."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def on_words(name: str, train: str) -> Any:
+    """Train a pipeline of scikit-learn on a file: a logistic regression, or naive Bayes."""
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import MultinomialNB
     from sklearn.pipeline import make_pipeline
 
     examples = brittle.data.load(train).examples
     texts = [dict(example.fields)["text"] for example in examples]
-    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10.0, max_iter=1000))
+    pipeline = (
+        make_pipeline(TfidfVectorizer(), LogisticRegression(C=10.0, max_iter=1000))
+        if name == "TF-IDF"
+        else make_pipeline(CountVectorizer(), MultinomialNB())
+    )
     return pipeline.fit(texts, [example.label for example in examples])
 
 

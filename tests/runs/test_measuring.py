@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from brittle.english.bigrams import bigrams
 from brittle.errors import MissingPackage, UsageError
 from brittle.reports.summaries import summary_json
 from brittle.runs import measuring
+from brittle.runs.run import Run
+from brittle.runs.store import Store
 from brittle.testing import FakeTarget
 from brittle.text import Text
 
@@ -40,8 +43,6 @@ class Vowels:
 
 @pytest.fixture
 def words(tmp_path: Path) -> str:
-    import json
-
     path = tmp_path / "words.json"
     path.write_text(json.dumps(TABLE))
     return str(path)
@@ -103,6 +104,89 @@ def test_by_default_only_what_breaks_a_case_is_measured(tmp_path: Path, words: s
         assert (step.similarity is not None) == is_winner
     with pytest.raises(UsageError, match=r"Unknown choice of measures 'step'. Did you mean"):
         brittle.attack(FakeTarget(WEIGHTS), FILMS, measures="step", folder=tmp_path)
+
+
+@pytest.mark.usefixtures("vowels")
+def test_similarity_is_measured_by_the_first_reader_and_kept(
+    tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"candidates": words, "folder": tmp_path, "name": "run"}
+    path = tmp_path / "run.sqlite"
+    brittle.attack(FakeTarget(WEIGHTS), FILMS, limit=2, **options)
+    assert stored(path) == {None}
+    former = {row.case: row.similarity for row in brittle.open_run("run", tmp_path).results()}
+    measured, time = stored(path), path.stat().st_mtime_ns
+    assert None not in measured
+    # A run that goes on measures the rest, and what is measured stays as it is.
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, **options)
+    assert None in stored(path)
+    assert {None} < {row.similarity for row in run.as_stored().results() if row.status == "broken"}
+    steps = {(step.case, step.similarity) for step in run.steps() if step.similarity is not None}
+    rows = {row.case: row.similarity for row in run.results() if row.status == "broken"}
+    assert steps == set(rows.items()) and rows.items() >= former.items() - {("", None)}
+    assert all(
+        row.similarity == cosine(row.original, str(row.adversarial))
+        for row in run.results()
+        if row.status == "broken"
+    )
+    assert run.verify(FakeTarget(WEIGHTS)) == []
+    out = run.export(tmp_path / "rows.jsonl")
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert {
+        line["case"]: line["similarity"] for line in lines if line["status"] == "broken"
+    } == rows
+    assert time <= path.stat().st_mtime_ns
+    # Another reader has the numbers without the encoder.
+    monkeypatch.setattr(measuring, "can_encode_meaning", lambda: False)
+    again = brittle.open_run("run", tmp_path).results()
+    assert {row.case: row.similarity for row in again if row.status == "broken"} == rows
+
+
+@pytest.mark.usefixtures("vowels")
+def test_reading_makes_a_run_no_newer_and_needs_no_writing(tmp_path: Path, words: str) -> None:
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path, name="run")
+    path = tmp_path / "run.sqlite"
+    time = path.stat().st_mtime_ns
+    with Store.resume(path):  # somebody else writes it
+        time = path.stat().st_mtime_ns
+        busy = [row.similarity for row in run.results() if row.status == "broken"]
+        assert None not in busy and stored(path) == {None}
+    time = path.stat().st_mtime_ns
+    again = [row.similarity for row in Run(path).results() if row.status == "broken"]
+    assert again == busy and None not in stored(path)
+    assert path.stat().st_mtime_ns == time
+
+
+@pytest.mark.usefixtures("vowels")
+def test_another_encoder_than_the_runs_own_measures_nothing(
+    tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
+    monkeypatch.setattr(Vowels, "fingerprint", "2")
+    assert {row.similarity for row in run.results()} == {None}
+
+
+@pytest.mark.usefixtures("vowels")
+def test_the_ladder_on_the_screen_needs_no_similarity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from brittle.reports.terminal import run_block
+
+    def fail(*_: Any) -> None:
+        raise AssertionError("nothing is to be measured")
+
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, "auto", folder=tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(Vowels, "meanings", fail)
+        run_block(run, 1)
+    assert any(row.similarity is not None for row in run.results())
+
+
+def stored(path: Path) -> set[float | None]:
+    """Return the similarities of broken cases as they stand in the file."""
+    query = "SELECT similarity FROM results WHERE status = 'broken'"
+    with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as db:
+        return {row[0] for row in db.execute(query)}
 
 
 @pytest.mark.usefixtures("vowels")
@@ -210,5 +294,5 @@ def test_similarity_is_measured_with_one_thread_of_torch(
             return super().meanings(items)
 
     monkeypatch.setattr(measuring, "MeaningEncoder", Counting)
-    brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
-    assert seen == {1} and torch.get_num_threads() == before
+    run = brittle.attack(FakeTarget(WEIGHTS), FILMS, candidates=words, folder=tmp_path)
+    assert run.results() and seen == {1} and torch.get_num_threads() == before

@@ -53,9 +53,10 @@ def run_block(run: StoredRun, examples: int, everything: bool = False) -> Render
 
     A run that climbed the ladder shows that first, on one screen, and the rest with `everything`.
     """
-    climbed = ladder(run.results())
+    stored = run.as_stored()  # the ladder shows nothing that is measured late
+    climbed = ladder(stored.results())
     if climbed is not None and not everything:
-        return ladder_block(run, climbed, min(examples, 1))
+        return ladder_block(stored, climbed, min(examples, 1))
     blocks = [] if climbed is None else [ladder_block(run, climbed, 0), ""]
     blocks += [summary_block(run), ""]
     if examples >= 1:

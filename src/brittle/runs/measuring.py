@@ -1,7 +1,12 @@
-"""Similarity and fluency of adversarial texts, or of every step, measured as cases end."""
+"""Similarity and fluency of adversarial texts, or of every step.
+
+Fluency is measured as cases end. Similarity, which may cost more than the attack, is measured when
+rows are read (`late_measures`), unless the search needs it.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -9,12 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brittle.constraints import MEASURES, Keep, Measure, compare, keep, strict
-from brittle.constraints.measures import Answers
+from brittle.constraints.measures import Answers, Similar
 from brittle.engine.outcomes import Improvement, Outcome
 from brittle.english.bigrams import FluencyModel
 from brittle.english.sentence_encoder import MeaningEncoder, can_encode_meaning, check_encoder
 from brittle.errors import MissingPackage, UsageError, unknown
 from brittle.targets.capabilities import CAPABILITIES
+
+log = logging.getLogger(__name__)
 
 VARIABLE = "BRITTLE_MEASURES"
 WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
@@ -96,13 +103,44 @@ class Measuring:
         """Measure the texts of cases that ended, each against its original, at once."""
         texts = _improvements if self.every_step else _winners
         rows = [(outcome, step) for outcome in ended for step in texts(outcome)]
-        pairs = [(outcome.case.item, step.item) for outcome, step in rows]
-        with _one_thread(self.measures if pairs else ()):
-            columns = {measure.name: compare(measure, pairs, answers) for measure in self.measures}
-        return {
-            (outcome.case.id, step.query): {name: values[n] for name, values in columns.items()}
-            for n, (outcome, step) in enumerate(rows)
+        values: dict[tuple[str, int], dict[str, Any]] = {
+            (outcome.case.id, step.query): {} for outcome, step in rows
         }
+        for measure in self.measures:
+            now = [(o, step) for o, step in rows if not self._is_late(measure, step)]
+            pairs = [(outcome.case.item, step.item) for outcome, step in now]
+            with _one_thread((measure,) if pairs else ()):
+                for (outcome, step), value in zip(now, compare(measure, pairs, answers)):
+                    values[outcome.case.id, step.query][measure.name] = value
+        return values
+
+    def _is_late(self, measure: Measure, step: Improvement) -> bool:
+        """Tell whether a measure waits until the rows are read: similarity, which is expensive.
+
+        Constraints and searches with costs, which have several winners, need it at once.
+        """
+        needs_now = self.every_step or any(c.measure == measure for c in self.constraints)
+        has_cost = step.cost is not None and step.level is None
+        return isinstance(measure, Similar) and not (needs_now or has_cost)
+
+
+def meanings_by(source: str) -> Answers | None:
+    """Return who answers for meanings, if it is the helper that a run names; None if it is not."""
+    if not can_encode_meaning():
+        return None
+    helper = MeaningEncoder()
+    if source != f"{helper.name} {helper.fingerprint}":
+        return None
+
+    def answers(_: str, items: Sequence[Any]) -> tuple[list[Any], Mapping[int, Exception]]:
+        try:
+            with _one_thread((Similar(),)):
+                return helper.meanings(items), {}
+        except Exception as error:  # as in a run: what fails is not measured
+            log.warning("Similarity could not be measured: %s", error)
+            return [None] * len(items), dict.fromkeys(range(len(items)), error)
+
+    return answers
 
 
 def _default_names() -> list[str]:

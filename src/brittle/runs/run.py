@@ -66,6 +66,7 @@ class Run:
         self.path = Path(path).absolute()  # a target may change the working folder
         self.cases = None if cases is None else frozenset(cases)
         self._loaded: dict[str, Any] = {}
+        self._is_as_stored = self._is_complete = False
         self._state = _state_of(self.path)
         with Store.read(self.path) as store:
             self.manifest = store.manifest
@@ -121,8 +122,34 @@ class Run:
         return None if mask is None else str(mask)
 
     def results(self) -> list[Result]:
-        """Return one row per finished case, in the order of the examples."""
+        """Return one row per finished case, in the order of the examples.
+
+        What the run left to be measured by its first reader (`late_measures`) is measured.
+        """
+        self._complete()
         return self._own(self._load("results", Store.results))
+
+    def as_stored(self) -> Run:
+        """Return the same run, whose rows are shown as they are stored: nothing is measured."""
+        if self._is_as_stored:
+            return self
+        run = Run(self.path, self.cases)
+        run._is_as_stored = True
+        return run
+
+    def _complete(self) -> None:
+        """Measure what is due, once; what was loaded is what was measured."""
+        results = self._load("results", Store.results)
+        if self._is_as_stored or self._is_complete:
+            return
+        from brittle.runs.late_measures import is_due, measure_late
+
+        self._is_complete = True
+        if is_due(self.manifest, results):
+            rows = measure_late(self.path, self.manifest)
+            if rows is not None:
+                self._state = _state_of(self.path)
+                self._loaded |= {"results": rows.results, "steps": rows.steps}
 
     def counts(self) -> dict[str, int]:
         """Count the finished cases by status, without loading their rows."""
@@ -132,6 +159,7 @@ class Run:
 
     def steps(self) -> list[Step]:
         """Return every improvement of every case."""
+        self._complete()
         return self._own(self._load("steps", Store.steps))
 
     def _own(self, rows: list[R]) -> list[R]:
@@ -144,7 +172,7 @@ class Run:
         """
         state = _state_of(self.path)
         if state != self._state:
-            self._loaded, self._state = {}, state
+            self._loaded, self._state, self._is_complete = {}, state, False
         if name not in self._loaded:
             with Store.read(self.path) as store:
                 self._loaded[name] = (load or SMALL[name])(store)

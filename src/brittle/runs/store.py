@@ -233,6 +233,19 @@ class Store:
             self._write_meta("totals", dict(totals))
         self._checkpoint()
 
+    def keep_values(
+        self,
+        name: str,
+        by_case: Mapping[str, float | None],
+        by_query: Mapping[tuple[str, int], float | None],
+    ) -> None:
+        """Write a column of cases, and of steps by case and query, that was measured later."""
+        with translated_errors(self.path), self._db as db:
+            rows = ((value, case) for case, value in by_case.items())
+            db.executemany(f"UPDATE results SET {name} = ? WHERE case_id = ?", rows)
+            places = ((value, *place) for place, value in by_query.items())
+            db.executemany(f"UPDATE steps SET {name} = ? WHERE case_id = ? AND query = ?", places)
+
     def _insert(
         self, table: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
     ) -> None:
