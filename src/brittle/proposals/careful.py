@@ -41,8 +41,8 @@ LEAST_GAIN, MOST_GAIN = -2.0, 1.0
 LEAST_EXPECTED = 1.0
 """A bigram that should have been seen so often, by the other word, and was not, is no English."""
 MIN_SHARE = 0.02
-USUAL_SHARE, USUAL_OTHER_SHARE = 0.3, 0.1
-"""A sense that a word has less often, or its substitute, is none that a reader thinks of first."""
+USUAL_SHARE = 0.1
+"""A sense that a substitute has less often is none that a reader thinks of."""
 UNKNOWN_SIMILARITY = 0.5
 """The similarity of words of which one has no vector; only those that were read come so far."""
 QUANTIFIERS = frozenset({"little", "less", "least"})
@@ -116,10 +116,8 @@ class Evidence:
 
     @property
     def is_usual(self) -> bool:
-        """Tell whether the senses that WordNet relates are usual ones of both words."""
-        return not self.mark or (
-            self.share >= USUAL_SHARE and self.other_share >= USUAL_OTHER_SHARE
-        )
+        """Tell whether the sense that WordNet relates is a usual one of the substitute."""
+        return not self.mark or self.other_share >= USUAL_SHARE
 
     @cached_property
     def total(self) -> float:
@@ -153,8 +151,8 @@ class Careful:
     only the word's first senses count. Names, titles, idioms and other phrases, numbers,
     auxiliaries and other function words have no candidates (`protects`), nor have words whose part
     of speech is doubtful, nouns that stand before a noun, and the `spared` words, in lower case. A
-    verb must allow what stands after it: an object, "to", "that". With `usual` the senses must be
-    usual ones of both words, and the substitute must be known with the preposition beside it.
+    verb must allow what stands after it: an object, "to", "that". With `usual` the sense must be
+    a usual one of the substitute, which must be known with the preposition beside it.
 
     In the edited sentence every other word must keep its tag, and so must the substitute, unless
     one form has both (`SAME_FORM`); an article before it must fit, and it must not stand there
