@@ -20,7 +20,7 @@ from brittle.cli.command import (
     positive,
 )
 from brittle.cli.paths import shown
-from brittle.cli.targets import describe_target, open_target
+from brittle.cli.targets import named_target, open_target
 from brittle.formatting import plural
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _run(args: argparse.Namespace) -> None:
             progress=report_round,
             warn=lambda message: console.tell(f"warning: {message}"),
             stopping=stopping,
-            about_target=describe_target(args),
+            about_target=named_target(args).stored(),
             goal=join_goals(args.goal),
             **{name: getattr(args, name) for name in RUN_FLAGS},
             **parsed_settings(args),
