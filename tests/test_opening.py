@@ -37,12 +37,12 @@ def test_options_are_keywords_or_a_value() -> None:
     options: dict[str, Any] = {"labels": "a,b", "scores": "single", "mask": "?", "name": "half"}
     for target in (as_target(half, **options), as_target(Target(half, **options))):
         opened: Any = target
-        assert (opened.labels, opened.kind, opened.mask, opened.name) == (
+        assert (opened.labels, opened.name, opened.transport.answers.kind) == (
             ("a", "b"),
-            "single",
-            "?",
             "half",
+            "single",
         )
+        assert opened.transport.reader.mask == "?"
     assert Target.of(Target(half, mask="?"), name="half") == Target(half, mask="?", name="half")
     with pytest.raises(UsageError, match=r"Unknown option of a target 'lables'.*'labels'"):
         as_target(half, lables="a,b")

