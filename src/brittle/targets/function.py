@@ -19,9 +19,10 @@ from brittle.targets.answer_parsers import AnswerParser, ScoreParser, TextParser
 from brittle.targets.black_box import BlackBoxClassifier, BlackBoxTranslator, of_transport
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_answers, probe_texts
-from brittle.targets.labels import IF_IT_TRANSLATES, label_names
+from brittle.targets.labels import IF_IT_TRANSLATES, label_names, stated_labels
 from brittle.targets.options import TargetOptions
 from brittle.targets.pictures.reading import ArrayReader
+from brittle.targets.protocols import failing_as
 from brittle.targets.rendering import render
 from brittle.text import Text
 
@@ -87,12 +88,8 @@ class FunctionTransport(Generic[A]):
     def fetch(self, items: Sequence[Any], who: str) -> Any:
         """Return what the function returns."""
         inputs = self.reader.read(items, who)
-        try:
+        with failing_as(who):
             return [self.call(one) for one in inputs] if self.one_by_one else self.call(inputs)
-        except BrittleError:
-            raise
-        except Exception as error:
-            raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
 
     def hash(self) -> str:
         """Hash the code, and the answers on fixed items if they are the same twice."""
@@ -127,9 +124,7 @@ def of_function(
     if options.answers == "text":
         texts, one_by_one = TextParser.of(options), first is not None and _is_string(first)
         return of_transport(FunctionTransport(call, name, texts, _text_reader(options), one_by_one))
-    attribute = getattr(call, "labels", None)
-    stated = None if attribute is None else tuple(str(label) for label in attribute)
-    scores = ScoreParser.of(options, who, stated=stated)
+    scores = ScoreParser.of(options, who, stated=stated_labels(call))
     reader = _text_reader(options) if options.shape is None else ArrayReader(options.shape)
     transport = FunctionTransport(call, name, scores, reader)
     if scores.learns:

@@ -21,7 +21,7 @@ from brittle.targets.fingerprints import hashing
 from brittle.targets.fingerprints.contents import hash_object
 from brittle.targets.labels import label_names
 from brittle.targets.options import Labels, ScoreKind, check_kind
-from brittle.targets.protocols import Scores
+from brittle.targets.protocols import Scores, failing_as
 from brittle.targets.rendering import render_single
 from brittle.targets.scores import as_probabilities, one_hot
 from brittle.text import Text
@@ -102,10 +102,8 @@ class Estimator:
             return np.zeros((0, len(self.labels)))
         who = f"Target {self.name!r}"
         inputs = self.reader.read(items, who)
-        try:
+        with failing_as(who):
             raw = getattr(self.model, self.method)(inputs)
-        except Exception as error:
-            raise TargetError(f"{who} raised {type(error).__name__}: {error}") from error
         if self.kind == "label":
             indices = [_class_index(self.model.classes_, answer, who) for answer in raw]
             if len(indices) != len(items):

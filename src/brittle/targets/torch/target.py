@@ -22,10 +22,9 @@ from brittle.ranking.moves import rank_as_needed
 from brittle.ranking.subwords import SubwordEdits
 from brittle.targets.alignment import (
     Alignment,
-    at_level,
-    by_character,
-    sum_and_mean,
+    gradients_of,
     token_gradients,
+    vectors_of,
 )
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
@@ -131,36 +130,23 @@ class TorchTarget:
         return [answers[n] for n in range(len(requests))]
 
     def gradients(self, requests: Sequence[EditRequest]) -> list[Gradient]:
-        """Compute the scores, and the gradient of every objective along the vectors of tokens.
-
-        The gradient of a word is the sum over its tokens; a character has that of its token.
-        """
-        answers: dict[int, Gradient] = {}
+        """Compute the scores, and the gradient of every objective along the vectors of tokens."""
         alignments = [self.reader.align(request.text) for request in requests]
-        for numbers, scores, gradient in self._gradients(requests, alignments):
-            for n, score, rows in zip(numbers, scores, gradient.cpu().double().numpy()):
-                alignment = alignments[n]
-                value: Any = by_character(alignment, rows, 0.0)
-                if requests[n].space.level == "words":
-                    value = sum_and_mean(alignment)[0] @ rows[: len(alignment.word)]
-                answers[n] = Gradient(score, value)
-        return [answers[n] for n in range(len(requests))]
+        return gradients_of(requests, alignments, self._gradients(requests, alignments))
 
     def embeddings(self, items: Sequence[Text], layer: str, level: Level = "words") -> list[Any]:
         """Compute the vectors of words at a layer, the mean over their tokens; NaN if not read."""
         if layer not in self.layers:
             raise unknown(f"layer of {self.name!r}", layer, self.layers)
-        values: dict[int, Any] = {}
         alignments = [self.reader.align(item) for item in items]
-        keys = [alignment.tokens.key for alignment in alignments]
-        for numbers, ids, lengths in self._batches(keys, TOKENS_PER_PASS):
-            if layer == EMBEDDING:
-                vectors = self._table[ids]
-            else:
-                vectors = self.network.outputs(ids, lengths)[layer]
-            for n, rows in zip(numbers, vectors.cpu().double().numpy()):
-                values[n] = at_level(level, alignments[n], rows)
-        return [values[n] for n in range(len(items))]
+        batches = self._batches([a.tokens.key for a in alignments], TOKENS_PER_PASS)
+        passes = (
+            (numbers, self._vectors(ids, lengths, layer)) for numbers, ids, lengths in batches
+        )
+        return vectors_of(level, alignments, passes)
+
+    def _vectors(self, ids: Tensor, lengths: Tensor, layer: str) -> Tensor:
+        return self._table[ids] if layer == EMBEDDING else self.network.outputs(ids, lengths)[layer]
 
     def _rank(
         self, texts: Sequence[tuple[EditRequest, Alignment, Tensor]], space: EditSpace
