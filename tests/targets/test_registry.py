@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 import brittle
+from brittle.cli import main
 from brittle.errors import UsageError
 from brittle.targets import registry
 from brittle.targets.options import TargetOptions
 from brittle.targets.registry import OWN, TargetKind, describe_kinds, find_kind
 from brittle.testing import FakeTarget
+from brittle.values import flags_of
 
 PACKAGE = '''
 """A target like ONNX: a file with a weight for every word, opened by onnx:FILE or FILE.onnx."""
@@ -181,3 +183,18 @@ def test_the_kind_of_a_package_that_is_not_installed_is_unknown() -> None:
     assert all(kind.package is None for kind in registry.OWN)
     with pytest.raises(UsageError, match="no kind of target"):
         brittle.as_target("onnx:small.onnx")
+
+
+def test_every_kind_and_every_option_is_in_the_docs_and_in_the_help(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "targets.md").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["attack", "--help"])
+    shown = capsys.readouterr().out
+    for kind in OWN:
+        assert ("`folder/`" if kind.is_folder else kind.key) in page
+        assert all(f"  {form} " in shown for form, _ in kind.forms)
+    assert "python:, http: and cmd: are translators with --answers text" in shown
+    for name in flags_of(TargetOptions):
+        assert f"**{name}** (`--{name}`)" in page and f"--{name} " in shown

@@ -221,6 +221,12 @@ def describe_kinds() -> str:
     return "".join(f"  {form:<24}  {what}\n" for k in target_kinds() for form, what in k.forms)
 
 
+def describe_translators() -> str:
+    """Say which kinds are translators if the user says so."""
+    *first, last = [kind.key for kind in target_kinds() if kind.answers_declared]
+    return f"{', '.join(first)} and {last} are translators with --answers text"
+
+
 @cache
 def _installed_kinds() -> tuple[TargetKind, ...]:
     """Return the kinds of other packages; one that is found twice on the path counts once."""
