@@ -32,7 +32,6 @@ from brittle.results import Result, has_adversary
 from brittle.runs.judge import read_labels
 from brittle.runs.store import FLOORS, Store
 from brittle.runs.verifying import recheck
-from brittle.targets.protocols import declared_by
 from brittle.text import Text
 from brittle.validity.floors import Floors, OtherFamily
 from brittle.validity.stored import as_stored
@@ -73,7 +72,7 @@ def keep_floors(
     edited = read = None
     try:
         target = open_own()
-        if declared_by(target, "costly") and not costly:
+        if getattr(target, "costly", False) and not costly:
             missing["random_edit"] = "the target is paid for; --floors asks it all the same"
         elif _broken(run):
             edited = random_edit(run, target)

@@ -51,7 +51,7 @@ from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
 from brittle.targets.options import Labels, Target
-from brittle.targets.protocols import HasScores, Translates, declared_by
+from brittle.targets.protocols import HasScores, Translates
 from brittle.text import Text
 
 
@@ -136,7 +136,7 @@ def attack(
     options |= {"fields": fields, "shape": dataset.shape, "columns": columns or {}}
     # A target that is open already stays as it is, also where workers open it again.
     is_open = isinstance(target, HasScores | Translates) and not isinstance(target, str)
-    if not is_open or declared_by(target, "reads_zero_vectors"):
+    if not is_open or getattr(target, "reads_zero_vectors", False):
         options["wanted_mask"] = wanted_mask(attack)
     given = Target.of(target, **options)
     opened: Any = as_target(given)
@@ -189,7 +189,7 @@ def _path_of(
         return folder / f"{name}.sqlite"
     path = default_path(folder, job.default_name(), budget)
     other = same_but_budget(path, job.default_name())
-    if other is not None and declared_by(job.target, "costly"):
+    if other is not None and getattr(job.target, "costly", False):
         warn(
             f"The run {other!r} has the same settings and another budget. With --name {other} a "
             "larger budget goes on with it, and asks nothing again that was answered."
@@ -294,7 +294,7 @@ def _working(
     """
     is_here = workforce.settings.is_one_process
     asks_here = is_here or is_asked_by_driver(job.target)
-    with under_way.noted(asks_here and declared_by(job.target, "in_process")):
+    with under_way.noted(asks_here and getattr(job.target, "in_process", True)):
         if is_here:
             yield broker, _attack_here(job, broker, cases, budget, under_way)
             return
