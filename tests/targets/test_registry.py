@@ -49,6 +49,10 @@ class WordWeights:
 def open_onnx(spec, options):
     """A model of ONNX."""
     return WordWeights(spec.removeprefix("onnx:"), options)
+
+
+def open_folder(spec, options):
+    return WordWeights(Path(spec) / "small.onnx", options)
 '''
 
 
@@ -79,14 +83,17 @@ def folder(tmp_path: Path) -> Path:
         tmp_path,
         "brittle-onnx",
         PACKAGE,
-        "onnx = brittle_onnx:open_onnx\n.onnx = brittle_onnx:open_onnx",
+        "onnx = brittle_onnx:open_onnx\n.onnx = brittle_onnx:open_onnx\n"
+        "/small.onnx = brittle_onnx:open_folder",
     )
-    (tmp_path / "small.onnx").write_text(json.dumps({"good": 2.0, "bad": -2.0}))
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "small.onnx", tmp_path / "folder" / "small.onnx"):
+        path.write_text(json.dumps({"good": 2.0, "bad": -2.0}))
     (tmp_path / "mine.csv").write_text("text,label\na good film,positive\na bad film,negative\n")
     return tmp_path
 
 
-@pytest.mark.parametrize("spec", ["onnx:small.onnx", "small.onnx"])
+@pytest.mark.parametrize("spec", ["onnx:small.onnx", "small.onnx", "folder/"])
 def test_a_package_adds_a_kind_of_target(folder: Path, spec: str) -> None:
     done = run(folder, "", "attack", spec, "pwws", "--data", "mine.csv", "--json", "--quiet")
     assert done.returncode == 0, done.stderr

@@ -22,6 +22,7 @@ from brittle.targets.protocols import (
     HasLogits,
     ReadsWords,
     Scores,
+    close,
     declared_by,
 )
 from brittle.targets.scores import softmax
@@ -88,8 +89,7 @@ class Ensemble:
 
     def close(self) -> None:
         for member in self.members:
-            if hasattr(member, "close"):
-                member.close()
+            close(member)
 
     def _mean(self, logits: Sequence[Any], rows: int) -> Scores:
         shape = (rows, len(self.labels))

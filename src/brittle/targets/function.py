@@ -12,56 +12,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.targets.answer_parsers import AnswerParser, ScoreParser, TextParser
 from brittle.targets.black_box import BlackBoxClassifier, BlackBoxTranslator, of_transport
 from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_answers, probe_texts
+from brittle.targets.fingerprints.hashing import hash_answers
 from brittle.targets.labels import IF_IT_TRANSLATES, label_names, stated_labels
 from brittle.targets.options import TargetOptions
 from brittle.targets.pictures.reading import ArrayReader
 from brittle.targets.protocols import failing_as
-from brittle.targets.rendering import render
-from brittle.text import Text
+from brittle.targets.readers import ItemReader, TextReader
 
 A = TypeVar("A")
-
-
-class ItemReader(Protocol):
-    """How items become the argument of a function."""
-
-    @property
-    def item_kind(self) -> str: ...
-
-    def read(self, items: Sequence[Any], who: str) -> Any: ...
-
-    def probes(self) -> Sequence[Any]:
-        """Return fixed items, whose answers identify a model that cannot be hashed."""
-        ...
-
-    def describe(self, *kind: str) -> tuple[str, ...]:
-        """Return what makes a target that reads so another one, with the kind of its scores."""
-        ...
-
-
-@dataclass(frozen=True)
-class TextReader:
-    """Reads texts as strings, or as dicts of their fields; a masked word reads as `mask`."""
-
-    mask: str = ""
-    fields: tuple[str, ...] = ("text",)
-    item_kind: str = "text"
-
-    def read(self, items: Sequence[Text], who: str) -> list[str | dict[str, str]]:
-        return [render(item, self.mask) for item in items]
-
-    def probes(self) -> list[Text]:
-        return probe_texts(self.fields)
-
-    def describe(self, *kind: str) -> tuple[str, ...]:
-        return (*kind, self.mask)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +35,7 @@ class FunctionTransport(Generic[A]):
     call: Callable[[Any], Any]
     name: str
     answers: AnswerParser[A]
-    reader: ItemReader = TextReader()
+    reader: ItemReader
     one_by_one: bool = False
 
     @property

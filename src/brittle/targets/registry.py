@@ -1,13 +1,13 @@
 """Which function opens a target by its name: one row a kind, found by a prefix or a suffix.
 
 `zoo:` and `http:` are prefixes, `.skops` is a suffix, and `/config.json` is a file by which a
-folder is known. Another package adds a kind by an entry
-point of the group `brittle.targets`, whose name is the prefix without its colon, or the suffix with
-its dot:
+folder is known. Another package adds a kind by an entry point of the group `brittle.targets`, whose
+name is the prefix without its colon, the suffix with its dot, or the file with a slash before it:
 
     [project.entry-points."brittle.targets"]
     onnx = "my_package:open_onnx"      # onnx:FILE
     ".onnx" = "my_package:open_onnx"   # FILE.onnx
+    "/model.onnx" = "my_package:open_folder"   # FOLDER, if model.onnx is in it
 
 The value is a function `open(spec, options)`: it receives the whole name and the `TargetOptions`,
 and returns a target. brittle's own kinds name their functions in the same way, and nothing is

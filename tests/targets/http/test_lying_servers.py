@@ -15,7 +15,7 @@ import pytest
 
 from brittle.errors import TargetDown, TargetError
 from brittle.targets.black_box import BlackBoxClassifier
-from brittle.targets.http import client
+from brittle.targets.http import transport
 from brittle.targets.http.content import BadContent, TooLong, read_content
 from brittle.targets.http.endpoint import Endpoint
 from brittle.targets.http.target import of_endpoint
@@ -128,7 +128,7 @@ def test_an_answer_that_unpacks_to_too_much_is_refused(
     serve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bomb = gzip.compress(b" " * 200_000 + b"[0.25, 0.75]")
-    monkeypatch.setattr(client, "MAX_ANSWER_BYTES", 100_000)
+    monkeypatch.setattr(transport, "MAX_ANSWER_BYTES", 100_000)
     with pytest.raises(TargetError, match="more than 100,000 bytes"):
         serve(lambda: answered(bomb, "gzip")).scores([ITEM])
 

@@ -5,7 +5,7 @@ program answers each with one line: JSON (a list of scores, a map label → scor
 {label, score}, a label, a number) or a plain label. With `--answers text` the line is a text: a
 string in JSON, or the plain translation. It must flush after every line and write its logs to
 stderr; a program that cannot flush is a `filter:`. How it is started and asked again is in
-conversation.py.
+transport.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from brittle.targets.answer_parsers import AnswerParser, ScoreParser, TextParser
 from brittle.targets.black_box import BlackBoxClassifier, BlackBoxTranslator, of_transport
 from brittle.targets.command.arguments import parse_command
-from brittle.targets.command.conversation import ProgramTransport, describe_program
+from brittle.targets.command.transport import ProgramTransport, describe_program
 from brittle.targets.options import TargetOptions
 
 PREFIX = "cmd:"

@@ -11,8 +11,8 @@ from brittle.errors import TargetError, UsageError
 from brittle.targets.answer_parsers import AnswerParser, ScoreParser, TextParser
 from brittle.targets.black_box import BlackBoxClassifier, BlackBoxTranslator, of_transport
 from brittle.targets.fingerprints.hashing import probe_texts
-from brittle.targets.http.client import HttpTransport, describe_endpoint
 from brittle.targets.http.endpoint import Endpoint, open_endpoint
+from brittle.targets.http.transport import HttpTransport, describe_endpoint
 from brittle.targets.options import TargetOptions
 
 

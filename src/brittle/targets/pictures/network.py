@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -15,8 +14,7 @@ from brittle.errors import TargetError, UsageError
 from brittle.picture import Picture, PixelGradientRequest, Shape, stack
 from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
 from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.fingerprints.weights import hash_weights
+from brittle.targets.fingerprints.weights import hash_module
 from brittle.targets.labels import label_names, stated_labels
 from brittle.targets.options import Labels, ScoreKind, check_kind
 from brittle.targets.pictures.reading import picture_settings, probe_pictures
@@ -50,10 +48,8 @@ class PictureNetwork:
     @cached_property
     def fingerprint(self) -> str:
         """Hash the weights, the structure and the code of the module."""
-        structure = re.sub(r"0x[0-9a-f]+", "", repr(self.module))
         settings = picture_settings(self.shape, self.kind)
-        about = (structure, *settings, *self.labels, code_of(self.module))
-        return hash_parts(hash_weights(self.module), *about)
+        return hash_module(self.module, *settings, *self.labels, code_of(self.module))
 
     @property
     def device(self) -> torch.device:

@@ -47,10 +47,6 @@ class PixelReader(ArrayReader):
     channels.
     """
 
-    @property
-    def settings(self) -> tuple[str, ...]:
-        return picture_settings(self.shape)
-
     def read(self, items: Sequence[Picture], who: str) -> NDArray[np.float32]:
         return super().read(items, who).reshape(len(items), -1)
 

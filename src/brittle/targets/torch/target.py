@@ -7,7 +7,6 @@ torch.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -27,8 +26,8 @@ from brittle.targets.alignment import (
     vectors_of,
 )
 from brittle.targets.fingerprints.code import code_of
-from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
-from brittle.targets.fingerprints.weights import hash_weights
+from brittle.targets.fingerprints.hashing import probe_texts
+from brittle.targets.fingerprints.weights import hash_module
 from brittle.targets.protocols import Scores
 from brittle.targets.scores import as_probabilities
 from brittle.targets.torch.characters import SequenceEdits, SequenceGradients
@@ -73,14 +72,13 @@ class TorchTarget:
     def fingerprint(self) -> str:
         """Hash the weights, the code and settings of the network, and what it reads of texts."""
         network, reader = self.network, self.reader
-        structure = re.sub(r"0x[0-9a-f]+", "", repr(network.module))
         settings = [reader.unknown_id, reader.padding_id, reader.separator_id, reader.mask]
         settings += [reader.max_length, self.min_length, network.kind, network.embedding]
         code = [code_of(part) for part in (network.module, network.call, reader.tokenize) if part]
         vocabulary = repr(sorted(reader.vocabulary.items()))
-        about = (structure, repr(settings), vocabulary, *self.labels, *code)
+        about = (repr(settings), vocabulary, *self.labels, *code)
         # A tokenizer may hold more than its code shows.
-        return hash_parts(hash_weights(network.module), *about, *reader.encode(probe_texts()))
+        return hash_module(network.module, *about, *reader.encode(probe_texts()))
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:

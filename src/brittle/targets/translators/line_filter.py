@@ -20,19 +20,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
-from brittle.errors import TargetDown, TargetError, UsageError
+from brittle.errors import TargetDown, TargetError
 from brittle.formatting import plural
 from brittle.redaction import redact
-from brittle.targets.command.arguments import fill_arguments, hash_command, parse_command
-from brittle.targets.command.conversation import describe_program
+from brittle.targets.command.arguments import hash_command, parse_command
 from brittle.targets.command.pipes import (
     GRACE_SECONDS,
     MAX_STDERR_LINES,
     kill,
     quote_stderr,
     read_stderr,
+    start_process,
     start_thread,
 )
+from brittle.targets.command.transport import describe_program
 from brittle.targets.fingerprints.hashing import SENTENCES, hash_answers, probe_texts
 from brittle.targets.options import TargetOptions
 from brittle.targets.rendering import render_single
@@ -136,7 +137,7 @@ class LineFilter:
         with tempfile.TemporaryFile() as stdin:
             stdin.write(content)
             stdin.seek(0)
-            process = self._start(stdin)
+            process = start_process(self.arguments, self._who, stdin)
         readers = (
             start_thread(_read, process.stdout, max_bytes, chunks),
             start_thread(read_stderr, process.stderr, stderr),
@@ -161,19 +162,6 @@ class LineFilter:
             texts = plural(count, "texts")
             raise TargetError(f"{self._who}, given {texts}, {problem}{quote_stderr(stderr)}.")
         return b"".join(chunks)
-
-    def _start(self, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
-        try:
-            # In its own session, Ctrl-C does not reach it, and its children can be ended with it.
-            return subprocess.Popen(
-                fill_arguments(self.arguments),
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise UsageError(f"{self._who} cannot be started: {error}.") from error
 
 
 def open_filter(spec: str, options: TargetOptions) -> LineFilter:

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from brittle.errors import TargetDown, TargetError, UsageError
 from brittle.redaction import redact
 from brittle.targets.answer_parsers import AnswerParser
-from brittle.targets.command.arguments import fill_arguments, hash_command
+from brittle.targets.command.arguments import hash_command
 from brittle.targets.command.pipes import quote_stderr
 from brittle.targets.command.program import NoAnswer, Program
 from brittle.targets.fingerprints.hashing import probe_texts
@@ -102,10 +102,7 @@ class ProgramTransport(Generic[A]):
 
     def _start(self, fields: Sequence[str]) -> Program:
         """Start the program and check that it answers a simple sentence."""
-        try:
-            program = Program(fill_arguments(self.arguments))
-        except OSError as error:
-            raise UsageError(f"{self._who} cannot be started: {error}.") from error
+        program = Program(self.arguments, self._who)
         sentence = probe_texts(fields)[0]
         try:
             answer = program.ask(_format_line(sentence, self.mask), self.startup)
