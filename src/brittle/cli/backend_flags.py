@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from brittle.cli.command import positive
 
 if TYPE_CHECKING:
-    from brittle.workflow.backends import Backend
+    from brittle.workflow.backends import Workers
 
 
 TASKS = "tasks run at the same time (default: one for each core; ray: of the cluster)"
@@ -27,10 +27,10 @@ def add_backend_flags(
     add("--address", metavar="HOST:PORT", help=address)
 
 
-def backend_of(args: argparse.Namespace) -> Backend:
+def backend_of(args: argparse.Namespace) -> Workers:
     """Return where the flags say that tasks run."""
-    from brittle.workflow.backends import Backend
+    from brittle.workflow.backends import Workers
     from brittle.zoo.device import cores
 
     is_local = args.backend == "local"
-    return Backend(args.backend, args.workers or (cores() if is_local else None), args.address)
+    return Workers(args.backend, args.workers or (cores() if is_local else None), args.address)

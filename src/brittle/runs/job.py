@@ -35,6 +35,7 @@ from brittle.goals.parsing import (
 from brittle.kinds import Kind, kind_named
 from brittle.proposals.choice import STRICT
 from brittle.runs.measuring import Measuring
+from brittle.runs.options import Keep
 from brittle.runs.target_words import TargetWords
 from brittle.targets.capabilities import (
     answers_of,
@@ -91,15 +92,14 @@ class Job:
         dataset: Dataset,
         attack: str | Attack,
         settings: Mapping[str, Any],
+        *,
+        goal: str | Goal | None = None,
         toward: str | None = None,
         confidence: float | None = None,
         seed: int = 0,
         labels: Labels = None,
         only: str | None = None,
-        goal: str | Goal | None = None,
-        keep_meaning: float | None = None,
-        keep_fluent: float | None = None,
-        measures: str | bool = "winners",
+        keep: Keep = Keep(),
     ) -> Job:
         """Check everything that can be checked before the first query, and build the job."""
         own: Sequence[str] = tuple(getattr(target, "labels", ()))
@@ -118,7 +118,7 @@ class Job:
             check_items(reader, dataset)
         helpers = helpers_of(search)
         is_strict = resolved.get("candidates") == STRICT
-        measuring = Measuring.of(dataset.kind, keep_meaning, keep_fluent, is_strict, measures)
+        measuring = Measuring.of(dataset.kind, keep, is_strict)
         desks = make_desks(target, (*helpers, *measuring.helpers))
         check_asks(search, name, target, desks)
         check_helpers(helpers, name)
@@ -131,10 +131,26 @@ class Job:
             for question, (helper, _) in helpers_for(target, helpers).items()
             if question in asked and helper in helpers
         }
-        parts = (search, name, resolved, goal, toward, confidence, seed, index, desks, only)
         notes = [target_words.note] if target_words.note else []
         notes += notes_on_holes(search, target) + notes_on_helpers(brought, target)
-        return Job(target, dataset, *parts, own, brought, notes=notes, measuring=measuring)
+        return Job(
+            target=target,
+            dataset=dataset,
+            attack=search,
+            attack_name=name,
+            settings=resolved,
+            goal=goal,
+            toward=toward,
+            confidence=confidence,
+            seed=seed,
+            index=index,
+            desks=desks,
+            only=only,
+            labels=own,
+            helpers=brought,
+            notes=notes,
+            measuring=measuring,
+        )
 
     @property
     def all_helpers(self) -> tuple[Any, ...]:

@@ -217,89 +217,106 @@ def search(
         broker.close()
 
 
-def _attack_cases(
-    store: Store,
-    broker: Broker,
-    job: Job,
-    taken: Dataset,
-    budget: int | None,
-    progress: Callable[[RunProgress], None] | None,
-    warn: Callable[[str], None] | None,
-    workforce: Workforce,
-) -> None:
+@dataclass
+class _Start:
+    """One start of a run: what is attacked, where it is stored, who works, and who hears of it.
+
+    `done` are the cases that have a result when the first case begins. The `job` gets the keywords
+    of its cases after the workers have started.
+    """
+
+    store: Store
+    broker: Broker
+    job: Job
+    taken: Dataset
+    workforce: Workforce
+    warn: Callable[[str], None]
+    progress: Callable[[RunProgress], None] | None
+
+    def __post_init__(self) -> None:
+        self.ids = case_ids(self.taken.examples)
+        self.store.plan(self.taken.examples, self.ids)
+        self.done = self.store.finished()
+        self.under_way = UnderWay(self.store.path, str(self.store.manifest.get("started")))
+        self._seconds_before = float(self.store.totals.get("seconds", 0.0))
+        self._begun = time.perf_counter()
+
+    @property
+    def left(self) -> int:
+        """How many planned cases have no result yet."""
+        return len(set(self.ids) - self.done)
+
+    def cases(self) -> Iterator[Case[Any]]:
+        """Yield the cases that have no result yet; begun when the keywords are drawn."""
+        yield from self.job.cases(self.taken, self.ids, self.done)
+
+    def totals(self) -> dict[str, float]:
+        """Return what was computed for the run until now."""
+        seconds = self._seconds_before + time.perf_counter() - self._begun
+        return asdict(self.broker.totals) | {"seconds": seconds}
+
+    def keep_warnings(self, messages: Sequence[str], former: Sequence[str] = ()) -> None:
+        """Store warnings with the run, after the former ones, and say them."""
+        self.store.amend(warnings=list(dict.fromkeys([*former, *messages])))
+        for message in messages:
+            self.warn(message)
+
+
+def _attack_cases(start: _Start) -> None:
     """Attack the cases that have no result yet, and store every case as it ends."""
-    ids = case_ids(taken.examples)
-    store.plan(taken.examples, ids)
-    done = store.finished()
-    seconds_before = float(store.totals.get("seconds", 0.0))
-    start = time.perf_counter()
-    counts = store.counts()
-
-    def totals() -> dict[str, float]:
-        return asdict(broker.totals) | {"seconds": seconds_before + time.perf_counter() - start}
-
-    def cases() -> Iterator[Case[Any]]:
-        yield from job.cases(taken, ids, done)  # begun when the keywords are drawn
-
-    say = warn or _silent
-    under_way = UnderWay(store.path, str(store.manifest.get("started")))
+    store, under_way = start.store, start.under_way
     try:
-        if len(done) == len(set(ids) | done):
+        if not start.left:
             under_way.path.unlink(missing_ok=True)
             return
-        suspects = suspects_of(under_way, cases())
-        workforce = react(under_way, suspects, workforce, job, say)
+        suspects = suspects_of(under_way, start.cases())
+        start.workforce = react(under_way, suspects, start.workforce, start.job, start.warn)
         if under_way.is_careful and len(suspects) == 1:
-            store.add(
-                [result_of(Outcome(suspects[0], "error", ENDS_PROCESS, 1), job)], [], totals()
-            )
-            done, counts = store.finished(), store.counts()
-        count = len(set(ids) - done)
-        working = _working(workforce, job, broker, cases(), count, budget, say, under_way)
-        with working as (asker, finished):
+            ended = Outcome(suspects[0], "error", ENDS_PROCESS, 1)
+            store.add([result_of(ended, start.job)], [], start.totals())
+            start.done = store.finished()
+        with _working(start) as (asker, finished):
             if under_way.is_careful and len(suspects) > 1:
-                ask_one_by_one(under_way, suspects, broker, say)
-            with under_way.asking(ids):
-                job = with_keywords(job, store, asker, taken, ids)
-            if not done:
-                _diagnose(store, asker, job, taken, ids, warn, under_way)
-            for results, steps in finished:
-                store.add(results, steps, totals())
-                for result in results:
-                    counts[result.status] = counts.get(result.status, 0) + 1
-                if progress is not None:
-                    now, sent = totals()["seconds"], broker.totals.sent
-                    progress(RunProgress(sum(counts.values()), len(ids), counts, sent, now))
-        message = ask_again(store, broker, job)
+                ask_one_by_one(under_way, suspects, start.broker, start.warn)
+            with under_way.asking(start.ids):
+                start.job = with_keywords(start.job, store, asker, start.taken, start.ids)
+            if not start.done:
+                _diagnose(start, asker)
+            _store_rows(start, finished)
+        message = ask_again(store, start.broker, start.job)
         if message is not None:
-            _warn(store, [message], warn, store.manifest.get("warnings", []))
+            start.keep_warnings([message], store.manifest.get("warnings", []))
     finally:
-        if len(done) < len(ids):
-            store.add([], [], totals())
+        if start.left:
+            store.add([], [], start.totals())
+
+
+def _store_rows(start: _Start, finished: Iterator[FinishedRows]) -> None:
+    """Store the rows of cases as they end, and report how far the run is."""
+    counts = start.store.counts()
+    for results, steps in finished:
+        start.store.add(results, steps, start.totals())
+        for result in results:
+            counts[result.status] = counts.get(result.status, 0) + 1
+        if start.progress is not None:
+            done, seconds = sum(counts.values()), start.totals()["seconds"]
+            sent = start.broker.totals.sent
+            start.progress(RunProgress(done, len(start.ids), counts, sent, seconds))
 
 
 @contextmanager
-def _working(
-    workforce: Workforce,
-    job: Job,
-    broker: Broker,
-    cases: Iterator[Case[Any]],
-    count: int,
-    budget: int | None,
-    warn: Callable[[str], None],
-    under_way: UnderWay,
-) -> Iterator[tuple[Asker, Iterator[FinishedRows]]]:
+def _working(start: _Start) -> Iterator[tuple[Asker, Iterator[FinishedRows]]]:
     """Attack cases in this process or in workers, which live as long as the `with` block.
 
     Yield who answers questions before the first case begins, and the rows of cases as they end.
     """
-    is_here = workforce.settings.is_one_process
-    asks_here = is_here or is_asked_by_driver(job.target)
-    with under_way.noted(asks_here and getattr(job.target, "in_process", True)):
-        if is_here:
-            yield broker, _attack_here(job, broker, cases, budget, under_way)
+    workforce, job, broker = start.workforce, start.job, start.broker
+    asks_here = workforce.is_one_process or is_asked_by_driver(job.target)
+    with start.under_way.noted(asks_here and getattr(job.target, "in_process", True)):
+        if workforce.is_one_process:
+            yield broker, _attack_here(start)
             return
-        driver = start_driver(workforce, job, broker, cases, count, budget, warn)
+        driver = start_driver(workforce, job, broker, start.cases(), start.left, start.warn)
         try:
             # What ends a process must not end this one.
             yield broker if asks_here else WorkerAsker(driver), driver.rows()
@@ -307,18 +324,13 @@ def _working(
             driver.group.close()
 
 
-def _attack_here(
-    job: Job,
-    broker: Broker,
-    cases: Iterator[Case[Any]],
-    budget: int | None,
-    under_way: UnderWay,
-) -> Iterator[FinishedRows]:
+def _attack_here(start: _Start) -> Iterator[FinishedRows]:
     """Yield the rows of finished cases, round by round."""
-    engine = build_engine(job, broker, budget)
+    under_way = start.under_way
+    engine = build_engine(start.job, start.broker, start.workforce.limits.budget)
     engine.window = 1 if under_way.is_careful else engine.window
-    for ended in engine.run(under_way.begun(cases)):
-        yield rows_of(ended, job, broker.answer)
+    for ended in engine.run(under_way.begun(start.cases())):
+        yield rows_of(ended, start.job, start.broker.answer)
         under_way.end(outcome.case.id for outcome in ended)
 
 
@@ -326,29 +338,21 @@ def _silent(message: str) -> None:
     """Warn nobody."""
 
 
-def _diagnose(
-    store: Store,
-    asker: Asker,
-    job: Job,
-    taken: Dataset,
-    ids: Sequence[str],
-    warn: Callable[[str], None] | None,
-    under_way: UnderWay,
-) -> None:
+def _diagnose(start: _Start, asker: Asker) -> None:
     """Look at the target's first answers, which the run needs anyway, and at a few repeats."""
+    job = start.job
     # Only the sides of pairs need the larger sample.
-    is_pair = any(len(example.fields) == 2 for example in taken.examples[:1])
-    count = MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE
-    cases = list(islice(job.cases(taken, ids, set()), count))
+    is_pair = any(len(example.fields) == 2 for example in start.taken.examples[:1])
+    cases = list(islice(start.cases(), MAX_SAMPLE_SIZE if is_pair else SAMPLE_SIZE))
     first = [*job.dataset.warnings, *job.notes, *_doubts_of_attack(job, cases)]
-    _warn(store, first, warn)  # said before anything is asked, which may cost something
+    start.keep_warnings(first)  # said before anything is asked, which may cost something
     keywords = named_keywords(job.goal)
-    with under_way.asking(case.id for case in cases):
+    with start.under_way.asking(case.id for case in cases):
         doubts = diagnose(job.target, cases, asker, data_labels=job.index, keywords=keywords)
     texts = [case.item for case in cases[:SAMPLE_SIZE] if isinstance(case.item, Text)]
     foreign = language_warning(job.attack_name, job.attack, texts)
     messages = [warning.message for warning in doubts] + ([foreign] if foreign else [])
-    _warn(store, messages, warn, first)
+    start.keep_warnings(messages, first)
 
 
 def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:
@@ -356,16 +360,3 @@ def _doubts_of_attack(job: Job, cases: Sequence[Case[Any]]) -> list[str]:
     doubt = declared(job.attack, "doubt")
     message = doubt([case.item for case in cases[:SAMPLE_SIZE]]) if doubt and cases else None
     return [message] if message else []
-
-
-def _warn(
-    store: Store,
-    messages: Sequence[str],
-    warn: Callable[[str], None] | None,
-    former: Sequence[str] = (),
-) -> None:
-    """Store warnings with the run, after the former ones, and say them."""
-    store.amend(warnings=list(dict.fromkeys([*former, *messages])))
-    for message in messages:
-        if warn is not None:
-            warn(message)

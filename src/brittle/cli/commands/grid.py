@@ -79,8 +79,8 @@ def _run(args: argparse.Namespace) -> None:
         folder=args.runs,
         report=(lambda message: None) if args.quiet else console.tell,
         **{name: getattr(args, name) for name in names},
-        workers=where.workers,
-        backend=where.name,
+        workers=where.count,
+        backend=where.backend,
         address=where.address,
         **parsed_settings(args),
     )

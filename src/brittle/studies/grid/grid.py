@@ -23,7 +23,7 @@ from brittle.studies.pools import Pool
 from brittle.studies.study_files import sole_writer_of_study
 from brittle.studies.transfer.texts import check_texts
 from brittle.studies.transfer.transfer import open_pool, training_tasks
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report
 
@@ -64,8 +64,8 @@ def grid(
     check_texts(dataset, "a grid")
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool_name, members, live = open_pool(targets, dataset.name, 1, fields=fields)
-    where = Backend(backend, workers, address)
-    if live and where != Backend():
+    where = Workers(workers, backend, address)
+    if live and where != Workers():
         raise UsageError(
             f"Got {workers} workers ({backend}) and the live target "
             f"{next(iter(live.values())).name!r}, which only this process has. Use workers=1, or "
@@ -86,7 +86,7 @@ def grid(
 def run_grid(
     request: GridRequest,
     folder: Path,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     report: Report = lambda message: None,
 ) -> GridStudy:
     """Run the tasks of a grid that have no result yet, and store it in `folder`."""
@@ -95,7 +95,7 @@ def run_grid(
 
 
 def _run_locked(
-    request: GridRequest, folder: Path, backend: Backend | None, report: Report
+    request: GridRequest, folder: Path, backend: Workers | None, report: Report
 ) -> GridStudy:
     members, dataset, live = request.targets, request.dataset, request.live
     run = partial(

@@ -42,7 +42,7 @@ from brittle.studies.transfer.study import FORMAT, SUFFIX, TransferStudy
 from brittle.studies.transfer.tasks import open_tasks, transfer_tasks
 from brittle.studies.transfer.texts import check_texts, columns_of, locked_fields, pack_texts
 from brittle.targets.labels import match_labels
-from brittle.workflow.backends import Backend
+from brittle.workflow.backends import Workers
 from brittle.workflow.running import run_tasks
 from brittle.workflow.tasks import Report, Task
 from brittle.zoo.names.parsing import parse
@@ -87,8 +87,8 @@ def transfer(
     check_texts(dataset)
     fields = tuple(name for name, _ in dataset.examples[0].fields)
     pool_name, members, live = open_pool(pool, dataset.name, seeds, fields=fields)
-    where = Backend(backend, workers, address)
-    if live and where != Backend():
+    where = Workers(workers, backend, address)
+    if live and where != Workers():
         raise UsageError(
             f"Got {workers} workers ({backend}) and the live target "
             f"{next(iter(live.values())).name!r}, which only this process has. Use workers=1, or "
@@ -160,7 +160,7 @@ def _check_name(request: TransferRequest, path: Path) -> None:
 def run_study(
     request: TransferRequest,
     folder: Path,
-    backend: Backend | None = None,
+    backend: Workers | None = None,
     report: Report = lambda message: None,
 ) -> TransferStudy:
     """Run the tasks of a study that have no result yet, and store it in `folder`."""
@@ -171,7 +171,7 @@ def run_study(
 
 
 def _run_locked(
-    request: TransferRequest, folder: Path, backend: Backend | None, report: Report
+    request: TransferRequest, folder: Path, backend: Workers | None, report: Report
 ) -> TransferStudy:
     sources, targets, dataset = request.sources, request.targets, request.dataset
     members = without_idle_twins(sources, targets)
