@@ -71,7 +71,7 @@ ROOMS: dict[str, set[str]] = {
     "targets": {
         *("answers", "asks", "engine", "english", "errors", "formatting", "inside", "metrics"),
         *("moves", "packages", "picture", "pretrained", "ranking", "redaction", "spaces", "text"),
-        *("unpacking", "zoo"),
+        *("unpacking", "values", "zoo"),
     },
     "training": {
         *("asks", "attacks", "data", "engine", "english", "errors", "files", "goals", "metrics"),
@@ -131,6 +131,7 @@ ROOMS: dict[str, set[str]] = {
             "text",
             "training",
             "validity",
+            "values",
             "visible",
             "workflow",
             "zoo",
@@ -254,9 +255,13 @@ def test_the_public_names() -> None:
         == dir(brittle)
         == [
             "BrittleError",
+            "Keep",
+            "Limits",
             "Picture",
             "Run",
+            "Target",
             "Text",
+            "Workers",
             "as_target",
             "attack",
             "augment",

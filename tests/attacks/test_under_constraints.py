@@ -23,7 +23,7 @@ from brittle.attacks.list_swap import ListSwap
 from brittle.attacks.pwws import PWWS
 from brittle.attacks.replacing import Best, try_in_order
 from brittle.attacks.salient_swap import SalientSwap
-from brittle.constraints import Fluent, Constraint, compare
+from brittle.constraints import Constraint, Fluent, compare
 from brittle.engine.broker import Broker
 from brittle.engine.engine import Engine
 from brittle.engine.outcomes import Outcome

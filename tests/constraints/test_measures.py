@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from brittle.constraints import MEASURES, STRICT, Fluent, Constraint, Similar, compare, constraints_of, strict
+from brittle.constraints import (
+    MEASURES,
+    STRICT,
+    Constraint,
+    Fluent,
+    Similar,
+    compare,
+    constraints_of,
+    strict,
+)
 from brittle.errors import UsageError
 from brittle.text import Text
 

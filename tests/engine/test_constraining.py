@@ -97,6 +97,8 @@ def test_a_helper_that_fails_keeps_nothing() -> None:
         raise ValueError("no idea")
 
     broker = Broker({"answer": scores_desk(Odd()), "worth": Desk(worth)})
-    engine = Engine(searching(search), Untargeted(), broker, constraints=(Constraint(Near(), 0.001),))
+    engine = Engine(
+        searching(search), Untargeted(), broker, constraints=(Constraint(Near(), 0.001),)
+    )
     (outcome,) = (o for ended in engine.run([Case("n", Number(10), 0)]) for o in ended)
     assert outcome.status == "held"

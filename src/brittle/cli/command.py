@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from brittle.values import flags_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,21 +39,9 @@ class Command:
 
 def add_target_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that say how to open and ask a target."""
-    add = parser.add_argument_group("target").add_argument
-    add("--labels", help="DATA=TARGET,… where label names differ; or the target's labels, in order")
-    kinds = ("auto", "prob", "logits", "single", "label")
-    scores = "what the target returns (default: probabilities, or what is known of the model)"
-    add("--scores", default="auto", choices=kinds, help=scores)
-    answers = "what the target returns: scores, or text, as a translator does (default: auto)"
-    add("--answers", default="auto", choices=("auto", "scores", "text"), help=answers)
-    mask = "what the target reads for a masked word: a text, or pad (a zero vector) or unknown, "
-    mask += "where it is a zoo model or a transformers classifier"
-    add("--mask", help=mask)
-    timeout = "how long a program may take for a text (cmd:) or a batch (filter:) (default: 30)"
-    add("--timeout", type=float, default=30.0, metavar="SECONDS", help=timeout)
-    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
-    trust = "a type that a .skops file may contain (can be repeated)"
-    add("--trust", action="append", default=[], metavar="TYPE", help=trust)
+    from brittle.targets.options import TargetOptions
+
+    add_option_flags(parser.add_argument_group("target").add_argument, TargetOptions)
 
 
 def add_goal_flag(add: Callable[..., object]) -> None:
@@ -62,6 +56,43 @@ def add_output_flags(parser: argparse.ArgumentParser) -> None:
     add("--runs", default="runs", metavar="FOLDER", help="the folder of the runs (default: runs)")
     add("--json", action="store_true", help="print JSON instead of tables")
     add("--quiet", action="store_true", help="print no progress and no tables")
+
+
+def add_option_flags(
+    add: Callable[..., Any],
+    options: type,
+    *names: str,
+    aliases: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    **changed: Any,
+) -> None:
+    """Add the flags of an options value by the method `add_argument` of a parser or a group.
+
+    With `names`, those of these fields alone. `aliases` are further flags of a field, and `changed`
+    has, by field, the arguments of `add_argument` that differ in a command.
+    """
+    hints = get_type_hints(options)
+    defaults = {field.name: field.default for field in fields(options)}
+    for name, flag in flags_of(options).items():
+        if names and name not in names:
+            continue
+        default, dest = defaults[name], flag.name or name
+        about: dict[str, Any] = {"help": flag.help, "default": default, "dest": dest}
+        if default is False:
+            about["action"] = "store_true"
+        elif isinstance(default, tuple):
+            about |= {"default": [], "action": "append", "metavar": flag.metavar}
+        else:
+            kinds = [kind for kind in (float, int) if kind in (hints[name], *get_args(hints[name]))]
+            parse = positive if flag.is_positive else [*kinds, str][0]
+            about |= {"choices": flag.choices, "metavar": flag.metavar, "type": parse}
+        written = (f"--{dest.replace('_', '-')}", *aliases.get(name, ()))
+        add(*written, **about | changed.get(name, {}))
+
+
+def parsed_options(args: argparse.Namespace, options: type[T]) -> T:
+    """Build an options value from parsed flags; fields without a flag here are not set."""
+    dests = {name: flag.name or name for name, flag in flags_of(options).items()}
+    return options(**{n: getattr(args, dest) for n, dest in dests.items() if hasattr(args, dest)})
 
 
 def positive(text: str) -> int:

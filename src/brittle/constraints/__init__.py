@@ -8,8 +8,8 @@ from brittle.constraints.measures import MEASURES, Fluent, Measure, Similar, com
 __all__ = [
     "MEASURES",
     "STRICT",
-    "Fluent",
     "Constraint",
+    "Fluent",
     "Measure",
     "Similar",
     "compare",

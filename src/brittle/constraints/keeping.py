@@ -1,4 +1,4 @@
-"""Constraints: the least that a changed text must constraints_of, by a measure."""
+"""Constraints: the least that a changed text must keep, by a measure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ STRICT = (Constraint(Fluent(), 0.05), Constraint(Similar(), 0.85))
 """The constraints of the preset `strict`, beside careful candidates; the cheaper is asked first."""
 
 
-def constraints_of(meaning: float | None = None, fluent: float | None = None) -> tuple[Constraint, ...]:
+def constraints_of(
+    meaning: float | None = None, fluent: float | None = None
+) -> tuple[Constraint, ...]:
     """Build the constraints that a user asks for.
 
     >>> [(k.measure.name, k.least) for k in constraints_of(meaning=0.9)]

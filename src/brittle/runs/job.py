@@ -35,7 +35,7 @@ from brittle.goals.parsing import (
 from brittle.kinds import Kind, kind_named
 from brittle.proposals.choice import STRICT
 from brittle.runs.measuring import Measuring
-from brittle.runs.options import Keep
+from brittle.runs.options import Keep, Limits
 from brittle.runs.target_words import TargetWords
 from brittle.targets.capabilities import (
     answers_of,
@@ -46,8 +46,9 @@ from brittle.targets.capabilities import (
 )
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.labels import Labels, match_labels
-from brittle.targets.protocols import Target, positions_read
+from brittle.targets.labels import match_labels
+from brittle.targets.options import Labels
+from brittle.targets.protocols import OpenTarget, positions_read
 
 PACKAGES = ("brittle", "numpy", "torch", "transformers", "scikit-learn", "nlpaug")
 
@@ -63,7 +64,7 @@ class Job:
     and what they must keep.
     """
 
-    target: Target
+    target: OpenTarget
     dataset: Dataset
     attack: Attack
     attack_name: str
@@ -88,7 +89,7 @@ class Job:
 
     @staticmethod
     def of(
-        target: Target,
+        target: OpenTarget,
         dataset: Dataset,
         attack: str | Attack,
         settings: Mapping[str, Any],
@@ -221,7 +222,7 @@ class Job:
         words = f"{self.target.name}-{self.attack_name}-{Path(self.dataset.name).name}"
         return f"{re.sub(r'[^A-Za-z0-9.@]+', '-', words).strip('-.')[:80]}-{digest}"
 
-    def manifest(self, taken: Dataset, limit: int | None, budget: int | None) -> dict[str, Any]:
+    def manifest(self, taken: Dataset, limits: Limits) -> dict[str, Any]:
         """Return everything that is needed to understand the rows and to run this again."""
         labelled = sum(example.label is not None for example in taken.examples)
         reference = "mixed" if labelled else "predictions"
@@ -234,8 +235,8 @@ class Job:
             "unmeasured": list(self.measuring.missing),
             "toward": self.toward,
             "confidence": self.confidence,
-            "limit": limit,
-            "budget": budget,
+            "limit": limits.limit,
+            "budget": limits.budget,
             "examples": len(taken.examples),
             "labels": list(self.labels),
             "answers": self.goal.answers.noun,
@@ -287,7 +288,7 @@ def check_helpers(helpers: Sequence[Any], attack: str) -> None:
             )
 
 
-def notes_on_holes(attack: Attack, target: Target) -> list[str]:
+def notes_on_holes(attack: Attack, target: OpenTarget) -> list[str]:
     """Tell if holes should be zero vectors to an attack that masks words, and are not."""
     masks = wanted_mask(attack) is not None and Probe in attack.asks
     if not masks or getattr(target, "reads_zero_vectors", False):
@@ -298,7 +299,7 @@ def notes_on_holes(attack: Attack, target: Target) -> list[str]:
     ]
 
 
-def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
+def notes_on_helpers(helpers: Mapping[str, Any], target: OpenTarget) -> list[str]:
     """Tell which questions a helper answers in place of the target, if targets answer them."""
     return [
         f"The {question} are those of the helper {helper.name}: {target.name!r} gives none."
@@ -307,13 +308,13 @@ def notes_on_helpers(helpers: Mapping[str, Any], target: Target) -> list[str]:
     ]
 
 
-def check_kinds(attack: Attack, name: str, target: Target, dataset: Dataset) -> None:
+def check_kinds(attack: Attack, name: str, target: OpenTarget, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read, or the attack does not edit."""
     check_reads(target, dataset)
     _check_kind(f"attack {name!r} edits", attack, dataset)
 
 
-def check_reads(target: Target, dataset: Dataset) -> None:
+def check_reads(target: OpenTarget, dataset: Dataset) -> None:
     """Refuse data of a kind that the target does not read."""
     _check_kind(f"target {target.name!r} reads", target, dataset)
 
@@ -326,7 +327,7 @@ def _check_kind(what: str, obj: object, dataset: Dataset) -> None:
         )
 
 
-def check_items(reader: Target | Attack, dataset: Dataset) -> None:
+def check_items(reader: OpenTarget | Attack, dataset: Dataset) -> None:
     """Have a target or an attack that can do so refuse data, by the first example."""
     check = getattr(reader, "check_item", None)
     if check is not None and dataset.examples:

@@ -37,9 +37,7 @@ class Measuring:
     every_step: bool = False
 
     @staticmethod
-    def of(
-        kind: str, wanted: Keep = Keep(), is_strict: bool = False
-    ) -> Measuring:
+    def of(kind: str, wanted: Keep = Keep(), is_strict: bool = False) -> Measuring:
         """Choose what is measured on items of a kind; refuse constraints that cannot be checked.
 
         What the constraints need is measured in any case. The variable BRITTLE_MEASURES names the

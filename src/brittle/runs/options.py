@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from brittle.errors import UsageError, unknown
 from brittle.values import Flag
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 WINNERS, STEPS, NOTHING = CHOICES = ("winners", "steps", "none")
 """What is measured: the texts that break cases, every improvement of every case, or nothing."""
 
@@ -76,7 +81,8 @@ class Keep:
     fluent: Annotated[
         float | None,
         Flag(
-            "the least fluency: 0.1 allows every changed word to make the text 10 times less likely",
+            "the least fluency: 0.1 allows every changed word to make the text 10 times less "
+            "likely",
             name="keep_fluent",
             metavar="X",
         ),
@@ -96,3 +102,50 @@ class Keep:
         if isinstance(self.measures, bool):
             return WINNERS if self.measures else NOTHING
         return self.measures
+
+
+FLAT_KEYWORDS: Mapping[str, tuple[str, str]] = {
+    **{name: ("target", name) for name in ("labels", "scores", "mask", "device", "trust")},
+    **{name: ("target", name) for name in ("timeout", "answers", "columns", "about_target")},
+    **{name: ("limits", name) for name in ("limit", "only", "budget", "max_sent", "batch")},
+    "watchdog": ("limits", "watchdog"),
+    "keep_meaning": ("keep", "meaning"),
+    "keep_fluent": ("keep", "fluent"),
+    "measures": ("keep", "measures"),
+    "backend": ("workers", "backend"),
+    "address": ("workers", "address"),
+}
+"""Where options of `brittle.attack` that are written flat, such as `budget=200`, belong."""
+
+
+def split_flat(
+    keywords: Mapping[str, Any],
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Split keywords into options by the value that they belong to, and settings of the attack.
+
+    >>> options, settings = split_flat({"budget": 200, "backend": "ray", "words": 2})
+    >>> options["limits"], options["workers"], settings
+    ({'budget': 200}, {'backend': 'ray'}, {'words': 2})
+    """
+    options: dict[str, dict[str, Any]] = {owner: {} for owner, _ in FLAT_KEYWORDS.values()}
+    for name in keywords.keys() & FLAT_KEYWORDS.keys():
+        owner, option = FLAT_KEYWORDS[name]
+        options[owner][option] = keywords[name]
+    return options, {n: value for n, value in keywords.items() if n not in FLAT_KEYWORDS}
+
+
+def with_flat(value: T, owner: str, options: Mapping[str, Any]) -> T:
+    """Return an options value with those that were written flat; none may be given twice."""
+    defaults = {
+        entry.name: entry.default if entry.default_factory is MISSING else entry.default_factory()
+        for entry in fields(value)
+    }
+    for name, flat in options.items():
+        if getattr(value, name) != defaults[name]:
+            keyword = next(k for k, home in FLAT_KEYWORDS.items() if home == (owner, name))
+            kind = type(value).__name__
+            raise UsageError(
+                f"Got {keyword}={flat!r} and {kind}({name}={getattr(value, name)!r}): the same "
+                f"option twice. Leave out {keyword}, or name it in {kind} alone."
+            )
+    return replace(value, **options)

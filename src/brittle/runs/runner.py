@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,11 @@ from brittle.engine.workers import exits_refused, within
 from brittle.errors import UsageError
 from brittle.goals import Goal
 from brittle.goals.parsing import draws_keywords, named_keywords
-from brittle.opening import open_target
+from brittle.opening import as_target
 from brittle.runs.asking_again import ask_again
 from brittle.runs.job import Job, build_engine
 from brittle.runs.keywords import with_keywords
+from brittle.runs.options import Keep, Limits, split_flat, with_flat
 from brittle.runs.resuming import (
     default_path,
     is_finished_part,
@@ -45,15 +46,15 @@ from brittle.runs.under_way import (
     suspects_of,
 )
 from brittle.runs.workers.asking import WorkerAsker
-from brittle.runs.workers.setup import Origin, is_asked_by_driver
-from brittle.runs.workers.starting import WorkerSettings, Workforce, start_driver
+from brittle.runs.workers.setup import is_asked_by_driver
+from brittle.runs.workers.starting import Workforce, start_driver
 from brittle.targets.diagnosis import diagnose
 from brittle.targets.diagnosis.classifier import MAX_SAMPLE_SIZE
 from brittle.targets.diagnosis.sample import SAMPLE_SIZE
-from brittle.targets.labels import Labels
-from brittle.targets.options import TargetOptions
+from brittle.targets.options import Target
 from brittle.targets.protocols import HasScores, Translates
 from brittle.text import Text
+from brittle.workflow.backends import Workers
 
 
 @dataclass(frozen=True)
@@ -73,113 +74,116 @@ def attack(
     examples: Any,
     attack: str | Attack = "pwws",
     *,
-    limit: int | None = None,
-    budget: int | None = None,
+    limits: Limits = Limits(),
+    keep: Keep = Keep(),
+    workers: Workers | int = Workers(),
     seed: int = 0,
     goal: str | Goal | None = None,
     toward: str | None = None,
     confidence: float | None = None,
-    only: str | None = None,
-    keep_meaning: float | None = None,
-    keep_fluent: float | None = None,
-    measures: str | bool = "winners",
-    labels: Labels = None,
-    scores: str = "auto",
-    mask: str | None = None,
-    device: str = "auto",
-    trust: Sequence[str] = (),
-    timeout: float = 30.0,
-    answers: str = "auto",
     name: str | None = None,
     folder: str | Path = "runs",
     new: bool = False,
     retry_errors: bool = False,
-    max_sent: int | None = None,
-    batch: int | None = None,
-    watchdog: float | None = 600.0,
-    workers: int = 1,
-    backend: str = "local",
-    address: str | None = None,
     progress: Callable[[RunProgress], None] | None = None,
     warn: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
-    about_target: Mapping[str, Any] | None = None,
     shared: SharedAnswers | None = None,
-    columns: Mapping[str, Mapping[str, Any]] | None = None,
     **settings: Any,
 ) -> Run:
     """Attack a target and store the run; the same call again resumes it or returns it.
 
-    `target` is a live object (a scikit-learn pipeline, a function) or a name (`zoo:…`, a folder …);
-    `examples` is the name of a data set, a loaded data set, or a list. Further keyword arguments
-    are the attack's settings. `limit` takes the first examples of a permutation drawn by `seed`;
-    `only` takes the examples of one class before that. With `keep_meaning` and `keep_fluent` a text
-    must have so much similarity and fluency beside its original to count. Both are measured for
-    texts that break a case: for every step with `measures="steps"`, never with "none". `goal` is a
-    spec (`keyword:Art`, `brittle list goals`) or a goal object; by default any other class counts.
-    `scores`, `mask`, `device`, `trust`, `timeout` and `answers` are those of `as_target`;
-    `about_target` is kept with the run, so that the same target can be opened again.
-    With several `workers` the cases are attacked in that many processes of this machine, or, with
-    `backend="ray"`, in actors of the Ray cluster at `address`; the results are the same.
-    `shared` keeps answers for further runs on the same target in this process. `columns` are those
-    of `TargetOptions`, for models that are trained on a table.
+    `target` is a live object (a scikit-learn pipeline, a function), a name (`zoo:…`, a folder …),
+    or a `Target`, either of them with options. `examples` is the name of a data set, a loaded data
+    set, or a list. `goal` is a spec (`keyword:Art`, `brittle list goals`) or a goal object; by
+    default any other class counts. With several `workers` the cases are attacked in that many
+    processes of this machine, or in actors of a Ray cluster; the results are the same. `shared`
+    keeps answers for further runs on the same target in this process.
+
+    Further keywords are the attack's settings. The options of `Target`, `Limits`, `Keep` and
+    `Workers` can be written flat, too: `budget=200` is `limits=Limits(budget=200)`, and
+    `keep_meaning=0.8` is `keep=Keep(meaning=0.8)`.
     """
-    worker_settings = WorkerSettings(workers, backend, address)
+    options, settings = split_flat(settings)
+    limits = with_flat(limits, "limits", options["limits"])
+    keep = with_flat(keep, "keep", options["keep"])
+    workers = workers if isinstance(workers, Workers) else Workers(workers)
+    workers = with_flat(workers, "workers", options["workers"])
+    about = options["target"].pop("about_target", None)
+    named = with_flat(Target.of(target), "target", options["target"])
     folder = Path(folder).absolute()  # a target may change the working folder
     if name is not None and Path(name).name != name:
         raise UsageError(f"Got {name!r} as the run's name; expected one without slashes.")
-    if budget is not None and budget < 1:
-        raise UsageError(f"Got a budget of {budget} queries a case; expected 1 or more, or None.")
     dataset = as_dataset(examples)
-    fields = tuple(name for name, _ in dataset.examples[0].fields)
-    options: dict[str, Any] = {"labels": labels, "scores": scores, "mask": mask, "device": device}
-    options |= {"trust": list(trust), "timeout": timeout, "answers": answers}
-    # A target that is open already stays as it is, also where workers open it again.
-    is_open = isinstance(target, HasScores | Translates) and not isinstance(target, str)
-    if not is_open or getattr(target, "reads_zero_vectors", False):
-        options["wanted_mask"] = wanted_mask(attack)
-    target_options = TargetOptions(
-        fields=fields, shape=dataset.shape, columns=columns or {}, **options
-    )
-    opened: Any = open_target(target, target_options)
-    about = about_target or ({"spec": target, **options} if isinstance(target, str) else {})
-    origin = Origin.of(target, about, target_options)
-    try:
-        job = Job.of(
-            *(opened, dataset, attack, settings, toward, confidence, seed, labels, only, goal),
-            *(keep_meaning, keep_fluent, measures),
-        )
+    named = _for_data(named, dataset, attack)
+    if about and not named.is_named:  # as Target("zoo:…", opened=target) says today
+        named = replace(named.as_stored(about), opened=as_target(named))
+    with _opened(named) as opened:
+        aims: dict[str, Any] = {"goal": goal, "toward": toward, "confidence": confidence}
+        aims |= {"seed": seed, "labels": named.labels, "only": limits.only, "keep": keep}
+        job = Job.of(opened, dataset, attack, settings, **aims)
         # Some targets are known only by what they answer, and may hang as soon as they are asked.
-        within(watchdog, lambda: job.fixed)
-        taken = job.dataset.take(limit, seed)
-        manifest = job.manifest(taken, limit, budget) | {"about_target": dict(about)}
-        path = _path_of(job, folder, name, budget, warn or _silent)
+        within(limits.watchdog, lambda: job.fixed)
+        taken = job.dataset.take(limits.limit, seed)
+        manifest = job.manifest(taken, limits) | {"about_target": named.stored()}
+        path = _path_of(job, folder, name, limits.budget, warn or _silent)
         ids = case_ids(taken.examples)
         if not (new or retry_errors) and is_finished_part(path, manifest, ids):
             return Run(path, ids)
-        with open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store:
-            stored = store.totals
-            totals = Totals(**{k: stored.get(k, v) for k, v in asdict(Totals()).items()})
-            totals.sent = max(totals.sent, store.journalled())
-            broker = Broker(
-                job.desks,
-                journal=store,
-                watchdog=watchdog,
-                most_sent=max_sent,
-                batch=batch,
-                caches={} if shared is None else shared.caches_of(job),
-                totals=totals,
-                stopping=stopping or threading.Event(),
-            )
-            try:
-                workforce = Workforce(worker_settings, origin)
-                _attack_cases(store, broker, job, taken, budget, progress, warn, workforce)
-            finally:
-                broker.close()
+        workforce = Workforce(workers, replace(named, opened=None), limits)
+        with (
+            open_store(path, manifest, new, retry_errors, uses_budget(job.attack)) as store,
+            closing(_open_broker(job, store, limits, shared, stopping)) as broker,
+        ):
+            heard = warn or _silent
+            _attack_cases(_Start(store, broker, job, taken, workforce, heard, progress))
         return Run(path)
+
+
+def _for_data(target: Target, dataset: Dataset, attack: str | Attack) -> Target:
+    """Return a target that reads these data, and a masked word as the attack wants it read."""
+    fields = tuple(name for name, _ in dataset.examples[0].fields)
+    target = replace(target, fields=fields, shape=dataset.shape)
+    # A target that is open already stays as it is, also where workers open it again.
+    is_live = not target.is_named and isinstance(target.model, HasScores | Translates)
+    if is_live and not getattr(target.model, "reads_zero_vectors", False):
+        return target
+    return replace(target, wanted_mask=wanted_mask(attack))
+
+
+@contextmanager
+def _opened(target: Target) -> Iterator[Any]:
+    """Open a target and close it in the end; one that is open already stays open."""
+    opened: Any = as_target(target)
+    try:
+        yield opened
     finally:
-        if opened is not target and hasattr(opened, "close"):
+        is_ours = opened is not target.opened and opened is not target.model
+        if is_ours and hasattr(opened, "close"):
             opened.close()
+
+
+def _open_broker(
+    job: Job,
+    store: Store,
+    limits: Limits,
+    shared: SharedAnswers | None,
+    stopping: threading.Event | None,
+) -> Broker:
+    """Return the broker of a run, which goes on counting where the last start stopped."""
+    stored = store.totals
+    totals = Totals(**{k: stored.get(k, v) for k, v in asdict(Totals()).items()})
+    totals.sent = max(totals.sent, store.journalled())
+    return Broker(
+        job.desks,
+        journal=store,
+        watchdog=limits.watchdog,
+        most_sent=limits.max_sent,
+        batch=limits.batch,
+        caches={} if shared is None else shared.caches_of(job),
+        totals=totals,
+        stopping=stopping or threading.Event(),
+    )
 
 
 def _path_of(

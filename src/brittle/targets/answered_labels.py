@@ -13,8 +13,9 @@ from typing import Any
 
 from brittle.errors import TargetError, UsageError
 from brittle.redaction import redact, short_repr
-from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
-from brittle.targets.scores import MAX_SUM_ERROR, ScoreKind, label_scores
+from brittle.targets.labels import IF_IT_TRANSLATES, label_names
+from brittle.targets.options import Labels, ScoreKind
+from brittle.targets.scores import MAX_SUM_ERROR, label_scores
 
 KEYS = ("label", "score")
 

@@ -19,10 +19,11 @@ from brittle.errors import BrittleError, TargetError, UsageError
 from brittle.targets.answered_labels import answered_labels, learns_labels, refuse_unnamed
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import format_rounded, hash_parts, probe_texts
-from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
+from brittle.targets.labels import IF_IT_TRANSLATES, label_names
+from brittle.targets.options import Labels, ScoreKind, check_kind
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render
-from brittle.targets.scores import ScoreKind, check_kind, parse_answers
+from brittle.targets.scores import parse_answers
 from brittle.text import Text
 
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from brittle.answers import find_label, plain_label
 from brittle.errors import UsageError
-
-Labels = str | Sequence[str] | Mapping[str, str] | None
+from brittle.targets.options import Labels
 
 IF_IT_TRANSLATES = " If it answers texts: --answers text (in Python: answers='text')."
 _PLACEHOLDER = re.compile(r"(?:label_?)?-?\d+", re.IGNORECASE)

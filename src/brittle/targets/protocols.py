@@ -23,7 +23,7 @@ from brittle.text import Text
 Scores = NDArray[np.float64]
 
 
-class Target(Protocol):
+class OpenTarget(Protocol):
     """Anything that is attacked."""
 
     @property
@@ -74,7 +74,7 @@ def declared_by(target: Any, name: str) -> Any:
     return getattr(target, name, getattr(TargetDeclarations, name))
 
 
-class Classifies(Target, Protocol):
+class Classifies(OpenTarget, Protocol):
     """A target that gives a probability to each of its labels."""
 
     @property
@@ -106,7 +106,7 @@ class KnowsItsWords(Protocol):
         ...
 
 
-class Translator(Target, Translates, Protocol):
+class Translator(OpenTarget, Translates, Protocol):
     """A target that translates; it has no labels, or () as its labels."""
 
 

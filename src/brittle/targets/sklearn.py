@@ -19,10 +19,11 @@ import numpy as np
 from brittle.errors import TargetError, UsageError, message_of, require
 from brittle.targets.fingerprints import hashing
 from brittle.targets.fingerprints.contents import hash_object
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import label_names
+from brittle.targets.options import Labels, ScoreKind, check_kind
 from brittle.targets.protocols import Scores
 from brittle.targets.rendering import render_single
-from brittle.targets.scores import ScoreKind, as_probabilities, check_kind, one_hot
+from brittle.targets.scores import as_probabilities, one_hot
 from brittle.text import Text
 from brittle.unpacking import check_archive, check_is_file
 

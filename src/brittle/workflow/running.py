@@ -13,7 +13,7 @@ from typing import Any
 
 from brittle.errors import RunStopped
 from brittle.formatting import duration, plural
-from brittle.workflow.backends.backend import Assignment, Workers, Ended, TaskWorkers, open_workers
+from brittle.workflow.backends.backend import Assignment, Ended, TaskWorkers, Workers, open_workers
 from brittle.workflow.tasks import FAILED, Report, Task, TaskGraph, run_task, store_result
 
 MAX_DEATHS = 3

@@ -18,13 +18,13 @@ from brittle.runs.workers.dealing import Dealing
 from brittle.runs.workers.driver import Driver
 from brittle.runs.workers.group import WorkerGroup
 from brittle.runs.workers.setup import (
-    Origin,
     WorkerSetup,
     is_asked_by_driver,
     packed,
     questions_of_target,
     stripped,
 )
+from brittle.targets.options import Target
 from brittle.workflow.backends import Workers
 from brittle.zoo.device import cores
 
@@ -37,8 +37,8 @@ class Workforce:
     """
 
     workers: Workers
-    origin: Origin
-    limits: Limits = Limits()
+    origin: Target
+    limits: Limits
     is_apart: bool = False
 
     @property
@@ -98,12 +98,12 @@ def start_driver(
 def make_setup(workforce: Workforce, job: Job, workers: int) -> WorkerSetup:
     """Build what every worker is given; where no folder is shared, with the files of the model."""
     forwarded: frozenset[str] = frozenset()
-    replica: Origin | None = workforce.origin
+    replica: Target | None = workforce.origin
     model_files = None
     if is_asked_by_driver(job.target):
         forwarded, replica = questions_of_target(job, job.all_helpers), None
     elif not workforce.workers.is_local:
-        model_files = model_files_of(workforce.origin.target, job.target)
+        model_files = model_files_of(workforce.origin.model, job.target)
     return WorkerSetup(stripped(job), replica, model_files, forwarded, workers, workforce.limits)
 
 

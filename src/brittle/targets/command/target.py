@@ -20,9 +20,10 @@ from brittle.targets.answered_labels import answered_labels, learns_labels, refu
 from brittle.targets.command.arguments import hash_command, parse_command
 from brittle.targets.command.conversation import Conversation, describe_program
 from brittle.targets.json_replies import parse_json
-from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
+from brittle.targets.labels import IF_IT_TRANSLATES, label_names
+from brittle.targets.options import Labels, check_kind
 from brittle.targets.protocols import Scores
-from brittle.targets.scores import check_kind, parse_answers
+from brittle.targets.scores import parse_answers
 from brittle.text import Text
 
 PREFIX = "cmd:"

@@ -11,9 +11,10 @@ from brittle.targets.answered_labels import answered_labels, learns_labels, refu
 from brittle.targets.fingerprints.hashing import hash_parts, probe_texts
 from brittle.targets.http.client import HttpClient
 from brittle.targets.http.endpoint import Endpoint
-from brittle.targets.labels import IF_IT_TRANSLATES, Labels, label_names
+from brittle.targets.labels import IF_IT_TRANSLATES, label_names
+from brittle.targets.options import Labels, check_kind
 from brittle.targets.protocols import Scores
-from brittle.targets.scores import check_kind, parse_answers
+from brittle.targets.scores import parse_answers
 from brittle.text import Text
 
 

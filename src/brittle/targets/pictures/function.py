@@ -15,10 +15,11 @@ from brittle.picture import Picture, Shape, stack
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import format_rounded, hash_parts
 from brittle.targets.function import check_signature
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import label_names
+from brittle.targets.options import Labels, ScoreKind, check_kind
 from brittle.targets.pictures.reading import picture_settings, probe_pictures
 from brittle.targets.protocols import Scores
-from brittle.targets.scores import ScoreKind, check_kind, parse_answers
+from brittle.targets.scores import parse_answers
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,11 @@ from brittle.ranking.pixels import Pixels, as_tensor, pixel_gradients
 from brittle.targets.fingerprints.code import code_of
 from brittle.targets.fingerprints.hashing import hash_parts
 from brittle.targets.fingerprints.weights import hash_weights
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import label_names
+from brittle.targets.options import Labels, ScoreKind, check_kind
 from brittle.targets.pictures.reading import picture_settings, probe_pictures
 from brittle.targets.protocols import Scores
-from brittle.targets.scores import ScoreKind, as_probabilities, check_kind
+from brittle.targets.scores import as_probabilities
 from brittle.targets.torch.checks import check_not_probabilities
 from brittle.targets.torch.hooks import evaluating
 from brittle.zoo.device import torch_device

@@ -13,7 +13,8 @@ import numpy as np
 from brittle.errors import TargetError, UsageError, require
 from brittle.pretrained import load_model, load_pretrained, told_as
 from brittle.targets.fingerprints.hashing import hash_parts
-from brittle.targets.labels import Labels, label_names
+from brittle.targets.labels import label_names
+from brittle.targets.options import Labels
 from brittle.targets.protocols import Scores, ShowsAttention
 from brittle.targets.scores import as_probabilities
 from brittle.targets.transformers import alignment

@@ -10,7 +10,7 @@ from typing import Any
 
 from brittle import files
 from brittle.errors import RunStopped
-from brittle.workflow.backends.backend import Assignment, Workers, Ended, Tell
+from brittle.workflow.backends.backend import Assignment, Ended, Tell, Workers
 from brittle.workflow.backends.cluster import Cluster, connect, own_versions
 from brittle.workflow.backends.local import run_here
 from brittle.workflow.backends.node import RemoteTask, run_remote_task
