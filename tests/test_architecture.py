@@ -94,7 +94,7 @@ ROOMS: dict[str, set[str]] = {
         *("asks", "edits", "errors", "formatting", "goals", "levels", "metrics", "picture", "png"),
         *("results", "statuses", "validity", "visible"),
     },
-    "workflow": {"errors", "files", "formatting", "schema", "unpacking"},
+    "workflow": {"errors", "files", "formatting", "schema", "unpacking", "values"},
     "runs": {
         *("answers", "asks", "attacks", "constraints", "data", "edits", "engine", "english"),
         *(
@@ -109,7 +109,7 @@ ROOMS: dict[str, set[str]] = {
             "opening",
         ),
         *("picture", "proposals", "reports", "results", "schema", "spreadsheets", "statuses"),
-        *("targets", "text", "validity", "workflow", "zoo"),
+        *("targets", "text", "validity", "values", "workflow", "zoo"),
     },
     # Questions across runs.
     "studies": {
