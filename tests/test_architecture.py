@@ -245,7 +245,10 @@ def test_nothing_heavy_is_imported(code: str) -> None:
 def test_reading_a_run_imports_no_model() -> None:
     code = "import sys, brittle.runs.run\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("brittle.")}
+    # The options of a target are plain values: their types are those of the run's file.
+    values = {"brittle.targets", "brittle.targets.options", "brittle.targets.rendering"}
+    loaded = {name for name in done.stdout.split() if name.startswith("brittle.")} - values
+    rooms = {name.split(".")[1] for name in loaded}
     assert not rooms & {"opening", "targets", "training", "zoo", "attacks", "engine", "data"}
 
 

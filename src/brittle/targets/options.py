@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from brittle.errors import UsageError, unknown
 from brittle.targets.rendering import PADDING
@@ -158,6 +158,12 @@ class Target(TargetOptions):
 def stored_options() -> tuple[str, ...]:
     """Return the names of the options that a run keeps: the user's, and the attack's mask."""
     return (*flags_of(TargetOptions), "wanted_mask")
+
+
+def stored_types() -> dict[str, Any]:
+    """Return the type that each of them has in a stored run, or null."""
+    hints = get_type_hints(TargetOptions)
+    return {name: hints[name] | None for name in stored_options()}
 
 
 def check_kind(name: str) -> ScoreKind:
