@@ -24,9 +24,8 @@ def attacked(folder: Path, **options: Any) -> brittle.Run:
 
 
 def test_values_and_flat_keywords_make_the_same_run(tmp_path: Path) -> None:
-    flat = attacked(
-        tmp_path / "flat", limit=2, budget=20, measures="none", workers=1, only="positive"
-    )
+    small: dict[str, Any] = {"limit": 2, "budget": 20, "only": "positive"}
+    flat = attacked(tmp_path / "flat", measures="none", workers=1, **small)
     keep = Keep(measures="none")
     named = attacked(tmp_path / "named", limits=Limits(**small), keep=keep, workers=Workers(1))
     assert flat.name == named.name and flat.results() == named.results() != []
