@@ -61,7 +61,6 @@ ROOMS: dict[str, set[str]] = {
     "metrics": {
         *("asks", "edits", "english", "errors", "goals", "levels", "results", "statuses", "text"),
     },
-    "validity": {"edits", "errors", "files", "formatting", "metrics", "results", "schema"},
     # What is attacked.
     "ranking": {"english", "errors", "goals", "moves", "picture", "text"},
     "zoo": {
@@ -90,6 +89,11 @@ ROOMS: dict[str, set[str]] = {
     "opening": {"errors", "named", "targets", "training", "zoo"},
     "generators": {"data", "errors", "latent", "named", "targets", "text", "zoo"},
     # What comes out.
+    "validity": {
+        *("answers", "asks", "attacks", "data", "edits", "english", "errors", "files"),
+        *("formatting", "kinds", "metrics", "opening", "picture", "results", "schema"),
+        *("targets", "text"),
+    },
     "reports": {
         *("asks", "edits", "errors", "formatting", "goals", "levels", "metrics", "picture", "png"),
         *("results", "statuses", "validity", "visible"),

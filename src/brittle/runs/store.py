@@ -48,6 +48,7 @@ from brittle.runs.stored_rows import (
 from brittle.runs.write_ahead_log import check_log, lacks_log
 from brittle.schema import reader
 from brittle.validity.floors import Floors
+from brittle.validity.stored import FLOORS, JUDGEMENTS, VALIDITY
 from brittle.validity.verdicts import Validity
 
 if TYPE_CHECKING:
@@ -58,8 +59,6 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x62726974
 VERSION = 4
 READABLE = (1, 2, 3, 4)
-VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
-"""The names of what is measured of a run after it was made."""
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
 MEASURED: Mapping[str, Any] = {
     VALIDITY: Validity,

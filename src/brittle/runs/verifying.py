@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from brittle.answers import SCORES, AnswerColumns, find_label
 from brittle.asks import ANSWER, Case
@@ -18,15 +18,6 @@ from brittle.results import Result, has_adversary
 from brittle.targets.capabilities import answers_of, make_desks
 
 
-class Rows(Protocol):
-    """What is needed of a run."""
-
-    @property
-    def manifest(self) -> dict[str, Any]: ...
-
-    def results(self) -> list[Result]: ...
-
-
 @dataclass(frozen=True)
 class Recheck:
     """A broken case that was asked again: the new answer, and whether it still reaches the goal."""
@@ -36,13 +27,15 @@ class Recheck:
     still_wins: bool
 
 
-def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Recheck]:
+def recheck(
+    manifest: Mapping[str, Any], rows: Sequence[Result], target: Any, goal: Goal | None = None
+) -> Iterator[Recheck]:
     """Ask about the adversary of every broken case again, alone, and judge it by the run's goal.
 
     A goal that looks at the answer on the original gets that of the run; if it is not known, or the
     target is another one, the original is asked again too.
     """
-    manifest, locked = run.manifest, run.manifest.get("locked", [])
+    locked = manifest.get("locked", [])
     kind, toward = kind_named(manifest.get("kind", "text")), manifest.get("toward")
     labels, answers = tuple(getattr(target, "labels", ())), answers_of(target)
     limits = (toward, manifest.get("confidence"), answers, labels)
@@ -52,7 +45,7 @@ def recheck(run: Rows, target: Any, goal: Goal | None = None) -> Iterator[Rechec
     desk = make_desks(target)[ANSWER]
     is_same = target.fingerprint == manifest.get("fingerprint")
     needs_start = not is_class_goal(manifest["goal"])
-    for row in run.results():
+    for row in rows:
         if not has_adversary(row):
             continue
         if draws:  # the row names the keyword that was drawn for its case

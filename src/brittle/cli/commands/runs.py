@@ -160,13 +160,12 @@ def _add_verify_flags(parser: argparse.ArgumentParser) -> None:
 
 def _verify(args: argparse.Namespace) -> None:
     from brittle.runs.run import open_run
-    from brittle.runs.verifying import recheck
 
     run = open_run(args.run, args.runs)
     target = open_run_target(run, args)
     if target.fingerprint != run.manifest["fingerprint"]:
         console.tell(f"warning: {target.name!r} is not the target that this run was made on")
-    checked = list(recheck(run, target))
+    checked = list(run.recheck(target))
     if args.json:
         console.dump(
             [
