@@ -49,7 +49,9 @@ ROOMS: dict[str, set[str]] = {
     "engine": {"asks", "constraints", "errors", "goals", "statuses"},
     "english": {"errors", "inside", "packages", "text"},
     "data": {"errors", "files", "formatting", "picture", "spreadsheets", "unpacking"},
-    "proposals": {"answers", "data", "english", "errors", "files", "levels", "schema", "text"},
+    "proposals": {
+        *("answers", "data", "english", "errors", "files", "levels", "named", "schema", "text"),
+    },
     "attacks": {
         *("asks", "data", "edits", "english", "errors", "formatting", "goals", "latent", "moves"),
         *("levels", "named", "picture", "proposals", "spaces", "statuses", "text"),

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from brittle.goals import Goal
     from brittle.metrics.inside import InsideRun
     from brittle.runs.verifying import Recheck
-    from brittle.validity.floors import Floors
+    from brittle.validity.figures import Floors, Validity
     from brittle.validity.people import Pages
-    from brittle.validity.verdicts import Validity
 
 COLUMNS = tuple(
     name for name, hint in get_type_hints(Result).items() if get_origin(hint) is not tuple
@@ -320,9 +319,9 @@ class Run:
         """
         if not files and judge is None:
             return self.stored_validity
+        from brittle.validity.figures import Thresholds
         from brittle.validity.judges import Judge
         from brittle.validity.measuring import measure_validity
-        from brittle.validity.verdicts import Thresholds
 
         return measure_validity(
             self.whole,

@@ -47,9 +47,8 @@ from brittle.runs.stored_rows import (
 )
 from brittle.runs.write_ahead_log import check_log, lacks_log
 from brittle.schema import reader
-from brittle.validity.floors import Floors
+from brittle.validity.figures import Floors, Validity
 from brittle.validity.stored import FLOORS, JUDGEMENTS, VALIDITY
-from brittle.validity.verdicts import Validity
 
 if TYPE_CHECKING:
     from brittle.data.example import Example

@@ -29,7 +29,7 @@ from brittle.opening import as_target
 from brittle.picture import Picture
 from brittle.results import Result, has_adversary
 from brittle.text import Text
-from brittle.validity.floors import Floors, OtherFamily
+from brittle.validity.figures import Floors, OtherFamily
 from brittle.validity.judges import read_labels
 from brittle.validity.stored import FLOORS, MeasuredRun, as_stored
 

@@ -9,10 +9,10 @@ from brittle.errors import UsageError
 from brittle.metrics.judged import Calibration, poststratified, rogan_gladen
 from brittle.metrics.summary import ATTACKED, Figure
 from brittle.results import Result, has_adversary
+from brittle.validity.figures import Judged, Reading, Thresholds, Validity
 from brittle.validity.judges import Judge
 from brittle.validity.people import Answered, read_files, read_others
 from brittle.validity.stored import VALIDITY, MeasuredRun, as_stored, restore_validity
-from brittle.validity.verdicts import Judged, Reading, Thresholds, Validity
 
 POSTSTRATIFIED, ROGAN_GLADEN = "poststratified", "Rogan and Gladen"
 """How a judge was corrected: by cases of the same run, or by those of others."""

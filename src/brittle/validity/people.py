@@ -10,13 +10,14 @@ from brittle.errors import UsageError
 from brittle.files import write_whole
 from brittle.results import Result
 from brittle.validity.answers import AnswerFile, Person, check_answers, load_answers
+from brittle.validity.figures import Reading, Thresholds
 from brittle.validity.key import ENDING, Key, key_path, key_paths, load_key, save_key
 from brittle.validity.presets import preset
 from brittle.validity.questionnaire import Questionnaire
 from brittle.validity.sampling import Sample, Source, draw_sample
 from brittle.validity.stored import MeasuredRun
 from brittle.validity.tables import TableRow, answer_table
-from brittle.validity.verdicts import Reading, Thresholds, check_standard, read_sample
+from brittle.validity.verdicts import check_standard, read_sample
 
 PageWriter = Callable[[Sample, Questionnaire, int], str]
 """Draws the page of a person, by number, for a sample and a questionnaire."""

@@ -10,8 +10,7 @@ from typing import Any, Protocol, TypeVar
 from brittle.errors import UsageError
 from brittle.results import Result
 from brittle.schema import Malformed, parse
-from brittle.validity.floors import Floors
-from brittle.validity.verdicts import Validity
+from brittle.validity.figures import Floors, Validity
 
 VALIDITY, FLOORS, JUDGEMENTS = "validity", "floors", "judgements"
 """The names of what is measured of a run after it was made."""
